@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.report.secret_forms import cover_odd_secrets
 from prompt_debugger.core.report.secret_manifests import cover_manifests
 from prompt_debugger.core.report.secret_places import PLACES, holds_login
 from prompt_debugger.core.report.secret_shapes import SHAPES
@@ -54,6 +55,8 @@ def redact_text(text: str) -> str:
 
 def replace_secrets(text: str, cover: Callable[[str], str]) -> str:
     """Return `text` with everything that looks like a secret replaced by what `cover` makes of it."""
+    # Those that are written oddly first, whole: a shape would take the part of them that stands as it should.
+    text = cover_odd_secrets(text, (*PLACES, *SHAPES), cover)
     small = text.lower()
     for shape in (*PLACES, *SHAPES):  # a place may say more than a shape, which would take a part of it
         if any(word in small for word in shape.words):

@@ -43,6 +43,15 @@ def holds_login(text: str) -> bool:
 
 
 PLACES = (
+    # What commands are told without an option, or by one that says little.
+    shape(rf"(\bwandb{_BREAK}{{1,4}}login{_BREAK}{{1,4}}(?:--?[a-z-]{{1,20}}(?:=[^\s]{{1,99}})?{_BREAK}{{1,4}}){{0,4}}{_QUOTE})"
+          r"[A-Za-z0-9_]{30,}", "wandb"),
+    shape(rf"(\bwandb\.login\([^)\n]{{0,80}}?key ?= ?{_QUOTE}){_DIGIT}", "wandb.login"),
+    shape(
+        rf"(\b(?:ngrok (?:config )?(?:add-)?authtoken|vastai set api-key|runpodctl config --apiKey"
+        rf"|modal token set --token-secret) {_QUOTE}){_DIGIT}",
+        "authtoken", "vastai", "runpodctl", "modal",
+    ),
     # The parts of an `Authorization` that has many: each may stand in quotes of its own.
     shape(
         r"(?i)(\bauthorization\\?[\"']?\]?[:=] ?\\?[\"']?"

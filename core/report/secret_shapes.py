@@ -21,6 +21,26 @@ _BY_PREFIX = (
     r"(?=[A-Za-z_-]{0,128}[A-Za-z0-9]{12})[A-Za-z0-9_-]{16,}",
     r"(?:xai|nvapi|pplx|csk|sess|GOCSPX)-(?=[A-Za-z_-]{0,128}\d)[A-Za-z0-9_-]{20,}",
     r"r8_[A-Za-z0-9]{30,}",
+    # GitLab: runners, deployments, builds, triggers, feeds, mail, agents, applications.
+    r"(?:glrtr?|gldt|glcbt|glptt|glft|glimt|glagent|gloas|glsoat)-(?=[A-Za-z_-]{0,128}\d)[A-Za-z0-9_.-]{20,}",
+    r"rpa_[A-Za-z0-9]{30,}",  # RunPod
+    r"sb_secret_[A-Za-z0-9_-]{20,}",  # Supabase
+    r"(?:esecret|jina|phx|e2b|vc[kpi]|cpk|syt|bb_(?:live|test)|glc|nvpk)_"
+    r"(?=[A-Za-z]{0,64}\d)(?=[A-Za-z0-9]{12})[A-Za-z0-9_+/=.-]{20,}",  # Anyscale, Jina, PostHog, E2B, Vercel, …
+    r"pcsk_[A-Za-z0-9]{4,8}_[A-Za-z0-9]{40,}",  # Pinecone
+    r"wandb_v1_(?=[A-Za-z_-]{0,128}\d)[A-Za-z0-9_-]{40,}",
+    r"re_[A-Za-z0-9]{6,12}_(?=[A-Za-z]{0,64}\d)[A-Za-z0-9]{18,}",  # Resend
+    r"sk_[0-9a-f]{40,}",  # ElevenLabs
+    r"tvly-(?:dev-|prod-)?(?=[A-Za-z]{0,64}\d)[A-Za-z0-9]{20,}",  # Tavily
+    r"pa-(?=[A-Za-z_-]{0,128}\d)(?=[A-Za-z0-9]{12})[A-Za-z0-9_-]{40,}",  # Voyage
+    r"NRAK-[A-Z0-9]{27}\b",  # New Relic
+    r"sgp_(?=[A-Za-z_]{0,128}\d)[A-Za-z0-9_]{40,}",  # Sourcegraph
+    r"fc-[0-9a-f]{32}\b",  # Firecrawl
+    r"bce-v3/ALTAK-[A-Za-z0-9/]{32,}",  # Baidu
+    r"AKID[A-Za-z0-9]{32}\b",  # Tencent
+    r"AQ\.Ab[A-Za-z0-9_-]{30,}",  # Google
+    r"ATBB[A-Za-z0-9]{28,}",  # Bitbucket
+    r"LLM\|\d{10,20}\|[A-Za-z0-9_-]{20,}",  # Meta
     r"dapi[0-9a-f]{32}",
     r"SK[0-9a-f]{32}",
     r"(?:AKIA|ASIA)[0-9A-Z]{16}\b",
@@ -54,7 +74,8 @@ _NAMES = (
 
 _QUERY_NAMES = "key|token|auth|sig|signature|code|pwd|x-amz-(?:signature|credential|security-token)"
 _WORDS_OF_PREFIXES = (
-    "dapi", "sk", "akia", "asia", "absk", "aiza", "atatt3", "eyjhdxrocyi6", "eyjrijoi", "ltai", "ls0tls1crudjti",
+    "dapi", "akid", "atbb", "llm|", "sk", "akia", "asia",
+    "absk", "aiza", "atatt3", "eyjhdxrocyi6", "eyjrijoi", "ltai", "ls0tls1crudjti",
 )  # fmt: skip
 
 
@@ -88,8 +109,20 @@ SHAPES = (
         "private key",
     ),
     shape(r"((?i:\bbearer) )[A-Za-z0-9._~+/=-]{8,}", "bearer "),
-    # A password in an address, or a token that stands there alone.
-    shape(r"(?<=://)(?!\u2022)(?:[^/@\s:\"'\\]*:[^/@\s\"'\\]+|[^/@\s:\"'\\]{16,})(?=@)", "://"),
+    shape(
+        r"((?i:\bbearer)(?:\s|\\[nrt]|[>|+\"'`\\]){1,16})(?=[A-Za-z._~+/=-]{0,128}\d)[A-Za-z0-9._~+/=-]{8,}",
+        "bearer",
+    ),
+    # A password in an address, with `@` or without, or a token that stands there alone.
+    shape(
+        r"(?<=://)(?!\u2022)(?:[^/@\s:\"'\\]*:[^/?#\s\"'`\\<>|]{1,200}|[^/@\s:\"'\\]{16,})(?=@[\w.\[])", "://"
+    ),
+    # A part of an address that says of the next one what it is.
+    shape(
+        r"(https?://[^\s\"'<>\\]{1,200}?/(?i:api[-_]?key|key|token|secret|auth|access[-_]?token)s?/)"
+        r"(?=[A-Za-z_-]{0,64}\d)[A-Za-z0-9_-]{16,}(?![A-Za-z0-9._-])",
+        "://",
+    ),
     # A part of an address that nobody would write by hand.
     shape(
         r"(https?://[^\s\"'<>\\]{1,200}?/)(?=[a-zA-Z]{0,64}\d)(?=[a-z0-9]{0,64}[A-Z])(?=[A-Z0-9]{0,64}[a-z])"
@@ -141,3 +174,6 @@ SHAPES = (
         "-u", "-user",
     ),
 )  # fmt: skip
+
+# Those that need no name before them: a key broken over lines is looked for by these alone.
+ALONE = SHAPES[:5]

@@ -1,0 +1,202 @@
+"""Secrets that do not stand as they were given out: searched in a normal form, and covered where they really stand.
+
+    characters   zero-width ones left out, full-width ones and `%2D` as what they mean
+    lines        what is broken over lines or strings put together: quoted (`> `), numbered, `"sk-" + "…"`
+    blocks       a private key from BEGIN to END, whatever stands between
+
+Each form is as long as the text or shorter, and each of its characters knows its place; every step takes time that
+grows no faster than the text. A form that equals the text is not searched again.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from prompt_debugger.core.report.secret_shapes import ALONE, Shape
+
+_INVISIBLE = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
+_FULL_WIDTH = 0xFEE0  # what full-width letters stand above ASCII
+_ODD = re.compile(rf"[{_INVISIBLE}]+|[\uff01-\uff5e]|%(?:2[0-9a-fA-F]|[3-7][0-9a-eA-E]|[3-6][fF])")
+_KEY = r"[\w./+=-]"
+_BEFORE = r"(?:[>|#*]|//|\d{1,6}[:.|)]?(?=[ \t])|[+-](?=[ \t]))"  # how a line that is quoted or numbered begins
+_JOIN = re.compile(
+    rf"(?<={_KEY})(?:"
+    rf"[ \t]{{0,8}}\\?(?:\r?\n|\\r\\n|\\n)[ \t]{{0,40}}(?:{_BEFORE}[ \t]{{0,40}}){{0,4}}"
+    rf"|\\?[\"'`](?:\s|\\n){{0,40}}(?:[+.&\\](?:\s|\\n){{0,40}})?(?:{_BEFORE}[ \t]{{0,40}}){{0,3}}"
+    rf"[fbru]{{0,2}}\\?[\"'`]"
+    rf")(?={_KEY})"
+)
+_HEAD = re.compile(
+    r"(?:[spr]k|hf|api_org|gsk|fw|gh[oprsu]|github_pat|gl[a-z]{1,7}|npm|tgp_v1|shp[a-z]{2}|dop_v1|lsv2_[a-z]{2}|xai|nvapi"
+    r"|pplx|csk|sess|GOCSPX|rpa|sb_secret|esecret|pcsk|jina|tvly|vc[kpi]|e2b|xox[abeprs]|xapp|whsec|pypi)[-_]"
+    r"|AIza|AKIA|ASIA|eyJ|ya29\."
+)
+_PEM = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_MOST_BLOCK = 20_000  # characters between BEGIN and END
+# Of a block what keeps a text JSON or code stays: quotes, escapes, white space, commas; and what is covered already.
+_PART = re.compile(r"\\.|\[removed\]|[^\s\"'`\\,\u2022\[\]]+")
+
+Span = tuple[int, int]
+
+
+class _Form(NamedTuple):
+    """A text in a normal form.
+
+    Attributes:
+        text: The form.
+        starts: Where in it each unchanged stretch begins, in order.
+        places: Where that stretch begins in the text.
+    """
+
+    text: str
+    starts: list[int]
+    places: list[int]
+
+    def place(self, index: int) -> int:
+        """Return where a character of the form stands in the text."""
+        stretch = bisect_right(self.starts, index) - 1
+        return self.places[stretch] + index - self.starts[stretch]
+
+
+def odd_secrets(text: str, shapes: Iterable[Shape]) -> list[Span]:
+    """Return where in a text secrets stand that its plain search would miss, in order, none touching another.
+
+    Args:
+        text: Any text.
+        shapes: What a secret looks like.
+    """
+    plain = _plain_characters(text)
+    spans: list[Span] = []
+    if plain is not None:
+        for start, stop in _found(plain.text, shapes):
+            spans.append((plain.place(start), plain.place(stop - 1) + 1))
+        spans = [(start, _whole(text, stop)) for start, stop in spans]
+    form = plain or _Form(text, [0], [0])
+    for start, stop in _blocks(form.text):
+        first, last = form.place(start), form.place(stop - 1) + 1
+        parts = _PART.finditer(text, first, last)
+        spans.extend(found.span() for found in parts if found[0][0] not in "\\[" and any(map(str.isalnum, found[0])))
+    for pieces in _broken(form.text):
+        spans.extend((form.place(start), _whole(text, form.place(stop - 1) + 1)) for start, stop in pieces)
+    return _merged(spans)
+
+
+def cover_odd_secrets(text: str, shapes: Iterable[Shape], cover: Callable[[str], str]) -> str:
+    """Return `text` with such secrets replaced by what `cover` makes of them."""
+    spans = odd_secrets(text, shapes)
+    if not spans:
+        return text
+    parts: list[str] = []
+    last = 0
+    for start, stop in spans:
+        parts += [text[last:start], cover(text[start:stop])]
+        last = stop
+    return "".join([*parts, text[last:]])
+
+
+def _plain_characters(text: str) -> _Form | None:
+    """Return a text with all characters as what they mean; `None` if they are that."""
+    if text.isascii() and "%" not in text:
+        return None
+    parts: list[str] = []
+    starts, places = [0], [0]
+    last = size = 0
+    for found in _ODD.finditer(text):
+        start, stop = found.span()
+        meant = _meant(found[0])
+        parts += [text[last:start], meant]
+        size += start - last
+        if meant:
+            starts.append(size)
+            places.append(start)
+            size += 1
+        starts.append(size)
+        places.append(stop)
+        last = stop
+    if last == 0:
+        return None
+    parts.append(text[last:])
+    return _Form("".join(parts), starts, places)
+
+
+def _meant(odd: str) -> str:
+    if odd[0] == "%":
+        return chr(int(odd[1:], 16))
+    return chr(ord(odd) - _FULL_WIDTH) if "\uff01" <= odd[0] <= "\uff5e" else ""
+
+
+def _whole(text: str, stop: int) -> int:
+    """Return where what begins before `stop` ends: `%2D` has three characters."""
+    return stop + 2 if stop and text[stop - 1] == "%" and _ODD.match(text, stop - 1) else stop
+
+
+def _found(text: str, shapes: Iterable[Shape]) -> Iterator[Span]:
+    small = text.lower()
+    for shape in shapes:
+        if not any(word in small for word in shape.words):
+            continue
+        for match in shape.pattern.finditer(text):
+            start = match.end(1) if match.re.groups else match.start()
+            if start < match.end() and shape.is_secret(text[start : match.end()]):
+                yield start, match.end()
+
+
+def _blocks(text: str) -> Iterator[Span]:
+    """Yield what stands between the BEGIN and the END of private keys."""
+    if "PRIVATE KEY" not in text:
+        return
+    for before, after in pairwise(_PEM.finditer(text)):
+        is_block = (before[1], after[1]) == ("BEGIN", "END") and after.start() - before.end() <= _MOST_BLOCK
+        if is_block and after.start() > before.end():
+            yield before.end(), after.start()
+
+
+def _broken(text: str) -> Iterator[list[Span]]:
+    """Yield keys that are broken over lines or strings, in the pieces in which they stand."""
+    parts: list[str] = []
+    starts, places = [0], [0]
+    last = size = 0
+    for join in _JOIN.finditer(text):
+        if text[join.start() - 1] != "." and _HEAD.match(text, join.end()):
+            continue  # a key begins there: what stands before it is a word
+        parts.append(text[last : join.start()])
+        size += join.start() - last
+        last = join.end()
+        starts.append(size)
+        places.append(last)
+    if not last:
+        return
+    form = _Form("".join([*parts, text[last:]]), starts, places)
+    for start, stop in _found(form.text, ALONE):
+        edges = starts[bisect_right(starts, start) : bisect_right(starts, stop - 1)]
+        pieces = list(pairwise([start, *edges, stop]))
+        kept = [pieces[0]]
+        for piece in pieces[1:]:
+            if not _is_drawn(form.text[slice(*piece)]):
+                break
+            kept.append(piece)
+        whole = form.text[start : kept[-1][1]]
+        if len(kept) > 1 and any(shape.pattern.match(whole) for shape in ALONE):
+            yield [(form.place(first), form.place(second - 1) + 1) for first, second in kept]
+
+
+def _is_drawn(piece: str) -> bool:
+    """Say whether a piece looks like one of a key, not like the word that the next line begins with."""
+    has_digit = any(character.isdigit() for character in piece)
+    inside = piece[1:]
+    mixes = inside != inside.lower() and piece != piece.upper()
+    return (has_digit and not piece.isdigit()) or (mixes and len(piece) >= 8)
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for start, stop in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((start, stop))
+    return merged
