@@ -11,6 +11,7 @@ from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import Comparability, JSONObject, Parse, ParsedMessage, Span, Token, Trace
 from prompt_debugger.core.formats import read_scored
 from prompt_debugger.core.parse import TOGETHER, build_ledger
+from prompt_debugger.core.parse.spelled_markers import hide_spelled_markers
 
 PROMPT_TAIL_CHARS = 200
 
@@ -52,8 +53,14 @@ def read_raw(
     wanted: str = "auto",
     comparability: Comparability = TOGETHER,
 ) -> Parse:
-    """Read a raw text by the best or the wanted format, and account for it against a message."""
-    scores, parsed = read_scored(raw, context, wanted)
+    """Read a raw text by the best or the wanted format, and account for it against a message.
+
+    Where its tokens are known, the text of a control token that stands there in ordinary tokens is text.
+    """
+    hidden = None if tokens is None else hide_spelled_markers(raw, tokens, context.special_texts)
+    scores, parsed = read_scored(raw if hidden is None else hidden.text, context, wanted)
+    if hidden is not None:
+        scores, parsed = hidden.show_scores(scores), hidden.show_reading(parsed)
     if tokens is not None:
         parsed = with_token_spans(parsed, tokens)
     return Parse(raw, scores, parsed, build_ledger(raw, parsed, message, comparability))
