@@ -67,21 +67,20 @@ NUMBERS: Final = {
     "times": (100, 153), "uname": (63, 160), "write": (1, 64), "writev": (20, 66),
 }  # fmt: skip
 
-# Memory, time, what is open already, and the end.
+# Memory, time, what is open already, whether a path is there (libraries ask before they do without), and the end.
 _PLAIN: Final = (
     "brk", "clock_getres", "clock_gettime", "clock_nanosleep", "close", "exit", "exit_group", "fstat", "futex",
     "getcpu", "getcwd", "getegid", "geteuid", "getgid", "getitimer", "getpid", "getppid", "getrandom",
-    "getrusage", "gettid", "gettimeofday", "getuid", "lseek", "madvise", "membarrier", "mincore", "mmap",
-    "mprotect", "mremap", "msync", "munmap", "nanosleep", "poll", "ppoll", "pread64", "pselect6", "read",
-    "readv", "restart_syscall", "rseq", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sched_getaffinity",
-    "sched_yield", "select", "set_robust_list", "setitimer", "sigaltstack", "sysinfo", "time", "times", "uname",
-    "write", "writev",
+    "getrusage", "gettid", "gettimeofday", "getuid", "lseek", "lstat", "madvise", "membarrier", "mincore",
+    "mmap", "mprotect", "mremap", "msync", "munmap", "nanosleep", "newfstatat", "poll", "ppoll", "pread64",
+    "pselect6", "read", "readlink", "readlinkat", "readv", "restart_syscall", "rseq", "rt_sigaction",
+    "rt_sigprocmask", "rt_sigreturn", "sched_getaffinity", "sched_yield", "select", "set_robust_list",
+    "setitimer", "sigaltstack", "stat", "statx", "sysinfo", "time", "times", "uname", "write", "writev",
 )  # fmt: skip
 # To find and read files besides; Landlock is there so that a process can give up more as it learns what it needs.
 _READING: Final = (
     "access", "faccessat", "faccessat2", "fadvise64", "fstatfs", "getdents64", "landlock_add_rule",
-    "landlock_create_ruleset", "landlock_restrict_self", "lstat", "newfstatat", "readlink", "readlinkat", "stat",
-    "statfs", "statx",
+    "landlock_create_ruleset", "landlock_restrict_self", "statfs",
 )  # fmt: skip
 
 _WRITE_FLAGS: Final = 0o3 | 0o100 | 0o1000 | 0o2000 | 0o20000000  # to write, create, empty, append, make a nameless one
