@@ -24,5 +24,6 @@ SENTENCES: tuple[KnownError, ...] = (
         "anthropic/lib/streaming/_messages.py: accumulate_event",
         example='Unexpected event order, got content_block_delta before "message_start"',
         cause=Cause.SERVER,
+        tried="anthropic 2.11.0",
     ),
 )

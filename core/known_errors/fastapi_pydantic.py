@@ -10,12 +10,24 @@ MAKER = "FastAPI or pydantic"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "Invalid JSON: {why} [type=json_invalid, input_value=",
+        Stage.PARSE,
+        "A text was to be read as JSON, most often what the model wrote, and it is not JSON.",
+        "Look at the text that is quoted: constrain the output with a schema, or read it with the parser for the "
+        "notation in which the model writes.",
+        "https://docs.pydantic.dev/latest/errors/validation_errors/#json_invalid",
+        example="1 validation error for Answer Invalid JSON: expected value at line 1 column 1 [type=json_invalid, "
+        "input_value='Sure', input_type=str]",
+        tried="pydantic 2.14.3",
+    ),
+    KnownError(
         "Extra inputs are not permitted",
         Stage.REQUEST,
         "The server takes no fields that it does not know, and one was sent.",
         "Leave the field out.",
         "https://docs.pydantic.dev/latest/errors/validation_errors/#extra_forbidden",
         is_telling=False,
+        tried="pydantic 2.14.3",
     ),
     KnownError(
         "Field required",
@@ -24,6 +36,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Send the field.",
         "https://docs.pydantic.dev/latest/errors/validation_errors/#missing",
         is_telling=False,
+        tried="pydantic 2.14.3",
     ),
     KnownError(
         "Input should be a valid {kind}",
@@ -33,6 +46,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://docs.pydantic.dev/latest/errors/validation_errors/",
         example="Input should be a valid string",
         is_telling=False,
+        tried="pydantic 2.14.3",
     ),
     KnownError(
         "JSON decode error",

@@ -19,6 +19,7 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Tool call id was call_0f8e3a52 but must be a-z, A-Z, 0-9, with a length of 9.",
         field="messages",
         look=Look.IDS_OF_NINE,
+        tried="mistral-common 1.13.1",
     ),
     KnownError(
         "Tool call id must be a non-empty string other than 'null' for tokenizer version 13 or newer.",
@@ -28,6 +29,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "mistral_common/protocol/instruct/validator.py: _INVALID_TOOL_CALL_ID_MESSAGE",
         field="messages",
         look=Look.ID_ABSENT,
+        tried="mistral-common 1.13.1",
     ),
     KnownError(
         "Not the same number of function calls and responses",
@@ -37,6 +39,7 @@ SENTENCES: tuple[KnownError, ...] = (
         f"{_VALIDATOR}._validate_tool_calls_followed_by_tool_messages",
         field="messages",
         look=Look.OPEN_CALLS,
+        tried="mistral-common 1.13.1",
     ),
     KnownError(
         "Unexpected role '{role:word}' after role '{before:word}'",
@@ -57,6 +60,7 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Expected last role User or Tool (or Assistant with prefix) for serving but got assistant",
         field="messages",
         look=Look.LAST_ROLE,
+        tried="mistral-common 1.13.1",
     ),
     KnownError(
         "Assistant message must have either content or tool_calls, but not both.",
@@ -65,6 +69,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Keep text or calls in each message of the assistant.",
         f"{_VALIDATOR}._validate_assistant_message",
         field="messages",
+        tried="mistral-common 1.13.1",
     ),
     KnownError(
         "Function name was {name} but must be a-z, A-Z, 0-9, or contain underscores and dashes,",
@@ -76,6 +81,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "maximum length of 64.",
         field="tools",
         look=Look.TOOL_NAMES,
+        tried="mistral-common 1.13.1",
     ),
     KnownError(
         "Unexpected tool call id {id:word} in tool results",
@@ -86,6 +92,7 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Unexpected tool call id 0f8e3a52c in tool results",
         field="messages",
         look=Look.ORPHAN_RESULTS,
+        tried="mistral-common 1.13.1",
     ),
     KnownError(
         "Duplicate tool call id {id:word} in tool results",
@@ -95,15 +102,17 @@ SENTENCES: tuple[KnownError, ...] = (
         f"{_VALIDATOR}V11._validate_tool_calls_followed_by_tool_messages",
         example="Duplicate tool call id 0f8e3a52c in tool results",
         field="messages",
+        tried="mistral-common 1.13.1",
     ),
     KnownError(
-        "reasoning_effort={value:word} is not supported for this model",
+        "reasoning_effort={value} is not supported for this model",
         Stage.REQUEST,
         "This model has no levels of reasoning.",
         "Leave `reasoning_effort` out.",
         f"{_VALIDATOR}._validate_model_settings",
         example="reasoning_effort=high is not supported for this model",
         field="reasoning_effort",
+        tried="mistral-common 1.13.1",
     ),
     KnownError(
         "`reasoning_content` and `reasoning` should be equal.",
@@ -112,6 +121,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Send one of the two.",
         "mistral_common/protocol/instruct/messages.py: AssistantMessage.from_openai",
         field="messages",
+        tried="mistral-common 1.13.1",
     ),
     KnownError(
         "Invalid tool schema: {why}",
@@ -121,5 +131,6 @@ SENTENCES: tuple[KnownError, ...] = (
         f"{_VALIDATOR}._validate_function",
         example="Invalid tool schema: 'str' is not valid under any of the given schemas",
         field="tools",
+        tried="mistral-common 1.13.1",
     ),
 )

@@ -16,6 +16,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "openai/_exceptions.py: LengthFinishReasonError.__init__",
         field="max_tokens",
         cause=Cause.OUTPUT,
+        tried="openai 3.52.0",
     ),
     KnownError(
         "Could not parse response content as the request was rejected by the content filter",
@@ -24,6 +25,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Change the text that trips the filter, or the filter's setting.",
         "openai/_exceptions.py: ContentFilterFinishReasonError.__init__",
         cause=Cause.POLICY,
+        tried="openai 3.52.0",
     ),
     KnownError(
         "`{name:word}` is not strict. Only `strict` function tools can be auto-parsed",
@@ -34,5 +36,6 @@ SENTENCES: tuple[KnownError, ...] = (
         example="`get_weather` is not strict. Only `strict` function tools can be auto-parsed",
         field="tools",
         cause=Cause.CLIENT,
+        tried="openai 3.52.0",
     ),
 )

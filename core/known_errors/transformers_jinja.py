@@ -21,6 +21,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Give a template, or use the instruct model.",
         f"{_TOKENIZER}.get_chat_template",
         cause=Cause.SETTING,
+        tried="transformers 5.19.0",
     ),
     KnownError(
         "This model has multiple chat templates with no default specified!",
@@ -30,6 +31,7 @@ SENTENCES: tuple[KnownError, ...] = (
         f"{_TOKENIZER}.get_chat_template",
         field="chat_template",
         cause=Cause.SETTING,
+        tried="transformers 5.19.0",
     ),
     KnownError(
         "Cannot apply chat template to an empty conversation.",
@@ -39,6 +41,7 @@ SENTENCES: tuple[KnownError, ...] = (
         f"{_TOKENIZER}.apply_chat_template",
         field="messages",
         cause=Cause.REQUEST,
+        tried="transformers 5.19.0",
     ),
     KnownError(
         "continue_final_message and add_generation_prompt are not compatible.",
@@ -48,6 +51,7 @@ SENTENCES: tuple[KnownError, ...] = (
         f"{_TOKENIZER}.apply_chat_template",
         field="continue_final_message",
         cause=Cause.REQUEST,
+        tried="transformers 5.19.0",
     ),
     KnownError(
         "continue_final_message is set but the final message does not appear in the chat after applying the chat "
@@ -57,6 +61,17 @@ SENTENCES: tuple[KnownError, ...] = (
         "Use a template that prints the last message as it is, or do not continue it.",
         f"{_UTILS}: render_jinja_template",
         field="continue_final_message",
+        tried="transformers 5.19.0",
+    ),
+    KnownError(
+        'continue_final_message is set to "{key}" but this is not an accepted field in the chat_template',
+        Stage.RENDER,
+        "The template does not print the field of the last message that is to be continued.",
+        "Continue a field that the template prints, or use another template.",
+        f"{_UTILS}: render_jinja_template",
+        example='continue_final_message is set to "content" but this is not an accepted field in the chat_template',
+        field="continue_final_message",
+        tried="transformers 5.19.0",
     ),
     KnownError(
         'continue_final_message is set but the final message has no "{key}" to continue!',
@@ -67,6 +82,7 @@ SENTENCES: tuple[KnownError, ...] = (
         example='continue_final_message is set but the final message has no "content" to continue!',
         field="continue_final_message",
         cause=Cause.REQUEST,
+        tried="transformers 5.19.0",
     ),
     KnownError(
         "Tools should either be a JSON schema, or a callable function with type hints and a docstring",
@@ -76,6 +92,7 @@ SENTENCES: tuple[KnownError, ...] = (
         f"{_UTILS}: render_jinja_template",
         field="tools",
         cause=Cause.REQUEST,
+        tried="transformers 5.19.0",
     ),
     KnownError(
         "Documents should be a list of dicts with 'title' and 'text' keys!",
@@ -85,6 +102,7 @@ SENTENCES: tuple[KnownError, ...] = (
         f"{_UTILS}: render_jinja_template",
         field="documents",
         cause=Cause.REQUEST,
+        tried="transformers 5.19.0",
     ),
     KnownError(
         "apply_chat_template requires jinja2>=3.1.0 to be installed.",
@@ -110,6 +128,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "jinja2/runtime.py: Undefined._undefined_message",
         example="'builtin_tools' is undefined",
         is_telling=False,
+        tried="jinja2 3.1.6",
     ),
     KnownError(
         "object' has no attribute '{name:word}'",
@@ -120,6 +139,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "the use in the template.",
         "jinja2/runtime.py: Undefined._undefined_message",
         example="'dict object' has no attribute 'tool_call_id'",
+        tried="jinja2 3.1.6",
     ),
     KnownError(
         "No filter named '{name:word}'",
@@ -128,6 +148,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Use the engine that the template was written for, or take the filter out.",
         "jinja2/compiler.py: CodeGenerator._filter_test_common",
         example="No filter named 'fromjson'.",
+        tried="jinja2 3.1.6",
     ),
     KnownError(
         "Can only get item pairs from a mapping",
@@ -137,6 +158,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "does.",
         "https://github.com/QwenLM/Qwen3/issues/1894",
         field="messages",
+        tried="jinja2 3.1.6",
     ),
     KnownError(
         "Conversation roles must alternate user/assistant/user/assistant/...",
@@ -148,6 +170,7 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages",
         cause=Cause.REQUEST,
         look=Look.ROLES_ALTERNATE,
+        tried="jinja2 3.1.6",
     ),
     KnownError(
         "After the optional system message, conversation roles must alternate user",

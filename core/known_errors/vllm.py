@@ -18,6 +18,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Send the tools with it, or leave `tool_choice` out.",
         f"{_CHAT}: check_tool_usage",
         field="tool_choice",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "`tools` must not be an empty array. Either provide at least one tool or omit the field entirely.",
@@ -26,6 +27,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Leave `tools` out of requests without tools.",
         f"{_CHAT}: check_tool_usage",
         field="tools",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "Invalid value for `tool_choice`: {value}! Only named tools,",
@@ -35,6 +37,7 @@ SENTENCES: tuple[KnownError, ...] = (
         f"{_CHAT}: check_tool_usage",
         example='Invalid value for `tool_choice`: any! Only named tools, "none", "auto" or "required" are supported.',
         field="tool_choice",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "The tool specified in `tool_choice` does not match any of the specified `tools`",
@@ -43,6 +46,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Force a tool that the request declares, spelled the same way.",
         f"{_CHAT}: check_tool_usage",
         field="tool_choice.function.name",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "Expected field `name` in `function` in `tool_choice`!",
@@ -51,6 +55,7 @@ SENTENCES: tuple[KnownError, ...] = (
         'Write it as `{"type": "function", "function": {"name": NAME}}`.',
         f"{_CHAT}: check_tool_usage",
         field="tool_choice",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
@@ -88,6 +93,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "vllm/tool_parsers/abstract_tool_parser.py: ToolParserManager.get_tool_parser",
         example="Tool parser 'kimi_k9' not found.",
         cause=Cause.SETTING,
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "Reasoning parser '{name:word}' not found.",
@@ -97,6 +103,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "vllm/reasoning/abs_reasoning_parsers.py: ReasoningParserManager.get_reasoning_parser",
         example="Reasoning parser 'qwen9' not found. Available parsers: deepseek_r1, qwen3.",
         cause=Cause.SETTING,
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "reasoning parser could not locate think start/end tokens in the tokenizer!",
@@ -114,6 +121,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Set `add_generation_prompt` to false where a message is continued.",
         f"{_CHAT}: check_generation_prompt",
         field="continue_final_message",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "You can only use one kind of constraints for structured outputs",
@@ -123,6 +131,7 @@ SENTENCES: tuple[KnownError, ...] = (
         f"{_CHAT}: check_structured_outputs_count",
         example="You can only use one kind of constraints for structured outputs ('json', 'regex' or 'choice').",
         field="structured_outputs",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "You can only either use constraints for structured outputs or tools, not both.",
@@ -131,6 +140,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Drop the constraint or the forced tool.",
         f"{_CHAT}: check_structured_outputs_count",
         field="tool_choice",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "When response_format type is 'json_schema', the 'json_schema' field must be provided.",
@@ -139,6 +149,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Add the `json_schema` object with its `name` and `schema`.",
         f"{_CHAT}: validate_response_format",
         field="response_format",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "Stream options can only be defined when `stream=True`.",
@@ -147,6 +158,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Leave `stream_options` out, or set `stream` to true.",
         f"{_CHAT}: validate_stream_options",
         field="stream_options",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "`prompt_logprobs` are not available when `stream=True`.",
@@ -155,6 +167,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Ask for them in a request that does not stream.",
         f"{_CHAT}: check_logprobs",
         field="prompt_logprobs",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "when using `top_logprobs`, `logprobs` must be set to true.",
@@ -163,6 +176,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Set `logprobs` to true.",
         f"{_CHAT}: check_logprobs",
         field="top_logprobs",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "Chat template is passed with request, but --trust-request-chat-template is not set.",
@@ -193,6 +207,7 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Found unexpected chat template kwargs from request: {'tokenize'}",
         field="chat_template_kwargs",
         cause=Cause.REQUEST,
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "The supplied chat template string ({value})",
@@ -203,6 +218,7 @@ SENTENCES: tuple[KnownError, ...] = (
         example="The supplied chat template string (./template.jinja) appears path-like, but doesn't exist!",
         field="chat_template",
         cause=Cause.SETTING,
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "chat completions only support assistant tool_calls of type 'function'.",
@@ -211,6 +227,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Write every call of the history as a function call.",
         "vllm/renderers/chat_utils.py: _postprocess_messages",
         field="messages",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "assistant tool_calls entries must be objects.",
@@ -219,6 +236,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Send every call as an object with `id`, `type` and `function`.",
         "vllm/renderers/chat_utils.py: _postprocess_messages",
         field="messages",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "maximum context length is {limit:int} tokens. However, your prompt contains",
@@ -238,6 +256,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Send a whole number, or -1 for no limit.",
         "vllm/sampling_params.py: validate_thinking_token_budget",
         field="thinking_token_budget",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "The JSON schema is nested too deeply: objects and arrays may nest at most {most:int} levels",
@@ -247,6 +266,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "vllm/sampling_params.py: check_json_nesting",
         example="The JSON schema is nested too deeply: objects and arrays may nest at most 64 levels",
         field="response_format",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "Invalid grammar specification.",
@@ -273,6 +293,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Raise `max_tokens` or lower `thinking.budget_tokens`.",
         "vllm/entrypoints/anthropic/protocol.py: AnthropicMessagesRequest.validate_thinking_budget",
         field="thinking.budget_tokens",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
         "tool_choice.name is required when type is 'tool'",
@@ -281,9 +302,10 @@ SENTENCES: tuple[KnownError, ...] = (
         "Add the tool's name to `tool_choice`.",
         "vllm/entrypoints/anthropic/protocol.py: AnthropicToolChoice.validate_name_required_for_tool",
         field="tool_choice",
+        tried="vLLM 0.32.0",
     ),
     KnownError(
-        "Invalid JSON: {why} [type=json_invalid, input_value=",
+        "validation error for list[function-wrap[{name}]] Invalid JSON: {why} [type=json_invalid, input_value=",
         Stage.PARSE,
         "With a forced or required call the server takes the whole output for JSON before any tool parser runs, and "
         "the output is not JSON.",
@@ -292,5 +314,16 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/speakleash/bielik-tools/issues/9",
         example="1 validation error for list[function-wrap[__log_extra_fields__()]] Invalid JSON: expected value at "
         "line 1 column 1 [type=json_invalid, input_value='<tool_call>', input_type=str]",
+    ),
+    KnownError(
+        "validation error for list[FunctionDefinition] Invalid JSON: {why} [type=json_invalid, input_value=",
+        Stage.PARSE,
+        "With a forced or required call the server takes the whole output for JSON before any tool parser runs, and "
+        "the output is not JSON.",
+        "Send `tool_choice` as `auto`, so that the tool parser reads the output; or find out why the output was not "
+        "constrained to JSON.",
+        "https://github.com/speakleash/bielik-tools/issues/9",
+        example="1 validation error for list[FunctionDefinition] Invalid JSON: EOF while parsing a value at line 1 "
+        "column 0 [type=json_invalid, input_value='', input_type=str]",
     ),
 )
