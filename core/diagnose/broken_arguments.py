@@ -292,6 +292,9 @@ def _wrapped(text: str) -> BrokenArguments | None:
         if not isinstance(value, dict) or not value:
             continue
         before, after = text[:at].strip(), text[stop:].strip()
+        if before.startswith("{"):
+            words = f"a broken beginning of {at} characters stands before the whole object, as if it were sent twice"
+            return BrokenArguments(Break.WRAPPED, Span(at, stop), words)
         where = "a code fence" if fence is not None else f"other text ({(before or after)[:40]!r})"
         return BrokenArguments(Break.WRAPPED, Span(at, stop), f"the object stands in {where}")
     return None

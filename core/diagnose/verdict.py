@@ -161,9 +161,10 @@ def _examined(trace: Trace, only: str = "") -> str:
     if not parts or (not only and not is_nothing_wrong(trace.findings)):
         return ""
     were = "were" if " and " in parts else "was"
-    found = "no problem was found" if is_nothing_wrong(trace.findings) else ""
+    nothing = "nothing worse than a note was found" if trace.findings else "no problem was found"
+    found = nothing if is_nothing_wrong(trace.findings) else ""
     if not only:
-        return f"No problem was found in {parts}. "
+        return f"{nothing[:1].upper()}{nothing[1:]} in {parts}. "
     return f"Only {parts} {were} examined" + (f", and {found}." if found else ".")
 
 

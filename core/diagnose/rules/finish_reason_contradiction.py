@@ -45,6 +45,11 @@ _WHERE_NAMED = (
     " Where the request names its tool in `tool_choice`, `stop` is the protocol's word, and nothing is wrong."
 )
 
+_AT_ONCE = (
+    "Look at the end of the prompt: it should open the assistant's turn, once; a prompt that is finished already makes "
+    "the model end at once. Do not branch on finish_reason here: nothing was called."
+)
+
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the contradiction of the whole answer, or of the stream alone."""
@@ -67,7 +72,9 @@ def find(trace: Trace) -> Iterator[Report]:
                 f"{counted(len(calls_of_message(result.message)), 'tool call')}.{_ended_at_once(result)}"
                 + (_WHERE_NAMED if reason == "stop" and not trace.request.body else ""),
                 evidence=(in_message("finish_reason", reason), in_message("tool_calls")),
-                fix="Branch on `message.tool_calls` and on the last token, not on finish_reason.",
+                fix=_AT_ONCE
+                if _ended_at_once(result)
+                else "Branch on `message.tool_calls` and on the last token, not on finish_reason.",
                 # TGI, Gemini and others say `stop` after whole calls, some say nothing: no part is lost by it.
                 severity={"stop": Severity.NOTE, None: Severity.WARNING}.get(reason),
             )

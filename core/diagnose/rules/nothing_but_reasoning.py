@@ -31,11 +31,16 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import body_of, content_of, decode_json, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message
+from prompt_debugger.core.diagnose.sight import Sight, in_message, open_think_tail, prompt_of
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
 from prompt_debugger.core.diagnose.written_calls import written_calls
 from prompt_debugger.core.formats import TABLES
 
+_OLLAMA = (
+    Step("Send `think: false`, so that Ollama does not take the answer for reasoning.", {"think": False}),
+    Step("Use a release of Ollama that ends the reasoning before it constrains the answer."),
+    Step("Read the answer from `thinking`."),
+)
 _SWITCHES = frozenset(switch.name for switch in TABLES.switches)
 
 
@@ -61,27 +66,29 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The whole answer stands in `{reasoning.field}`, and content is empty.",
         detail=f"`{reasoning.field}` holds {len(reasoning.text)} characters, finish_reason is `{chat.finish_reason}`."
         + (f" The request sets `{off}` to false: the model did not think." if off else "")
-        + f"{shape}{ran} Whether the prompt left a reasoning block open is not known.",
+        + f"{shape}{ran} {_of_prompt(trace)}",
         evidence=(in_message(reasoning.field, reasoning.text), in_message("content")),
-        fix=(
-            *(
-                ()
-                if off or _is_ollama(chat)
-                else (think_less(switch, ", so that template and reasoning parser agree"),)
-            ),
+        fix=_OLLAMA
+        if _is_ollama(chat)
+        else (
+            *(() if off else (think_less(switch, ", so that template and reasoning parser agree"),)),
             Step(
                 "Use a reasoning parser that does not start inside a block, or none: a parser that does takes an "
                 "answer without tags for reasoning."
             ),
-            *(
-                (Step("Send `think: false`: the answer is Ollama's, which has this switch."),)
-                if _is_ollama(chat)
-                else ()
-            ),
-            Step(f"Until then, read the answer from `{reasoning.field}`."),
+            Step(f"Read the answer from `{reasoning.field}`."),
         ),
         certainty=Certainty.INFERRED,
         severity=Severity.ERROR if off or is_json else None,
+    )
+
+
+def _of_prompt(trace: Trace) -> str:
+    if prompt_of(trace) is None:
+        return "Whether the prompt left a reasoning block open is not known."
+    opened = open_think_tail(trace)
+    return (
+        "The prompt leaves no reasoning block open." if opened is None else f"The prompt ends with `{opened.opener}`."
     )
 
 

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Fate, SegmentKind, Severity, Span, Stage, Trace
-from prompt_debugger.core.diagnose.fields import content_of
+from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import (
     Sight,
@@ -82,7 +82,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
         title="Content holds a reasoning block.",
         detail=f"`{marker}` stands at character {at} of content. {_cause(trace)}",
         evidence=(in_message("content", marker, Span(at, at + len(marker))),),
-        fix=_fix(trace),
+        fix=_fix(trace) if opened is None else _fix_of_whole_block(trace),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )
@@ -113,6 +113,15 @@ def _fix(trace: Trace) -> str:
     if trace.server is not None and trace.server.has_reasoning_parser is False:
         return "Start the server with the `--reasoning-parser` of this model's family."
     return "Use a reasoning parser that counts the block as open from the start where the template opens it."
+
+
+def _fix_of_whole_block(trace: Trace) -> str:
+    """Return what helps where the block has both of its tags, so that any parser of the family would split it."""
+    beside = " to answers with tool calls, too" if returned_calls(trace) else ""
+    return (
+        "The block has its opening tag: start the server with the `--reasoning-parser` of this model's family, or look "
+        f"why it is not applied{beside}."
+    )
 
 
 RULE: Rule = TraceRule(
