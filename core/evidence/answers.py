@@ -11,7 +11,7 @@ from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Refusa
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.backends.error_words import words_of
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader
-from prompt_debugger.core.complete.shapes import objects_of, text_of
+from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 from prompt_debugger.core.evidence.answer import Answer
 from prompt_debugger.core.evidence.dialects import Dialect, dialect_of_answer, dialect_of_event
 from prompt_debugger.core.evidence.events import Events, events_of_objects, events_of_sse
@@ -159,9 +159,8 @@ def _chat_stream(found: Events, body: str) -> Answer:
         reader.feed(event, 0.0)
     chat = reader.finish(body, 0.0)
     notes = [_GATHERED]
-    indexes = {
-        index for chunk in found.objects for one in objects_of(chunk.get("choices")) if (index := one.get("index"))
-    }
+    choices = [one for chunk in found.objects for one in objects_of(chunk.get("choices"))]
+    indexes = {index for one in choices if (index := integer_of(one.get("index")))}
     if indexes:
         notes.append(f"Only the first of {len(indexes) + 1} streamed answers was read.")
     return Answer(chat, chat, finish_reason=chat.finish_reason, notes=tuple(notes), words="a streamed response")

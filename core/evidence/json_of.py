@@ -45,8 +45,9 @@ def json_values(text: str, most: int = 50) -> list[JSON]:
     values: list[JSON] = []
     at, end = 0, len(text.rstrip(_BLANK))
     while at < end:
-        while (at < end and text[at] in _BLANK) or (values and at < end and text[at] == ","):
+        if text[at] in _BLANK or (values and text[at] == ","):
             at += 1
+            continue
         if len(values) >= most or text[at] not in "{[":
             return []
         try:

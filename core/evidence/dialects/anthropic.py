@@ -55,7 +55,7 @@ def _is_answer(value: JSONObject) -> bool:
         return False
     if value.get("type") == "message":
         return True
-    kinds = [block.get("type") for block in objects_of(content)]
+    kinds = [text_of(block.get("type")) for block in objects_of(content)]
     if len(kinds) < len(content) or not all(kind in _BLOCKS for kind in kinds):
         return False
     return "stop_reason" in value or any(kind in ("tool_use", "thinking") for kind in kinds)
@@ -86,7 +86,7 @@ def _read_answer(value: JSONObject) -> Answer:
 
 
 def _is_event(value: JSONObject) -> bool:
-    return value.get("type") in _EVENTS
+    return text_of(value.get("type")) in _EVENTS
 
 
 @dataclass(slots=True)

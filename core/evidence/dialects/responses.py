@@ -35,7 +35,9 @@ def _is_answer(value: JSONObject) -> bool:
     if value.get("object") == "response":
         return True
     items = objects_of(output)
-    known = [item for item in items if item.get("type") in _ITEMS and item.get("role", "assistant") == "assistant"]
+    known = [
+        item for item in items if text_of(item.get("type")) in _ITEMS and item.get("role", "assistant") == "assistant"
+    ]
     return bool(items) and len(known) == len(items) == len(output)
 
 

@@ -38,6 +38,30 @@ SHAPES = {
     "har": ('{"log":{"entries":[{}', ',{"request":{"method":"POST","url":"http://h"}}'),
     "events": ("", 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'),
     "events without an end": ("", "data: {\n"),
+    "lines of ollama": ("", '{"model":"m","message":{"content":"a"},"done":false}\n'),
+    "events of messages": (
+        "",
+        'data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"a"}}\n\n',
+    ),
+    "blocks of messages": (
+        "",
+        'data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","name":"f"}}\n\n',
+    ),
+    "events of responses": ("", 'data: {"type":"response.output_text.delta","output_index":0,"delta":"a"}\n\n'),
+    "answers of gemini": ("[{}", ',{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}'),
+    "deltas": ('[{"role":"assistant"}', ',{"content":"a"}'),
+    "calls on one index": (
+        "",
+        'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]}}]}\n\n',
+    ),
+    "a fragment": ('"tool_calls": [', '{"id": "a", '),
+    "a fragment of keys": ("", '"delta": {"content": "a"}\n'),
+    "elisions": ('"a": ', "... "),
+    "values": ("", '{"messages":\n[]}\n'),
+    "an http transcript": ("", "POST /v1/chat/completions HTTP/1.1\nA: b\n\n{}\n"),
+    "http headers": ("HTTP/1.1 200 OK\n", "A: b\n"),
+    "chunks": ("HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n", "5\r\nabcde\r\n"),
+    "comments": ('{"choices": [', "// a\n"),
     "powershell": ("Invoke-RestMethod -Uri http://h -Body '", "''"),
 }
 
