@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.answer import Answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.python_repr import CUT
 
 CUT_NOTE = "The pasted text ends inside the answer; what stood after that is not known."
 
@@ -42,6 +44,11 @@ def without_end(evidence: Evidence) -> Evidence:
         return evidence
     chat = replace(evidence.chat, body="")  # without a body nobody expects a word on how it ended
     return replace(evidence, chat=chat, stream=None if evidence.stream is None else chat)
+
+
+def has_cut_end(value: JSON, evidence: Evidence) -> bool:
+    """Say whether an answer is cut after its message, where its word on how it ended may have stood."""
+    return CUT in as_object(value) and evidence.finish_reason is None
 
 
 def with_its_beginning(evidence: Evidence) -> Evidence:

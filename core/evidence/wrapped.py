@@ -25,7 +25,8 @@ def unwrapped(text: str) -> str | None:
     joined = _of_one_width(text.strip("\n"))
     if joined is not None and _is_whole(joined):
         return joined
-    if text.lstrip().startswith(("{", "[")) and _ANSWER.search(text) and '"messages"' not in text:
+    is_request = '"messages"' in text and '"choices"' not in text
+    if text.lstrip().startswith(("{", "[")) and _ANSWER.search(text) and not is_request:
         joined = _with_whole_strings(text)
         return joined if joined != text and json_of(joined) is not None else None
     return None

@@ -30,7 +30,7 @@ from prompt_debugger.core.evidence.printed_objects import (
 )
 from prompt_debugger.core.evidence.python_repr import Printed, read_fields, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import CUT_NOTE, is_cut, with_answer, without_end
+from prompt_debugger.core.evidence.taking import CUT_NOTE, has_cut_end, is_cut, with_answer, without_end
 
 MOST_OBJECTS = 20_000
 _MOST_READ = 4  # times the text
@@ -74,7 +74,7 @@ def _read(paste: Paste) -> Evidence:
     if len(read) > 1:
         notes = (*notes, f"Only the first of {len(read):,} printed answers was read.")
     evidence = with_answer(Evidence(Form.OBJECT, words, notes=notes), read_answer(answer))
-    return without_end(evidence) if is_cut(evidence) else evidence
+    return without_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) else evidence
 
 
 def _stream(values: list[JSONObject]) -> Evidence:
