@@ -26,6 +26,9 @@ Read = Callable[[str, int], Evidence]
 
 LEAST_SCORE = 0.6  # of a reader, for a block of prose
 _MOST_READ = 200  # blocks
+_MOST_FENCES = 3  # around one another
+_MOST_PARAGRAPHS = 50
+_PARAGRAPHS = re.compile(r"\n[ \t]*\n")
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 _OTHER_LEAD = re.compile(
     r"\b(?:expected|should|instead of|correct|works?|working|fixed|desired|workaround)\b", re.IGNORECASE
@@ -52,13 +55,14 @@ class _Piece:
         return bool(_OTHER_LEAD.search(self.block.lead)) and not _NOT_LEAD.search(self.block.lead)
 
 
-def read_mixed(text: str, row: int, read: Read) -> Evidence:
+def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
     """Read what somebody pasted, whole or block by block.
 
     Args:
         text: As it was pasted.
         row: Which line or recorded exchange, from 1.
         read: Reads a text that is one thing; raises `RequestError`.
+        depth: How many fences were around it.
 
     Raises:
         RequestError: Nothing in it is known; the error is that of reading it whole.
@@ -66,7 +70,9 @@ def read_mixed(text: str, row: int, read: Read) -> Evidence:
     cleaned = clean(text)
     blocks = split(cleaned.text)
     lone = blocks[0] if len(blocks) == 1 and blocks[0].kind is BlockKind.FENCED else None
-    inner = cleaned.text if lone is None or _is_request(lone.text) else lone.text
+    if lone is not None and depth < _MOST_FENCES and not _is_fenced_request(lone.text, cleaned.text):
+        return _noted(read_mixed(lone.text, row, read, depth + 1), cleaned.notes)
+    inner = cleaned.text
     if row > 1:
         return _noted(read(inner, row), cleaned.notes)
     whole, failure = _try(inner, row, read)
@@ -89,7 +95,22 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
         return None, RequestError(
             "The text holds an output within JSON that is not whole.", "Paste the JSON whole, or the output without it."
         )
-    return with_its_beginning(evidence), None
+    return with_its_beginning(_of_its_paragraph(evidence, text)), None
+
+
+def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
+    """Return an error that is not known whole as its own paragraph says it: sentences around it are a person's."""
+    paragraphs = [one for one in _PARAGRAPHS.split(text) if one.strip()] if evidence.error is not None else []
+    is_known = evidence.form is not Form.ERROR or evidence.words != "an error"
+    if is_known or not 1 < len(paragraphs) <= _MOST_PARAGRAPHS:
+        return evidence
+    found: list[Evidence] = []
+    for paragraph in paragraphs:
+        reader = find_reader(Paste(paragraph), Form.ERROR)
+        if reader is not None:
+            with suppress(RequestError):
+                found.append(reader[0].read(Paste(paragraph)))
+    return next((one for one in found if one.words != "an error"), found[0] if found else evidence)
 
 
 def _is_broken_json(text: str) -> bool:
@@ -109,6 +130,11 @@ def _with_hint(error: RequestError | None) -> RequestError:
 
 def _noted(evidence: Evidence, notes: Sequence[str]) -> Evidence:
     return replace(evidence, notes=(*evidence.notes, *notes)) if notes else evidence
+
+
+def _is_fenced_request(inner: str, text: str) -> bool:
+    """Say whether a fence holds nothing but a request, which is read with it so that its places stay."""
+    return _is_request(inner) and _is_request(text) and len(split(inner)) == 1
 
 
 def _is_request(text: str) -> bool:

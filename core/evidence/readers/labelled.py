@@ -22,6 +22,7 @@ _LINE = re.compile(
     r"(?m)^[ \t]*(?:(?:#|//|\*|-|>)[ \t]*)?+(?P<label>[A-Za-z][\w .\[\]`'\"()]{1,70}?)[ \t]*[:=][ \t]*"
     r"(?P<value>[^\n]*)$"
 )
+_QUOTES = ('"', "'", "`")
 _ARROW = re.compile(r"[ \t]{2,}<[-=]+.*$")
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("finish_reason", re.compile(r"finish[_ ]reason[`'\"\]]*$")),
@@ -50,8 +51,10 @@ def _fields(text: str) -> dict[str, str]:
     for line in _LINE.finditer(text):
         label = line["label"].strip().lower()
         kind = next((kind for kind, pattern in _KINDS if pattern.search(label)), None)
-        if kind is not None:
-            found[kind] = _ARROW.sub("", line["value"]).strip()
+        value = _ARROW.sub("", line["value"]).strip()
+        is_open = value[:1] in _QUOTES and (len(value) == 1 or value[-1] != value[0])
+        if kind is not None and not is_open:
+            found[kind] = value
     return found
 
 

@@ -145,6 +145,20 @@ def test_blocks_know_the_line_above_them():
     ]
 
 
+def test_an_error_between_sentences_is_the_error_and_not_the_sentences():
+    error = "mtmd_tokenize: error: number of media markers in text (0) does not match number of bitmaps (1)"
+
+    evidence = read_evidence(f"Hello,\n\nI get this:\n\n{error}\n\nWhat is wrong?")
+
+    assert "media markers" in evidence.error.message
+    assert "Hello" not in evidence.error.message
+
+
+def test_a_fence_around_everything_is_taken_off():
+    for text in (json.dumps({"model": "m", "prompt": "<s>[INST]a[/INST]"}), ISSUE.replace("```", "~~~")):
+        assert read_evidence(f"```\n{text}\n```").holds == read_evidence(text).holds
+
+
 def test_what_nobody_knows_is_refused_with_a_hint():
     with pytest.raises(RequestError) as caught:
         read_evidence("Dear all,\n\nit does not work.\n\n```\nls -l\n```\n")

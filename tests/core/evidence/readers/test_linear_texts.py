@@ -36,6 +36,7 @@ SHAPES = {
     "lists of a manifest": ("image: vllm/vllm-openai:v1\ncommand:\n", "- --model\n"),
     "keys of a manifest": ("image: vllm/vllm-openai:v1\n", "command:\n"),
     "fences": ("", "```\n"),
+    "fences around fences": ("", "```\n~~~\n"),
     "fenced blocks": ("", "```json\n{}\n```\n"),
     "quotes": ("", "> a\n"),
     "quotes of quotes": ("", "> > a\n"),
