@@ -15,6 +15,7 @@ from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome
 from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
 from prompt_debugger.core.render.request_variables import Variables, read_variables
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
+from prompt_debugger.core.render.turn_order import broken_order
 from prompt_debugger.core.render.worker import shared_worker
 
 Renderer: TypeAlias = Callable[[RenderJob], RenderOutcome]
@@ -108,7 +109,11 @@ def run(job: RenderJob, renderer: Renderer | None) -> RenderOutcome:
     """
     outcome = (renderer or shared_worker().render)(job)
     if outcome.fault is not None:
-        raise error_of(outcome.fault, job.template)
+        error = error_of(outcome.fault, job.template)
+        messages = next((one.value for one in job.variables if one.name == "messages"), None)
+        order = broken_order(outcome.fault.message, messages) if outcome.fault.kind == "TemplateError" else ""
+        error.hint = f"{order} {error.hint}".strip()
+        raise error
     return outcome
 
 
