@@ -39,7 +39,7 @@ def broken_order(said: str, messages: JSON) -> str:
     if pairs:
         return "; ".join(pairs[:_MOST]) + "."
     spoken = [(index, role) for index, role in enumerate(roles) if role not in ("system", "developer")]
-    if spoken and spoken[0][1] != "user":
+    if spoken and spoken[0][1] in ("assistant", "tool", "function"):
         return f"messages[{spoken[0][0]}] is the first turn and of the role `{spoken[0][1]}`, not `user`."
     other = next((f"messages[{index}] is of the role `{role}`." for index, role in spoken if role == "tool"), "")
     return other
