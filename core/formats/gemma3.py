@@ -30,6 +30,8 @@ _START = re.compile(
     r"(?P<print>print\s*\(\s*)?(?:default_api\.)?(?P<name>(?!print\b)[A-Za-z_]\w{0,255}(?:\.\w{1,256}){0,8})\s*\("
 )
 
+_CUT = re.compile(r"(?:`{1,2}|(?:print\s*\(\s*)?[\w.]{1,256})\Z")  # the end of the block, or a further call, cut
+
 
 class _BlockScan(PythonScan):
     _call_start = _START
@@ -47,13 +49,14 @@ class _BlockScan(PythonScan):
         calls, stop = self._read_list(opener.stop)
         is_closed = self._text.startswith(_CLOSE, stop) and stop < self._region.stop
         at_end = stop >= self._region.stop
+        is_begun = _CUT.match(self._text, stop, self._region.stop) is not None
         is_whole = all(call.status is not CallStatus.MALFORMED for call in calls)
         is_offered = all(call.name in self._names for call in calls) if self._names else is_whole
-        if not calls or not is_offered or not (is_closed or at_end):
+        if not calls or not is_offered or not (is_closed or at_end or is_begun):
             return opener.stop
         if at_end and calls[-1].status is CallStatus.COMPLETE:
             calls[-1] = replace(calls[-1], status=CallStatus.TRUNCATED, problem="cut before its block ends")
-        end = stop + len(_CLOSE) if is_closed else stop
+        end = stop + len(_CLOSE) if is_closed else self._region.stop if is_begun else stop
         self._guard.skip(end)
         self._accept(opener.start, calls, end)
         return end

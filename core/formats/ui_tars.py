@@ -16,7 +16,7 @@ Source: the prompts and the action parser of UI-TARS and UI-TARS-1.5, 2025.
 from __future__ import annotations
 
 from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.base.types import Span
+from prompt_debugger.core.base.types import CallStatus, Span
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.python_calls import PythonCalls
@@ -45,7 +45,8 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
         if frame is not None and raw.startswith("Action:", frame.start):
             before = raw[max(region.start, frame.start - 80) : frame.start]
             is_action = not before.rpartition("\n")[2].strip()
-        if is_action and call.name in known:
+        is_meant = call.name in _ACTIONS or call.status is not CallStatus.MALFORMED
+        if is_action and call.name in known and is_meant:
             calls.append(call)
             markup += [frame] if frame is not None else []
     return Scan(tuple(calls), tuple(markup))
@@ -64,5 +65,7 @@ FORMAT: ModelFormat = TextFormat(
         after_call=2,
     ),
     scan=scan_calls,
+    bare_score=FAIR,
+    bare_hints=("Action:", "("),
     facts=FamilyFacts(has_wordy_markers=True, call_markers=()),
 )

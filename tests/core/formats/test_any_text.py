@@ -92,8 +92,10 @@ def test_half_a_marker_at_the_end_is_no_text(name, finish_reason):
     assert named | detected <= set(texts)
 
 
-# What their calls begin with may be text as well: a bare object or list, `>>>`, a code fence.
-_BARE = frozenset({"deepseek_v3", "functionary", "llama3_json", "phi4_mini", "pythonic", "xlam"})
+# What their calls begin with may be text as well: a bare object or list, `>>>`, a code fence, words.
+_BARE = frozenset(
+    {"calling_tool", "deepseek_v3", "functionary", "gemma3", "llama3_json", "phi4_mini", "pythonic", "ui_tars", "xlam"}
+)
 
 
 @pytest.mark.parametrize("content", ["", "Let me check."])
