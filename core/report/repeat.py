@@ -55,6 +55,6 @@ def template_sha256(prompt: Prompt | None) -> str | None:
 
 def _head(trace: Trace) -> tuple[str, ...]:
     server = trace.server
-    base_url = server.base_url if server is not None else "http://localhost:8000/v1"
+    base_url = (server.base_url if server is not None else "") or "http://localhost:8000/v1"  # pasted flags have none
     head = (f"curl {shlex.quote(base_url + '/chat/completions')}", "-H 'Content-Type: application/json'")
     return head if server is None or server.is_lab else (*head, '-H "Authorization: Bearer $OPENAI_API_KEY"')

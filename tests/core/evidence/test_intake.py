@@ -178,7 +178,7 @@ async def test_an_answer_alone_shows_what_a_message_proves():
 
     assert trace.raw is None
     assert trace.prompt is None
-    assert "PD406" in [finding.code for finding in trace.findings]
+    assert "PD426" in [finding.code for finding in trace.findings]
 
 
 async def test_a_saved_run_is_shown_as_it_was():

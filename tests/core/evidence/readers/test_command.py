@@ -5,7 +5,8 @@ import json
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.evidence import Form, Part, read_evidence
+from prompt_debugger.core.evidence import Form, Part, read_evidence, trace_of
+from prompt_debugger.core.report.repeat import curl_of
 
 COMPOSE = """services:
   app:
@@ -133,3 +134,10 @@ def test_a_snippet_that_starts_nothing_stays_a_request():
     text = 'curl http://h/v1/chat/completions -d \'{"messages": [{"role": "user", "content": "vllm serve a --x"}]}\''
 
     assert read_evidence(text).form is Form.REQUEST
+
+
+def test_no_address_is_made_of_flags():
+    trace = trace_of(read_evidence("vllm serve a/b --host 10.0.0.7 --tool-call-parser hermes"))
+
+    assert trace.server.base_url == ""
+    assert curl_of(trace).startswith("curl http://localhost:8000/v1/chat/completions")
