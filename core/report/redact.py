@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.report.secret_forms import cover_odd_secrets
@@ -25,6 +25,10 @@ from prompt_debugger.core.report.secret_places import PLACES, holds_login
 from prompt_debugger.core.report.secret_shapes import SHAPES
 
 MARK = "[removed]"
+
+_IN_ORDER = (*PLACES, *SHAPES)  # a place may say more than a shape, which would take a part of it
+_SHORTEST = 6  # no shape is found in fewer characters
+_REMEMBERED = 400  # characters of a text whose result is remembered
 
 _SECRET_FIELD = re.compile(
     r"""^(?:[\w-]*[-_])?(?:
@@ -50,17 +54,28 @@ def redact_text(text: str) -> str:
     >>> redact_text("Authorization: Bearer abcdefgh12345678")
     'Authorization: Bearer [removed]'
     """
+    return _redacted(text) if len(text) > _REMEMBERED else _remembered(text)
+
+
+def _redacted(text: str) -> str:
     return replace_secrets(text, lambda _: MARK)
+
+
+_remembered = lru_cache(maxsize=2_048)(_redacted)  # rows of a dataset repeat names, types and descriptions
 
 
 def replace_secrets(text: str, cover: Callable[[str], str]) -> str:
     """Return `text` with everything that looks like a secret replaced by what `cover` makes of it."""
     # Those that are written oddly first, whole: a shape would take the part of them that stands as it should.
-    text = cover_odd_secrets(text, (*PLACES, *SHAPES), cover)
+    if len(text) < _SHORTEST:
+        return text
+    text = cover_odd_secrets(text, _IN_ORDER, cover)
     small = text.lower()
-    for shape in (*PLACES, *SHAPES):  # a place may say more than a shape, which would take a part of it
-        if any(word in small for word in shape.words):
-            text = shape.pattern.sub(partial(_replaced, cover, shape.is_secret), text)
+    for shape in _IN_ORDER:
+        for word in shape.words:
+            if word in small:
+                text = shape.pattern.sub(partial(_replaced, cover, shape.is_secret), text)
+                break
     return cover_manifests(text, cover)
 
 

@@ -137,7 +137,10 @@ def _whole(text: str, stop: int) -> int:
 def _found(text: str, shapes: Iterable[Shape]) -> Iterator[Span]:
     small = text.lower()
     for shape in shapes:
-        if not any(word in small for word in shape.words):
+        for word in shape.words:
+            if word in small:
+                break
+        else:
             continue
         for match in shape.pattern.finditer(text):
             start = match.end(1) if match.re.groups else match.start()

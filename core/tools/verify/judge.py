@@ -39,6 +39,7 @@ from prompt_debugger.core.tools.verify.validity import Validity, check_calls
 
 _LOST = (CallOutcome.DROPPED, CallOutcome.ALTERED, CallOutcome.CUT)
 _CALL_IN_TEXT = "PD426"
+_SHORT_CHARS = 4_000  # a run of so few is written in less time than a thread takes to begin
 
 
 class Judged(NamedTuple):
@@ -91,7 +92,7 @@ class Judge:
             error=error,
         )
         row = row_of_answer(answer, valid=None if validity is None else validity.default, account=account)
-        return Judged(row, await in_thread(_document, trace))
+        return Judged(row, await _document_of(trace))
 
     async def _read_refusal(self, answer: Answer, trace: Trace, refusal: Refusal, attempts: int) -> Judged:
         """Return the row of a refused request: it failed, and why is looked for as in a run."""
@@ -105,7 +106,7 @@ class Judge:
         account = replace(account_of_run(trace, attempts=attempts), labels=answer.row.labels or None, error=error)
         reason = f"the server refused it with status {refusal.status}: {refusal.message}"
         row = row_of_failure(answer.row, answer.extra_body, reason, at=answer.at, account=account)
-        return Judged(row, await in_thread(_document, trace))
+        return Judged(row, await _document_of(trace))
 
     async def _validity(self, answer: Answer) -> Validity | None:
         if answer.chat.finish_reason != "tool_calls":
@@ -120,8 +121,9 @@ class Judge:
         """Add the prompt and the raw output."""
         body, renderer = trace.request.body, self.renderer.for_one_run()
         trace = replace(trace, server=self.server, vocabulary=renderer.vocabulary, sent=body)
-        local = await in_thread(renderer.render_local, body)
-        generation_prompt = await in_thread(renderer.generation_prompt, body)
+        is_rendered = renderer.template is not None  # else there is nothing to do, which is quicker said here
+        local = await in_thread(renderer.render_local, body) if is_rendered else None
+        generation_prompt = await in_thread(renderer.generation_prompt, body) if is_rendered else None
         gathered = await gather_afterwards(
             self.client,
             self.server,
@@ -132,7 +134,8 @@ class Judge:
             turn=self.turn,
             decoding=self.decoding,
         )
-        prompt = await in_thread(renderer.explain_server, body, gathered)
+        is_told = gathered.prompt_token_ids is not None or gathered.prompt_text is not None
+        prompt = await in_thread(renderer.explain_server, body, gathered) if is_told else None
         return replace(
             trace,
             sent=gathered.sent,
@@ -232,6 +235,14 @@ def _prompt_tokens(trace: Trace) -> PromptTokens | None:
     local = trace.local_prompt
     ours = None if local is None or local.token_ids is None else len(local.token_ids)
     return None if server is None and ours is None else PromptTokens(server=server, local=ours)
+
+
+async def _document_of(trace: Trace) -> JSONObject:
+    """Return a run as JSON; a long one is written in a thread, so that others are not held up."""
+    prompts = (trace.prompt, trace.local_prompt)
+    size = sum(len(prompt.text) for prompt in prompts if prompt is not None)
+    size += 0 if trace.raw is None else len(trace.raw.text)
+    return _document(trace) if size < _SHORT_CHARS else await in_thread(_document, trace)
 
 
 def _document(trace: Trace) -> JSONObject:
