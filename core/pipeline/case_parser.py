@@ -136,7 +136,9 @@ class CaseParser:
             parse = replace(parse, ledger=ledger, parsers=with_accounts(parse, outcomes))
         request, known = self._request_of(case)
         trace = _trace(case, request, parse, token_ids, message, tokenizer)
-        trace = replace(trace, server=_server_of(case, given=take_field(case, "message", dict, None) is not None))
+        if message is not None and (first is None or first.error is None):
+            given = take_field(case, "message", dict, None) is not None
+            trace = replace(trace, server=_server_of(case, given=given))
         if self._is_locked or not any(may_take_long(use.schema) for use in schema_uses(trace)):
             return ParsedCase(parse, diagnose_trace(trace, of_request=known))
         found = asyncio.run(check(trace))

@@ -63,3 +63,10 @@ def test_a_named_parser_counts_as_the_servers(parsers, given, tool, reasoning):
 @pytest.mark.parametrize(("parsers", "given"), [(["vllm:*"], False), ([], False), (["vllm:a", "vllm:b"], True)])
 def test_of_several_parsers_none_is_said_to_have_made_a_message(parsers, given):
     assert _server_of({"parsers": parsers}, given=given) is None
+
+
+@pytest.mark.vllm
+def test_a_parser_that_could_not_run_is_not_taken_for_the_servers():
+    raw = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+
+    assert parsed(raw=raw, parsers=["vllm:no_such_parser"], tools=[]).findings == ()
