@@ -13,6 +13,7 @@ import pytest
 
 import prompt_debugger
 from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.formats import TABLES, TextFormat
 from tests.conftest import ROOT
@@ -81,6 +82,20 @@ def test_the_family_of_the_guide_reads_its_output() -> None:
     assert set(family.facts.tool_parsers) <= parsers, (
         "the suite refuses a family that names a parser vLLM does not have"
     )
+
+
+def test_each_reader_of_the_guide_finds_the_call() -> None:
+    page = (ROOT / "docs" / "guides" / "extend.md").read_text("utf-8")
+    block = next(one for one in re.findall(r"```python\n(.*?)```", page, re.S) if "READERS = {" in one)
+    names: dict[str, Any] = {}
+    exec(block, names)
+
+    found = {raw: reader.scan(raw, Span(0, len(raw)), ReadContext()).calls for raw, reader in names["READERS"].items()}
+
+    assert len(found) == 6
+    for raw, calls in found.items():
+        assert [call.name for call in calls] == ["f"], raw
+        assert calls[0].arguments_json in ({"a": 1}, {"a": "1"}), raw
 
 
 def _without_generation_prompt_switch(body: dict[str, Any]) -> None:
