@@ -96,7 +96,8 @@ def _cause_of(finding: Finding, findings: Sequence[Finding]) -> Finding | None:
 
 
 def _sentence_of(guilty: Finding, findings: Sequence[Finding]) -> str:
-    sentence = f"{guilty.title} Guilty stage: {guilty.stage.value}."
+    is_sure = guilty.code not in _REFUSALS or guilty.certainty is Certainty.OBSERVED
+    sentence = f"{guilty.title} {'Guilty' if is_sure else 'Probable'} stage: {guilty.stage.value}."
     if guilty.code in _REFUSALS and guilty.follows is None:
         return sentence + _other_request_faults(guilty, findings)
     cause = _cause_of(guilty, findings)

@@ -61,7 +61,12 @@ _LOG_LINE = re.compile(
     r"(?m)^[ \t]{0,8}(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|\[?(?:INFO|DEBUG|WARN|WARNING|ERROR)\b|"
     r"\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| |srv |slot |time=\d{4}-)"
 )
-_TRACEBACK = "Traceback (most recent call last)"
+# Exceptions of what renders, sends and reads chat requests, whatever they say.
+_OF_CHAT = re.compile(
+    r"(?:jinja2|openai|litellm|anthropic|mistral_common|mistralai|openai_harmony|transformers|vllm|sglang|ollama|groq|"
+    r"google\.genai|langchain\w{0,20})\.|TemplateError|UndefinedError|TemplateSyntaxError|HarmonyError|APIStatusError|"
+    r"APICallError|AI_APICallError"
+)
 _STACK = re.compile(r"\n\s{2,12}at |\n\s{0,9}\n")
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
 _NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
@@ -197,9 +202,8 @@ def _of_exception(text: str) -> FoundError | None:
     said = _cut(said)
     refusal = Refusal(status, said, None, text[last.start() : last.end()].strip(" \t>|:").partition(" ")[0])
     is_known = recognise_error(said) is not None
-    is_traceback = _TRACEBACK in text[: last.start()]
-    if not said or not (is_known or is_traceback or status is not None):
-        return None
+    if not said or not (is_known or status is not None or _OF_CHAT.match(refusal.code or "")):
+        return None  # an exception of somebody's own program
     return FoundError(refusal, 0.9 if is_known else 0.7)
 
 

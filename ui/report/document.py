@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from prompt_debugger.core.base.assets import assets_dir
-from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.base.types import Stage, Trace
 from prompt_debugger.ui.present import RunView
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report.mask import mask_trace
@@ -66,6 +66,8 @@ def trace_to_html(trace: Trace, place: str = "") -> str:
 
 def _ended(trace: Trace) -> str:
     if trace.refusal is not None:
+        if any(finding.stage in (Stage.PARSE, Stage.CONTRACT) for finding in trace.findings):
+            return "The server answered with an error: it could not read what the model wrote."
         return "The server refused the request: the model wrote nothing."
     return "The run ended before there was an answer."
 

@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.refusal_words import (
     evidence_of,
     explanation,
@@ -78,6 +78,8 @@ def find(trace: Trace) -> Iterator[Report]:
     found = spots(trace, understood)
     field = _field(understood)
     subject = _SUBJECTS.get(understood.cause, "The server refused the request")
+    if understood.cause is Cause.REQUEST and understood.certainty is Certainty.INFERRED:
+        subject = "There was an error in place of an answer"
     yield Report(
         title=f"{subject}: {title_words(understood)}.",
         detail=f"{heading(trace.refusal, trace.refusal.field)} {explanation(understood, found)}",

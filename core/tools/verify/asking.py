@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import ChatResult, JSONObject
 from prompt_debugger.core.complete import ServerClient, ask_once, is_passing, refusal_of
+from prompt_debugger.core.known_errors import Cause, recognise_error
 from prompt_debugger.core.report.wire.verification import RowAccount
 from prompt_debugger.core.tools.verify.answer import Answer, answer_to_json, row_of_failure
 from prompt_debugger.core.tools.verify.dataset import Row
@@ -220,7 +221,7 @@ class Asker:
 
     def _note_end(self, row: Row, failure: BackendError) -> None:
         """Keep that there is no answer; what the server has against the request is read as an answer is."""
-        refusal = None if is_passing(failure) else refusal_of(failure)
+        refusal = refusal_of(failure) if not is_passing(failure) or _is_explained(failure) else None
         if refusal is None:
             self._give_up(row, failure.message)
             return
@@ -241,3 +242,9 @@ def _tokens_of(chat: ChatResult) -> int:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _is_explained(failure: BackendError) -> bool:
+    """Say whether the words of a failure are known to be about the output or the template: then it is not the load."""
+    known = recognise_error(failure.said)
+    return known is not None and known.error.is_about in (Cause.OUTPUT, Cause.TEMPLATE)

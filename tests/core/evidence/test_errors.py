@@ -244,3 +244,42 @@ def test_errors_of_real_reports_name_their_stage(name):
     assert trace.verdict is not None
     assert trace.verdict.stage == stage
     assert says in trace.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "is_error"),
+    [
+        (
+            "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: invalid literal for int(): 'x'",
+            False,
+        ),
+        ('Traceback (most recent call last):\n  File "a.py", line 1\njinja2.exceptions.TemplateError: Not so.', True),
+        ("openai_harmony.HarmonyError: something is left over", True),
+        ("KeyError: 'choices'", False),
+    ],
+)
+def test_an_exception_of_a_program_of_ones_own_is_left_to_others(text, *, is_error):
+    assert (error_of_text(text) is not None) == is_error
+
+
+def test_an_error_that_nobody_knows_is_shown_whole_and_its_stage_as_probable():
+    trace = asyncio.run(show_evidence(read_evidence(json.dumps({"error": "The flux is out of phase."}))))
+
+    assert trace.verdict is not None
+    assert trace.verdict.sentence.startswith(
+        "There was an error in place of an answer: The flux is out of phase. Probable stage: request."
+    )
+
+
+def test_a_report_with_request_and_error_names_the_messages_by_index():
+    messages = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
+    request = json.dumps({"model": "m", "messages": messages}, indent=1)
+    words = "Conversation roles must alternate user/assistant/user/assistant/..."
+    error = f"BadRequestError: Error code: 400 - {{'message': '{words}', 'code': 400}}"
+    report = f"I send this:\n\n```json\n{request}\n```\n\nand get\n\n```\n{error}\n```\n"
+
+    trace = asyncio.run(show_evidence(read_evidence(report)))
+
+    finding = next(finding for finding in trace.findings if finding.code == "PD221")
+    assert "`messages[0]` and `messages[1]` are both of `user`" in finding.detail
+    assert finding.evidence[0].field == "messages[1].role"
