@@ -142,7 +142,8 @@ async def test_a_server_that_is_not_known_to_take_several_is_asked_one_at_a_time
             nonlocal open_now, most
             open_now += 1
             most = max(most, open_now)
-            await asyncio.sleep(0)
+            for _ in range(300):  # turns of the loop in which another request could come
+                await asyncio.sleep(0)
             await behaviour(writer)
             open_now -= 1
 
@@ -153,6 +154,10 @@ async def test_a_server_that_is_not_known_to_take_several_is_asked_one_at_a_time
     assert (most, kinds(server)) == (1, ["whole", "stream", "raw"])
 
     _, server = await run(behaviours, {**BODY, "stream": True})
+    assert (most, kinds(server)) == (1, ["stream", "whole", "raw"])
+
+    tells = stream(b'data: {"choices": [], "prompt_token_ids": [5]}\n\n', chunk(delta={}, finish_reason="stop"))
+    _, server = await run({**behaviours, "/v1/chat/completions#stream": counted(tells)}, {**BODY, "stream": True})
     assert (most, kinds(server)) == (1, ["stream", "whole", "raw"])
 
 
@@ -176,6 +181,23 @@ async def test_a_server_that_takes_several_is_asked_at_once() -> None:
 
     assert found.chat is not None
     assert found.chat.error is None
+
+
+async def test_a_tokenizer_that_reads_the_prompt_as_the_server_does_is_believed() -> None:
+    """Then it is the server that answered with another text, and that is for the rules to say."""
+    message = "Paris is warm today, and so is Rome."
+    ids: list[JSON] = list(load_tokenizer(LAB_MODEL).encode("zebra quantum lattice"))
+    usage: JSON = {"completion_tokens": len(ids)}
+    alike = answer(200, {**whole(message, token_ids=ids), "usage": usage, "prompt_token_ids": [5]})
+    other = answer(200, {**whole(message, token_ids=ids), "usage": usage, "prompt_token_ids": [6]})
+
+    believed, _ = await run({**BOTH, "/v1/chat/completions": alike})
+    doubted, _ = await run({**BOTH, "/v1/chat/completions": other})
+
+    assert believed.raw is not None
+    assert (believed.evidence, believed.raw.text) == (Basis.SAME_RUN, "zebra quantum lattice")
+    assert doubted.evidence is not Basis.SAME_RUN
+    assert any("is the tokenizer this model's?" in note for note in doubted.notes)
 
 
 async def test_once_asks_for_the_request_itself_alone() -> None:
