@@ -12,13 +12,14 @@
     guard.py ──▶ which machines a page for strangers may talk to
 
 Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `Gathered`, `ask_once`, `gather_afterwards`, `Decoding`,
-`TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`,
+`TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`, `read_headers`,
 `ENGINES`, `Engine`, `OutputToParse`, `OwnParsers`, `engine_of`, `title_of`, `families_of_parser`, `PARSER_NAMES`,
 `ParserNames`, `StartWith`, `StartCommand`, `Proof`, `ParserTest`, `ParserCase`.
 """
 
 from prompt_debugger.core.complete.afterwards import Decoding, TakesTurn, ask_once, gather_afterwards, is_passing
 from prompt_debugger.core.complete.backends.address import is_this_machine, may_carry_key
+from prompt_debugger.core.complete.backends.extra_headers import read_headers
 from prompt_debugger.core.complete.backends.guard import NetworkGuard, guard_of
 from prompt_debugger.core.complete.backends.limits import Timeouts
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
@@ -70,6 +71,7 @@ __all__ = [
     "is_passing",
     "is_this_machine",
     "may_carry_key",
+    "read_headers",
     "refusal_of",
     "title_of",
 ]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from prompt_debugger.core.base.errors import BackendError, DebuggerError, RequestError, shorten
 from prompt_debugger.core.base.keys import variable
 from prompt_debugger.core.base.types import Notice, Request, Server, Trace
-from prompt_debugger.core.complete import guard_of, is_this_machine
+from prompt_debugger.core.complete import guard_of, is_this_machine, read_headers
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LAB_MODEL_NAME
 from prompt_debugger.ui.web.labs import PageLabs
@@ -21,6 +21,7 @@ from prompt_debugger.ui.web.settings import PageSettings
 
 TOOL_PARSERS = ("kimi_k2", "hermes", "qwen3_coder", "llama3_json", "mistral", "deepseek_v3", "none")
 _NO_KEY = 401
+_HEADER = re.compile(r"[A-Za-z0-9-]{1,64}: ")  # no key holds a colon and a space
 _BARE = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*|\[[0-9a-fA-F:]+\]):\d{1,5}(?:/|$)")  # a host with its port
 MAX_LABEL_CHARS = 40  # of a host on the Run button
 MAX_SERVERS = 8  # that a page remembers to have run against
@@ -73,11 +74,12 @@ def choose_target(settings: PageSettings, labs: PageLabs, fields: TargetFields, 
             f"The endpoint is {endpoint!r}. Expected an address such as `http://localhost:8000/v1`.", field="endpoint"
         )
     is_own = endpoint.rstrip("/") == (base.base_url or "").rstrip("/")
+    typed = read_key_field(key, settings.host)
     target = replace(
         base,
         base_url=endpoint,
-        api_key=read_key(key, settings.host) or (base.api_key if is_own else None),
-        extra_headers=base.extra_headers if is_own else (),
+        api_key=typed.key or (base.api_key if is_own else None),
+        extra_headers=typed.headers or (base.extra_headers if is_own else ()),
     )
     return replace(target, model=fields.model.strip() or None, tokenizer=fields.tokenizer.strip() or None)
 
@@ -117,6 +119,34 @@ def run_label(settings: PageSettings, labs: PageLabs, endpoint: str, run_on: Run
     if host:
         return f"Run on {host}"
     return "Run on lab" if labs.enabled else "Run"
+
+
+class KeyField(NamedTuple):
+    """What was typed into the field Key.
+
+    Attributes:
+        key: Sent as bearer token; `None` for none.
+        headers: Sent as they are, for a gateway that wants headers of its own.
+    """
+
+    key: str | None
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def read_key_field(text: str, host: str) -> KeyField:
+    """Return the key or the headers that were typed: `Name: value`, or a JSON object of several.
+
+    Args:
+        text: What stands in the field.
+        host: Where the page listens.
+
+    Raises:
+        RequestError: It cannot be read; no value is repeated.
+    """
+    text = text.strip()
+    if _HEADER.match(text) or text.startswith("{"):
+        return KeyField(None, tuple(read_headers([text], "Key").items()))
+    return KeyField(read_key(text, host))
 
 
 def read_key(text: str, host: str) -> str | None:

@@ -5,10 +5,12 @@ They win over ours: a gateway that wants its key under `Authorization` gets that
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.errors import BackendError, RequestError
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.complete.backends.address import Address, may_carry_key
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -18,6 +20,47 @@ _OURS = frozenset(
     | {"trailer", "upgrade"}
 )
 _SHORTEST_PART = 8
+
+
+def read_headers(texts: Sequence[str], field: str) -> dict[str, str]:
+    """Read headers as a person writes them: `Name: value` each, or a JSON object of several.
+
+    Args:
+        texts: What was written.
+        field: What it was written in, such as `--extra-headers`.
+
+    Raises:
+        RequestError: One is not a header, or is given twice; no value is repeated.
+    """
+    headers: dict[str, str] = {}
+    for name, value in _headers_in(texts, field):
+        if name.lower() in (known.lower() for known in headers):
+            raise RequestError(f"{field} gives the header `{name}` twice.", "Give it once.", field=field)
+        headers[name] = value
+    return headers
+
+
+def _headers_in(texts: Sequence[str], field: str) -> Iterator[tuple[str, str]]:
+    hint = "Write it as 'X-Team: blue' or '{\"X-Team\": \"blue\"}'."
+    for text in texts:
+        if text.lstrip().startswith("{"):
+            yield from _object_in(text, field, hint).items()
+            continue
+        name, colon, value = text.partition(":")
+        if not colon or not name.strip():
+            raise RequestError(f"A header of {field} has no name, or no colon after it.", hint, field=field)
+        yield name.strip(), value.strip()
+
+
+def _object_in(text: str, field: str, hint: str) -> Mapping[str, str]:
+    read: JSON
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        read = None
+    if not isinstance(read, dict) or not all(isinstance(value, str) for value in read.values()):
+        raise RequestError(f"{field} is not a JSON object of texts.", hint, field=field)
+    return {name: str(value) for name, value in read.items()}
 
 
 def check_headers(address: Address, headers: Mapping[str, str] | None) -> dict[str, str]:

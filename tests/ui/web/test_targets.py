@@ -282,3 +282,48 @@ def test_a_server_that_wants_a_key_is_told_of_with_the_field_for_it(status, is_p
 
     assert ("in the field Key" in told.hint) is said
     assert (error.hint, told.message) == ("Set the variable.", error.message)
+
+
+HEADERS = {
+    "one": ("x-portkey-api-key: pk-0123", (("x-portkey-api-key", "pk-0123"),)),
+    "several": ('{"x-portkey-api-key": "pk-0123", "x-portkey-provider": "a"}', (
+        ("x-portkey-api-key", "pk-0123"), ("x-portkey-provider", "a"),
+    )),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_gateway_s_headers_go_to_the_endpoint_beside_them(labs, name):
+    typed, headers = HEADERS[name]
+    target = choose(labs, endpoint="https://gateway.example/v1", key=typed)
+
+    assert (target.api_key, target.extra_headers) == (None, headers)
+    assert "pk-0123" not in repr(target)
+
+
+@pytest.mark.parametrize("key", ["sk-0123456789", "id-1:secret-of-a-provider", "a:b"])
+def test_a_key_with_a_colon_is_a_key(labs, key):
+    target = choose(labs, endpoint="https://gateway.example/v1", key=key)
+
+    assert (target.api_key, target.extra_headers) == (key, ())
+
+
+@pytest.mark.parametrize("typed", ['{"x-key": ["pk-0123"]}', '{"x-key": pk-0123'])
+def test_headers_that_cannot_be_read_are_refused_without_their_values(labs, typed):
+    with pytest.raises(RequestError, match="not a JSON object of texts") as refused:
+        choose(labs, endpoint="https://gateway.example/v1", key=typed)
+
+    assert "pk-0123" not in str(refused.value) + (refused.value.hint or "")
+
+
+def test_the_operator_s_headers_go_to_the_operator_s_endpoint_and_to_no_other(labs):
+    settings = PageSettings(target=Target(base_url=OWN, extra_headers=(("x-team", "blue"),)))
+
+    assert choose(labs, settings, endpoint=OWN).extra_headers == (("x-team", "blue"),)
+    assert choose(labs, settings, endpoint="http://other.example/v1").extra_headers == ()
+
+
+def test_a_public_page_takes_no_header(labs):
+    settings = PageSettings(public=True, endpoints=("https://gateway.example/v1",))
+
+    assert choose(labs, settings, endpoint="https://gateway.example/v1", key="x-key: pk-0123").extra_headers == ()

@@ -121,7 +121,7 @@ def _build_target(
     )
     # A public page has no such field, not even a hidden one.
     key = (
-        gr.Textbox("", label="Key", type="password", placeholder="or $NAME of a variable", elem_id="pd-key")
+        gr.Textbox("", label="Key", type="password", placeholder="or $NAME, or Header: value", elem_id="pd-key")
         if shown
         else gr.State("")
     )
