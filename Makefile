@@ -42,7 +42,7 @@ run: setup ## set up, then open the page with a real vLLM serving the lab model 
 lab: setup ## serve the lab model on a real vLLM and print its base URL
 	$(PY) app.py lab $(ARGS)
 
-test: setup browser .venv-litellm/.ready .venv-ray/.ready .venv-js/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
+test: setup browser .venv-litellm/.ready .venv-ray/.ready .venv-mlx/.ready .venv-js/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
 ifdef ARGS
 	$(MAKE) --no-print-directory lint
 	$(PY) -m pytest $(ARGS)
@@ -148,6 +148,14 @@ bench: setup ## measure, and write docs/benchmarks.md with its curves
 bench-all: setup ## run every file of benchmarks/ and print what they say (ARGS="scan bulk" picks some)
 	$(PY) -m benchmarks $(ARGS)
 
+# Likewise for mlx-lm, which has wheels for Linux and macOS, and not for every machine.
+.venv-mlx/.ready: tests/servers/mlx.txt .venv/.ready
+	@test -d .venv-mlx || $(PY) -m venv --without-pip .venv-mlx
+	@echo "Installing mlx-lm into .venv-mlx"
+	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-mlx/lib/$(PYTHON_LIB)/site-packages/ours.pth
+	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-mlx/lib/$(PYTHON_LIB)/site-packages --requirement tests/servers/mlx.txt; \
+	then touch $@; else echo "mlx-lm cannot be installed here; its tests are skipped"; fi
+
 docs: setup ## regenerate docs/rules, missing rows of docs/fixes.md, docs/schema
 	$(PY) scripts/rule_docs.py
 	$(PY) scripts/fixes_page.py
@@ -155,4 +163,4 @@ docs: setup ## regenerate docs/rules, missing rows of docs/fixes.md, docs/schema
 	$(PY) scripts/json_schemas.py
 
 clean: ## remove the virtual environment and caches
-	rm -rf .venv .venv-litellm .venv-ray .venv-js .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-litellm .venv-ray .venv-mlx .venv-js .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -4,7 +4,8 @@
     python scripts/server_table.py llama.cpp …  run these alone; what is recorded of the others stays
     python scripts/server_table.py --check      run nothing; fail if the page is not what the record says
 
-The record is docs/servers.json. LiteLLM and vLLM need what `make test` sets up.
+The record is docs/servers.json. LiteLLM, mlx-lm and vLLM need what `make test` sets up; llama-cpp-python a virtual
+environment of its own, .venv-llama-cpp-python, with `llama-cpp-python[server]`, which is compiled.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from tests.servers.running_servers import (  # noqa: E402
     LITELLM_KEY,
     litellm_proxy,
     llama_cpp,
+    llama_cpp_python,
+    mlx_lm,
     transformers_serve,
     two_models,
 )
@@ -36,7 +39,7 @@ from tests.servers.scenarios import body_of, debug  # noqa: E402
 
 RECORD = ROOT / "docs" / "servers.json"
 PAGE = ROOT / "docs" / "servers.md"
-SCENARIOS = ("healthy", "parallel", "prose", "dropped", "cut", "refused")
+SCENARIOS = ("healthy", "parallel", "prose", "dropped", "cut", "streamed", "refused")
 KEY = "sk-of-the-table-0123456789"
 
 _Boot = Callable[[Path, LabPool], "Iterator[str]"]
@@ -106,6 +109,8 @@ SETUPS = (
     Setup("llama.cpp", _small(llama_cpp), target=_TOKENIZER),
     Setup("llama.cpp, no tokenizer at hand", _small(llama_cpp)),
     Setup("LiteLLM before llama.cpp", _litellm_before_llama_cpp, "openai", {**_TOKENIZER, "api_key": LITELLM_KEY}),
+    Setup("llama-cpp-python", _small(llama_cpp_python), target=_TOKENIZER),
+    Setup("mlx-lm", _small(mlx_lm), "default_model", _TOKENIZER),
     Setup("`transformers serve`", _small(transformers_serve), str(LAB_MODEL), _TOKENIZER),
 )
 
@@ -179,7 +184,7 @@ def _said(trace: Trace) -> str:
 
 _HEAD = """# What each server shows, and what can be said
 
-Written by `scripts/server_table.py` from real runs: each server serves the lab model and is asked the same six \
+Written by `scripts/server_table.py` from real runs: each server serves the lab model and is asked the same seven \
 things. A call counts as lost only where the raw output of the run is known with its control tokens; elsewhere the \
 sentence says that loss cannot be judged, and what would show it.
 
@@ -188,10 +193,14 @@ the same prompt. **Raw**: whether the raw text is whole or stripped of control t
 server's own prompt is known.
 * A cell says how many calls came back, and what the verdict says. *Dropped* is a request whose history makes the \
 model write a call header that vLLM's `kimi_k2` parser does not take; llama.cpp's grammar makes the model write \
-another call.
+another call. *Cut, streamed* asks for a stream, and what is judged is that stream.
+* llama-cpp-python leaves control tokens out, has no parser for this model, and refuses a message of the history \
+without a text. It is asked one request at a time, as it ends a stream when the next request comes. mlx-lm has a \
+parser for Kimi K2, which refuses the header of *dropped*; with `top_logprobs` above 1 it lists any of the likeliest \
+tokens as the one it took, which is noticed and not used.
 
-| server | evidence | raw | prompt | one call | two calls | prose | dropped | cut | refused |
-|---|---|---|---|---|---|---|---|---|---|
+| server | evidence | raw | prompt | one call | two calls | prose | dropped | cut | cut, streamed | refused |
+|---|---|---|---|---|---|---|---|---|---|---|
 """
 
 

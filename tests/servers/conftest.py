@@ -11,8 +11,10 @@ from prompt_debugger.core.tools.lab import LabPool, LabSpec
 from tests.servers.running_servers import (
     LAB_MODEL,
     LITELLM_PYTHON,
+    MLX_PYTHON,
     litellm_proxy,
     llama_cpp,
+    mlx_lm,
     transformers_serve,
     two_models,
 )
@@ -29,6 +31,15 @@ def llama_cpp_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def transformers_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Base URL of `transformers serve`."""
     with transformers_serve(tmp_path_factory.mktemp("hf-home")) as base_url:
+        yield base_url
+
+
+@pytest.fixture(scope="session")
+def mlx_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Base URL of mlx-lm's server."""
+    if not MLX_PYTHON.exists():
+        pytest.skip("mlx-lm is not installed: `make .venv-mlx/.ready`, which `make test` does where there are wheels")
+    with mlx_lm(tmp_path_factory.mktemp("mlx")) as base_url:
         yield base_url
 
 

@@ -20,6 +20,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 LAB_MODEL = ROOT / "assets" / "lab-model"
 LITELLM_PYTHON = ROOT / ".venv-litellm" / "bin" / "python"
+MLX_PYTHON = ROOT / ".venv-mlx" / "bin" / "python"
+LLAMA_CPP_PYTHON = ROOT / ".venv-llama-cpp-python" / "bin" / "python"
 LITELLM_KEY = "sk-litellm-of-the-tests-0123456789abcdef"
 _FIRST_ANSWER_S = 120.0
 
@@ -42,6 +44,26 @@ def transformers_serve(folder: Path) -> Iterator[str]:
     command += ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu", "--log-level", "info"]
     (folder / "hub").mkdir()
     with running(command, r"Uvicorn running on", environment={"HF_HOME": str(folder)}):
+        yield f"http://127.0.0.1:{port}/v1"
+
+
+@contextmanager
+def mlx_lm(_: Path) -> Iterator[str]:
+    """mlx-lm's server with the lab model as it is; requests name the model `default_model`."""
+    port = free_port()
+    command = [str(MLX_PYTHON), "-m", "mlx_lm", "server", "--model", str(LAB_MODEL), "--port", str(port)]
+    with running(command, r"Starting httpd at"):
+        yield f"http://127.0.0.1:{port}/v1"
+
+
+@contextmanager
+def llama_cpp_python(folder: Path) -> Iterator[str]:
+    """The server of llama-cpp-python, which `make` does not install: it is compiled, for some minutes."""
+    file = folder / "lab-model.gguf"
+    write_gguf(LAB_MODEL, file)
+    port = free_port()
+    command = [str(LLAMA_CPP_PYTHON), "-m", "llama_cpp.server", "--model", str(file), "--port", str(port)]
+    with running([*command, "--n_ctx", "2048"], r"Uvicorn running on"):
         yield f"http://127.0.0.1:{port}/v1"
 
 

@@ -47,6 +47,7 @@ _BODIES: dict[str, JSONObject] = {
     # The model copies the id without an index into the header of its call; parsers that want `:N` drop such a call.
     "dropped": _ask("What's the weather in Paris?", history=_searched("search")),
     "cut": _ask("What's the weather in Paris?", max_tokens=16),
+    "streamed": _ask("What's the weather in Paris?", max_tokens=16, stream=True),
     "refused": _ask("What's the weather in Paris?", temperature="warm"),
 }
 

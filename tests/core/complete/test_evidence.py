@@ -109,6 +109,23 @@ async def test_the_sampler_says_length_where_chat_says_tool_calls(client: Server
 
 
 @pytest.mark.lab
+async def test_a_stream_that_is_cut_is_judged_by_its_own_word_and_ids(client: ServerClient) -> None:
+    found = await run(client, {**BODY, "stream": True, "max_tokens": 12})
+
+    assert found.raw is not None
+    assert found.chat is not None
+    assert found.chat_whole is not None
+    assert found.chat == found.chat_stream
+    assert found.chat.deltas
+    assert (found.evidence, found.raw.token_ids, len(found.raw.token_ids or ())) == (
+        Basis.SAME_RUN, found.chat.token_ids, 12,
+    )  # fmt: skip
+    assert found.raw.finish_reason == "length"
+    assert not found.chat_whole.deltas
+    assert found.notes == ()
+
+
+@pytest.mark.lab
 @pytest.mark.parametrize(
     "fields",
     [{"tool_choice": "required"}, {"parallel_tool_calls": False}, {"response_format": {"type": "json_object"}}],

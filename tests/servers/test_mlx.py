@@ -1,0 +1,61 @@
+"""mlx-lm's own server on the processor: its ids are believed, and what it lists in their place is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from prompt_debugger.core.base.types import Basis, Completeness
+from tests.servers.scenarios import body_of, debug
+from tests.servers.truth import EXPECTED_CALLS, assert_healthy, returned_calls
+
+pytestmark = pytest.mark.servers
+
+MODEL = "default_model"
+
+
+@pytest.mark.parametrize("scenario", ["healthy", "parallel", "prose"])
+def test_a_healthy_run_rests_on_its_own_ids(mlx_url, lab_model_dir, scenario):
+    trace = debug(mlx_url, body_of(scenario, model=MODEL), tokenizer=lab_model_dir)
+
+    assert returned_calls(trace) == EXPECTED_CALLS[scenario]
+    assert_healthy(trace)
+    assert (trace.evidence, trace.raw.completeness) == (Basis.SAME_RUN, Completeness.WHOLE)
+    assert trace.verdict.sentence.startswith("Nothing lost")
+
+
+@pytest.mark.parametrize("fields", [{}, {"temperature": 0.7, "seed": 1}])
+def test_any_of_the_likeliest_tokens_is_not_what_was_sampled(mlx_url, lab_model_dir, fields):
+    """With `top_logprobs` above 1 it lists any of them as the token: no call was invented for that."""
+    body = body_of("healthy", model=MODEL, logprobs=True, top_logprobs=3, **fields)
+    trace = debug(mlx_url, body, tokenizer=lab_model_dir)
+
+    assert returned_calls(trace) == EXPECTED_CALLS["healthy"]
+    assert_healthy(trace)
+    assert trace.evidence is not Basis.SAME_RUN
+    assert any("not used" in note for note in trace.notes)
+    assert trace.chat.logprobs is None
+
+
+def test_at_temperature_0_it_is_asked_once_more_without_alternatives(mlx_url, lab_model_dir):
+    body = body_of("healthy", model=MODEL, logprobs=True, top_logprobs=3)
+    trace = debug(mlx_url, body, tokenizer=lab_model_dir)
+
+    assert trace.raw is not None
+    assert "functions.get_weather:0" in trace.raw.text
+    assert trace.verdict.sentence.startswith("Nothing lost")
+
+
+@pytest.mark.parametrize("fields", [{}, {"stream": True}])
+def test_a_call_that_its_parser_refuses_is_lost(mlx_url, lab_model_dir, fields):
+    trace = debug(mlx_url, body_of("dropped", model=MODEL, **fields), tokenizer=lab_model_dir)
+
+    assert returned_calls(trace) == []
+    assert (trace.verdict.dropped_calls, trace.verdict.invented_calls) == (1, 0)
+    assert "Guilty stage: parse." in trace.verdict.sentence
+
+
+def test_asked_once_it_shows_the_same(mlx_url, lab_model_dir):
+    trace = debug(mlx_url, body_of("healthy", model=MODEL), tokenizer=lab_model_dir, asks_once=True)
+
+    assert_healthy(trace)
+    assert (trace.evidence, trace.chat_stream, trace.raw_again) == (Basis.SAME_RUN, None, None)
