@@ -416,6 +416,17 @@ async def test_a_server_that_fails_without_words_is_a_failure(body: bytes) -> No
         await run_faulty({"*": mute} | dict.fromkeys(BEHAVIOURS, mute))
 
 
+async def test_what_an_error_quotes_of_the_output_is_the_raw_output() -> None:
+    said = "error parsing tool call: raw='{}]', err=invalid character ']' after top-level value"
+    failure = answer(500, {"error": said})
+
+    found, _ = await run_faulty({"*": failure} | dict.fromkeys(BEHAVIOURS, failure))
+
+    assert found.refusal == Refusal(500, said)
+    assert found.raw is not None
+    assert (found.raw.text, found.evidence) == ("{}]", Basis.SAME_RUN)
+
+
 async def test_raw_output_survives_a_server_that_fails_at_every_chat() -> None:
     found, _ = await run_faulty({"/v1/chat/completions": FAILURE, "/v1/chat/completions#stream": FAILURE})
 

@@ -1,0 +1,113 @@
+"""What a refused request is searched for: each look finds its fault, and nothing in what is healthy."""
+
+from __future__ import annotations
+
+import pytest
+
+from prompt_debugger.core.base.types import JSON, JSONObject, Request, Stage
+from prompt_debugger.core.diagnose.refused_fields import broken_calls_in, spots_of
+from prompt_debugger.core.known_errors import KnownError, Look, Recognised
+
+
+def call(call_id: JSON = "call_1", name: str = "f", arguments: JSON = "{}", **more: JSON) -> JSON:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}, **more}
+
+
+def user(content: JSON = "a") -> JSON:
+    return {"role": "user", "content": content}
+
+
+def assistant(*calls: JSON, **more: JSON) -> JSON:
+    return {"role": "assistant", "content": None, **({"tool_calls": [*calls]} if calls else {}), **more}
+
+
+def result(call_id: JSON = "call_1") -> JSON:
+    return {"role": "tool", "tool_call_id": call_id, "content": "b"}
+
+
+TOOL: JSON = {"type": "function", "function": {"name": "f", "parameters": {}}}
+SYSTEM: JSON = {"role": "system", "content": "s"}
+HEALTHY: JSONObject = {
+    "messages": [SYSTEM, user("json"), assistant(call("abcdefghi", thought_signature="x"), reasoning_content="r"),
+                 result("abcdefghi"), {"role": "assistant", "content": "c", "reasoning_content": "r"}, user()],
+    "tools": [TOOL],
+}  # fmt: skip
+
+FAULTS: dict[Look, list[tuple[list[JSON], dict[str, str], list[str]]]] = {
+    Look.ROLES_ALTERNATE: [
+        ([SYSTEM, user(), user()], {}, ["messages[2].role"]),
+        ([user(), SYSTEM], {}, ["messages[1].role"]),
+        ([SYSTEM, assistant(content="b")], {}, ["messages[1].role"]),
+        ([user(), result(), user()], {"before": "tool", "role": "user"}, ["messages[2].role"]),
+    ],
+    Look.OPEN_CALLS: [
+        ([user(), assistant(call("a"), call("b")), result("b"), user()], {}, ["messages[1].tool_calls[0]"]),
+        ([user(), assistant(call("a"))], {}, ["messages[1].tool_calls[0]"]),
+        ([user(), assistant(call("a")), user(), result("a")], {}, ["messages[1].tool_calls[0]"]),
+    ],
+    Look.ORPHAN_RESULTS: [
+        ([user(), result("a")], {}, ["messages[1].tool_call_id"]),
+        ([user(), assistant(call("a")), result("b")], {}, ["messages[2].tool_call_id"]),
+        ([user(), assistant(call("a")), {"role": "tool", "content": "b"}], {}, ["messages[2].tool_call_id"]),
+    ],
+    Look.IDS_OF_NINE: [([assistant(call("call_12345"))], {}, ["messages[0].tool_calls[0].id"])],
+    Look.ID_ABSENT: [([assistant(call(""), call(None))], {}, [f"messages[0].tool_calls[{at}].id" for at in (0, 1)])],
+    Look.REASONING_ABSENT: [
+        ([user(), assistant(call())], {}, ["messages[1]"]),
+        ([user(), assistant(content="b"), assistant(content="c")], {"index": "2"}, ["messages[2]"]),
+    ],
+    Look.EMPTY_TEXT: [
+        ([user("")], {}, ["messages[0].content"]),
+        ([user([{"type": "text", "text": ""}])], {}, ["messages[0].content[0].text"]),
+    ],
+    Look.LAST_ROLE: [([user(), assistant(content="b")], {}, ["messages[1].role"])],
+    Look.SYSTEM_NOT_FIRST: [([user(), SYSTEM], {}, ["messages[1].role"])],
+    Look.NO_USER: [([SYSTEM, assistant(content="b")], {}, ["messages"])],
+    Look.SEVERAL_CALLS: [([assistant(call("a"), call("b"))], {}, ["messages[0].tool_calls"])],
+    Look.BROKEN_ARGUMENTS: [
+        ([assistant(call(arguments=""))], {}, ["messages[0].tool_calls[0].function.arguments"]),
+        ([assistant(call(arguments="[1]"))], {}, ["messages[0].tool_calls[0].function.arguments"]),
+    ],
+    Look.SIGNATURE_ABSENT: [([assistant(call())], {}, ["messages[0].tool_calls[0]"])],
+    Look.UNDECLARED_TOOL: [([user()], {"name": "search"}, ["tools"])],
+    Look.NO_MENTION_OF_JSON: [([user("a list, if you can")], {}, ["messages"])],
+    Look.CONTENT_ABSENT: [([{"role": "user"}], {}, ["messages[0]"])],
+}
+CASES = [(look, *case) for look, cases in FAULTS.items() for case in cases]
+
+
+def fields_of(look: Look, body: JSONObject, parts: dict[str, str]) -> list[str]:
+    known = Recognised(KnownError("x", Stage.REQUEST, "m", "r", "s", look=look), "maker", parts)
+    return [spot.field for spot in spots_of(Request(body, ""), known)]
+
+
+@pytest.mark.parametrize(("look", "messages", "parts", "fields"), CASES)
+def test_a_look_finds_its_fault(look: Look, messages: list[JSON], parts: dict[str, str], fields: list[str]) -> None:
+    assert fields_of(look, {"messages": messages, "tools": [TOOL]}, parts) == fields
+
+
+def test_a_tool_with_another_name_is_found() -> None:
+    tool: JSON = {"type": "function", "function": {"name": "fs.read"}}
+
+    assert fields_of(Look.TOOL_NAMES, {"messages": [], "tools": [TOOL, tool]}, {}) == ["tools[1].function.name"]
+
+
+@pytest.mark.parametrize("look", Look)
+def test_a_healthy_request_shows_nothing(look: Look) -> None:
+    assert fields_of(look, HEALTHY, {}) == []
+
+
+@pytest.mark.parametrize("look", Look)
+@pytest.mark.parametrize("body", [{}, {"messages": 5}, {"messages": [5, None, {}]}, {"tools": [5]}])
+def test_a_body_of_another_shape_is_tolerated(look: Look, body: JSONObject) -> None:
+    assert isinstance(fields_of(look, body, {"name": "x"}), list)
+
+
+def test_every_look_is_tried() -> None:
+    assert {*FAULTS, Look.TOOL_NAMES} == {*Look}
+
+
+def test_calls_that_are_printed_as_python_are_looked_at() -> None:
+    text = "[{'function': {'name': 'a', 'arguments': '[1]'}}, {'function': {'name': 'b', 'arguments': '{}'}}]"
+
+    assert broken_calls_in(text) == ("The call `a` has arguments that are not a JSON object.",)
