@@ -49,7 +49,7 @@ GROUPS = {
     "ledger": Group(
         ("core/parse/ledger.py", "core/parse/matching.py", "core/base/account.py", "core/base/comparable.py"),
         "parse/test_ledger.py parse/test_ledger_edges.py parse/test_ledger_properties.py "
-        "test_account.py test_comparable.py",
+        "base/test_account.py base/test_comparable.py",
     ),
     "reading": Group(
         ("core/parse/reading.py", "core/parse/mentions.py"),

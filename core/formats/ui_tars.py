@@ -15,6 +15,8 @@ Source: the prompts and the action parser of UI-TARS and UI-TARS-1.5, 2025.
 
 from __future__ import annotations
 
+import re
+
 from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.base.types import CallStatus, Span
 from prompt_debugger.core.formats._facts import FamilyFacts
@@ -30,6 +32,7 @@ _ACTIONS = frozenset(
     }
 )  # fmt: skip
 _NAMES = "|".join(sorted(_ACTIONS))
+_KEYED = re.compile(r"\s*+[A-Za-z_]\w{0,80}\s*+=")
 _CALLS = PythonCalls(openers=("Action:",))
 
 
@@ -45,7 +48,7 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
         if frame is not None and raw.startswith("Action:", frame.start):
             before = raw[max(region.start, frame.start - 80) : frame.start]
             is_action = not before.rpartition("\n")[2].strip()
-        is_meant = call.name in _ACTIONS or call.status is not CallStatus.MALFORMED
+        is_meant = call.status is CallStatus.COMPLETE or _KEYED.match(call.arguments) is not None
         if is_action and call.name in known and is_meant:
             calls.append(call)
             markup += [frame] if frame is not None else []
