@@ -54,7 +54,7 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
     choice, choice_problem = _first_choice(whole)
     message = choice.get("message")
     stop_reason = stop_reason_of(choice.get("stop_reason"))
-    wrong = problem_of_error(whole) or choice_problem
+    wrong = problem_of_error(whole) or choice_problem or problem_of_error(choice)  # OpenRouter puts it there
     if wrong is None and not isinstance(message, dict):
         wrong = f"the first choice holds no message but {shorten(message)}"
     read, too_much, _ = bound_message(as_object(message), "the message")

@@ -28,8 +28,16 @@ def is_answer(value: JSON) -> bool:
 
 
 def _dialect_of(value: JSON) -> Dialect | None:
-    """Return the dialect of an answer; a list may be the `output` of a response."""
-    return dialect_of_answer({"output": value} if isinstance(value, list) else value)
+    """Return the dialect of an answer; a list may be the `output` of a response, or the `content` of a message."""
+    return dialect_of_answer(_whole(value))
+
+
+def _whole(value: JSON) -> JSON:
+    if not isinstance(value, list):
+        return value
+    output: JSONObject = {"output": value}
+    content: JSONObject = {"content": value}
+    return next((one for one in (output, content) if dialect_of_answer(one) is not None), None)
 
 
 def is_event_list(values: Sequence[JSON]) -> bool:
@@ -51,9 +59,9 @@ def read_answer(value: JSON) -> Answer:
         return _answer_of_text(value)
     if isinstance(value, list) and (events := events_in_list(value)) is not None:
         return _read_events(events, json.dumps(value, ensure_ascii=False))
-    dialect = _dialect_of(value)
-    if dialect is not None and isinstance(value, dict | list):
-        return dialect.read_answer({"output": value} if isinstance(value, list) else value)
+    dialect, whole = _dialect_of(value), _whole(value)
+    if dialect is not None and isinstance(whole, dict):
+        return dialect.read_answer(whole)
     shaped = shape_answer(value)
     if shaped is not None:
         return _of_chat(shaped)

@@ -21,6 +21,7 @@ from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.recognise import (
     answer_after_command,
     answer_in,
+    is_lone_message,
     is_request,
     output_beside_prompt,
     pair_in,
@@ -100,6 +101,8 @@ def _value_of(text: str) -> tuple[JSON, tuple[str, ...]]:
 
 def _read_request(text: str, _row: int) -> Evidence:
     value = json_of(text)
+    if (messages := _lone_messages(text, value)) is not None:
+        text = body_text({"messages": messages})
     if isinstance(value, dict) and (found := _body_in(value)) is not None:
         text = body_text(found)
         value = found
@@ -108,6 +111,14 @@ def _read_request(text: str, _row: int) -> Evidence:
     end = answer_after_command(text)
     request = read_request(text if end is None else text[:end])
     return Evidence(Form.REQUEST, _request_words(request), request=request)
+
+
+def _lone_messages(text: str, value: JSON) -> list[JSON] | None:
+    """Return the messages of a text that is one message, or one a line; `None` if it is anything else."""
+    if is_lone_message(value):
+        return [value]
+    lines = [] if value is not None else [json_of(line) for line in json_lines(text)]
+    return lines if lines and all(is_lone_message(one) for one in lines) else None
 
 
 def _request_words(request: Request) -> str:
@@ -249,7 +260,7 @@ def _read_lines(text: str, row: int) -> Evidence:
     if form is None or form is Form.LINES:
         raise not_recognised(line)
     evidence = _READERS[form](line, 1)
-    if row == 1 and (note := note_on_second(json_of(line), json_of(lines[1]))) is not None:
+    if row == 1 and len(lines) == 2 and (note := note_on_second(json_of(line), json_of(lines[1]))) is not None:
         evidence = replace(evidence, notes=(*evidence.notes, note))
     words = f"line {row} of {len(lines):,}: {evidence.words}"
     return replace(evidence, form=Form.LINES, words=words, row=row, rows=len(lines))

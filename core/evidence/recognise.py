@@ -43,6 +43,7 @@ _ANSWER_NAMES = (
 )
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
 _DECODER = json.JSONDecoder()
+_EVENTS_CHARS = 20_000  # in which the second event of a stream must stand
 _MOST_READ = 16  # times the text: objects that are never closed are each read to its end
 _COUNTED = 16  # so many characters before an error cost what one costs that is read: their lines are counted
 
@@ -66,7 +67,10 @@ def recognise(text: str) -> Form | None:
 def _form_of_json(text: str, start: str) -> Form | None:
     value = json_of(text)
     if value is None and len(lines := json_lines(text)) > 1:
-        return Form.STREAM if is_event_list([json_of(line) for line in lines[:20]]) else Form.LINES
+        values = [json_of(line) for line in lines[:20]]
+        if is_event_list(values):
+            return Form.STREAM
+        return Form.REQUEST if all(is_lone_message(one) for one in values) else Form.LINES
     if value is None and _MARKERS.match(start):
         return Form.OUTPUT
     if value is None:
@@ -123,7 +127,8 @@ def _form_of_object(value: JSONObject) -> Form | None:
         return Form.ANSWER
     if is_error(value):
         return Form.ERROR
-    return Form.REQUEST if _REQUEST_FIELDS & value.keys() else None
+    is_asked = is_lone_message(value) and value.get("role") != "tool"  # whose call would be missed
+    return Form.REQUEST if is_asked or _REQUEST_FIELDS & value.keys() else None
 
 
 def output_beside_prompt(value: JSONObject) -> str | None:
@@ -132,6 +137,13 @@ def output_beside_prompt(value: JSONObject) -> str | None:
         return None
     names = ("completion", "output", "generated_text", "response", "generation", "model_output")
     return next((found for name in names if isinstance(found := value.get(name), str)), None)
+
+
+def is_lone_message(value: JSON) -> bool:
+    """Say whether a JSON value is a message of a conversation, whoever's."""
+    if not isinstance(value, dict) or "messages" in value or "choices" in value:
+        return False
+    return isinstance(value.get("role"), str) and ("content" in value or "tool_calls" in value)
 
 
 def is_request(value: JSON) -> bool:
@@ -217,7 +229,7 @@ def answer_after_command(text: str) -> int | None:
         if text.startswith("data:", at):
             return found.start()
         if text[at] == "{":
-            if is_answer(objects.value(at)):
+            if _begins_events(text, at) or is_answer(objects.value(at)):
                 return found.start()
         elif head_may_follow and found.start() > 0:
             blank = _BLANK_LINE.search(text, at)
@@ -225,6 +237,15 @@ def answer_after_command(text: str) -> int | None:
                 return blank.end()
             head_may_follow = False  # nothing stands behind a blank line: so it is for every later head, too
     return None
+
+
+def _begins_events(text: str, at: int) -> bool:
+    """Say whether the events of a stream begin at a place, one JSON object a line."""
+    end = text.find("\n", at)
+    if end == -1 or not is_event_list([json_of(text[at:end])]):
+        return False
+    lines = [line for line in text[end : end + _EVENTS_CHARS].split("\n")[:4] if line.strip()]
+    return bool(lines) and is_event_list([json_of(text[at:end]), json_of(lines[0])])
 
 
 class _LastObject:

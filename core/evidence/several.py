@@ -14,7 +14,7 @@ def note_on_second(first: JSON, second: JSON) -> str | None:
 def _request_of(value: JSON) -> JSONObject | None:
     if not isinstance(value, dict):
         return None
-    for found in (value, value.get("body"), value.get("request")):
+    for found in (value, value.get("body")):
         if isinstance(found, dict) and isinstance(found.get("messages"), list):
             return found
     return None
@@ -35,8 +35,8 @@ def shared_prefix(first: JSONObject, second: JSONObject) -> str:
     where = f"`messages[{shared}]`"
     if shared < min(len(ours), len(theirs)):
         where = _place_in(shared, ours[shared], theirs[shared])
-    counted = f"{shared} message{'' if shared == 1 else 's'}"
-    return f"The paste holds two requests; they share their first {counted} and differ from {where} on.{tools}"
+    counted = f"their first {shared} message{'' if shared == 1 else 's'}" if shared else "no message"
+    return f"The paste holds two requests; they share {counted} and differ from {where} on.{tools}"
 
 
 def _place_in(index: int, first: JSON, second: JSON) -> str:

@@ -258,3 +258,41 @@ def test_a_batch_that_was_refused_is_an_error():
     line = {"custom_id": "1", "response": {"status_code": 400, "body": {"error": {"message": "No such tool."}}}}
 
     assert read_evidence(json.dumps(line)).error.message == "No such tool."
+
+
+def test_the_events_below_a_command_are_read_from_the_first_on():
+    events = [
+        {"model": "m", "created_at": "t", "message": {"role": "assistant", "content": "Hel"}, "done": False},
+        {"model": "m", "created_at": "t", "message": {"content": "lo"}, "done": True, "done_reason": "stop"},
+    ]
+    command = f"curl http://localhost:11434/api/chat -d '{json.dumps(BODY)}'\n"
+
+    evidence = read_evidence(command + "\n".join(map(json.dumps, events)))
+
+    assert (evidence.form, evidence.chat.message["content"]) == (Form.EXCHANGE, "Hello")
+
+
+async def test_an_error_in_a_choice_is_found():
+    choice = {"message": {"role": "assistant", "content": ""}, "finish_reason": None, "error": {"message": "boom"}}
+
+    trace = await show_evidence(read_evidence(json.dumps({"id": "x", "choices": [choice]})))
+
+    assert [finding.code for finding in trace.findings] == ["PD310"]
+    assert "boom" in trace.findings[0].detail
+
+
+def test_of_lines_that_are_exchanges_no_prefix_is_told():
+    pair = json.dumps({"request": BODY, "response": ANSWER})
+
+    assert not any("two requests" in note for note in read_evidence(f"{pair}\n{pair}\n{pair}").notes)
+
+
+def test_blocks_of_a_message_alone_are_an_answer():
+    blocks = [{"type": "text", "text": "Hi"}, {"type": "tool_use", "id": "t", "name": "weather", "input": {}}]
+
+    assert names_of(read_evidence(json.dumps(blocks))) == ["weather"]
+
+
+def test_a_tool_message_alone_is_not_a_conversation_without_its_call():
+    with pytest.raises(RequestError, match="`tool_call_id`"):
+        read_evidence(json.dumps({"role": "tool", "tool_call_id": "a", "content": "x"}))
