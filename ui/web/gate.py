@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from prompt_debugger.ui.web.door.counts import leaves_enough
+from prompt_debugger.ui.web.door.counts import leaves_enough, leaves_neighbours
 from prompt_debugger.ui.web.limits import LimitError, Limits
 from prompt_debugger.ui.web.pace import Pace
 
@@ -158,7 +158,9 @@ class RunGate:
         if limits.total_per_minute is None:
             return
         of_visitor = [start for start in starts if start.visitor == visitor]
-        if not leaves_enough(len(of_visitor), len(starts), limits.total_per_minute):
+        total = limits.total_per_minute
+        own, of_all = len(of_visitor), len(starts)
+        if not (leaves_enough(own, of_all, total) and leaves_neighbours(len(of_page), own, of_all, total)):
             is_own = len(of_visitor) > len(starts) / 2
             raise self._too_many("your address has" if is_own else "all visitors together have", of_visitor or starts)
 

@@ -41,6 +41,11 @@ class RunOn(StrEnum):
     AUTO = "auto"
     LAB = "lab"
 
+    @classmethod
+    def _missing_(cls, value: object) -> RunOn | None:
+        """Take an event without a choice, which no page sends, for one that left it as it was."""
+        return cls.AUTO if value is None else None
+
 
 class TargetFields(NamedTuple):
     """The values of the fields under Target."""

@@ -126,7 +126,7 @@ def test_names_that_came_and_went_do_not_pile_up(clock):
     for number in range(10_000):
         counts.check(use(Kind.EDIT, f"p{number}", f"v{number}"), [])
 
-    assert len(counts._starts._times) <= 4_000
+    assert len(counts._starts._began) <= 4_000
 
 
 @pytest.mark.parametrize("public", [False, True])
