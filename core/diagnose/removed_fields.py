@@ -9,12 +9,12 @@ from collections.abc import Mapping
 
 REMOVED_IN = (0, 12)
 SUCCESSORS: Mapping[str, str] = {
-    "guided_json": '`structured_outputs: {"json": …}`, or `response_format` of type `json_schema`',
-    "guided_regex": '`structured_outputs: {"regex": …}`',
-    "guided_choice": '`structured_outputs: {"choice": […]}`',
-    "guided_grammar": '`structured_outputs: {"grammar": …}`',
-    "guided_whitespace_pattern": '`structured_outputs: {"whitespace_pattern": …}`',
+    "guided_json": "`structured_outputs.json`, or `response_format` of type `json_schema`",
+    "guided_regex": "`structured_outputs.regex`",
+    "guided_choice": "`structured_outputs.choice`",
+    "guided_grammar": "`structured_outputs.grammar`",
+    "guided_whitespace_pattern": "`structured_outputs.whitespace_pattern`",
     "guided_decoding_backend": "the server's `--structured-outputs-config.backend`",
-    "guided_decoding_disable_fallback": '`structured_outputs: {"disable_fallback": true}`',
-    "guided_decoding_disable_any_whitespace": '`structured_outputs: {"disable_any_whitespace": true}`',
+    "guided_decoding_disable_fallback": "`structured_outputs.disable_fallback`",
+    "guided_decoding_disable_any_whitespace": "`structured_outputs.disable_any_whitespace`",
 }

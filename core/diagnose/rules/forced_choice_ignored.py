@@ -24,13 +24,20 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import as_text, body_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message, in_request, why_cut
 
 _NAMED = (
-    'Offer that one tool alone with `tool_choice: "required"`, or with `auto` and words that ask for it: not every '
-    "server reads a named choice. `strict: true` holds the arguments to the schema and does not make the model call."
+    Step(
+        'Offer that one tool alone with `tool_choice: "required"`: not every server reads a named choice.',
+        {"tool_choice": "required"},
+    ),
+    Step(
+        "Ask for the call in words. The flag `strict` of a tool holds the arguments to the schema and does not make the "
+        "model call."
+    ),
 )
 _REQUIRED = (
     "Check that the server can force a call with its tool parser and this model; otherwise ask without forcing a tool "

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import in_request
@@ -41,8 +42,16 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=f"The request offers {counted(len(names), 'tool')}, and none may be called. Whether the prompt still "
         "lists them depends on the server; a call that the model writes stays in content.",
         evidence=(in_request("tool_choice", "none"),),
-        fix='Send `tool_choice: "auto"`, or leave the field out, where calls are wanted. Where markup of a call stands '
-        "in content, start vLLM with `--exclude-tools-when-tool-choice-none`, or send no tools.",
+        fix=(
+            Step(
+                'Send `tool_choice: "auto"`, or leave the field out, where calls are wanted.',
+                {"tool_choice": "auto"},
+            ),
+            Step(
+                "Start vLLM with `--exclude-tools-when-tool-choice-none`, or send no tools, where markup of a call "
+                "stands in content."
+            ),
+        ),
     )
 
 

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_prompt
 from prompt_debugger.core.formats import TABLES
@@ -48,7 +49,12 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=f"It ends with {prompt.text[-60:]!r}. A model that reads it continues with the header of whichever turn "
         "comes next. For a finished conversation, as in training data, this is right.",
         evidence=(in_prompt(prompt, Span(*found.span())),),
-        fix="Render with `add_generation_prompt: true`, or use a template that opens the assistant's turn.",
+        fix=(
+            Step(
+                "Render with `add_generation_prompt: true`, or use a template that opens the assistant's turn.",
+                {"add_generation_prompt": True},
+            ),
+        ),
         certainty=Certainty.INFERRED,
     )
 

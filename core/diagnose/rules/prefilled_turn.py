@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import as_text
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import in_request
@@ -55,8 +56,13 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=f"messages[{index}] is closed by the template and a new assistant turn is opened: the text is not "
         "continued. If the messages are a finished conversation, this is nothing to worry about.",
         evidence=(in_request(f"messages[{index}].role", "assistant"),),
-        fix="To have it continued, send `continue_final_message: true` with `add_generation_prompt: false`; otherwise "
-        "end with a user message or a tool result.",
+        fix=(
+            Step(
+                "To have it continued, send `continue_final_message: true` with `add_generation_prompt: false`; "
+                "otherwise end with a user message or a tool result.",
+                {"continue_final_message": True, "add_generation_prompt": False},
+            ),
+        ),
     )
 
 

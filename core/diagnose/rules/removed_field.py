@@ -49,7 +49,7 @@ def find(trace: Trace) -> Iterator[Report]:
             detail=f"From 0.12 on the server accepts `{field}` and ignores it. In its place: {SUCCESSORS[field]}."
             + ("" if version is not None else " Which release answers here is not known."),
             evidence=(in_request(field),),
-            fix=f"Send {SUCCESSORS[field]}.",
+            fix=f"Use {SUCCESSORS[field]} instead.",
             certainty=Certainty.OBSERVED if version is not None else Certainty.INFERRED,
         )
 

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.leftovers import Stripped, stripped_structure
 from prompt_debugger.core.diagnose.output_limit import output_limit
@@ -33,9 +34,11 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import comparison, in_message, in_raw, why_cut
 
 _FIX = (
-    "Have the server split the output before it takes special tokens out: for gpt-oss, vLLM's `--reasoning-parser "
-    "openai_gptoss --tool-call-parser openai`, for other models the parsers of their family; or send "
-    "`skip_special_tokens: false` and split in the client."
+    Step(
+        "Have the server split the output before it takes special tokens out: for gpt-oss, vLLM's `--reasoning-parser "
+        "openai_gptoss --tool-call-parser openai`, for other models the parsers of their family."
+    ),
+    Step("Send `skip_special_tokens: false` and split the text in the client.", {"skip_special_tokens": False}),
 )
 
 
@@ -59,7 +62,7 @@ def _report(trace: Trace, found: Stripped, evidence: FindingEvidence, where: str
         title=f"{where} reads like an output of {found.family} whose control tokens were taken out.",
         detail=f"`{found.shown}` stands at character {found.span.start}: {found.meaning}.{cut}",
         evidence=(evidence,),
-        fix=_FIX if reason is None else f"{output_limit(trace).step.text} {_FIX}",
+        fix=_FIX if reason is None else (output_limit(trace).step, *_FIX),
         certainty=Certainty.INFERRED,
         severity=None if found.shown.startswith("assistant") else Severity.WARNING,
     )

@@ -2,7 +2,8 @@
 
 What it finds:
     Content that begins as JSON and stops before it is whole, where the request
-    promises JSON, no limit was reached and finish_reason is not `length`.
+    promises JSON, no limit was reached and finish_reason is not `length`. A
+    warning where no request is at hand and content is such a document alone.
 
 Why it matters:
     It looks like a broken schema or like a token limit and is neither: the
@@ -24,42 +25,59 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.broken_arguments import break_of
-from prompt_debugger.core.diagnose.fields import content_of
+from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.broken_arguments import break_of, stops_early
+from prompt_debugger.core.diagnose.endings import is_normal_end
+from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.promised import Breach, breach_of, promised_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, completion_tokens, in_message, max_tokens_of
 
+_FIX = (
+    "Do not decode this answer. Look whether a stop text of the request, or of the server, ended it inside the document"
+)
+_REPORT = ". Report it to the server's authors: under a grammar only the end of the document may end the output."
+_QUOTES = "; a typographic quotation mark does not close a string, so that the model may take it for closed"
+
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report a document that stays open."""
+    chat = trace.chat
     promise = promised_json(trace)
     breach = None if promise is None else breach_of(trace, promise)
-    if promise is None or breach is None or breach[0] is not Breach.UNCLOSED or trace.chat is None:
+    is_promised = breach is not None and breach[0] is Breach.UNCLOSED
+    if chat is None or not (is_promised or _looks_promised(trace)):
         return
-    content = content_of(trace.chat.message) or ""
+    content = content_of(chat.message) or ""
     fault = break_of(content)
-    counted = completion_tokens(trace)
-    cap = max_tokens_of(trace)
-    tokens = "" if counted is None else f" The server counted {counted} tokens of output"
-    tokens += "" if counted is None else "." if cap is None else f" of {cap} that are allowed."
     is_string = fault is not None and "string" in fault.words
+    said = "" if chat.finish_reason is None else f", and finish_reason is `{chat.finish_reason}`"
+    schema = ", and the schema does not explain it" if is_promised else ""
     yield Report(
-        title=f"The JSON document is not closed, and finish_reason is `{trace.chat.finish_reason}`.",
+        title=f"The JSON document is not closed{said}.",
         detail=f"Content ends with {content[-60:]!r}"
         + (" inside a string" if is_string else "")
-        + f".{tokens} No token limit shows, and the schema does not explain it.",
-        evidence=(in_message("content", content), in_message("finish_reason", trace.chat.finish_reason)),
-        fix="Do not decode this answer. Look whether a stop text of the request, or of the server, ended it inside the "
-        "document"
-        + (
-            "; a typographic quotation mark does not close a string, so that the model may take it for closed"
-            if is_string
-            else ""
-        )
-        + ". Report it to the server's authors: under a grammar only the end of the document may end the output.",
+        + f".{_tokens(trace)} No token limit shows{schema}.",
+        evidence=(in_message("content", content), in_message("finish_reason", chat.finish_reason)),
+        fix=_FIX + (_QUOTES if is_string else "") + _REPORT,
+        certainty=Certainty.OBSERVED if is_promised else Certainty.INFERRED,
+        severity=None if is_promised else Severity.WARNING,
     )
+
+
+def _looks_promised(trace: Trace) -> bool:
+    """Tell whether an answer alone is an open JSON object and nothing else, and is said to have ended."""
+    chat = trace.chat
+    if chat is None or chat.error or trace.request.body or trace.raw is not None or returned_calls(trace):
+        return False
+    text = (content_of(chat.message) or "").strip()
+    return is_normal_end(chat.finish_reason) and text.startswith('{"') and stops_early(text)
+
+
+def _tokens(trace: Trace) -> str:
+    counted, cap = completion_tokens(trace), max_tokens_of(trace)
+    allowed = "" if cap is None else f" of {cap} that are allowed"
+    return "" if counted is None else f" The server counted {counted} tokens of output{allowed}."
 
 
 RULE: Rule = TraceRule(
