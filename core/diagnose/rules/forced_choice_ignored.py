@@ -35,8 +35,8 @@ _NAMED = (
         {"tool_choice": "required"},
     ),
     Step(
-        "Ask for the call in words. The flag `strict` of a tool holds the arguments to the schema and does not make the "
-        "model call."
+        "Ask for the call in words. The flag `strict` of a tool holds the arguments to the schema and does not make "
+        "the model call."
     ),
 )
 _REQUIRED = (
