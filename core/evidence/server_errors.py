@@ -57,6 +57,7 @@ _BODY = re.compile(
 _LOG_WORD = re.compile(
     r"\b(?:error|exception|fail(?:ed|ure)?|refus\w{0,3}|unparsed|warn(?:ing)?)\b|\[E\]", re.IGNORECASE
 )
+_TRACEBACK = "Traceback (most recent call last)"
 _LOG_LINE = re.compile(
     r"(?m)^[ \t]{0,8}(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|\[?(?:INFO|DEBUG|WARN|WARNING|ERROR)\b|"
     r"\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| |srv |slot |time=\d{4}-)"
@@ -117,6 +118,15 @@ def error_of_text(text: str) -> FoundError | None:
     if text.lstrip().startswith(("data:", "event:")):
         return _of_stream(text)
     return _of_head(text) or _of_exception(text) or _of_body_within(text) or _of_sentence(text)
+
+
+def text_before_exception(text: str) -> str:
+    """Return what stands before the exception that a text ends with, or before its traceback; "" without one."""
+    last = 0
+    for found in _EXCEPTION.finditer(text[:MOST_CHARS]):
+        last = found.start()
+    traceback = text.rfind(_TRACEBACK, 0, last)
+    return text[: traceback if traceback >= 0 else last]
 
 
 def _is_error(value: JSONObject) -> bool:

@@ -10,11 +10,12 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import recognise, request_in
-from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text, error_of_value
+from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text, error_of_value, text_before_exception
 from prompt_debugger.core.known_errors import Quoted, quoted_output, recognise_error
 from prompt_debugger.core.request import body_text, read_request
 
 _ANSWER_NAMES = ("response", "response_body", "answer", "completion")
+_SENDS = (".create(", "curl ", ".completion(", ".invoke(")
 _OTHER_FORMS = (Form.HAR, Form.RUN, Form.LINES, Form.ANSWER)
 
 
@@ -50,7 +51,22 @@ def read(paste: Paste) -> Evidence:
     found = None if value is not None else error_of_text(paste.text)
     if found is None:
         raise RequestError("The text does not look like an error of a server.", "Paste its words with the status.")
-    return evidence_of_error(found.refusal)
+    evidence = evidence_of_error(found.refusal)
+    request = _request_before(paste.text)
+    if request is None:
+        return evidence
+    return replace(evidence, form=Form.EXCHANGE, words=f"a request and {evidence.words}", request=request)
+
+
+def _request_before(text: str) -> Request | None:
+    """Return the request of the script or command whose error stands below it; `None` if there is none."""
+    before = text_before_exception(text)
+    if not any(sign in before for sign in _SENDS):
+        return None
+    try:
+        return read_request(before)
+    except RequestError:
+        return None
 
 
 def evidence_of_error(refusal: Refusal) -> Evidence:

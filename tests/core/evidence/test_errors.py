@@ -283,3 +283,18 @@ def test_a_report_with_request_and_error_names_the_messages_by_index():
     finding = next(finding for finding in trace.findings if finding.code == "PD221")
     assert "`messages[0]` and `messages[1]` are both of `user`" in finding.detail
     assert finding.evidence[0].field == "messages[1].role"
+
+
+@pytest.mark.parametrize("above", ["", 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n'])
+def test_a_script_with_its_error_below_is_a_refused_request(above):
+    script = f"import openai\nclient.chat.completions.create(model='m', messages={BODY['messages']})\n"
+
+    evidence = read_evidence(f"{script}\n{above}openai.BadRequestError: Error code: 400 - {PYTHON}\n")
+
+    assert (evidence.form, evidence.holds) == (Form.EXCHANGE, (Part.REQUEST, Part.ERROR))
+
+
+def test_a_script_that_cannot_be_read_leaves_its_error():
+    evidence = read_evidence(f"client.create(messages=f(x))\n\nopenai.BadRequestError: Error code: 400 - {PYTHON}\n")
+
+    assert evidence.error is not None
