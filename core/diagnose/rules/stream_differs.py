@@ -4,7 +4,8 @@ What it finds:
     Content, reasoning, calls or finish_reason that differ between the assembled
     stream and the whole answer, where both runs wrote the same token ids. Two
     runs that wrote different tokens are never compared. A difference in white
-    space alone is a note: several parsers strip it in one mode only.
+    space alone is a note: several parsers strip it in one mode only. A warning where a
+    stream was asked for that says `length`, and only the whole answer hides it.
 
 Why it matters:
     Streaming and whole answers go through different code in the server; a
@@ -67,8 +68,15 @@ def find(trace: Trace) -> Iterator[Report]:
         + (" (white space only)." if minor else "."),
         evidence=tuple(in_message(difference.field, difference.stream) for difference in differences),
         fix="Rely on the mode that agrees with the raw output; report the parser's other mode.",
-        severity=Severity.NOTE if minor else None,
+        severity=Severity.NOTE if minor else Severity.WARNING if _says_how_it_ended(trace, fields) else None,
     )
+
+
+def _says_how_it_ended(trace: Trace, fields: list[str]) -> bool:
+    """Say whether the stream was asked for, and is at odds with our whole answer only in saying that it was cut."""
+    stream = trace.chat_stream
+    is_asked = trace.request.body.get("stream") is True
+    return is_asked and fields == ["finish_reason"] and stream is not None and stream.finish_reason == "length"
 
 
 def _differences(chat: ChatResult, stream: ChatResult) -> Iterator[_Difference]:
