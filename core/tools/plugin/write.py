@@ -32,7 +32,7 @@ def write_plugin(family: str = "all") -> str:
         raise RequestError(
             f"There is no family {family!r}.", f"Known families: {known}, or `all` for any.", field="--family"
         )
-    sources = modules_needed([f"{_package()}.plugin.inside.vllm_parsers", *_formats(family)])
+    sources = modules_needed([f"{_package()}.tools.plugin.inside.vllm_parsers", *_formats(family)])
     parts = [f"    {_inside(name)!r}: {_literal(source)}," for name, source in sources.items()]
     wanted = "auto" if family == "all" else family
     told = "any family, told by the output itself" if family == "all" else f"the family `{family}`"

@@ -66,6 +66,8 @@ def test_a_faithful_message_explains_everything():
     assert ledger.matches == (CallMatch(0, 0, (), CallOutcome.KEPT), CallMatch(1, 1, (), CallOutcome.KEPT))
     assert ledger.invented == ()
     assert texts(RAW, ledger, Fate.LOST) == texts(RAW, ledger, Fate.ALTERED) == []
+    assert texts(RAW, ledger, Fate.CALL_ID, "tool_calls[0].id") == ["functions.", ":0"]
+    assert texts(RAW, ledger, Fate.CALL_NAME, "tool_calls[0].function.name") == ["f"]
 
 
 def test_a_dropped_call_is_lost_but_its_markup_and_the_end_are_not():
