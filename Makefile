@@ -31,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 GOLDENS := tests/core/formats/test_goldens.py tests/core/diagnose/test_shown.py
 CODE := app.py core ui prompt_debugger tests scripts benchmarks
 
-.PHONY: help run lab test test-fast mutants check fix setup browser goldens recordings screens bench bench-all docs clean
+.PHONY: help run lab test test-fast mutants check fix setup browser goldens recordings screens bench bench-all docs sbom audit clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -162,5 +162,14 @@ docs: setup ## regenerate docs/rules, missing rows of docs/fixes.md, docs/schema
 	$(PY) scripts/known_errors_page.py
 	$(PY) scripts/json_schemas.py
 
+sbom: setup ## write sbom.json: everything in requirements.lock, as CycloneDX
+	$(PY) scripts/sbom.py $(ARGS)
+
+# In an environment of its own: what looks for known faults brings packages of other versions than ours.
+audit: setup ## look for known vulnerabilities of everything in requirements.lock (asks a public database)
+	@test -x .venv-audit/bin/pip-audit || { $(PY) -m venv .venv-audit && .venv-audit/bin/python -m pip install --quiet pip-audit; }
+	@sed 's/+cpu//' requirements.lock > .venv-audit/requirements.txt
+	.venv-audit/bin/pip-audit --disable-pip --no-deps --requirement .venv-audit/requirements.txt $(ARGS)
+
 clean: ## remove the virtual environment and caches
-	rm -rf .venv .venv-litellm .venv-ray .venv-mlx .venv-js .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-audit .venv-litellm .venv-ray .venv-mlx .venv-js .mypy_cache .ruff_cache .pytest_cache .hypothesis

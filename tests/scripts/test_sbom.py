@@ -1,0 +1,49 @@
+"""The bill of materials names what the lock names, and the lock agrees with what a Space installs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from scripts.sbom import bill_of
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+
+
+def pins(text: str) -> dict[str, Requirement]:
+    lines = [Requirement(line) for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return {canonicalize_name(line.name): line for line in lines}
+
+
+def test_every_line_of_the_lock_is_a_component_with_its_version() -> None:
+    bill = bill_of(LOCK, "prompt-debugger", "1.0")
+
+    parts = {part["name"]: part for part in bill["components"]}
+    assert parts.keys() == pins(LOCK).keys()
+    assert parts["httpx"]["purl"] == f"pkg:pypi/httpx@{parts['httpx']['version']}"
+    assert len({part["bom-ref"] for part in bill["components"]}) == len(parts)
+    assert set(bill["dependencies"][0]["dependsOn"]) == {part["bom-ref"] for part in bill["components"]}
+
+
+def test_a_build_of_another_index_and_a_marker_are_told() -> None:
+    bill = bill_of('torch==2.1+cpu\nodd==1 ; python_version >= "3.13"\n', "p", "1")
+
+    odd, torch = bill["components"]
+    assert torch["purl"] == "pkg:pypi/torch@2.1%2Bcpu?repository_url=https://download.pytorch.org/whl/cpu"
+    assert odd["properties"] == [{"name": "python:marker", "value": 'python_version >= "3.13"'}]
+
+
+def test_the_same_lock_gives_the_same_file() -> None:
+    assert json.dumps(bill_of(LOCK, "p", "1")) == json.dumps(bill_of(LOCK, "p", "1"))
+    assert bill_of(LOCK, "p", "1")["serialNumber"] != bill_of(LOCK, "p", "2")["serialNumber"]
+
+
+def test_what_a_space_installs_agrees_with_the_lock() -> None:
+    locked = pins(LOCK)
+    for name, line in pins((ROOT / "requirements.txt").read_text(encoding="utf-8")).items():
+        (pin,) = locked[name].specifier
+        assert line.specifier.contains(pin.version, prereleases=True), f"{line} is not what the lock has: {pin.version}"
