@@ -69,9 +69,10 @@ def _component(line: Requirement) -> dict[str, Any]:
 def _licence_of(name: str) -> str:
     """Return the licence expression that a package declares; "" where it is not installed or declares none."""
     try:
-        return metadata.metadata(name).get("License-Expression") or ""
+        told = metadata.metadata(name)
     except metadata.PackageNotFoundError:
         return ""
+    return told["License-Expression"] if "License-Expression" in told else ""
 
 
 def main() -> None:
