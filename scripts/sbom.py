@@ -72,7 +72,7 @@ def _licence_of(name: str) -> str:
         told = metadata.metadata(name)
     except metadata.PackageNotFoundError:
         return ""
-    return told["License-Expression"] if "License-Expression" in told else ""
+    return str(told.json.get("license_expression") or "")
 
 
 def main() -> None:
