@@ -75,7 +75,7 @@ def test_a_fault_of_the_machine_in_any_command(
     def fail(*_: object) -> None:
         raise fault
 
-    monkeypatch.setattr(inspect, "read_evidence", fail)
+    monkeypatch.setattr(inspect, "gather_evidence", fail)
 
     assert main(["inspect", request_file(tmp_path), "--json"]) == 2
     said = capsys.readouterr()
@@ -89,7 +89,7 @@ def test_a_defect_of_this_program_is_not_the_status_of_a_finding(
     def fail(*_: object) -> None:
         raise KeyError("a key sk-abcdefghijklmnopqrstuvwx")
 
-    monkeypatch.setattr(inspect, "read_evidence", fail)
+    monkeypatch.setattr(inspect, "gather_evidence", fail)
 
     assert main(["inspect", request_file(tmp_path), "--json"]) == 2
     said = capsys.readouterr()

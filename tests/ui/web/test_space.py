@@ -7,6 +7,7 @@ import gc
 import json
 import re
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,7 @@ def _launched(monkeypatch, *argv):
     """Return what the page would be launched with."""
     seen: list[PageSettings] = []
     monkeypatch.setattr("prompt_debugger.ui.web.launch.launch_app", seen.append)
+    monkeypatch.setattr("prompt_debugger.ui.cli.page.listen_on", lambda _host, _port: nullcontext())
     options = build_parser().parse_args(["ui", *argv])
     assert options.run(options) == 0
     return seen[0]
