@@ -72,7 +72,7 @@ def test_lines_from_a_device_are_refused_too(capsys: pytest.CaptureFixture[str])
 def test_a_fault_of_the_machine_in_any_command(
     fault: Exception, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise fault
 
     monkeypatch.setattr(inspect, "gather_evidence", fail)
@@ -86,7 +86,7 @@ def test_a_fault_of_the_machine_in_any_command(
 def test_a_defect_of_this_program_is_not_the_status_of_a_finding(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise KeyError("a key sk-abcdefghijklmnopqrstuvwx")
 
     monkeypatch.setattr(inspect, "gather_evidence", fail)
