@@ -25,7 +25,7 @@ _KINDS: Mapping[str, str] = {"vllm": "vllm", "sglang": "sglang", "lmsysorg": "sg
                              "ggml": "llama.cpp", "ggerganov": "llama.cpp", "ollama": "ollama",
                              "mlx": "openai-compatible"}  # fmt: skip
 _IMAGE = re.compile(r"[\w.-]+/[\w.-]+[:@](?:v(?P<version>\d[\w.]*)|[\w.:-]+)\Z")
-_CONTINUED = re.compile(r"[ \t]*(?:\\|\^|`)\r?\n[ \t]*")
+_CONTINUED = re.compile(r"(?<![ \t])[ \t]*+(?:\\|\^|`)\r?\n[ \t]*")
 _WORDS = re.compile(r"""(?:[^'"\n]++|'[^'\n]*+'|"(?:[^"\\\n]++|\\.)*+"|['"])*+""")
 _YAML_KEY = re.compile(r"^([ \t]*)(?:- )?(command|args|entrypoint|cmd)[ \t]*:[ \t]*(.*)$", re.IGNORECASE)
 _YAML_IMAGE = re.compile(r"(?m)^[ \t]*(?:- )?image[ \t]*:[ \t]*[\"']?(\S{1,200}?)[\"']?[ \t]*$")

@@ -24,8 +24,8 @@ _COMMAND = re.compile(
 )
 _PROMPT = re.compile(r"[ \t]*+(?:>>>|\.\.\.)(?: |$)")
 _SHELL = re.compile(r"(?:[\w.~/@:-]{0,60})[$❯][ \t]+\S")
-_TAG = re.compile(r"[ \t]*</?(?:details|summary|p|br|div|pre|code|b|i)\b[^<>]{0,80}>", re.IGNORECASE)
-_COMMENT = re.compile(r"[ \t]*(?:#|//) ?")
+_TAG = re.compile(r"(?<![ \t])[ \t]*+</?(?:details|summary|p|br|div|pre|code|b|i)\b[^<>]{0,80}>", re.IGNORECASE)
+_COMMENT = re.compile(r"(?<![ \t])[ \t]*+(?:#|//) ?")
 _WORDS = re.compile(r"""(?:[^'"\\\n]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+")*+""", re.DOTALL)
 _DECODER = json.JSONDecoder()
 _MOST_READ = 6  # times the text, for JSON that is begun and never ends

@@ -47,6 +47,11 @@ class RunOn(StrEnum):
         return cls.AUTO if value is None else None
 
 
+def run_on_of(value: object) -> RunOn:
+    """Return the choice that a field holds; what an event brings may be anything."""
+    return next((one for one in RunOn if one.value == value), RunOn.AUTO)
+
+
 class TargetFields(NamedTuple):
     """The values of the fields under Target."""
 

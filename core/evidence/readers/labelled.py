@@ -23,7 +23,7 @@ _LINE = re.compile(
     r"(?P<value>[^\n]*)$"
 )
 _QUOTES = ('"', "'", "`")
-_ARROW = re.compile(r"[ \t]{2,}<[-=]+.*$")
+_ARROW = re.compile(r"(?<![ \t])[ \t]{2,}+<[-=]+.*$")
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("finish_reason", re.compile(r"finish[_ ]reason[`'\"\]]*$")),
     ("completion_tokens", re.compile(r"completion[_ ]tokens[`'\"\]]*$")),

@@ -62,6 +62,8 @@ SHAPES = {
     "http headers": ("HTTP/1.1 200 OK\n", "A: b\n"),
     "chunks": ("HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n", "5\r\nabcde\r\n"),
     "comments": ('{"choices": [', "// a\n"),
+    "blanks in a request": ('{"messages": [', " "),
+    "blanks after an error": ("Error code: 400 - ", " "),
     "powershell": ("Invoke-RestMethod -Uri http://h -Body '", "''"),
 }
 
