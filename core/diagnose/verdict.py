@@ -127,7 +127,10 @@ def _sentence_without_guilt(trace: Trace, compared: str) -> str:
     warnings = [finding for finding in trace.findings if finding.severity is Severity.WARNING]
     if warnings:
         more = f" ({len(warnings) - 1} more)" if len(warnings) > 1 else ""
-        parts.append(f"Warning: {_inside_sentence(warnings[0].title)}{more}")
+        warning = f"Warning: {_inside_sentence(warnings[0].title)}{more}"
+        # Of an answer that stands alone the warning is the news; that there is no raw output, whoever pasted it knows.
+        is_news = trace.raw is None and trace.chat is not None and not asked_server(trace)
+        parts.insert(0 if is_news else 1, warning)
     if trace.chat is not None and asked_server(trace) and trace.prompt is None:
         parts.append("Not checked: the prompt, which the server does not show.")
     return " ".join([*parts, *trace.notes])
