@@ -19,7 +19,9 @@ from tests.core.complete.faulty_server import answer, chunk, drip, faulty_server
 from tests.patience import PATIENCE_S
 from tests.ui.web.test_visitors import Visitor
 
-REQUEST = json.dumps({"messages": [{"role": "user", "content": "What's the weather in Paris?"}], "temperature": 0})
+REQUEST = json.dumps(
+    {"messages": [{"role": "user", "content": "What's the weather in Paris?"}], "temperature": 0, "stream": True}
+)
 MODELS = answer(200, {"data": [{"id": "m"}]})
 SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
 WORDS = "half an answ"
