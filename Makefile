@@ -156,10 +156,11 @@ bench-all: setup ## run every file of benchmarks/ and print what they say (ARGS=
 	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-mlx/lib/$(PYTHON_LIB)/site-packages --requirement tests/servers/mlx.txt; \
 	then touch $@; else echo "mlx-lm cannot be installed here; its tests are skipped"; fi
 
-docs: setup ## regenerate docs/rules, missing rows of docs/fixes.md, docs/schema
+docs: setup ## regenerate docs/rules, docs/reports.md, docs/known-errors.md, missing rows of docs/fixes.md, docs/schema
 	$(PY) scripts/rule_docs.py
 	$(PY) scripts/fixes_page.py
 	$(PY) scripts/known_errors_page.py
+	$(PY) scripts/reports_page.py
 	$(PY) scripts/json_schemas.py
 
 sbom: setup ## write sbom.json: everything in requirements.lock, as CycloneDX
