@@ -65,7 +65,10 @@ def with_ids(raw: str) -> Any:
     tokenizer = Tokenizer.from_file(str(LAB / "tokenizer.json"))
     document: Any = {**NOTHING, "choices": [dict(NOTHING["choices"][0])]}  # type: ignore[index,arg-type]
     document["prompt_token_ids"] = tokenizer.encode("hello", add_special_tokens=False).ids
-    document["choices"][0]["token_ids"] = tokenizer.encode(f"{raw}<|im_end|>", add_special_tokens=False).ids
+    ids = tokenizer.encode(f"{raw}<|im_end|>", add_special_tokens=False).ids
+    document["choices"][0]["token_ids"] = ids
+    n_prompt = len(document["prompt_token_ids"])
+    document["usage"] = {"prompt_tokens": n_prompt, "completion_tokens": len(ids), "total_tokens": n_prompt + len(ids)}
     return document
 
 
