@@ -31,7 +31,9 @@ def _answer(text: str, *, loses: bool) -> JSONObject:
     choices = made["choices"]
     assert isinstance(choices, list)
     assert isinstance(choices[0], dict)
-    choices[0]["token_ids"] = [*_TOKENIZER.encode(raw, add_special_tokens=False).ids]
+    ids = _TOKENIZER.encode(raw, add_special_tokens=False).ids
+    choices[0]["token_ids"] = [*ids]
+    made["usage"] = {"prompt_tokens": 5, "completion_tokens": len(ids), "total_tokens": 5 + len(ids)}
     return made
 
 
