@@ -117,7 +117,8 @@ def failure_of_transport(call: Call, error: httpx.HTTPError, timeouts: Timeouts,
         return BackendError(call.scrub(f"{call} cannot be sent: {error}"), kind="refused")
     reason = call.scrub(_reason_of(error))
     if any(alert in reason for alert in _TLS_ALERT):
-        message = f"{call}: the connection ended without an answer that begins as HTTP does; a port that speaks https ends it so"
+        what = "the connection ended without an answer that begins as HTTP does; a port that speaks https ends it so"
+        message = f"{call}: {what}"
         return BackendError(message, "Write `https://` in the address, unless this is not a web server.", kind="tls")
     if began:
         return BackendError(f"{call}: the answer broke off ({reason})", _SERVER_HINT, kind="broken-answer")
