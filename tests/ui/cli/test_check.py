@@ -57,7 +57,7 @@ def test_nothing_to_check_is_one_clear_line():
 
     assert done.returncode == 2
     assert done.stderr == (
-        "RequestError: there is nothing to check Name a model or a template, or give --chat-template.\n"
+        "RequestError: there is nothing to check. Name a model or a template, or give --chat-template.\n"
     )
 
 
