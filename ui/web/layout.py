@@ -44,7 +44,7 @@ from prompt_debugger.ui.web.panels.verification import build_verification, wire_
 from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.sharing import Sharing
-from prompt_debugger.ui.web.targets import RunOn, TargetFields, is_aimable, run_label, run_on_of, with_server
+from prompt_debugger.ui.web.targets import RunOn, TargetFields, is_aimable, run_label, with_server
 from prompt_debugger.ui.web.template_lab import TemplateLab
 from prompt_debugger.ui.web.verification import Verifications
 
@@ -139,18 +139,18 @@ def _wire_cases(page: Page) -> None:
     )
 
     def label_of(endpoint: str, run_on: str) -> gr.Button:
-        return gr.Button(run_label(page.handlers.settings, page.handlers.labs, endpoint, run_on_of(run_on)))
+        return gr.Button(run_label(page.handlers.settings, page.handlers.labs, endpoint, RunOn(run_on)))
 
     def check_request(text: str, name: str, row: float | None, endpoint: str, run_on: str) -> Changes:
         checked = page.handlers.check_request(text, Reading(name, int(row or 1)))
-        is_free = not page.handlers.settings.public and run_on_of(run_on) is RunOn.AUTO and not endpoint.strip()
+        is_free = not page.handlers.settings.public and RunOn(run_on) is RunOn.AUTO and not endpoint.strip()
         if not is_aimable(checked.server) or not is_free:
             return {panel.notices: checked.payload}
         # The server of a pasted call becomes the target where everybody sees it; what was under Target is not its.
         return {panel.notices: checked.payload, panel.endpoint: checked.server, panel.model: "", panel.tokenizer: ""}
 
     def choose(run_on: str, endpoint: str) -> Changes:
-        kept = "" if run_on_of(run_on) is RunOn.LAB else endpoint
+        kept = "" if RunOn(run_on) is RunOn.LAB else endpoint
         return {panel.endpoint: kept, panel.run: label_of(kept, run_on)}
 
     panel.endpoint.change(label_of, [panel.endpoint, panel.run_on], panel.run, api_name="name_target", **quiet())
@@ -190,7 +190,7 @@ def _wire_run(page: Page) -> Dependency:
         session = visitor.session_hash or ""
         *fields, key, name, row, run_on, servers = more
         reading = Reading(name, int(row or 1))
-        updating = page.handlers.run(text, TargetFields(*fields), session, str(key or ""), reading, run_on_of(run_on))
+        updating = page.handlers.run(text, TargetFields(*fields), session, str(key or ""), reading, RunOn(run_on))
         async with aclosing(updating) as updates:
             async for update in updates:
                 kept: Changes = {}

@@ -42,14 +42,9 @@ class RunOn(StrEnum):
     LAB = "lab"
 
     @classmethod
-    def _missing_(cls, value: object) -> RunOn | None:
-        """Take an event without a choice, which no page sends, for one that left it as it was."""
-        return cls.AUTO if value is None else None
-
-
-def run_on_of(value: object) -> RunOn:
-    """Return the choice that a field holds; what an event brings may be anything."""
-    return next((one for one in RunOn if one.value == value), RunOn.AUTO)
+    def _missing_(cls, value: object) -> RunOn:
+        """Take what no page sends, as an event may bring anything, for a choice that was left as it was."""
+        return cls.AUTO
 
 
 class TargetFields(NamedTuple):
