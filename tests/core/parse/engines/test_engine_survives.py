@@ -240,12 +240,14 @@ async def test_a_helper_is_locked_by_the_kernel_and_another_one_reads_other_file
         assert locked
         return locked
 
+    # Either of two helpers may take a question: one that can read its files is kept, whichever is asked next.
     first = await pids_after(lab_model_dir)
-    assert await pids_after(None) == first
-    assert await pids_after(lab_model_dir) == first
+    assert first <= await pids_after(None)
+    again = await pids_after(lab_model_dir)
+    assert first <= again
     second = await pids_after(other)
-    assert second != first or Kernel().landlock.version == 0
-    assert await pids_after(other) == second
+    assert second - again or Kernel().landlock.version == 0
+    assert second & await pids_after(other)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
