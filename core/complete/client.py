@@ -11,6 +11,7 @@ from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import ChatResult, Completion, JSONObject, Server, ServerOutcome
 from prompt_debugger.core.complete.backends.address import read_address
+from prompt_debugger.core.complete.backends.certificates import Authorities
 from prompt_debugger.core.complete.backends.completions import request_completion
 from prompt_debugger.core.complete.backends.guard import NetworkGuard
 from prompt_debugger.core.complete.backends.http import HttpConnection
@@ -52,6 +53,7 @@ class ServerClient:
         guard: NetworkGuard | None = None,
         extra_headers: Mapping[str, str] | None = None,
         ca_file: str | Path | None = None,
+        ca_text: str | None = None,
     ) -> None:
         """Prepare; nothing is sent.
 
@@ -62,13 +64,16 @@ class ServerClient:
             guard: Which servers may be talked to; `None` for any.
             extra_headers: Sent with every request, as a key is; never shown.
             ca_file: Certificates in PEM form to trust besides the public ones.
+            ca_text: The same as text.
 
         Raises:
             BackendError: The address is none, the key or a header must not be sent there, or the guard does not list
                 the server, or the file of certificates cannot be used (kind `refused`).
         """
         address = read_address(base_url)
-        self._connection = HttpConnection(address, api_key, timeouts or Timeouts(), guard, extra_headers, ca_file)
+        self._connection = HttpConnection(
+            address, api_key, timeouts or Timeouts(), guard, extra_headers, Authorities(ca_file, ca_text)
+        )
         self._refused_fields: dict[str, str] = {}
         self.base_url = address.base_url
         self.server: Server | None = None

@@ -30,6 +30,7 @@ class Target:
             tokenizer is loaded, either.
         extra_headers: Names and values of headers to send to `base_url` with every request; never shown.
         ca_file: Certificates in PEM form to trust besides the public ones.
+        ca_text: The same as text, for who may name no file.
         asks_once: Whether a run asks the model for the request itself and nothing besides: no stream or whole answer
             to compare with, no raw completion.
         run_s: Seconds that a run may take once its server is there; what has come by then is kept.
@@ -47,6 +48,7 @@ class Target:
     guard: NetworkGuard | None = None
     extra_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     ca_file: str | Path | None = None
+    ca_text: str | None = field(default=None, repr=False)
     asks_once: bool = False
     run_s: float = RUN_S
 
@@ -73,6 +75,7 @@ def client_of(target: Target, base_url: str | None = None, timeouts: Timeouts | 
         guard=target.guard if is_own else None,  # a lab is on this machine
         extra_headers=dict(target.extra_headers) if is_own else None,
         ca_file=target.ca_file if is_own else None,
+        ca_text=target.ca_text if is_own else None,
     )
 
 

@@ -201,7 +201,7 @@ def _wire_run(page: Page) -> Dependency:
                 yield {**kept, **page.changes(update.payloads)}
 
     buttons = [panel.run, panel.stop]
-    inputs = [panel.editor, *panel.target_fields, panel.key, panel.read_as, panel.row, panel.run_on, page.servers]
+    inputs = [panel.editor, *panel.sending_fields, panel.read_as, panel.row, panel.run_on, page.servers]
     outputs = [page.trace, page.servers, *page.views.values()]
     started = panel.run.click(begin, None, [*buttons, page.trace], api_name="begin", queue=False, **quiet())
     as_pressed = "(...values) => PromptDebugger.withTextToRun(...values)"

@@ -24,6 +24,7 @@ _NO_KEY = 401
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,64}: ")  # no key holds a colon and a space
 _BARE = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*|\[[0-9a-fA-F:]+\]):\d{1,5}(?:/|$)")  # a host with its port
 MAX_LABEL_CHARS = 40  # of a host on the Run button
+MAX_CERTIFICATES_CHARS = 50_000
 MAX_SERVERS = 8  # that a page remembers to have run against
 REASONING_PARSERS = ("none", "deepseek_r1", "qwen3", "kimi_k2")
 
@@ -47,6 +48,13 @@ class RunOn(StrEnum):
         return cls.AUTO
 
 
+class AskModel(StrEnum):
+    """How often a run asks the model: `MORE` is a further time or two, to compare with."""
+
+    MORE = "more"
+    ONCE = "once"
+
+
 class TargetFields(NamedTuple):
     """The values of the fields under Target."""
 
@@ -55,6 +63,8 @@ class TargetFields(NamedTuple):
     tokenizer: str
     tool_parser: str
     reasoning_parser: str
+    certificates: str = ""
+    ask: str = AskModel.MORE
 
 
 def choose_target(settings: PageSettings, labs: PageLabs, fields: TargetFields, key: str = "") -> Target:
@@ -67,6 +77,11 @@ def choose_target(settings: PageSettings, labs: PageLabs, fields: TargetFields, 
         NoServerError: There is nothing to run against.
         RequestError: The address is not one, or a public page may not talk to it.
     """
+    target = _aimed(settings, labs, fields, key)
+    return replace(target, asks_once=fields.ask == AskModel.ONCE)
+
+
+def _aimed(settings: PageSettings, labs: PageLabs, fields: TargetFields, key: str) -> Target:
     base = settings.target
     tools, reasoning = _named(fields.tool_parser), _named(fields.reasoning_parser)
     endpoint = with_scheme(fields.endpoint.strip())
@@ -85,6 +100,8 @@ def choose_target(settings: PageSettings, labs: PageLabs, fields: TargetFields, 
         base_url=endpoint,
         api_key=typed.key or (base.api_key if is_own else None),
         extra_headers=typed.headers or (base.extra_headers if is_own else ()),
+        ca_file=base.ca_file if is_own else None,
+        ca_text=read_certificates(fields.certificates),
     )
     return replace(target, model=fields.model.strip() or None, tokenizer=fields.tokenizer.strip() or None)
 
@@ -152,6 +169,24 @@ def read_key_field(text: str, host: str) -> KeyField:
     if _HEADER.match(text) or text.startswith("{"):
         return KeyField(None, tuple(read_headers([text], "Key").items()))
     return KeyField(read_key(text, host))
+
+
+def read_certificates(text: str) -> str | None:
+    """Return the certificates that were pasted; `None` for none. A page takes their text and no name of a file.
+
+    Raises:
+        RequestError: There is no certificate among it, or too much besides.
+    """
+    text = text.strip()
+    if not text:
+        return None
+    if "-----BEGIN CERTIFICATE-----" not in text or len(text) > MAX_CERTIFICATES_CHARS:
+        raise RequestError(
+            f"The field Certificates takes certificates in PEM form, {MAX_CERTIFICATES_CHARS:,} characters at most.",
+            "Paste the text of the file, from `-----BEGIN CERTIFICATE-----` on.",
+            field="certificates",
+        )
+    return text
 
 
 def read_key(text: str, host: str) -> str | None:

@@ -5,10 +5,28 @@ from __future__ import annotations
 import ssl
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 
 from prompt_debugger.core.base.errors import BackendError
+
+_PEM_HINT = "A certificate in PEM form begins with `-----BEGIN CERTIFICATE-----`."
+
+
+class Authorities(NamedTuple):
+    """Certificates to trust besides the public ones, in PEM form.
+
+    Attributes:
+        file: A file of them, such as those of a company's own authority.
+        text: The same as text.
+    """
+
+    file: str | Path | None = None
+    text: str | None = None
+
+
+PUBLIC = Authorities()
 
 
 @cache
@@ -21,25 +39,38 @@ def public_certificates(*, trust_env: bool = False) -> ssl.SSLContext:
     return httpx.create_ssl_context(trust_env=trust_env)
 
 
-def certificates_of(ca_file: str | Path | None, *, trust_env: bool = False) -> ssl.SSLContext:
-    """Return the trust in the certificates of the public internet, and in those of a file.
+def certificates_of(authorities: Authorities = PUBLIC, *, trust_env: bool = False) -> ssl.SSLContext:
+    """Return the trust in the certificates of the public internet, and in others.
 
     Args:
-        ca_file: Certificates in PEM form, such as those of a company's own authority; `None` for no others.
+        authorities: The others.
         trust_env: As `public_certificates` has it.
 
     Raises:
-        BackendError: The file cannot be read, or holds no certificate (kind `refused`).
+        BackendError: A file cannot be read, or there is no certificate in what was given (kind `refused`).
     """
-    if ca_file is None:
+    if authorities == PUBLIC:
         return public_certificates(trust_env=trust_env)
     trust = httpx.create_ssl_context(trust_env=trust_env)
+    if authorities.file is not None:
+        _trust_file(trust, authorities.file)
+    if authorities.text is not None:
+        try:
+            trust.load_verify_locations(
+                cadata=authorities.text.encode("ascii", "replace").decode()
+            )  # remarks beside them, too
+        except (ssl.SSLError, ValueError):
+            raise BackendError(
+                "The text given as certificates holds no certificate that can be read.", _PEM_HINT, kind="refused"
+            ) from None
+    return trust
+
+
+def _trust_file(trust: ssl.SSLContext, file: str | Path) -> None:
     try:
-        trust.load_verify_locations(cafile=ca_file)
+        trust.load_verify_locations(cafile=file)
     except ssl.SSLError:
-        hint = "A certificate in PEM form begins with `-----BEGIN CERTIFICATE-----`."
-        raise BackendError(f"{str(ca_file)!r} holds no certificate that can be read.", hint, kind="refused") from None
+        raise BackendError(f"{str(file)!r} holds no certificate that can be read.", _PEM_HINT, kind="refused") from None
     except OSError as error:
         hint = "Name the file with the certificate that the server's is signed with."
-        raise BackendError(f"{str(ca_file)!r} cannot be read: {error.strerror}.", hint, kind="refused") from None
-    return trust
+        raise BackendError(f"{str(file)!r} cannot be read: {error.strerror}.", hint, kind="refused") from None

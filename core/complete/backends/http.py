@@ -14,7 +14,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self, TypeVar
 
 import httpx
@@ -22,7 +21,7 @@ import httpx
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.address import Address, check_key
-from prompt_debugger.core.complete.backends.certificates import certificates_of
+from prompt_debugger.core.complete.backends.certificates import PUBLIC, Authorities, certificates_of
 from prompt_debugger.core.complete.backends.clients import Clients, build_client
 from prompt_debugger.core.complete.backends.decoding import Text
 from prompt_debugger.core.complete.backends.encoding import unpacked
@@ -86,7 +85,7 @@ class HttpConnection:
         timeouts: Timeouts,
         guard: NetworkGuard | None = None,
         extra_headers: Mapping[str, str] | None = None,
-        ca_file: str | Path | None = None,
+        authorities: Authorities = PUBLIC,
     ) -> None:
         """Prepare them; nothing is sent.
 
@@ -96,15 +95,15 @@ class HttpConnection:
             timeouts: How long to wait.
             guard: Which servers may be talked to; `None` for any.
             extra_headers: Sent with every request; never shown, as each may be a key.
-            ca_file: Certificates to trust besides the public ones; not with a guard.
+            authorities: Certificates to trust besides the public ones; not with a guard.
 
         Raises:
             BackendError: The key or a header must not or cannot be sent there, the guard does not list the server, or
-                the file holds no certificate.
+                what was given holds no certificate.
         """
         if guard is not None:
             guard.check(address.base_url)
-            if ca_file is not None:
+            if authorities != PUBLIC:
                 raise BackendError(
                     "This page trusts public certificates alone.",
                     "Run the program on your own machine to trust others.",
@@ -123,7 +122,7 @@ class HttpConnection:
         limits = httpx.Limits(keepalive_expiry=_IDLE_S)
         # A proxy from the environment never stands before this machine, and would resolve a name anew.
         trust_env = guard is None and not address.is_loopback
-        certificates = certificates_of(ca_file, trust_env=trust_env)
+        certificates = certificates_of(authorities, trust_env=trust_env)
 
         def build() -> httpx.AsyncClient:
             return build_client(

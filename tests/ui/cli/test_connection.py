@@ -101,6 +101,22 @@ async def test_a_certificate_of_ones_own_is_trusted_where_it_is_named(request_fi
     assert document["chat"]["message"]["content"] == "Hello."
 
 
+async def test_certificates_given_as_text_are_trusted(tmp_path):
+    trust = self_signed_context(tmp_path)
+    async with faulty_server({"/v1/models": answer(200, {"object": "list", "data": []})}, tls=trust) as server:
+        target = Target(base_url=server.base_url, ca_text=(tmp_path / "cert.pem").read_text())
+        async with client_of(target) as client:
+            await client.probe()
+
+    assert server.received
+
+
+@pytest.mark.parametrize("text", ["hello", "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----", "é"])
+def test_a_text_that_holds_no_certificate_is_refused(text):
+    with pytest.raises(BackendError, match="holds no certificate that can be read"):
+        client_of(Target(base_url="https://127.0.0.1:9/v1", ca_text=text))
+
+
 @pytest.mark.parametrize(("text", "said"), [("hello", "holds no certificate"), (None, "cannot be read")])
 def test_a_file_that_holds_no_certificate_is_named(request_file, tmp_path, capsys, text, said):
     file = tmp_path / "ca.pem"
@@ -119,6 +135,8 @@ def test_a_page_for_strangers_trusts_public_certificates_alone(tmp_path):
 
     with pytest.raises(BackendError, match="public certificates alone"):
         ServerClient("https://models.example/v1", guard=guard, ca_file=tmp_path / "cert.pem")
+    with pytest.raises(BackendError, match="public certificates alone"):
+        ServerClient("https://models.example/v1", guard=guard, ca_text=(tmp_path / "cert.pem").read_text())
 
 
 def test_what_is_meant_for_a_server_does_not_go_to_the_lab():

@@ -327,3 +327,33 @@ def test_a_public_page_takes_no_header(labs):
     settings = PageSettings(public=True, endpoints=("https://gateway.example/v1",))
 
     assert choose(labs, settings, endpoint="https://gateway.example/v1", key="x-key: pk-0123").extra_headers == ()
+
+
+def test_a_run_may_ask_the_model_once(labs):
+    assert [choose(labs, ask=ask).asks_once for ask in ("more", "once")] == [False, True]
+    assert choose(labs, endpoint="http://localhost:8000/v1", ask="once").asks_once
+
+
+def test_certificates_are_taken_as_text_for_the_endpoint_beside_them(labs):
+    pem = "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----"
+    settings = PageSettings(target=Target(base_url=OWN, ca_file="/own.pem"))
+    own, other = (
+        choose(labs, settings, endpoint=url, certificates=f"{pem}\n") for url in (OWN, "https://b.example/v1")
+    )
+
+    assert (own.ca_text, str(own.ca_file)) == (pem, "/own.pem")
+    assert (other.ca_text, other.ca_file) == (pem, None)
+    assert choose(labs, certificates=pem).ca_text is None
+    assert pem not in repr(other)
+
+
+@pytest.mark.parametrize("text", ["/etc/ssl/own.pem", "-----BEGIN CERTIFICATE-----" + "A" * 50_000])
+def test_certificates_are_no_name_of_a_file_and_of_bounded_length(labs, text):
+    with pytest.raises(RequestError, match="PEM form, 50,000 characters at most"):
+        choose(labs, endpoint="https://b.example/v1", certificates=text)
+
+
+def test_a_public_page_takes_no_certificates(labs):
+    settings = PageSettings(public=True, endpoints=("https://listed.example/v1",))
+
+    assert choose(labs, settings, endpoint="https://listed.example/v1", certificates="anything").ca_text is None

@@ -55,7 +55,7 @@ def wire_loop(page: Page, panel: LoopPanel, orders: OrderPanel, loop: ToolLoop) 
 
     state, answers = panel.conversation, orders.answers
     asked = "(_, ...values) => [PromptDebugger.loopOrder(), ...values]"
-    inputs = [orders.order, state, page.trace, *page.request.target_fields, page.request.key]
+    inputs = [orders.order, state, page.trace, *page.request.sending_fields]
     wire_form(panel.form, "go_on", go_on, inputs, [state], js=asked, limit=ORDER_LIMIT)
     # Pressed by the script where the panel is opened, and inside a turn.
     with gr.Column(elem_classes=["pd-unseen"]):

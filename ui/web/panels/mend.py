@@ -79,7 +79,7 @@ def wire_mend(
     page: Page, panel: MendPanel, orders: OrderPanel, trials: Experiments, over: HandOver, template: TemplatePanel
 ) -> None:
     """Wire the panel; what it runs is made of the last run, on the server of that run."""
-    inputs = [page.trace, *page.request.target_fields, page.request.key]
+    inputs = [page.trace, *page.request.sending_fields]
     _wire_trials(page, panel, orders, trials, template)
 
     async def shrink(visitor: gr.Request, trace: Trace | None, *fields: Any) -> AsyncGenerator[str, None]:  # noqa: ANN401  # fields and key
@@ -139,7 +139,7 @@ def _wire_trials(
         shown = marked_payloads(trace, "experiment", f"Run {int(number) + 1} of the experiment \u201c{name}\u201d.")
         return {page.trace: trace, **page.changes(shown)}
 
-    inputs = [template.editor, template.own, page.trace, *page.request.target_fields, page.request.key]
+    inputs = [template.editor, template.own, page.trace, *page.request.sending_fields]
     panel.plan.click(plan, inputs, panel.variants, api_name="plan_trials", **quiet())
     with_choice = "(_, ...values) => [PromptDebugger.chosenTrials(), ...values]"
     wire_form(panel.trials, "run_trials", run, [orders.order, *inputs], [panel.runs], js=with_choice, limit=ORDER_LIMIT)

@@ -68,7 +68,7 @@ def wire_cures(page: Page, panel: OrderPanel, cures: Cures) -> None:
             async for payload in payloads:
                 yield payload
 
-    inputs = [panel.order, page.trace, *page.request.target_fields, page.request.key]
+    inputs = [panel.order, page.trace, *page.request.sending_fields]
     trying = panel.try_cure.click(
         try_cure,
         inputs,

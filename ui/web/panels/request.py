@@ -11,7 +11,7 @@ from prompt_debugger.core.pipeline import Example
 from prompt_debugger.ui.web.intake import AUTO_DETECT, READINGS
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_asking_view
-from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS, RunOn
+from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS, AskModel, RunOn
 from prompt_debugger.ui.web.views import build_view
 
 
@@ -39,6 +39,8 @@ class RequestPanel(NamedTuple):
     tool_parser: gr.Dropdown
     reasoning_parser: gr.Dropdown
     key: gr.Textbox | gr.State
+    certificates: gr.Textbox | gr.State
+    ask: gr.Dropdown
     look: LookPanel
     servers: gr.HTML | None
 
@@ -46,6 +48,11 @@ class RequestPanel(NamedTuple):
     def target_fields(self) -> list[gr.components.Component]:
         """The fields under Target, in the order of `TargetFields`."""
         return [self.endpoint, self.model, self.tokenizer, self.tool_parser, self.reasoning_parser]
+
+    @property
+    def sending_fields(self) -> list[gr.components.Component]:
+        """What a request is sent with: all of `TargetFields`, and the key last. No draft and no link holds the rest."""
+        return [*self.target_fields, self.certificates, self.ask, self.key]
 
 
 def build_request_panel(
@@ -102,9 +109,11 @@ def build_request_panel(
     return RequestPanel(case, editor, notices_view, read_as, row, run, stop, run_on, *target, look, servers)
 
 
-def _build_target(
-    settings: PageSettings, first: Example
-) -> tuple[gr.Textbox, gr.Textbox, gr.Textbox, gr.Dropdown, gr.Dropdown, gr.Textbox | gr.State]:
+_Secret = gr.Textbox | gr.State
+_Parts = tuple[gr.Textbox, gr.Textbox, gr.Textbox, gr.Dropdown, gr.Dropdown, _Secret, _Secret, gr.Dropdown]
+
+
+def _build_target(settings: PageSettings, first: Example) -> _Parts:
     target = settings.target
     shown = not settings.public
     endpoint = gr.Textbox(
@@ -138,7 +147,30 @@ def _build_target(
             label="Reasoning parser of the lab",
             min_width=90,
         )
-    return endpoint, model, tokenizer, tool_parser, reasoning_parser, key
+    with gr.Row():
+        ask = gr.Dropdown(
+            [("once, and more to compare", AskModel.MORE.value), ("once, nothing besides", AskModel.ONCE.value)],
+            value=AskModel.MORE.value,
+            label="Ask the model",
+            elem_id="pd-ask",
+            filterable=False,
+            min_width=90,
+        )
+        # A page for strangers trusts public certificates alone.
+        certificates = (
+            gr.Textbox(
+                "",
+                label="Certificates",
+                placeholder="-----BEGIN CERTIFICATE----- …",
+                lines=1,
+                max_lines=3,
+                elem_id="pd-certificates",
+                min_width=90,
+            )
+            if shown
+            else gr.State("")
+        )
+    return endpoint, model, tokenizer, tool_parser, reasoning_parser, key, certificates, ask
 
 
 def build_look(*, shown: bool) -> LookPanel:

@@ -16,5 +16,5 @@ def wire_look(page: Page, panel: LookPanel) -> None:
         handlers = page.handlers
         return await look_at_server(handlers.settings, handlers.labs, TargetFields(*fields), str(key or ""))
 
-    inputs = [*page.request.target_fields, page.request.key]
+    inputs = [*page.request.sending_fields]
     panel.button.click(look, inputs, panel.words, api_name="test_server", trigger_mode="once", **quiet())
