@@ -38,7 +38,7 @@ _LOOK = """async () => {
       .map(({ cmTile }) => [cmTile.view.state.doc.toString(), cmTile.view.state.selection.toJSON()]),
     lights: [...CSS.highlights].map(([name, ranges]) => [name, [...ranges].map(String)]),
     scrolled: all.filter((part) => part.scrollTop || part.scrollLeft).map((part) => part.id || part.className),
-    place: [location.href, history.length, innerWidth, innerHeight, document.activeElement.tagName],
+    place: [location.href, innerWidth, innerHeight, document.activeElement.tagName],
     local: { ...localStorage }, session: { ...sessionStorage }, runs,
   };
 }"""
@@ -58,6 +58,7 @@ _PUT_BACK = """async (found) => {
   await twoFrames();
   document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true })); // lets go of what is lit
   await twoFrames();
+  history.replaceState(null, "", found.href);
   for (const [store, kept] of [[localStorage, found.local], [sessionStorage, found.session]]) {
     store.clear();
     Object.assign(store, kept);
@@ -67,7 +68,7 @@ _PUT_BACK = """async (found) => {
 _FOUND = """() => ({
   body: document.body.className, panel: document.documentElement.dataset.panel,
   caret: document.querySelector("#pd-request .cm-content").cmTile.view.state.selection.main.toJSON(),
-  local: { ...localStorage }, session: { ...sessionStorage },
+  local: { ...localStorage }, session: { ...sessionStorage }, href: location.href,
 })"""
 
 

@@ -8,6 +8,12 @@ globalThis.localStorage = {
   setItem: (name, value) => stored.set(name, value),
   removeItem: (name) => stored.delete(name),
 };
+let ofTab = new Map();
+globalThis.sessionStorage = {
+  getItem: (name) => ofTab.get(name) ?? null,
+  setItem: (name, value) => ofTab.set(name, value),
+  removeItem: (name) => ofTab.delete(name),
+};
 const panels = ["render", "parse", "compare"];
 globalThis.Node = class {};
 const heard = {};
@@ -39,6 +45,7 @@ let reopened = null;
 let forgotten = 0;
 let comparedAgain = null;
 let shownPanel = null;
+let address = { tab: null, runs: [] };
 
 // A page that was just loaded; what the browser keeps is from before.
 async function reload() {
@@ -53,6 +60,9 @@ async function reload() {
     reopenKept: async (run) => (reopened = run),
     compareKept: (ids) => (comparedAgain = ids),
     open: (panel) => (shownPanel = panel),
+    compareInAddress() {},
+    panelOfAddress: () => address.tab,
+    runsOfAddress: () => address.runs,
     forgetRuns() {},
     forgetServers() {},
     forgetRoom: () => (forgotten += 1),
@@ -242,4 +252,30 @@ test("a browser that keeps nothing breaks nothing", async () => {
   pd = await reload();
   assert.equal((await restore()).text, "a case");
   globalThis.localStorage = localStorage;
+});
+
+test("each tab of the browser has its own, and a new one begins with the last of any", async () => {
+  await after(() => pd.keepText("mine"));
+  const mine = ofTab;
+  ofTab = new Map();
+  await after(() => pd.keepText("of the other tab"));
+
+  ofTab = mine;
+  pd = await reload();
+  assert.equal((await restore()).text, "mine");
+
+  ofTab = new Map();
+  pd = await reload();
+  assert.equal((await restore()).text, "of the other tab");
+});
+
+test("the panel and the runs of the address win", async () => {
+  await after(() => pd.keepText("typed"), () => pd.keepCurrentRun(7), () => pd.keepCompared([3, 7]));
+  address = { tab: "compare", runs: [1, 2] };
+  await restore();
+  await new Promise((resolve) => setImmediate(resolve));
+  address = { tab: null, runs: [] };
+
+  assert.equal(shownPanel, "compare");
+  assert.deepEqual(comparedAgain, [1, 2]);
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 
 globalThis.document = { addEventListener() {} };
-const pd = await load(["payload.js", "dom.js", "linking.js", "place.js", "packing.js", "shared_link.js", "share.js"]);
+const pd = await load(["payload.js", "dom.js", "linking.js", "place.js", "address.js", "packing.js", "shared_link.js", "share.js"]);
 pd.host.sharePage = { most_packed: 50 };
 const page = { tool_parsers: ["kimi_k2", "none"], reasoning_parsers: ["none"], takes_model: true };
 
@@ -13,6 +13,12 @@ test("a link gives back the request and the choices, whatever is in them", async
 
     assert.deepEqual(await pd.readFragment(await pd.makeFragment(state)), state);
   }
+});
+
+test("a link is read whatever the address says behind it", async () => {
+  const link = await pd.makeFragment({ request: "{}" });
+
+  assert.deepEqual(await pd.readFragment(link + "&tab=parse&at=prompt.t3"), { request: "{}" });
 });
 
 test("a link holds only characters that pass through chat programs", async () => {

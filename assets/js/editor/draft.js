@@ -1,5 +1,6 @@
 // @ts-check
 // What was typed and which server is meant survive a reload: kept in this browser alone, never a key, and only if wanted.
+import { compareInAddress, panelOfAddress, runsOfAddress } from "../page/address.js";
 import { builders } from "../lib/builders.js";
 import { make, under } from "../lib/dom.js";
 import { editorView, replaceRequest } from "./editor_link.js";
@@ -37,20 +38,30 @@ let isAnother = false; // the text that is about to be kept is no edit of the on
 let isTouched = false; // somebody typed, or chose a case, since the page came
 let isAimed = false; // somebody typed under Target
 
+// Each tab of the browser has its own; one that is opened begins with the last of any.
 /** @returns {Draft} */
 function read() {
   try {
-    return JSON.parse(globalThis.localStorage.getItem(DRAFT) || "null") || {};
+    const kept = globalThis.sessionStorage.getItem(DRAFT) || globalThis.localStorage.getItem(DRAFT);
+    return JSON.parse(kept || "null") || {};
   } catch {
     return {};
   }
 }
 
+function forget() {
+  [globalThis.localStorage, globalThis.sessionStorage].forEach((storage) => storage.removeItem(DRAFT));
+}
+
+globalThis.addEventListener("storage", ({ key, newValue }) => key === OFF && newValue && forget()); // in another tab
+
 /** @param {Draft} change */
 function write(change) {
   try {
     if (globalThis.localStorage.getItem(OFF)) return;
-    globalThis.localStorage.setItem(DRAFT, JSON.stringify({ ...read(), ...change }));
+    const text = JSON.stringify({ ...read(), ...change });
+    globalThis.sessionStorage.setItem(DRAFT, text);
+    globalThis.localStorage.setItem(DRAFT, text);
   } catch {
     // a browser that keeps nothing, or has no room left
   }
@@ -119,7 +130,10 @@ export const keepCurrentRun = (run) => write({ run });
 
 // The two runs that stand side by side, by their ids.
 /** @param {number[]} compared */
-export const keepCompared = (compared) => write({ compared });
+export const keepCompared = (compared) => {
+  write({ compared });
+  compareInAddress(compared);
+};
 
 document.addEventListener("input", (event) => (isAimed = isAimed || under(event, "#pd-target") !== null), true);
 
@@ -151,7 +165,7 @@ export const isKeeping = () => {
 /** @param {boolean} isOn */
 export const setKeeping = (isOn) => {
   try {
-    globalThis.localStorage.removeItem(DRAFT);
+    forget();
     if (isOn) globalThis.localStorage.removeItem(OFF);
     else globalThis.localStorage.setItem(OFF, "1");
   } catch {
@@ -243,10 +257,12 @@ async function restored(kept, fields) {
 async function reopen(kept, text) {
   const isFree = () => !isTouched;
   if (kept.run) await reopenKept(kept.run, text, isFree);
-  if (!kept.panel || !isFree() || !document.getElementById("pd-panel-" + kept.panel)) return;
+  const panel = panelOfAddress() || kept.panel;
+  if (!panel || !isFree() || !document.getElementById("pd-panel-" + panel)) return;
   host.panelChosen = true; // the end of drawing opens no other
-  openPanel(kept.panel);
-  if (kept.panel === "compare" && Array.isArray(kept.compared)) compareKept(kept.compared);
+  openPanel(panel);
+  const compared = runsOfAddress().length ? runsOfAddress() : kept.compared;
+  if (panel === "compare" && Array.isArray(compared)) compareKept(compared);
 }
 
 builders.draft = (root) => {

@@ -8,6 +8,10 @@ export const host = {
   order: null, // (buttonId, order, status): asks the page's server for something
   /** @type {((place: string, element: HTMLElement) => unknown) | null} */
   linkTo: null, // (place, element): a link that opens at this place of the run, to be passed on
+  /** @type {((place: string | null) => void) | null} */
+  placePinned: null, // (place): what is pinned now; null for nothing
+  /** @type {(() => void) | null} */
+  tabsDrawn: null, // (): tools of a panel are there
   /** @type {(() => unknown) | null} */
   openHeld: null, // (): the run that came with the link
   /** @type {((place: Place) => HTMLElement | null) | null} */

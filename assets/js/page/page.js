@@ -1,6 +1,7 @@
 // @ts-check
 // What only the page has: the editor as a place to jump to, the lines under it, the lab's line, keyboard shortcuts.
 import { builders } from "../lib/builders.js";
+import { watchAddress } from "./address.js";
 import { button, make, press, prose, under } from "../lib/dom.js";
 import { isKeeping } from "../editor/draft.js";
 import { editorView, watchEditor } from "../editor/editor_link.js";
@@ -196,6 +197,7 @@ function nameEditor() {
   watchEditor();
   watchForEdits();
   if (!document.documentElement.dataset.panel) open("render");
+  watchAddress();
   document.documentElement.dataset.ready = "true";
 }
 

@@ -1,5 +1,6 @@
 // @ts-check
 // Sharing: the menu, files made in this browser, a run opened again, and what the link of this page changes on it.
+import { carriedBy } from "./address.js";
 import { builders } from "../lib/builders.js";
 import { button, make, prose } from "../lib/dom.js";
 import { nameCurrentRun, sharedRunWords } from "./history.js";
@@ -217,7 +218,11 @@ builders.share = (root) => {
     host.sharePage = header;
     const { hash, search } = globalThis.location;
     if (hash.startsWith("#pd=") || new URLSearchParams(search).has("modelId")) root.pdAsk("change");
-    globalThis.addEventListener("hashchange", () => globalThis.location.hash.startsWith("#pd=") && globalThis.location.reload());
+    const carried = carriedBy(hash);
+    globalThis.addEventListener("hashchange", () => {
+      const now = carriedBy(globalThis.location.hash);
+      if (now && now !== carried) globalThis.location.reload();
+    });
   }
 
   /** @param {{ base?: string, at?: string, state: LinkState, notes: string[] }} header */

@@ -1,5 +1,6 @@
 // @ts-check
 // What a link carries, ours and those of the Hub's playground: read, made, and held against what this page takes.
+import { carriedBy } from "./address.js";
 import { base64url, bytesOf, squeeze } from "../lib/packing.js";
 import { plural } from "../lib/payload.js";
 import { readPlace } from "../views/place.js";
@@ -47,11 +48,12 @@ async function makeFragment(state) {
 
 // Returns the state in a fragment, null if there is none; throws an Error that says what is wrong with it.
 /**
- * @param {string} fragment
+ * @param {string} hash
  * @returns {Promise<LinkState | null>}
  */
-async function readFragment(fragment) {
-  if (!fragment.startsWith("#pd=")) return null;
+async function readFragment(hash) {
+  const fragment = "#" + carriedBy(hash); // behind it the address says what is open
+  if (fragment === "#") return null;
   if (!fragment.startsWith(PREFIX)) throw new Error("it was made by another version of this program");
   if (fragment.length > MOST_PACKED) throw new Error("it is longer than a link of this program can be");
   let state;

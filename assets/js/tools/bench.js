@@ -43,6 +43,7 @@ builders.tabs = (root) => {
       root.replaceChildren(...made);
       choose(made, prefix, tabs, isFolded ? null : tabs[0][0]);
       if (isFolded) made[0].tabIndex = 0;
+      host.tabsDrawn?.();
     },
   };
 };

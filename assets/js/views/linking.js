@@ -158,6 +158,7 @@ function pin(source, facts) {
   pinnedFacts = facts;
   point(source, facts);
   if (facts.place && host.linkTo) offerLink(facts.place);
+  host.placePinned?.(facts.place || null);
   pinned = source;
   document.documentElement.classList.add("pd-pinned");
 }
@@ -171,6 +172,7 @@ function offerLink(place) {
 }
 
 function release() {
+  host.placePinned?.(null);
   pinned = pinnedFacts = null;
   document.documentElement.classList.remove("pd-pinned");
   point(null, null);
