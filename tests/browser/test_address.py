@@ -17,7 +17,7 @@ OUTPUT = CALL.format("Oslo")
 
 
 def fragment(page: Any) -> str:
-    return urlsplit(page.url).fragment
+    return urlsplit(str(page.url)).fragment
 
 
 def panel(page: Any) -> str:
