@@ -51,10 +51,10 @@ def main() -> None:
     options = arguments.parse_args()
     folders = [ROOT] if options.before is None else [options.before.absolute(), ROOT]
     with echoing() as endpoint, running(folders, endpoint) as pages:
-        tell("Run to verdict", turns(options.runs, [partial(ask_in_full, page) for page in pages]))
+        report("Run to verdict", turns(options.runs, [partial(ask_in_full, page) for page in pages]))
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(CHROMIUM_ARGUMENTS))
-            tell("Run to painted", turns(options.runs, [partial(paint, browser, page) for page in pages]))
+            report("Run to painted", turns(options.runs, [partial(paint, browser, page) for page in pages]))
             browser.close()
 
 
@@ -78,7 +78,7 @@ def turns(runs: int, works: Sequence[Callable[[], float]]) -> list[list[float]]:
     return [list(seconds) for seconds in zip(*([work() for work in works] for _ in range(runs)), strict=True)]
 
 
-def tell(what: str, seconds: list[list[float]]) -> None:
+def report(what: str, seconds: list[list[float]]) -> None:
     """Print the median of each, and the ratio of the last to the first."""
     middle = [median(one) for one in seconds]
     names = ("before", "now") if len(middle) > 1 else ("now",)

@@ -62,7 +62,7 @@ GROUPS = {
     "verdict": Group(
         ("core/diagnose/*.py",),
         "diagnose/test_advice.py diagnose/test_diagnose.py diagnose/test_markers.py diagnose/test_rules.py "
-        "diagnose/test_schema_uses.py diagnose/test_schemas.py diagnose/test_sight.py "
+        "diagnose/test_schema_uses.py diagnose/test_schemas.py diagnose/test_trace_queries.py "
         "diagnose/test_verdict.py diagnose/test_written_calls.py",
         spared=("core/diagnose/rules/*.py",),
     ),

@@ -196,7 +196,7 @@ class Run:
         self.server = self._start_server()
         self.verify = self._start_verify()
 
-    def go(self) -> Report:
+    def run(self) -> Report:
         """Kill and start again as planned, until all is done."""
         began = time.monotonic()
         try:
@@ -325,7 +325,7 @@ class Run:
 
 def run_endurance(folder: Path, plan: Endurance) -> Report:
     """Do it all in a folder, and return what came out."""
-    return Run(folder, plan).go()
+    return Run(folder, plan).run()
 
 
 def main() -> int:

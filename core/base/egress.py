@@ -1,10 +1,10 @@
 """One way out: whoever wants a connection asks for a door, and nothing else of this process reaches the network.
 
     forbid_network()                   first thing in a process: the page, the command line, each helper
-    with door("server", address, 80):  a connection to this one address, by this task or thread alone
+    with open_egress("server", address, 80):  a connection to this one address, by this task or thread alone
 
 Libraries open connections of their own accord: a JSON Schema's `$ref`, an upload that names a URL, a look-up
-on a Hub. An audit hook sees each attempt, whoever makes it, and refuses what no door was opened for. A hook
+on a Hub. An audit hook sees each attempt, whoever makes it, and refuses what nothing was permitted for. A hook
 cannot be taken out again. It is a fuse against forgotten ways, no prison: code that runs here could open a door
 itself, which is why strangers' code runs elsewhere. What compiled libraries do without Python's sockets, and
 what child processes do, it does not see.
@@ -39,11 +39,11 @@ _CARRIERS = frozenset(
 
 
 class RefusedConnectionError(PermissionError):
-    """Something wanted a connection that no door was opened for."""
+    """Something wanted a connection that nothing was permitted for."""
 
 
 @dataclass(slots=True, eq=False)
-class _Door:
+class _Permit:
     """Where one task or thread may connect to, for a while.
 
     Attributes:
@@ -59,15 +59,15 @@ class _Door:
     is_open: bool = True
 
 
-_door: ContextVar[_Door | None] = ContextVar("door", default=None)
+_permit: ContextVar[_Permit | None] = ContextVar("egress", default=None)
 _own_names: set[str] = {"", "localhost", "0.0.0.0", "::"}
 _locked: set[str] = set()
-_told: set[tuple[str, str]] = set()
+_logged: set[tuple[str, str]] = set()
 _hooked: list[bool] = []
 
 
 def forbid_network() -> None:
-    """Refuse every connection and look-up of this process from now on, except through a `door`."""
+    """Refuse every connection and look-up of this process from now on, except through `open_egress`."""
     if not _hooked:
         _hooked.append(True)
         sys.addaudithook(_judge)
@@ -79,7 +79,7 @@ def is_forbidden() -> bool:
 
 
 @contextmanager
-def door(name: str, *hosts: str, port: int | None = None) -> Iterator[None]:
+def open_egress(name: str, *hosts: str, port: int | None = None) -> Iterator[None]:
     """Let the code of this block, and nothing beside it, connect to some hosts.
 
     Args:
@@ -88,26 +88,26 @@ def door(name: str, *hosts: str, port: int | None = None) -> Iterator[None]:
         port: The one port; `None` for any.
 
     Raises:
-        RefusedConnectionError: The door of this name was locked.
+        RefusedConnectionError: This name was locked.
     """
     if name in _locked:
         raise RefusedConnectionError(f"the way to the network named `{name}` is closed here")
-    opened = _Door(name, frozenset(map(_plain, hosts)), port)
-    token = _door.set(opened)
+    opened = _Permit(name, frozenset(map(_plain, hosts)), port)
+    token = _permit.set(opened)
     try:
         yield
     finally:
         opened.is_open = False
-        _door.reset(token)
+        _permit.reset(token)
 
 
 def lock(name: str) -> None:
-    """Keep the doors of a name shut for as long as the process lives."""
+    """Refuse all egress under a name for as long as the process lives."""
     _locked.add(name)
 
 
 def is_locked(name: str) -> bool:
-    """Say whether the doors of a name stay shut."""
+    """Say whether egress under a name is refused."""
     return name in _locked
 
 
@@ -151,7 +151,7 @@ def _is_unix(opened: object) -> bool:
 
 
 def _is_let_through(event: str, host: object, port: object) -> bool:
-    opened = _door.get()
+    opened = _permit.get()
     if opened is None or not opened.is_open or _plain(host) not in opened.hosts:
         return False
     return event in _LOOKUPS or opened.port is None or opened.port == port
@@ -165,8 +165,11 @@ def _plain(host: object) -> str:
 
 def _refuse(event: str, host: object) -> None:
     place = _place(sys._getframe(2))
-    if (event, place) not in _told:  # a place is a line of code, so there are not many; what it asked for stays unsaid
-        _told.add((event, place))
+    if (
+        event,
+        place,
+    ) not in _logged:  # a place is a line of code, so there are not many; what it asked for stays unsaid
+        _logged.add((event, place))
         LOG.warning("refused a connection: %s by %s; only the guarded transport opens any", event, place)
     raise RefusedConnectionError(f"{event} to {str(host)[:80]!r} is refused: only the guarded transport connects")
 

@@ -88,7 +88,7 @@ class _Afterwards(Gathering):
     decoded: dict[tuple[int, ...], str | None] = field(default_factory=dict)
 
     async def judge(self, chat: ChatResult) -> Gathered:
-        self.told_ids, self.told_text = chat.prompt_token_ids, chat.prompt_text
+        self.reported_ids, self.reported_text = chat.prompt_token_ids, chat.prompt_text
         own = (await self._own_run(chat)).completion
         sampling = Sampling(problem="the answer tells its own run")
         if own is None or own.completeness is not Completeness.WHOLE:
@@ -111,8 +111,8 @@ class _Afterwards(Gathering):
         rendered = await self._render()
         if rendered is not None:
             return await self._sample_ids(rendered.token_ids, "the server's own render", rendered)
-        if self.told_ids is not None:
-            return await self._sample_ids(self.told_ids, "the chat's own prompt ids")
+        if self.reported_ids is not None:
+            return await self._sample_ids(self.reported_ids, "the chat's own prompt ids")
         return await self._sample_without_chat()
 
     async def _decode(self, token_ids: tuple[int, ...] | None) -> str | None:

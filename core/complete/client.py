@@ -18,7 +18,7 @@ from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.limits import Timeouts
 from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer
 from prompt_debugger.core.complete.backends.openai_chat import request_chat, request_chat_stream
-from prompt_debugger.core.complete.backends.pieces import request_told_tokens
+from prompt_debugger.core.complete.backends.pieces import request_reported_tokens
 from prompt_debugger.core.complete.backends.probe import probe_server
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.chat_stream import OnDelta, OnPromptIds
@@ -179,10 +179,10 @@ class ServerClient:
             self._connection, self.server.model if self.server else None, token_ids
         )
 
-    async def told_tokens(self, token_ids: Sequence[int], text: str) -> tuple[bytes | str, ...] | None:
+    async def reported_tokens(self, token_ids: Sequence[int], text: str) -> tuple[bytes | str, ...] | None:
         """Return of each id its bytes, or its vocabulary entry, as the server tells them; `None` if it does not."""
         model = None if self.server is None else self.server.model
-        return await request_told_tokens(self._connection, self._engine.endpoints, model, token_ids, text)
+        return await request_reported_tokens(self._connection, self._engine.endpoints, model, token_ids, text)
 
     async def tokenize_chat(self, body: JSONObject) -> tuple[int, ...]:
         """Return prompt ids by `/tokenize`; it ignores some fields, so they can differ from the chat's."""

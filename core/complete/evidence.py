@@ -82,7 +82,7 @@ async def gather(
     """
     gathering = Gathering(client, server, body, tokenizer, local_prompt, on_raw_text, asks_once)
     gathering.on_chat_text = on_chat_text
-    return await gathering.go()
+    return await gathering.gather()
 
 
 @dataclass(slots=True)
@@ -91,10 +91,10 @@ class Gathering(SecondRun):
 
     on_chat_text: OnText | None = None
     no_stream: str | None = None
-    told_refusal: str | None = None
+    reported_refusal: str | None = None
     doubts: dict[str, None] = field(default_factory=dict)
 
-    async def go(self) -> Gathered:
+    async def gather(self) -> Gathered:
         """Ask what was asked, the same in the other way, and for a raw completion."""
         rendering = asyncio.create_task(self._render())
         asking, besides = self._start()
@@ -112,7 +112,7 @@ class Gathering(SecondRun):
                 if gives_nothing(asked, other) and (await sampling).completion is None:
                     return self._refused(asked)
                 if not streams and is_declined(asked) and not is_broken(other):
-                    self.told_refusal, asked = asked.said or asked.message, other
+                    self.reported_refusal, asked = asked.said or asked.message, other
             chat, stream = (other, asked) if streams else (asked, other)
             gathered = await self._settle(await rendering, chat, stream, await sampling)
             return gathered if refusal is None else refused_chat(gathered, refusal)
@@ -145,17 +145,17 @@ class Gathering(SecondRun):
 
     async def _chat(self) -> ChatResult:
         chat = await self.client.chat(self.body)
-        self.told_text = chat.prompt_text
+        self.reported_text = chat.prompt_text
         if chat.prompt_token_ids is not None:
-            self._tell_ids(chat.prompt_token_ids)
+            self._publish_ids(chat.prompt_token_ids)
         return chat
 
     async def _stream(self) -> ChatResult:
         visible = VisibleText(self.on_chat_text)
-        return await self.client.chat_stream(self.body, visible.add, self._tell_ids)
+        return await self.client.chat_stream(self.body, visible.add, self._publish_ids)
 
-    def _tell_ids(self, token_ids: tuple[int, ...]) -> None:
-        self.told_ids = token_ids
+    def _publish_ids(self, token_ids: tuple[int, ...]) -> None:
+        self.reported_ids = token_ids
         self.has_news.set()
 
     async def _settle(
@@ -166,7 +166,7 @@ class Gathering(SecondRun):
         sampling: Sampling,
     ) -> Gathered:
         """Put together what came."""
-        streamed = self._stream_as_told(chat, stream)
+        streamed = self._stream_as_reported(chat, stream)
         judged = failed_chat(chat) if isinstance(chat, BackendError) else chat
         whole = None
         if self._wants_stream and streamed is not None:
@@ -180,9 +180,9 @@ class Gathering(SecondRun):
         if own.completion is None:
             sampling = await self._recounted(sampling, judged if whole is None else whole)
         told = [one for one in (judged, streamed, whole) if one is not None]
-        told_text = next((one.prompt_text for one in told if one.prompt_text), None)
+        reported_text = next((one.prompt_text for one in told if one.prompt_text), None)
         ids = next((one.prompt_token_ids for one in told if one.prompt_token_ids), None)
-        if ids is None and self._is_prompt_of_run(told_text):
+        if ids is None and self._is_prompt_of_run(reported_text):
             ids = sampling.prompt_token_ids
         gathered = Gathered(
             sent=self.client.body_as_sent(self.body),
@@ -190,8 +190,8 @@ class Gathering(SecondRun):
             chat_stream=own.answer if judged is streamed else streamed,
             chat_whole=whole,
             prompt_token_ids=ids,
-            prompt_text=told_text or await self._prompt_text(ids),
-            prompt_pieces=None if self.told_template is None or ids is None else self.told_template.pieces,
+            prompt_text=reported_text or await self._prompt_text(ids),
+            prompt_pieces=None if self.reported_template is None or ids is None else self.reported_template.pieces,
             template_kwargs=rendered.template_kwargs if rendered is not None else None,
             server=observed_server(self.server, await facts_of((whole or judged).body)),
         )
@@ -214,8 +214,8 @@ class Gathering(SecondRun):
             notes.append(
                 f"The same request without `stream`, which was asked besides, failed: {chat.message.rstrip('.')}."
             )
-        if self.told_refusal is not None:
-            said = self.told_refusal.rstrip(".")
+        if self.reported_refusal is not None:
+            said = self.reported_refusal.rstrip(".")
             notes.append(f"The server refuses this request unless it streams ({said}); the streamed answer is judged.")
         return tuple(notes)
 
@@ -250,15 +250,19 @@ class Gathering(SecondRun):
         gathered = with_logprob_pieces(gathered)
         raw, prompt, pieces = gathered.raw, gathered.prompt_pieces, gathered.raw_pieces
         if raw is not None and pieces is None:
-            pieces = await self._told_tokens(raw.token_ids, raw.text)
+            pieces = await self._reported_tokens(raw.token_ids, raw.text)
         if prompt is None:
-            prompt = await self._told_tokens(gathered.prompt_token_ids, gathered.prompt_text)
+            prompt = await self._reported_tokens(gathered.prompt_token_ids, gathered.prompt_text)
         return replace(gathered, raw_pieces=pieces, prompt_pieces=prompt)
 
-    async def _told_tokens(self, token_ids: tuple[int, ...] | None, text: str | None) -> tuple[bytes | str, ...] | None:
-        return None if token_ids is None or text is None else await self.client.told_tokens(token_ids, text)
+    async def _reported_tokens(
+        self, token_ids: tuple[int, ...] | None, text: str | None
+    ) -> tuple[bytes | str, ...] | None:
+        return None if token_ids is None or text is None else await self.client.reported_tokens(token_ids, text)
 
-    def _stream_as_told(self, chat: ChatResult | BackendError, stream: ChatResult | BackendError) -> ChatResult | None:
+    def _stream_as_reported(
+        self, chat: ChatResult | BackendError, stream: ChatResult | BackendError
+    ) -> ChatResult | None:
         """Return the streamed answer; `None` if there is none of a stream that only we had asked for."""
         if not isinstance(stream, BackendError):
             return stream
@@ -298,12 +302,12 @@ class Gathering(SecondRun):
             return True
         return chat.prompt_text is not None and await in_thread(self.tokenizer.decode, ids) == chat.prompt_text
 
-    def _is_prompt_of_run(self, told_text: str | None) -> bool:
+    def _is_prompt_of_run(self, reported_text: str | None) -> bool:
         """Say whether the prompt that was sampled on is the one of the chat's own run, as far as that is told."""
-        return told_text is None or self.told_template is None or self.told_template.text == told_text
+        return reported_text is None or self.reported_template is None or self.reported_template.text == reported_text
 
     async def _prompt_text(self, token_ids: tuple[int, ...] | None) -> str | None:
-        return await self._decode(token_ids) if self.told_template is None else self.told_template.text
+        return await self._decode(token_ids) if self.reported_template is None else self.reported_template.text
 
     def _refused(self, error: BackendError) -> Gathered:
         """Return a refusal of the request itself; any other failure is raised."""

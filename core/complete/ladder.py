@@ -106,7 +106,7 @@ def _is_about_request(status: int, said: str) -> bool:
     if status != 404 or "model" in said.lower():
         return True
     known = recognise_error(said)
-    return known is not None and known.error.is_telling and known.error.is_about is not Cause.ADDRESS
+    return known is not None and known.error.is_distinctive and known.error.is_about is not Cause.ADDRESS
 
 
 def failed_chat(error: BackendError) -> ChatResult:

@@ -106,7 +106,7 @@ async def _completion(
         sampler_word=facts.sampler_word,
     )
     ours = constraint_of(sampling_of_chat(given.body, **limits, rendered=given.rendered))
-    constraint = facts.grammar if facts.tells_grammar else ours
+    constraint = facts.grammar if facts.reports_grammar else ours
     if ids is None or text is None:
         return completion_of_logprobs(chat, finish_reason, constraint)
     return same_run_completion(chat, ids, text, finish_reason, constraint)

@@ -70,13 +70,13 @@ class RunFacts:
 
     Attributes:
         sampler_word: llama.cpp's own word for why sampling ended, in the words of `finish_reason`.
-        tells_grammar: Whether it tells which grammar was put on the run, be it none.
+        reports_grammar: Whether it tells which grammar was put on the run, be it none.
         grammar: The grammar that llama.cpp put on this very run, as JSON text; `None` if there was none.
         counts_reasoning: Whether it counts the tokens of the reasoning; `None` if it says nothing of it.
     """
 
     sampler_word: str | None = None
-    tells_grammar: bool = False
+    reports_grammar: bool = False
     grammar: str | None = None
     counts_reasoning: bool | None = None
 

@@ -38,9 +38,9 @@ class SecondRun:
     local_prompt: Prompt | None
     on_raw_text: OnText | None = None
     asks_once: bool = False
-    told_ids: tuple[int, ...] | None = None
-    told_text: str | None = None
-    told_template: TemplateAnswer | None = None
+    reported_ids: tuple[int, ...] | None = None
+    reported_text: str | None = None
+    reported_template: TemplateAnswer | None = None
     other_decoding: str | None = None
     sampled_text: str | None = None
     before_sampling: tuple[Asking, ...] = ()
@@ -84,14 +84,14 @@ class SecondRun:
             await self.has_news.wait()
         finally:
             ended.cancel()
-        return self.told_ids
+        return self.reported_ids
 
     async def _sample_without_chat(self) -> Sampling:
         """Sample on the best prompt that the chat did not tell: the server's, ours, our text."""
         if "apply_template" in self.server.features:
             told = await settled(self.client.apply_template(self.body))
             if not isinstance(told, BackendError):
-                self.told_template = told
+                self.reported_template = told
                 if told.token_ids is not None:
                     return await self._sample_ids(told.token_ids, "the server's `/apply-template`")
         if "tokenize" in self.server.features:
@@ -125,7 +125,7 @@ class SecondRun:
         failed = Sampling(prompt_token_ids=token_ids, origin=origin, problem=refusal.message)
         if refusal.status is None or refusal.status >= 500:
             return failed
-        text = await self._decode(token_ids) or self.told_text
+        text = await self._decode(token_ids) or self.reported_text
         if text is None:
             return failed
         sampling = await self._sample_text(text, f"the text of {origin}")
@@ -158,25 +158,27 @@ class SecondRun:
         judged = await in_thread(self._judged, completion, sampling.prompt_token_ids, self.sampled_text)
         return replace(sampling, completion=judged)
 
-    def _judged(self, completion: Completion, told_ids: tuple[int, ...] | None, text: str | None = None) -> Completion:
+    def _judged(
+        self, completion: Completion, reported_ids: tuple[int, ...] | None, text: str | None = None
+    ) -> Completion:
         """Return a completion with what is known of its completeness; tokenizes, so not on the event loop."""
-        return judge_completeness(completion, self._witness(told_ids, text))
+        return judge_completeness(completion, self._witness(reported_ids, text))
 
-    def _witness(self, told_ids: tuple[int, ...] | None, text: str | None = None) -> Witness:
+    def _witness(self, reported_ids: tuple[int, ...] | None, text: str | None = None) -> Witness:
         """Return what shows whether a text of the server's is all that the model wrote.
 
         Args:
-            told_ids: The prompt's ids, if the server told them.
+            reported_ids: The prompt's ids, if the server told them.
             text: The prompt, if the server got it as text.
         """
-        text = text if self.told_template is None else self.told_template.text
+        text = text if self.reported_template is None else self.reported_template.text
         ours = None if self.tokenizer is None or text is None else self.tokenizer.encode(text)
         functions = [as_object(tool.get("function")) for tool in objects_of(self.body.get("tools"))]
         return Witness(
             server_kind=self.server.kind,
             tokenizer=self.tokenizer,
             prompt_length=None if ours is None else len(ours),
-            tokenizes_alike=ours is None or told_ids is None or ours == told_ids,
+            tokenizes_alike=ours is None or reported_ids is None or ours == reported_ids,
             has_stop_strings=bool(self.body.get("stop")),
             tool_names=[name for name in (text_of(one.get("name")) for one in functions) if name],
         )

@@ -19,7 +19,7 @@ from prompt_debugger.core.base.types import Certainty, Finding, Request, Severit
 from prompt_debugger.core.diagnose import rules
 from prompt_debugger.core.diagnose.blame import borrow_fixes, excuse, mark_followers, worst_first
 from prompt_debugger.core.diagnose.rules.base import TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, is_whole, sights_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, is_whole, parts_of_trace
 from prompt_debugger.core.diagnose.verdict import reach_verdict
 
 CRASH_CODE = "PD900"
@@ -82,10 +82,10 @@ def diagnose_trace(
     Returns:
         Findings, worst first; `follows` names an earlier fault that may explain one.
     """
-    shown, sights = trace, sights_of(trace)
+    shown, sights = trace, parts_of_trace(trace)
     if not is_whole(trace):  # what is missing in it would look like a fault of the model or of the server
         trace = replace(trace, raw=None, raw_again=None, parse=None)
-        sights = sights_of(trace)
+        sights = parts_of_trace(trace)
     findings: list[Finding] = []
     for rule in _asked(ruleset, sights):
         known = of_request.get(rule.code)
@@ -116,7 +116,7 @@ def diagnose_request(request: Request) -> Mapping[str, tuple[Finding, ...]]:
     return found
 
 
-def _asked(ruleset: Mapping[str, Rule], sights: frozenset[Sight]) -> tuple[Rule, ...]:
+def _asked(ruleset: Mapping[str, Rule], sights: frozenset[TracePart]) -> tuple[Rule, ...]:
     """Return the rules that a trace shows enough for."""
     if ruleset is RULES:
         return _asked_of_all(sights)
@@ -124,7 +124,7 @@ def _asked(ruleset: Mapping[str, Rule], sights: frozenset[Sight]) -> tuple[Rule,
 
 
 @lru_cache(maxsize=256)
-def _asked_of_all(sights: frozenset[Sight]) -> tuple[Rule, ...]:
+def _asked_of_all(sights: frozenset[TracePart]) -> tuple[Rule, ...]:
     return _asked({**RULES}, sights)
 
 

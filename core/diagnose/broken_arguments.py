@@ -17,7 +17,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.types import Span, Trace
 from prompt_debugger.core.diagnose.fields import CallField, decode_json, returned_calls
 from prompt_debugger.core.diagnose.markers import find_markers
-from prompt_debugger.core.diagnose.sight import written_as
+from prompt_debugger.core.diagnose.trace_queries import written_as
 
 _DECODER = json.JSONDecoder()
 _LENIENT = json.JSONDecoder(strict=False)

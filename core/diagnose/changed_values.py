@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, CallOutcome, CallStatus, Certainty, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.fields import CallField, as_text, decode_json
-from prompt_debugger.core.diagnose.sight import comparison, matched_calls
+from prompt_debugger.core.diagnose.trace_queries import comparison, matched_calls
 
 
 class AlteredCall(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import as_count, body_of
-from prompt_debugger.core.diagnose.sight import completion_tokens, max_tokens_of
+from prompt_debugger.core.diagnose.trace_queries import completion_tokens, max_tokens_of
 
 # Servers differ in whether they count the last token.
 _SLACK = 2

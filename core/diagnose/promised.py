@@ -12,7 +12,7 @@ from prompt_debugger.core.diagnose.broken_arguments import stops_early
 from prompt_debugger.core.diagnose.fields import as_list, as_text, body_of, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail
 from prompt_debugger.core.diagnose.schemas import violations
-from prompt_debugger.core.diagnose.sight import opens_with_thought, why_cut
+from prompt_debugger.core.diagnose.trace_queries import opens_with_thought, why_cut
 from prompt_debugger.core.formats import TABLES
 
 

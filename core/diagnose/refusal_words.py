@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from prompt_debugger.core.base.types import JSON, FindingEvidence, Refusal, Trace
 from prompt_debugger.core.diagnose.refusals import Understood
 from prompt_debugger.core.diagnose.refused_fields import Spot, broken_calls_in, spots_of
-from prompt_debugger.core.diagnose.sight import in_request, quote
+from prompt_debugger.core.diagnose.trace_queries import in_request, quote
 from prompt_debugger.core.known_errors import words_as_one_line
 
 TITLE_CHARS = 300

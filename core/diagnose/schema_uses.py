@@ -19,7 +19,7 @@ from prompt_debugger.core.diagnose.fields import (
 )
 from prompt_debugger.core.diagnose.promised import promised_json, promised_text
 from prompt_debugger.core.diagnose.schemas import walk_schema
-from prompt_debugger.core.diagnose.sight import body_calls, written_as
+from prompt_debugger.core.diagnose.trace_queries import body_calls, written_as
 
 _MAX_NAMED = 3
 _MAX_PATTERN_CHARS = 80

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Prompt, Span, Trace
 from prompt_debugger.core.diagnose.fields import body_of, last_role
-from prompt_debugger.core.diagnose.sight import prompt_of
+from prompt_debugger.core.diagnose.trace_queries import prompt_of
 from prompt_debugger.core.formats import TABLES
 
 # Headers that open reasoning count, what closes such a message does not: it ends turns in other families.

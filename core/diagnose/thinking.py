@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.sight import prompt_of
+from prompt_debugger.core.diagnose.trace_queries import prompt_of
 from prompt_debugger.core.formats import FORMATS, TABLES
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.types import Span, Token, TokenKind, Trace
-from prompt_debugger.core.diagnose.sight import end_texts
+from prompt_debugger.core.diagnose.trace_queries import end_texts
 from prompt_debugger.core.formats import TABLES
 
 

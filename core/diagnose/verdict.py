@@ -40,7 +40,7 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.diagnose.blame import blame_rank
 from prompt_debugger.core.diagnose.examined import examined, is_nothing_wrong, partly_known
-from prompt_debugger.core.diagnose.sight import asked_server
+from prompt_debugger.core.diagnose.trace_queries import asked_server
 
 REFUSED = "PD100"
 _NOTHING = "Nothing was checked: no request, no prompt and no output."

@@ -232,11 +232,11 @@ def _of_sentence(text: str) -> FoundError | None:
     stripped = text.strip()
     if len(stripped) <= _ALONE and not stripped.startswith(("{", "[", "<")) and _LOG_LINE.search(stripped) is None:
         known = recognise_error(stripped)
-        if known is not None and known.error.is_telling:
+        if known is not None and known.error.is_distinctive:
             return FoundError(Refusal(_status_in(stripped), _cut(stripped), None), 0.8)
     for said in _suspicious_entries(text):
         known = recognise_error(said)
-        if known is not None and known.error.is_telling:
+        if known is not None and known.error.is_distinctive:
             return FoundError(Refusal(_status_in(said), said.strip(), None), 0.6)
     return None
 

@@ -86,7 +86,7 @@ class FamilyFacts:
         reasoning_parsers: vLLM 0.32's reasoning parsers that split its reasoning, the one to recommend first.
         parser_names: What other server software calls its parsers for it, by kind of engine. Names that the engine's
             own record has (`core.complete.engines`) stand there alone.
-        deaf_parsers: Those of them that no switch reaches: they begin inside reasoning whatever the request says.
+        parsers_ignoring_switch: Those of them that no switch reaches: they begin inside reasoning whatever is asked.
         switches: Template kwargs that switch thinking, the usual one first.
         grammars: How vLLM constrains its calls; the first one is the usual one.
         reasoning: What opens and ends reasoning where the family has no tags for it but headers.
@@ -96,8 +96,8 @@ class FamilyFacts:
         stripped: What a call looks like once a server has taken its control tokens away, as a pattern with the
             group `name`; "" if its markers are ordinary text, or nothing tells such a call from prose.
         message_ends: Those of its end tokens that end a message of several, behind which a turn may go on.
-        has_wordy_markers: Whether ordinary words may turn out to be its markup: its markers begin with such, or its
-            headers are such.
+        markers_are_plain_words: Whether ordinary words may turn out to be its markup: its markers begin with such,
+            or its headers are such.
         list_marker: Its special token before a JSON list of calls: the list is all that is left where a server strips
             special tokens; "" if it writes none.
         model_names: Words in the names of its models, in lower case, where a rule has to know the family by name.
@@ -106,7 +106,7 @@ class FamilyFacts:
     tool_parsers: tuple[str, ...] = ()
     reasoning_parsers: tuple[str, ...] = ()
     parser_names: Mapping[str, ParserNames] = field(default_factory=dict)
-    deaf_parsers: tuple[str, ...] = ()
+    parsers_ignoring_switch: tuple[str, ...] = ()
     switches: tuple[ThinkingSwitch, ...] = ()
     grammars: tuple[Grammar, ...] = ()
     reasoning: ReasoningTags | None = None
@@ -115,6 +115,6 @@ class FamilyFacts:
     id_problem: IdCheck | None = None
     stripped: str = ""
     message_ends: tuple[str, ...] = ()
-    has_wordy_markers: bool = False
+    markers_are_plain_words: bool = False
     list_marker: str = ""
     model_names: tuple[str, ...] = ()

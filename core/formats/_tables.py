@@ -55,7 +55,7 @@ class FamilyTables:
         reasoning_parsers: vLLM's reasoning parsers by format, the one to recommend first.
         switches: Template kwargs that switch thinking, the most usual first.
         switch_by_parser: The switch that goes with each reasoning parser.
-        deaf_parsers: Reasoning parsers that no switch reaches.
+        parsers_ignoring_switch: Reasoning parsers that no switch reaches.
         json_formats: Formats that write arguments as one JSON object.
     """
 
@@ -73,7 +73,7 @@ class FamilyTables:
     reasoning_parsers: Mapping[str, tuple[str, ...]]
     switches: tuple[ThinkingSwitch, ...]
     switch_by_parser: Mapping[str, ThinkingSwitch]
-    deaf_parsers: frozenset[str]
+    parsers_ignoring_switch: frozenset[str]
     json_formats: frozenset[str]
 
 
@@ -106,9 +106,9 @@ def tables_of(formats: Mapping[str, TextFormat]) -> FamilyTables:
             for one in every
             if one.facts.switches
             for parser in one.facts.reasoning_parsers
-            if parser not in one.facts.deaf_parsers
+            if parser not in one.facts.parsers_ignoring_switch
         },
-        deaf_parsers=frozenset(parser for one in every for parser in one.facts.deaf_parsers),
+        parsers_ignoring_switch=frozenset(parser for one in every for parser in one.facts.parsers_ignoring_switch),
         json_formats=frozenset(one.name for one in every if one.facts.has_json_arguments),
     )
 

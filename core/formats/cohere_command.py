@@ -64,7 +64,7 @@ FORMAT: ModelFormat = TextFormat(
         JSONCalls(openers=_ACTIONS, closers=("```",), keys=_KEYS, one_per_tag=False).scan,
     ),
     facts=FamilyFacts(
-        has_wordy_markers=True,
+        markers_are_plain_words=True,
         tool_parsers=("cohere_command3", "cohere_command4"),
         reasoning_parsers=("cohere_command3", "cohere_command4"),
         parser_names={"sglang": ParserNames(("cohere_command4",), ("cohere_command4",))},

@@ -76,5 +76,5 @@ FORMAT: ModelFormat = TextFormat(
     tails=(">>>",),
     bare_score=FAIR,
     bare_hints=(">>>",),
-    facts=FamilyFacts(has_wordy_markers=True),
+    facts=FamilyFacts(markers_are_plain_words=True),
 )

@@ -71,5 +71,5 @@ FORMAT: ModelFormat = _FunctionaryV2(
     marks=(Mark(_RECIPIENT), Mark(_CONTENT, STRONG), Mark(_STOP, STRONG)),
     tails=(_RECIPIENT,),
     conventions=_CHANNELS.conventions,
-    facts=FamilyFacts(has_wordy_markers=True, has_json_arguments=True, call_markers=(_RECIPIENT, _CONTENT)),
+    facts=FamilyFacts(markers_are_plain_words=True, has_json_arguments=True, call_markers=(_RECIPIENT, _CONTENT)),
 )

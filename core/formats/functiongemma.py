@@ -29,7 +29,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=BraceCalls(opener=_OPEN, closer=_CLOSE, quote=_QUOTE).scan,
     facts=FamilyFacts(
-        has_wordy_markers=True,
+        markers_are_plain_words=True,
         tool_parsers=("functiongemma",),
         call_markers=(_OPEN, _CLOSE),
         stripped=r"\bcall:(?P<name>[\w.\-]+)\{",

@@ -85,5 +85,5 @@ FORMAT: ModelFormat = TextFormat(
         before_call=1,
     ),
     scan=scan_calls,
-    facts=FamilyFacts(has_wordy_markers=True, call_markers=()),
+    facts=FamilyFacts(markers_are_plain_words=True, call_markers=()),
 )

@@ -38,7 +38,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=BraceCalls(opener=_OPEN, closer=_CLOSE, quote=_QUOTE).scan,
     facts=FamilyFacts(
-        has_wordy_markers=True,
+        markers_are_plain_words=True,
         message_ends=("<channel|>",),
         tool_parsers=("gemma4",),
         reasoning_parsers=("gemma4",),

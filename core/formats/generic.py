@@ -32,5 +32,7 @@ FORMAT: ModelFormat = _PlainText(
     name="generic",
     conventions=_CONVENTIONS,
     # Of templates whose family is not known.
-    facts=FamilyFacts(has_wordy_markers=True, switches=(ENABLE_THINKING, THINKING, ThinkingSwitch("enable_reasoning"))),
+    facts=FamilyFacts(
+        markers_are_plain_words=True, switches=(ENABLE_THINKING, THINKING, ThinkingSwitch("enable_reasoning"))
+    ),
 )

@@ -45,7 +45,7 @@ FORMAT: ModelFormat = TextFormat(
         guards_prose=True,
     ).scan,
     facts=FamilyFacts(
-        has_wordy_markers=True,
+        markers_are_plain_words=True,
         message_ends=("<|message_sep|>",),
         tool_parsers=("gigachat3",),
         parser_names={"sglang": ParserNames(("gigachat3",))},

@@ -162,7 +162,7 @@ FORMAT: ModelFormat = TextFormat(
         unescapes=(("&quot;", '"'), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")),
     ).scan,
     facts=FamilyFacts(
-        has_wordy_markers=True,
+        markers_are_plain_words=True,
         tool_parsers=("kimi_k3",),
         reasoning_parsers=("kimi_k3",),
         parser_names={"sglang": ParserNames(("kimi_k3",))},

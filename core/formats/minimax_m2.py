@@ -97,7 +97,7 @@ FORMAT: ModelFormat = TextFormat(
         tool_parsers=("minimax_m2",),
         reasoning_parsers=("minimax_m2", "minimax_m2_append_think"),
         parser_names={"sglang": ParserNames(("minimax-m2",), ("minimax", "minimax-append-think"))},
-        deaf_parsers=("minimax_m2",),
+        parsers_ignoring_switch=("minimax_m2",),
         grammars=(Grammar("minimax", "minimax_m2", build=build_tag),),
     ),
 )

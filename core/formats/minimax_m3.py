@@ -169,7 +169,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=scan_calls,
     facts=FamilyFacts(
-        has_wordy_markers=True,
+        markers_are_plain_words=True,
         tool_parsers=("minimax_m3",),
         reasoning_parsers=("minimax_m3",),
         parser_names={"sglang": ParserNames(("minimax-m3",))},

@@ -41,7 +41,7 @@ FORMAT: ModelFormat = TextFormat(
         wrappers=_TAGS,
     ).scan,
     facts=FamilyFacts(
-        has_wordy_markers=True,
+        markers_are_plain_words=True,
         tool_parsers=("phi4_mini_json",),
         call_markers=("functools[", *_TAGS),
         has_json_arguments=True,

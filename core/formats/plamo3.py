@@ -87,7 +87,7 @@ FORMAT: ModelFormat = TextFormat(
         needs_separator=False,
     ).scan,
     facts=FamilyFacts(
-        has_wordy_markers=True,
+        markers_are_plain_words=True,
         tool_parsers=("plamo3",),
         reasoning_parsers=("plamo3",),
         switches=(ENABLE_THINKING,),

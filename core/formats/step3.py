@@ -70,7 +70,7 @@ FORMAT: ModelFormat = TextFormat(
         tool_parsers=("step3",),
         reasoning_parsers=("step3",),
         parser_names={"sglang": ParserNames(("step3",), ("step3",))},
-        deaf_parsers=("step3",),
+        parsers_ignoring_switch=("step3",),
         call_markers=(*_TOKENS, "<steptml:"),
     ),
 )

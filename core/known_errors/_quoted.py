@@ -156,11 +156,11 @@ def _of_pydantic(message: str) -> Quoted | None:
 
 
 def _of_mlx(message: str) -> Quoted | None:
-    return _behind(message, "Could not parse tool call from: ")
+    return _after(message, "Could not parse tool call from: ")
 
 
 def _of_gemini(message: str) -> Quoted | None:
-    return _behind(message, "Malformed function call: ")
+    return _after(message, "Malformed function call: ")
 
 
 def _of_anthropic_client(message: str) -> Quoted | None:
@@ -181,7 +181,7 @@ def _of_langchain(message: str) -> Quoted | None:
     return Quoted(message[found.end() : stop].strip(), is_arguments=True)
 
 
-def _behind(message: str, sentence: str) -> Quoted | None:
+def _after(message: str, sentence: str) -> Quoted | None:
     start = message.find(sentence)
     return None if start < 0 else Quoted(_to_end(message, start + len(sentence)))
 

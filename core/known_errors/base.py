@@ -86,7 +86,7 @@ class KnownError:
         cause: What has to change; `None` for what the stage suggests.
         look: What to look up in the request.
         tried: The release on which it was raised for this table; "" where it was only read.
-        is_telling: Whether a text that says it is an error for that alone; not so for words that stand in any prose.
+        is_distinctive: Whether a text that says it is an error for that alone; not so for words of any prose.
     """
 
     says: str
@@ -99,7 +99,7 @@ class KnownError:
     cause: Cause | None = None
     look: Look | None = None
     tried: str = ""
-    is_telling: bool = True
+    is_distinctive: bool = True
 
     @property
     def is_about(self) -> Cause:

@@ -26,7 +26,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "The server takes no fields that it does not know, and one was sent.",
         "Leave the field out.",
         "https://docs.pydantic.dev/latest/errors/validation_errors/#extra_forbidden",
-        is_telling=False,
+        is_distinctive=False,
         tried="pydantic 2.14.3",
     ),
     KnownError(
@@ -35,7 +35,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "A field that must be there is missing.",
         "Send the field.",
         "https://docs.pydantic.dev/latest/errors/validation_errors/#missing",
-        is_telling=False,
+        is_distinctive=False,
         tried="pydantic 2.14.3",
     ),
     KnownError(
@@ -45,7 +45,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Send a value of the type that the sentence names.",
         "https://docs.pydantic.dev/latest/errors/validation_errors/",
         example="Input should be a valid string",
-        is_telling=False,
+        is_distinctive=False,
         tried="pydantic 2.14.3",
     ),
     KnownError(
@@ -54,7 +54,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "The body of the request is not JSON.",
         "Correct the body at the place that the sentence names.",
         "https://fastapi.tiangolo.com/tutorial/handling-errors/",
-        is_telling=False,
+        is_distinctive=False,
     ),
     KnownError(
         "Method Not Allowed",
@@ -63,6 +63,6 @@ SENTENCES: tuple[KnownError, ...] = (
         "Check the server address: it must go up to and including `/v1`.",
         "https://fastapi.tiangolo.com/tutorial/handling-errors/",
         cause=Cause.ADDRESS,
-        is_telling=False,
+        is_distinctive=False,
     ),
 )

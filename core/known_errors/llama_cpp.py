@@ -209,7 +209,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Wait until `/health` answers 200, then send the request again.",
         "ggml-org/llama.cpp, tools/server/server.cpp",
         cause=Cause.LOADING,
-        is_telling=False,
+        is_distinctive=False,
     ),
     KnownError(
         "JSON schema error: {why}",
@@ -219,7 +219,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "ggml-org/llama.cpp, common/json-schema-to-grammar.cpp",
         example='JSON schema error: unrecognized type "dict"',
         field="tools",
-        is_telling=False,
+        is_distinctive=False,
     ),
     KnownError(
         "Failed to parse tool call arguments as JSON",

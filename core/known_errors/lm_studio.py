@@ -18,7 +18,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "of the model.",
         f"{_ISSUES}/1586",
         example='Error rendering prompt with jinja template: "Unknown test: mapping".',
-        is_telling=False,
+        is_distinctive=False,
     ),
     KnownError(
         "Unknown StringValue filter: {name:word}",

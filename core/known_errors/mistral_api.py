@@ -16,7 +16,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/datapizza-labs/datapizza-ai/issues/98",
         field="messages",
         look=Look.ROLES_ALTERNATE,
-        is_telling=False,
+        is_distinctive=False,
     ),
     KnownError(
         "invalid_function_call",
@@ -26,6 +26,6 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/nearai/ironclaw/issues/1241",
         field="messages",
         look=Look.IDS_OF_NINE,
-        is_telling=False,
+        is_distinctive=False,
     ),
 )

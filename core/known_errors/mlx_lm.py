@@ -47,7 +47,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "mlx_lm/server.py: APIHandler._validate",
         example="max_tokens must be of type int",
         field="{name}",
-        is_telling=False,
+        is_distinctive=False,
     ),
     KnownError(
         "Could not parse tool call from: {text}",

@@ -127,7 +127,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Pass it with `chat_template_kwargs`, or guard its use in the template with `is defined`.",
         "jinja2/runtime.py: Undefined._undefined_message",
         example="'builtin_tools' is undefined",
-        is_telling=False,
+        is_distinctive=False,
         tried="jinja2 3.1.6",
     ),
     KnownError(

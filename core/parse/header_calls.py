@@ -93,7 +93,7 @@ class HeaderCalls:
         return _HeaderScan(self, text, region, context).run()
 
 
-class _Behind(NamedTuple):
+class _After(NamedTuple):
     """Markers that may stand behind a header.
 
     Attributes:
@@ -106,9 +106,9 @@ class _Behind(NamedTuple):
 
 
 @lru_cache(maxsize=128)
-def _behind(calls: HeaderCalls, ends: frozenset[str]) -> _Behind:
+def _after(calls: HeaderCalls, ends: frozenset[str]) -> _After:
     stops = tuple(marker for marker in (*calls.markers, *stops_of(ends)) if marker not in calls.closers)
-    return _Behind(stops, tuple(dict.fromkeys((*calls.separators, *stops, *calls.closers))))
+    return _After(stops, tuple(dict.fromkeys((*calls.separators, *stops, *calls.closers))))
 
 
 class _HeaderScan(StretchScan):
@@ -116,8 +116,8 @@ class _HeaderScan(StretchScan):
         super().__init__(text, region, context)
         self._family = calls
         # With the opener and the wrappers, which are stops.
-        behind = _behind(calls, context.ends)
-        self._behind_header = there = self._finder.occurring(behind.markers, region.start)
+        behind = _after(calls, context.ends)
+        self._after_header = there = self._finder.occurring(behind.markers, region.start)
         self._markers = [marker for marker in calls.markers if marker in there]
         self._stops = tuple(marker for marker in behind.stops if marker in there)
 
@@ -149,7 +149,7 @@ class _HeaderScan(StretchScan):
         return span.stop
 
     def _read_call(self, opener: Hit) -> ToolCallAttempt | None:
-        behind = self._finder.first(self._behind_header, opener.stop)
+        behind = self._finder.first(self._after_header, opener.stop)
         header_stop = self._region.stop if behind is None else behind.start
         brace = self._text.find("{", opener.stop, min(header_stop, opener.stop + MAX_HEADER_CHARS))
         is_first = not self._family.needs_separator and brace != -1  # a separator behind it stands in a string

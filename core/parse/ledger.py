@@ -270,7 +270,7 @@ class _Accountant:
                 if matches[index].target_start + matches[index].length > stop:
                     break  # the raw text holds a separator as well; the rest is for the next gap
                 index += 1
-            kept = _telling_matches(inside, joined, position, stop)
+            kept = _distinctive_matches(inside, joined, position, stop)
             used += [Span(match.source_start, match.source_start + match.length) for match in kept]
             shift = gap.start - position
             starts = [gap.start, *(match.target_start + match.length + shift for match in kept)]
@@ -327,7 +327,7 @@ def _part_of_match(match: Match, start: int, stop: int) -> Match:
     return Match(match.source_start + begin - match.target_start, begin, end - begin)
 
 
-def _telling_matches(matches: list[Match], text: str, start: int, stop: int) -> list[Match]:
+def _distinctive_matches(matches: list[Match], text: str, start: int, stop: int) -> list[Match]:
     """Leave out matches too short to be more than an accident.
 
     A short one counts if it joins a counting one, or is all there is of `text[start:stop]`.

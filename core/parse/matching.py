@@ -140,7 +140,7 @@ class _Pairing:
             self._pair_by(indices, lambda call: (call.name or "", _raw_key(call)), lambda r: (r.name, _returned_key(r)))
             self._pair_by(indices, lambda call: call.name or None, lambda r: r.name or None)
             self._pair_by(indices, lambda call: call.id, lambda r: r.id)
-        self._pair_by(body, _telling_key, lambda r: _returned_key(r) if r.value else None)
+        self._pair_by(body, _distinctive_key, lambda r: _returned_key(r) if r.value else None)
         self._pair_alike(body)
         return self._pairs
 
@@ -178,7 +178,7 @@ def _returned_key(returned: MessageCall) -> str:
     return returned.arguments.strip() if returned.value is None else _canonical(returned.value)
 
 
-def _telling_key(call: ToolCallAttempt) -> str | None:
+def _distinctive_key(call: ToolCallAttempt) -> str | None:
     """Return a key for arguments that tell one call from another; none for empty ones."""
     return _canonical(call.arguments_json) if call.arguments_json else None
 

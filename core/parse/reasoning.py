@@ -154,8 +154,8 @@ class _Splitter:
         if closer is None or (opener is not None and opener.start < closer.start):
             return start
         if closer.start == begin:
-            self._add(start, self._behind_closer(closer.stop), "tag")
-            return self._behind_closer(closer.stop)
+            self._add(start, self._after_closer(closer.stop), "tag")
+            return self._after_closer(closer.stop)
         has_label = self._tags.label and self._raw.startswith(self._tags.label, begin, closer.start)
         inner = begin + len(self._tags.label) if has_label else start
         return self._block(start, inner, in_sentence=True)
@@ -176,7 +176,7 @@ class _Splitter:
         if closer is None:
             self._is_open = True
             return stop
-        after = self._behind_closer(closer.stop)
+        after = self._after_closer(closer.stop)
         self._add(inner_stop, after, "tag")
         return after
 
@@ -185,7 +185,7 @@ class _Splitter:
         hit = self._finder.first(self._tags.openers, position)
         return None if hit is None or hit.start != position else Span(hit.start, hit.stop)
 
-    def _behind_closer(self, position: int) -> int:
+    def _after_closer(self, position: int) -> int:
         return _skip_breaks(self._raw, position, self._bounds.stop, self._tags.after_close)
 
     def _next_closer(self, start: int, *, in_sentence: bool = False) -> Span | None:

@@ -12,9 +12,9 @@ from prompt_debugger.core.pipeline.cases import cached_tokenizer
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS
 from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.tools.grammar import (
-    Exhibit,
     GrammarEngine,
     GrammarVerdict,
+    JudgedOutput,
     enforcement_of_request,
     first_illegal_token,
 )
@@ -43,7 +43,7 @@ def judge_constrained(case: JSONObject, parse: Parse, level: str, engine: Gramma
         EngineError: XGrammar is not installed, or the level is unknown.
     """
     source, tools, ids = case.get("tokenizer"), case.get("tools"), case.get("token_ids")
-    exhibit = Exhibit(
+    judged = JudgedOutput(
         parse.raw,
         [item for item in ids if isinstance(item, int)] if isinstance(ids, list) else None,
         cached_tokenizer(source) if isinstance(source, str) else None,
@@ -51,7 +51,7 @@ def judge_constrained(case: JSONObject, parse: Parse, level: str, engine: Gramma
         _text(case.get("finish_reason")),
     )
     declared = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
-    return dump_document(first_illegal_token(exhibit, declared, parse.parsed.format, level, engine=engine))
+    return dump_document(first_illegal_token(judged, declared, parse.parsed.format, level, engine=engine))
 
 
 def judge_trace(trace: Trace, level: str, engine: GrammarEngine, tokenizer: str | Path | None = None) -> GrammarVerdict:
@@ -73,14 +73,14 @@ def judge_trace(trace: Trace, level: str, engine: GrammarEngine, tokenizer: str 
     known = level in REQUEST_LEVELS
     enforcement = enforcement_of_request(trace.request.body, REQUEST_LEVELS[level]) if known else level
     ids = trace.raw.token_ids
-    exhibit = Exhibit(
+    judged = JudgedOutput(
         trace.parse.raw,
         ids,
         None if ids is None or tokenizer is None else cached_tokenizer(str(tokenizer)),
         "" if trace.prompt is None else trace.prompt.text[-PROMPT_TAIL_CHARS:],
         trace.raw.finish_reason,
     )
-    return first_illegal_token(exhibit, trace.request.tools, trace.parse.parsed.format, enforcement, engine=engine)
+    return first_illegal_token(judged, trace.request.tools, trace.parse.parsed.format, enforcement, engine=engine)
 
 
 def _text(value: JSON) -> str | None:

@@ -41,7 +41,7 @@ class ProgressQueue:
         self._unseen: deque[Progress | None] = deque()
         self._has_come = asyncio.Event()
 
-    def tell(self, progress: Progress) -> None:
+    def report(self, progress: Progress) -> None:
         """Add progress."""
         last = self._unseen[-1] if self._unseen else None
         if last is not None and last.trace is progress.trace and last.sentence == progress.sentence:

@@ -19,17 +19,17 @@ from prompt_debugger.core.complete.model_root import believable_root
 from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.render import (
     Remembered,
-    ToldPrompt,
+    ReportedPrompt,
     choose_template,
     compare_prompts,
     explain_server_prompt,
     generation_prompt,
     load_templates,
     load_tokenizer,
-    pieces_of_told,
+    pieces_of_reported,
     render_local,
+    reported_special_tokens,
     tokens_of_pieces,
-    told_special_tokens,
 )
 
 
@@ -130,7 +130,7 @@ class Renderer:
         engine = ENGINES["vllm"] if gathered.server is None else engine_of(gathered.server.kind)
         return explain_server_prompt(
             body,
-            ToldPrompt(
+            ReportedPrompt(
                 gathered.prompt_token_ids,
                 gathered.prompt_text,
                 _pieces(gathered.prompt_pieces, gathered.prompt_text),
@@ -143,12 +143,12 @@ class Renderer:
             remembered=self.remembered,
         )
 
-    def with_told_tokens(self, gathered: Gathered) -> Renderer:
+    def with_reported_tokens(self, gathered: Gathered) -> Renderer:
         """Return the renderer with the BOS token that a server showed, if there is no tokenizer to name it."""
         if self.tokenizer is not None:
             return self
         pieces = _pieces(gathered.prompt_pieces, gathered.prompt_text)
-        return replace(self, special_tokens=told_special_tokens(pieces))
+        return replace(self, special_tokens=reported_special_tokens(pieces))
 
     def compare(self, server: Prompt | None, local: Prompt | None) -> PromptDifference | None:
         """Return where the two prompts part, if both are known."""
@@ -170,7 +170,7 @@ class Renderer:
 
 
 def _pieces(told: Sequence[bytes | str] | None, text: str | None) -> tuple[bytes, ...] | None:
-    return None if told is None or text is None else pieces_of_told(told, text)
+    return None if told is None or text is None else pieces_of_reported(told, text)
 
 
 def load_renderer(target: Target, server: Server, tokenizer_info: JSONObject | None = None) -> Renderer:

@@ -72,7 +72,7 @@ async def follow_request(
         context: What it runs in; `None` for a copy of the caller's.
     """
     progress = ProgressQueue()
-    run = asyncio.create_task(_Run(request, target, labs, progress.tell).go(), context=context)
+    run = asyncio.create_task(_Run(request, target, labs, progress.report).run(), context=context)
     run.add_done_callback(lambda _: progress.end())
     try:
         yield Following(progress, run)
@@ -108,7 +108,7 @@ class _Run:
     request: Request
     target: Target
     labs: LabPool | None
-    tell: Callable[[Progress], None]
+    report: Callable[[Progress], None]
     now: Progress = field(init=False)
     lab: Lab | None = None
 
@@ -116,10 +116,10 @@ class _Run:
         started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.now = Progress(Trace(request=self.request, started=started), "Starting")
 
-    async def go(self) -> None:
+    async def run(self) -> None:
         """Run all stages; a server of ours that died is told as that, not as a connection that broke."""
         try:
-            await self.go_on()
+            await self.run_stages()
         except BackendError:
             await self.raise_death()
             raise
@@ -132,7 +132,7 @@ class _Run:
         if death is not None:
             raise death
 
-    async def go_on(self) -> None:
+    async def run_stages(self) -> None:
         """Run the stages in their order."""
         await in_thread(sandbox_of().warm_up)  # it gets ready while the server is asked
         async with AsyncExitStack() as stack:
@@ -230,22 +230,22 @@ class _Run:
     def update(self, sentence: str, trace: Trace | None = None) -> None:
         """Tell what goes on, and what is known if that is more than before."""
         self.now = replace(self.now, trace=trace or self.trace, sentence=sentence, fraction=None)
-        self.tell(self.now)
+        self.report(self.now)
 
     def on_lab_progress(self, progress: LabProgress) -> None:
         """Pass the lab's boot on."""
         self.now = replace(self.now, sentence=progress.sentence, fraction=progress.fraction)
-        self.tell(self.now)
+        self.report(self.now)
 
     def on_raw_text(self, text: str) -> None:
         """Show raw text as it streams."""
         self.now = replace(self.now, raw_text=text)
-        self.tell(self.now)
+        self.report(self.now)
 
     def on_chat_text(self, text: str) -> None:
         """Show chat text as it streams."""
         self.now = replace(self.now, chat_text=text)
-        self.tell(self.now)
+        self.report(self.now)
 
 
 def _death_of(lab: Lab) -> LabError | None:

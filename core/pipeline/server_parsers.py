@@ -64,7 +64,7 @@ async def ask_server_parsers(
         try:
             found = await client.run_parser(parsers, name, given)
         except BackendError as error:
-            found = ServerOutcome(None, None, (), error=_told(parsers, error))
+            found = ServerOutcome(None, None, (), error=_error_text(parsers, error))
         outcomes[name] = replace(found, base_url=client.base_url)
     return outcomes
 
@@ -101,7 +101,7 @@ def _tools(output: RawOutput) -> tuple[JSONObject, ...]:
     return tuple(tool for tool in declared if isinstance(tool, dict)) if isinstance(declared, list) else ()
 
 
-def _told(parsers: OwnParsers, error: BackendError) -> str:
+def _error_text(parsers: OwnParsers, error: BackendError) -> str:
     if error.status in _ABSENT:
         return f"the server does not offer this (HTTP {error.status}); it needs {parsers.needs}"
     return error.message

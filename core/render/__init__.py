@@ -13,13 +13,13 @@ tokenizers  vocabularies from files, without anybody's code
 from prompt_debugger.core.render.compare import compare_prompts
 from prompt_debugger.core.render.local import generation_prompt, render_local
 from prompt_debugger.core.render.remember import Remembered
-from prompt_debugger.core.render.server import ToldPrompt, explain_server_prompt, told_special_tokens
+from prompt_debugger.core.render.server import ReportedPrompt, explain_server_prompt, reported_special_tokens
 from prompt_debugger.core.render.tokenizers import choose_template, load_template, load_templates, load_tokenizer
-from prompt_debugger.core.render.tokenizers.told import pieces_of_told, tokens_of_pieces
+from prompt_debugger.core.render.tokenizers.reported import pieces_of_reported, tokens_of_pieces
 
 __all__ = [
     "Remembered",
-    "ToldPrompt",
+    "ReportedPrompt",
     "choose_template",
     "compare_prompts",
     "explain_server_prompt",
@@ -27,8 +27,8 @@ __all__ = [
     "load_template",
     "load_templates",
     "load_tokenizer",
-    "pieces_of_told",
+    "pieces_of_reported",
     "render_local",
+    "reported_special_tokens",
     "tokens_of_pieces",
-    "told_special_tokens",
 ]

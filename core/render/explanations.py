@@ -49,7 +49,7 @@ Switch: TypeAlias = Callable[[Attempt], Attempt]
 
 
 @dataclass(frozen=True, slots=True)
-class Suspect:
+class Hypothesis:
     """What is known of the server and the request before anything is tried.
 
     Attributes:

@@ -19,7 +19,7 @@ from prompt_debugger.core.base.text import excerpt, first_divergence
 from prompt_debugger.core.base.types import JSON, JSONObject, Prompt, PromptSpan, Span, SpanKind, TokenTable
 from prompt_debugger.core.render.align import align_spans, find_fields, likeness
 from prompt_debugger.core.render.attribute_tokens import attribute_tokens
-from prompt_debugger.core.render.explanations import Attempt, Suspect
+from prompt_debugger.core.render.explanations import Attempt, Hypothesis
 from prompt_debugger.core.render.inspect import TemplateFacts, facts_from_json, inspect_template
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
@@ -27,7 +27,7 @@ from prompt_debugger.core.render.local import Renderer, special_tokens_of
 from prompt_debugger.core.render.own_changes import ChangedRequest, changed_requests
 from prompt_debugger.core.render.remember import Remembered
 from prompt_debugger.core.render.request_variables import Variables, read_variables
-from prompt_debugger.core.render.tokenizers.told import is_marker, tokens_of_pieces
+from prompt_debugger.core.render.tokenizers.reported import is_marker, tokens_of_pieces
 from prompt_debugger.core.render.worker import shared_worker
 
 _PROVED = "Equal to our render after what the server does to the request: "
@@ -35,7 +35,7 @@ _AS_PASTED = "Equal to our own render of the request as pasted."
 _SHOWN = 60  # characters of a template line that a sentence quotes
 
 
-class ToldPrompt(NamedTuple):
+class ReportedPrompt(NamedTuple):
     """What a server told of the prompt that it used.
 
     Attributes:
@@ -57,7 +57,7 @@ class ToldPrompt(NamedTuple):
 
 def explain_server_prompt(
     body: JSONObject,
-    told: ToldPrompt,
+    told: ReportedPrompt,
     *,
     template: str | None,
     tokenizer: Tokenizer | None,
@@ -86,7 +86,7 @@ def explain_server_prompt(
     """
     shown, tokens = _server_text(told, tokenizer)
     prompt = Prompt("server", shown, _unknown(shown), tokens, identical=False)
-    named_tokens = special_tokens_of(tokenizer) if tokenizer is not None else told_special_tokens(told.pieces)
+    named_tokens = special_tokens_of(tokenizer) if tokenizer is not None else reported_special_tokens(told.pieces)
     named_tokens = {**named_tokens, **(special_tokens or {})}
     context = _Context(body, named_tokens, template_kwargs or {}, renderer, remembered, told.kind, told.changes)
     templates = [one for one in dict.fromkeys((template, told.template)) if one is not None]
@@ -102,7 +102,7 @@ def explain_server_prompt(
 _NOT_PROVED = "No template at hand: request texts were looked up in the prompt, not proved."
 
 
-def _server_text(told: ToldPrompt, tokenizer: Tokenizer | None) -> tuple[str, TokenTable | None]:
+def _server_text(told: ReportedPrompt, tokenizer: Tokenizer | None) -> tuple[str, TokenTable | None]:
     token_ids, text, pieces = told.token_ids, told.text, told.pieces
     if token_ids is not None and tokenizer is not None:
         made = tokenizer.tokens_of_ids(token_ids)
@@ -115,7 +115,7 @@ def _server_text(told: ToldPrompt, tokenizer: Tokenizer | None) -> tuple[str, To
     return text, tokenizer.tokens_of_text(text) if tokenizer is not None and token_ids is None else None
 
 
-def told_special_tokens(pieces: Sequence[bytes] | None) -> Mapping[str, str]:
+def reported_special_tokens(pieces: Sequence[bytes] | None) -> Mapping[str, str]:
     """Return the first piece of a prompt as BOS if it may be one: templates print it by name."""
     first = pieces[0] if pieces else b""
     return {"bos_token": first.decode("utf-8")} if is_marker(first) else {}
@@ -195,11 +195,11 @@ class _Search:
         self.pasted = self.render(self.as_pasted)
 
     @cached_property
-    def suspect(self) -> Suspect:
+    def suspect(self) -> Hypothesis:
         """What the server may have done; looked for only where it did something."""
         context = self.context
         facts = template_facts(self.as_pasted.template, context.renderer)
-        return Suspect(context.server_kind, context.body, facts, context.special_tokens)
+        return Hypothesis(context.server_kind, context.body, facts, context.special_tokens)
 
     def explain(self) -> Prompt:
         """Return the prompt with the spans of the first attempt that gives its text."""
@@ -334,11 +334,11 @@ def _assumed(outcome: RenderOutcome, attempt: Attempt, pasted: RenderOutcome) ->
     """Return what has to be assumed, a clause each, the change at the first difference first."""
     at = first_divergence(outcome.text, pasted.text) if pasted.fault is None else None
     here = next((span.field for span in outcome.spans if at is not None and span.char_span.stop > at), None)
-    applied = (f"the server {_most_telling(changes, here)}" for changes in outcome.applied.values())
+    applied = (f"the server {_most_specific(changes, here)}" for changes in outcome.applied.values())
     return (*applied, *attempt.sentences)
 
 
-def _most_telling(changes: Sequence[str], field: str | None) -> str:
+def _most_specific(changes: Sequence[str], field: str | None) -> str:
     """Return the change that concerns `field`, else the first, and how many there are besides."""
     chosen = next((change for change in changes if field is not None and f"`{field}" in change), changes[0])
     more = len(changes) - 1

@@ -71,7 +71,7 @@ class JsonText:
         self._wanted_ends = frozenset(path[-1:] for path in wanted)
         self._position = 0
         self._path: list[str | int] = []
-        self._told: set[str] = set()
+        self._noted: set[str] = set()
 
     def read(self) -> JSON:
         """Return the value of the whole text.
@@ -117,7 +117,7 @@ class JsonText:
             self._path.append(key)
             if key in members:
                 path = show_path(self._path)
-                self._tell(f"twice {path}", f"`{path}` occurs twice; the last one counts.", key_at)
+                self._note(f"twice {path}", f"`{path}` occurs twice; the last one counts.", key_at)
             members[key] = self._read_value()
             self._path.pop()
         return members
@@ -244,13 +244,13 @@ class JsonText:
             self._position = comment.end()
 
     def _mend(self, kind: str, offset: int) -> None:
-        self._tell(kind, _MENDED[kind], offset)
+        self._note(kind, _MENDED[kind], offset)
 
-    def _tell(self, kind: str, message: str, offset: int) -> None:
+    def _note(self, kind: str, message: str, offset: int) -> None:
         """Note something once per kind; the first place is the telling one."""
-        if kind in self._told or len(self.notices) >= MAX_NOTICES:
+        if kind in self._noted or len(self.notices) >= MAX_NOTICES:
             return
-        self._told.add(kind)
+        self._noted.add(kind)
         self.notices.append(Notice(show_path(self._path), message, *line_column(self._text, offset)))
 
     def _error(self, message: str, hint: str = "", *, opened: int | None = None) -> RequestError:

@@ -62,7 +62,7 @@ class _Reading:
     notices: list[Notice] = field(default_factory=list)
     chat_models: ChatModels = field(default_factory=ChatModels)
 
-    def tell(self, field_path: str, message: str, node: ast.expr | None) -> None:
+    def report(self, field_path: str, message: str, node: ast.expr | None) -> None:
         line, column = (None, None) if node is None else self.source.place(node)
         self.notices.append(Notice(field_path, message, line, column))
 
@@ -95,7 +95,9 @@ def read_python(text: str) -> Draft:
     if is_too_large(value):
         raise RequestError(f"The snippet's values grow beyond {MAX_SIZE:,} characters.")
     for name in dict.fromkeys(reading.values.defaults_used):
-        reading.tell("", f"The default that the snippet states for the environment variable `{name}` was taken.", None)
+        reading.report(
+            "", f"The default that the snippet states for the environment variable `{name}` was taken.", None
+        )
     base_url = _base_url(reading)
     return Draft(value, "python", _Locator(reading, value), text, base_url, tuple(reading.notices))
 
@@ -184,20 +186,20 @@ def _learn_call(node: ast.Call, reading: _Reading) -> None:
     if address is not None and not is_omitted(address) and not (is_call and reading.has_call):
         reading.address = address
     if is_call and reading.has_call:
-        reading.tell("", "The snippet makes another call; only the first one was read.", node)
+        reading.report("", "The snippet makes another call; only the first one was read.", node)
     elif is_call:
         reading.has_call = True
         reading.value = _body_of_post(node, named, reading) if is_post else _body_of_call(node, reading)
         if method is not None and method["other"]:
-            _tell_api(OTHER_APIS[method["other"]], reading, node)
+            _note_api(OTHER_APIS[method["other"]], reading, node)
     elif not reading.has_call:
         _learn_chat_model(node, reading)
 
 
-def _tell_api(api: str, reading: _Reading, node: ast.Call) -> None:
+def _note_api(api: str, reading: _Reading, node: ast.Call) -> None:
     """Name the API of a call whose body, as it stands, could as well be one of chat completions."""
     if isinstance(reading.value, dict) and convert_body(reading.value) is None:
-        reading.tell("", f"This is a call of {api}; {SAME_BODY}", node)
+        reading.report("", f"This is a call of {api}; {SAME_BODY}", node)
 
 
 def _learn_chat_model(node: ast.Call, reading: _Reading) -> None:
@@ -209,7 +211,7 @@ def _learn_chat_model(node: ast.Call, reading: _Reading) -> None:
         return
     reading.has_call, reading.value = True, body
     reading.address = reading.chat_models.address(node) or reading.address
-    reading.tell("", "Read as what LangChain sends for this call; it may add fields of its own.", node)
+    reading.report("", "Read as what LangChain sends for this call; it may add fields of its own.", node)
 
 
 def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:
@@ -218,7 +220,7 @@ def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:
     positional = [ast.keyword(name, value) for name, value in zip(("model", "messages"), node.args, strict=False)]
     for keyword in [*positional, *node.keywords]:
         if keyword.arg in _TRANSPORT:
-            reading.tell(keyword.arg, f"`{keyword.arg}` is for the client; it is no part of the body.", keyword.value)
+            reading.report(keyword.arg, f"`{keyword.arg}` is for the client; it is no part of the body.", keyword.value)
         if keyword.arg in _CLIENT_OPTIONS:
             continue
         try:
@@ -227,7 +229,7 @@ def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:
             words = None if keyword in positional else _words_of_omitted(keyword.arg, keyword.value)
             if words is None or keyword.arg is None:
                 raise reading.source.error(unreadable, _field_of(keyword, unreadable)) from None
-            reading.tell(keyword.arg, words, keyword.value)
+            reading.report(keyword.arg, words, keyword.value)
     for option in _CLIENT_OPTIONS:
         body.pop(option, None)  # may have come through `**options`
     return _with_extra_body(body, reading)
@@ -255,7 +257,7 @@ def _with_extra_body(body: JSONObject, reading: _Reading) -> JSONObject:
         raise RequestError("`extra_body` is no dict.", hint, line=line, column=column, field="extra_body")
     for key, value in extra.items():
         if key in body:
-            reading.tell(key, f"`extra_body` replaces the call's own `{key}`.", node)
+            reading.report(key, f"`extra_body` replaces the call's own `{key}`.", node)
         body[key] = value
         member = values.place_of(extra, (key,)) or node
         if member is not None:
@@ -345,5 +347,5 @@ def _base_url(reading: _Reading) -> str | None:
         url = None
     base, said = base_of_url(url) if isinstance(url, str) else (None, ("The server's address is not in the snippet.",))
     for message in said:
-        reading.tell("", message, node)
+        reading.report("", message, node)
     return base

@@ -98,7 +98,7 @@ class Readable:
         return any(whole == folder or whole.startswith(folder + os.sep) for folder in tuple(self._folders))
 
 
-class Door:
+class Lock:
     """The door of this process, once it is locked.
 
     Args:
@@ -110,7 +110,7 @@ class Door:
     def __init__(self, kernel: Kernel, readable: Readable | None, unlocked: tuple[Unlocked, ...]) -> None:
         self._kernel = kernel
         self._readable = readable
-        self._is_told = False
+        self._is_restricted = False
         self.unlocked = unlocked
 
     def let_read(self, paths: Sequence[str]) -> bool:
@@ -119,20 +119,20 @@ class Door:
         The kernel can be told once only: files that it was not told of then need another process.
         """
         assert self._readable is not None
-        if self._is_told:
+        if self._is_restricted:
             return self._kernel.landlock.holds(paths)
         self._readable.allow(paths)
-        self._is_told = self._kernel.landlock.restrict(self._readable.paths()) == ""
+        self._is_restricted = self._kernel.landlock.restrict(self._readable.paths()) == ""
         return True
 
 
-def lock_in(*, has_threads: bool = False, readable: Readable | None = None, learns: bool = False) -> Door:
+def lock_in(*, has_threads: bool = False, readable: Readable | None = None, learns: bool = False) -> Lock:
     """Give up everything but memory and time: no new file, socket, process, and no writing.
 
     Args:
         has_threads: Whether a library in this process may begin threads, which the kernel counts as processes.
         readable: What may be read all the same; without it nothing can be opened.
-        learns: Whether the kernel is told by `Door.let_read` only what may be read: nobody knows yet.
+        learns: Whether the kernel is told by `Lock.let_read` only what may be read: nobody knows yet.
     """
     for name in ("RLIMIT_CORE", "RLIMIT_FSIZE", *([] if has_threads else ["RLIMIT_NPROC"])):
         _limit(name, 0)
@@ -146,7 +146,7 @@ def lock_in(*, has_threads: bool = False, readable: Readable | None = None, lear
     unlocked += kernel.give_up_calls(has_threads=has_threads, is_reading=readable is not None)
     sys.addaudithook(_refuse() if readable is None else _refuse_but_reading(readable))
     _UNLOCKED[:] = unlocked
-    return Door(kernel, readable, unlocked)
+    return Lock(kernel, readable, unlocked)
 
 
 def unlocked_here() -> tuple[Unlocked, ...]:

@@ -111,10 +111,10 @@ class Sandbox:
         ask = _Ask.of(job, args, kwargs)
         loop, queue = asyncio.get_running_loop(), asyncio.Queue[object]()
 
-        def tell(step: object) -> None:
+        def report(step: object) -> None:
             loop.call_soon_threadsafe(queue.put_nowait, step)
 
-        task = asyncio.create_task(_in_thread(worker, lambda: self._work(worker, ask, tell)))
+        task = asyncio.create_task(_in_thread(worker, lambda: self._work(worker, ask, report)))
         task.add_done_callback(lambda _: queue.put_nowait(_OVER))
         try:
             while (step := await queue.get()) is not _OVER:

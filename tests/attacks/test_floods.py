@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from prompt_debugger.ui.web.door.kinds import PUBLIC_DOOR, Kind
+from prompt_debugger.ui.web.admission.kinds import PUBLIC_ADMISSION, Kind
 from tests.attacks.page import RunningPage, Visitor
 
 HOSTILE, HONEST = "127.0.0.66", "127.0.0.5"
@@ -71,7 +71,7 @@ async def test_who_sends_without_end_is_told_to_wait_and_others_are_answered(pub
     statuses = set()
     async with Visitor(public, "127.0.8.99") as visitor, Visitor(public) as other:
         with suppress(httpx.TransportError):  # refused before all of it had come: the answer may be lost with it
-            for _ in range(1 + (PUBLIC_DOOR.minute_bytes or 0) // len(body)):
+            for _ in range(1 + (PUBLIC_ADMISSION.minute_bytes or 0) // len(body)):
                 statuses.add((await visitor.client.post(path, content=body, headers=headers)).status_code)
         next_status = await visitor.status_of("run/predict", visitor.body("end"))
         assert "process_completed" in await other.ask("check_request", "{}")
@@ -157,7 +157,7 @@ async def test_probes_that_wait_leave_sandbox_for_another_visitors(public: Runni
         task.cancel()
     await asyncio.gather(*listening, return_exceptions=True)
 
-    assert statuses.count(200) >= PUBLIC_DOOR.shares[Kind.TEMPLATE].total // 2
+    assert statuses.count(200) >= PUBLIC_ADMISSION.shares[Kind.TEMPLATE].total // 2
     assert set(statuses) == {200, 429}
     assert all('"process_completed"' in answer for answer in answers)
     assert "ECHO MINE" in answers[-1]

@@ -1,7 +1,7 @@
 """What a release of gradio may change under us: paths, what an event may say, and what a payload makes it do.
 
-A failure here is a question, not a fault: read what changed, judge it in `ui/web/security.py` and `ui/web/door/`, and
-renew the pin by `pytest tests/attacks/test_gradio_upgrade.py --update-goldens`.
+A failure here is a question, not a fault: read what changed, judge it in `ui/web/security.py` and `ui/web/admission/`,
+and renew the pin by `pytest tests/attacks/test_gradio_upgrade.py --update-goldens`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gradio import data_classes, networking, processing_utils, queueing, route_u
 from gradio.blocks import Blocks
 from gradio_client import utils as client_utils  # type: ignore[import-untyped]  # it ships no types
 
-from prompt_debugger.ui.web.door import payloads
+from prompt_debugger.ui.web.admission import payloads
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.settings import PageSettings
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from prompt_debugger.core.base.types import Parse, ParserOutcome
 from prompt_debugger.core.pipeline.reading import read_run
 from prompt_debugger.core.tools.check import cell_trace, ideal_of
-from prompt_debugger.core.tools.check.way_out import way_out
+from prompt_debugger.core.tools.check.plugin_fallback import plugin_fallback
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload
 from tests.browser.axe import violations
 from tests.browser.bench import GRADIO_RULES
@@ -57,10 +57,10 @@ def shown(bare: DebuggerPage) -> DebuggerPage:
     outcome = ParserOutcome(None, "left <tool_call>", ())
     wrong = replace(WRONG, outcome=outcome)
     made = check_of(cells={"two-calls": wrong, "types": replace(STREAMS_WRONG, outcome=outcome, split=("<tool", ">"))})
-    made = replace(made, cells={**made.cells, "vllm:blind": dict.fromkeys(made.cells["vllm:hermes"], WRONG)})
-    way = way_out(made.ideals, made.tools, made.family, {})
+    made = replace(made, cells={**made.cells, "vllm:reads_no_call": dict.fromkeys(made.cells["vllm:hermes"], WRONG)})
+    way = plugin_fallback(made.ideals, made.tools, made.family, {})
     engines = replace(made.engines, note="It holds while vLLM takes the template.")
-    made = replace(made, recommendation=replace(made.recommendation, way_out=way), engines=engines)
+    made = replace(made, recommendation=replace(made.recommendation, plugin_fallback=way), engines=engines)
     trace = cell_trace(made, "vllm:hermes", "two-calls")
     for step in read_run(trace, frozenset()):
         trace = replace(trace, parse=step) if isinstance(step, Parse) else trace
@@ -86,8 +86,8 @@ def test_the_matrix_is_walked_by_keys_filtered_and_breaks_no_accessibility_rule(
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
     label = str(page.evaluate("document.activeElement.getAttribute('aria-label')"))
-    assert label == "blind, one-call: whole: does not; streamed: not tried"
-    assert "blind" in shown.inspector()
+    assert label == "reads_no_call, one-call: whole: does not; streamed: not tried"
+    assert "reads_no_call" in shown.inspector()
     assert violations(page, "#pd-panel-check", GRADIO_RULES) == []
     page.evaluate("document.body.classList.add('dark')")  # gradio's own buttons change slowly: our views alone
     assert violations(page, "#pd-model-check") + violations(page, "#pd-check-cell") == []

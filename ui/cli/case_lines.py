@@ -90,7 +90,7 @@ def joined(parts: Iterable[Answered]) -> Answered:
 
 def answered(document: JSONObject) -> Answered:
     """Return a document as it is written."""
-    return Answered(write_line(document) + "\n", _tells_of_error(document))
+    return Answered(write_line(document) + "\n", _reports_error(document))
 
 
 def answer_line(line: bytes, number: int, answer: Answer) -> Answered:
@@ -135,7 +135,7 @@ def _read_case(line: bytes, number: int) -> JSONObject:
     return case
 
 
-def _tells_of_error(document: JSONObject) -> bool:
+def _reports_error(document: JSONObject) -> bool:
     findings = document.get("findings")
     return document.get("error") is not None or (
         isinstance(findings, list) and any(isinstance(f, dict) and f.get("severity") == "error" for f in findings)

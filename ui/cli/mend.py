@@ -47,7 +47,7 @@ async def experiment(trace: Trace, target: Target, labs: LabPool, options: argpa
     """Run the experiments on a run that has been made."""
     picked = await in_thread(_picked, trace, target, options.picks)
     steps = run_experiments(
-        trace, target, labs, samples=options.samples, budget=options.budget, picked=picked, tell=log
+        trace, target, labs, samples=options.samples, budget=options.budget, picked=picked, report=log
     )
     return [one async for one in steps]
 

@@ -86,7 +86,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from prompt_debugger.ui.web.door.visitors import SPACE_PROXIES, read_networks
+    from prompt_debugger.ui.web.admission.visitors import SPACE_PROXIES, read_networks
 
     proxies = tuple(options.trusted_proxy or (SPACE_PROXIES if is_on_space() else ()))
     try:

@@ -59,7 +59,7 @@ from prompt_debugger.ui.cli.tool_loop import (
     add_tool_loop_arguments,
     conversation_to_terminal,
     findings_of,
-    go_on,
+    run_turns,
     write_turns,
 )
 
@@ -243,7 +243,7 @@ def _run(options: argparse.Namespace) -> int:
         print_json({"id": options.example, **document} if options.example else document)
     else:
         more = "" if comparison is None or other is None else comparison_to_terminal(comparison, other.name)
-        print_text(trace_to_terminal(trace, title_of) + more + _told(trace, further))
+        print_text(trace_to_terminal(trace, title_of) + more + _footer(trace, further))
     return exit_status(findings_of(trace, further.conversation))
 
 
@@ -259,7 +259,7 @@ def _document(trace: Trace, comparison: RunComparison | None, further: _Further)
     return document
 
 
-def _told(trace: Trace, further: _Further) -> str:
+def _footer(trace: Trace, further: _Further) -> str:
     more = margin_to_terminal(trace)
     more += "" if further.experiments is None else experiments_to_terminal(trace, further.experiments)
     return more + ("" if further.conversation is None else conversation_to_terminal(further.conversation))
@@ -299,7 +299,7 @@ async def _run_one(options: argparse.Namespace, labs: LabPool) -> tuple[Trace, _
     request = asking_for_margin(request) if options.margin else request
     trace = await run_async(request, target, labs=labs, on_progress=_say())
     tried = await experiment(trace, target, labs, options) if options.experiments or options.picks else None
-    return trace, _Further(tried, await go_on(trace, target, labs, options))
+    return trace, _Further(tried, await run_turns(trace, target, labs, options))
 
 
 def _target_of_example(example: Example, options: argparse.Namespace) -> Target:

@@ -86,4 +86,4 @@ def _run_request(options: argparse.Namespace) -> int:
 async def _shrink(options: argparse.Namespace, labs: LabPool) -> Shrunk:
     request = read_request_file(options.request or "-")
     target = target_from_options(options, request.base_url)
-    return await shrink_request(request, target, labs, finding=options.finding, budget=options.budget, tell=log)
+    return await shrink_request(request, target, labs, finding=options.finding, budget=options.budget, report=log)

@@ -25,7 +25,7 @@ def add_tool_loop_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-async def go_on(trace: Trace, target: Target, labs: LabPool, options: argparse.Namespace) -> Conversation | None:
+async def run_turns(trace: Trace, target: Target, labs: LabPool, options: argparse.Namespace) -> Conversation | None:
     """Return the conversation that goes on from a run; `None` where nobody asked for one."""
     if not options.tool_answers:
         return None

@@ -60,7 +60,7 @@ def _sentences(server: Server, model: str | None) -> Iterator[str]:
 
 def _evidence(server: Server) -> str:
     """Return what a run can be expected to rest on: what the server is known to give, nothing that was not tried."""
-    if engine_of(server.kind).tells_ids:
+    if engine_of(server.kind).reports_ids:
         return "Such servers can give the token ids of a run, the best evidence; the first run shows if this one does."
     if "completions" in server.features:
         return "A run compares chat and raw completion; whether ids can be had shows with the first run."

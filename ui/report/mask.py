@@ -237,12 +237,12 @@ class _Mask:
         masked = self._masked.get(text)
         if masked is None:
             masked = self._secrets.cover(text, mask_text(text))
-            if _may_be_json(text) and self._is_still_told(masked):
+            if _may_be_json(text) and self._still_names_it(masked):
                 masked = COVER * len(text)
             self._masked[text] = masked
         return masked
 
-    def _is_still_told(self, masked: str) -> bool:
+    def _still_names_it(self, masked: str) -> bool:
         """Say whether a JSON text holds a secret spelled in escapes: its own characters do not stand there."""
         return any(self._secrets.cover(leaf, leaf) != leaf for leaf in _leaves(_decoded(masked)))
 

@@ -41,23 +41,23 @@ def keep_words_out_of_log(stream: TextIO | None = None) -> None:
         logger.propagate = True
     log = logging.getLogger("prompt_debugger.page")
 
-    def tell_exception(*_: object, **__: object) -> None:
+    def log_exception(*_: object, **__: object) -> None:
         log.error("an event failed", exc_info=True)
 
-    def tell_warning(_message: object, category: type[Warning], filename: str, lineno: int, *_: object) -> None:
+    def log_warning(_message: object, category: type[Warning], filename: str, lineno: int, *_: object) -> None:
         log.warning("%s at %s:%d", category.__name__, filename, lineno)
 
-    def tell_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         log.error("something failed that nobody waited for", exc_info=(kind, error, trace))
 
-    def tell_uncaught_of_thread(args: threading.ExceptHookArgs) -> None:
+    def log_uncaught_of_thread(args: threading.ExceptHookArgs) -> None:
         log.error("a thread failed", exc_info=(args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback))
 
-    sys.excepthook = tell_uncaught
-    threading.excepthook = tell_uncaught_of_thread
-    traceback.print_exc = tell_exception
-    traceback.print_exception = tell_exception
-    warnings.showwarning = tell_warning  # type: ignore[assignment]  # the last arguments are not wanted
+    sys.excepthook = log_uncaught
+    threading.excepthook = log_uncaught_of_thread
+    traceback.print_exc = log_exception
+    traceback.print_exception = log_exception
+    warnings.showwarning = log_warning  # type: ignore[assignment]  # the last arguments are not wanted
     sys.stdout = sys.stderr = _Nowhere()
 
 

@@ -24,7 +24,7 @@ from prompt_debugger.ui.present.experiments import (
 )
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import Limits, check_length
-from prompt_debugger.ui.web.pace import Pace
+from prompt_debugger.ui.web.redraw_rate import RedrawRate
 from prompt_debugger.ui.web.render_setups import (
     FoundSetup,
     find_setup,
@@ -68,10 +68,10 @@ class CountStep(NamedTuple):
 class Bench:
     """What the events of the what-if panel do; holds what does not change while the page is served."""
 
-    def __init__(self, settings: PageSettings, labs: PageLabs, pace: Pace | None = None) -> None:
+    def __init__(self, settings: PageSettings, labs: PageLabs, redraw_rate: RedrawRate | None = None) -> None:
         self._settings = settings
         self._labs = labs
-        self.pace = pace or Pace()
+        self.redraw_rate = redraw_rate or RedrawRate()
         self._budget_s = PUBLIC_BUDGET_S if settings.public else None
 
     async def try_switches(self, asked: Asked, edited: str) -> AsyncGenerator[str | None, None]:
@@ -82,7 +82,7 @@ class Bench:
             own = found.setup.template
             other = with_edges(edited, own) if edited.strip() and with_edges(edited, own) != own else None
             steps = step_switches(body, found.setup, other_template=other)
-            async for report, is_running in follow_steps(steps, self._budget_s, self.pace):
+            async for report, is_running in follow_steps(steps, self._budget_s, self.redraw_rate):
                 if report is None:
                     yield None
                     continue
@@ -94,7 +94,9 @@ class Bench:
         """Render the conversation turn by turn."""
         try:
             body, found = await in_thread(self._find, asked)
-            async for report, is_running in follow_steps(step_turns(body, found.setup), self._budget_s, self.pace):
+            async for report, is_running in follow_steps(
+                step_turns(body, found.setup), self._budget_s, self.redraw_rate
+            ):
                 if report is None:
                     yield None
                     continue
@@ -111,7 +113,7 @@ class Bench:
             body, found = await in_thread(self._find, asked)
             others = [answer for request, answer in earlier if request != body]
             async for answer, is_running in follow_steps(
-                step_count(body, found.setup, number), self._budget_s, self.pace
+                step_count(body, found.setup, number), self._budget_s, self.redraw_rate
             ):
                 if answer is None:
                     yield CountStep(None)
@@ -132,7 +134,7 @@ class Bench:
             yield setups_payload(compare_setups(body, found.setup, second.setup), found.source, second.source)
 
         try:
-            async for payload, _ in follow_steps(compared(), self._budget_s, self.pace):
+            async for payload, _ in follow_steps(compared(), self._budget_s, self.redraw_rate):
                 yield payload
         except Exception as error:  # noqa: BLE001  # as above
             yield _failed(error)
@@ -165,7 +167,7 @@ class Bench:
 
 
 async def follow_steps(
-    steps: Iterator[Report], budget_s: float | None, pace: Pace
+    steps: Iterator[Report], budget_s: float | None, redraw_rate: RedrawRate
 ) -> AsyncGenerator[tuple[Report | None, bool], None]:
     """Take the steps in a thread; yield the newest report and whether more will come, `None` for a mere tick.
 
@@ -177,8 +179,8 @@ async def follow_steps(
     while True:
         taken = asyncio.ensure_future(in_thread(_take, steps))
         try:
-            with pace.counted():
-                while not await pace.tick(taken):
+            with redraw_rate.counted():
+                while not await redraw_rate.tick(taken):
                     yield None, True
         finally:
             taken.cancel()  # whoever left has no more use for it
@@ -211,10 +213,10 @@ def _whole_number(text: str) -> int:
 
 
 def _failed(error: Exception) -> str:
-    return bench_error_payload(as_told(error))
+    return bench_error_payload(as_debugger_error(error))
 
 
-def as_told(error: Exception) -> DebuggerError:
+def as_debugger_error(error: Exception) -> DebuggerError:
     """Return any error as one that can be shown; a fault of ours is logged."""
     if isinstance(error, DebuggerError):
         return error

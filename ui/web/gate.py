@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from prompt_debugger.ui.web.door.counts import leaves_enough, leaves_neighbours
+from prompt_debugger.ui.web.admission.counts import leaves_enough, leaves_neighbours
 from prompt_debugger.ui.web.limits import LimitError, Limits
-from prompt_debugger.ui.web.pace import Pace
+from prompt_debugger.ui.web.redraw_rate import RedrawRate
 
 _MINUTE_S = 60.0
 _MAX_STARTS = 2_000
@@ -54,7 +54,7 @@ class _Start(NamedTuple):
 class RunGate:
     """Who may run now, and who has had enough for this minute; for one event loop.
 
-    Who may wait is for the page's door to say (`ui/web/door/counts.py`).
+    Who may wait is for the page's door to say (`ui/web/admission/counts.py`).
 
     Attributes:
         limits: What a visitor may use.
@@ -63,7 +63,7 @@ class RunGate:
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self.limits = limits
-        self.drawing = Pace()
+        self.drawing = RedrawRate()
         self._clock = clock
         self._turns: list[Turn] = []
         self._starts: deque[_Start] = deque(maxlen=_MAX_STARTS)
@@ -104,7 +104,7 @@ class RunGate:
         with suppress(TimeoutError):
             await asyncio.wait_for(turn.has_come.wait(), _LOOK_AGAIN_S)
 
-    def pace(self) -> float:
+    def redraw_rate(self) -> float:
         """Return how much less often than alone a run draws what has not changed."""
         return self.drawing.factor()
 

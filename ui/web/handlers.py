@@ -36,15 +36,15 @@ from prompt_debugger.ui.present import (
     too_long_payload,
     unserved_payload,
 )
-from prompt_debugger.ui.present.intake import intake_payload
 from prompt_debugger.ui.present.network import network_payload, waiting_words
+from prompt_debugger.ui.present.pasted import pasted_payload
 from prompt_debugger.ui.web.failures import as_visitors_see, log_fault
 from prompt_debugger.ui.web.gate import RunGate, Turn
-from prompt_debugger.ui.web.intake import Checked, Reading, check_anything, read_anything
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import LimitError, Limits, bounded_request, check_length
-from prompt_debugger.ui.web.pace import TICK_S
+from prompt_debugger.ui.web.pasted import Checked, Reading, check_anything, read_anything
 from prompt_debugger.ui.web.recorded import RecordedCases
+from prompt_debugger.ui.web.redraw_rate import TICK_S
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.stops import Stops, until_asked
 from prompt_debugger.ui.web.targets import (
@@ -238,22 +238,22 @@ class Handlers:
         """Yield how many runs are ahead until it is this one's turn; nothing new now and then, which tells who left."""
         said, said_s = 0, 0.0
         while ahead := self.gate.runs_ahead(turn):
-            if not said or time.monotonic() - said_s >= TICK_S * self.gate.pace():
+            if not said or time.monotonic() - said_s >= TICK_S * self.gate.redraw_rate():
                 sentence = f"Waiting: {ahead} {'run is' if ahead == 1 else 'runs are'} ahead of yours"
                 yield {} if ahead == said else {"verdict": running_payload(sentence, run=view.run)}
                 said, said_s = ahead, time.monotonic()
             await self.gate.wait(turn)
 
-    async def _run(self, view: RunView, pasted: Pasted, fields: TargetFields, key: str) -> AsyncGenerator[Update, None]:
-        intake = await sandbox_of().run(
-            read_anything, pasted.text, self.limits, pasted.reading, hides_keys=self.settings.public
+    async def _run(self, view: RunView, given: Pasted, fields: TargetFields, key: str) -> AsyncGenerator[Update, None]:
+        pasted = await sandbox_of().run(
+            read_anything, given.text, self.limits, given.reading, hides_keys=self.settings.public
         )
-        if intake.is_evidence or intake.request is None:
-            yield await self._show(view, intake)
+        if pasted.is_evidence or pasted.request is None:
+            yield await self._show(view, pasted)
             return
-        request = intake.request
+        request = pasted.request
         try:
-            fields = fields_for_run(self.settings, fields, request, pasted.run_on)
+            fields = fields_for_run(self.settings, fields, request, given.run_on)
             target = choose_target(self.settings, self.labs, fields, key)
         except NoServerError as error:
             yield await self._without_server(view, request, fields, error)
@@ -270,12 +270,12 @@ class Handlers:
         if view.trace is not None and _has_lost_calls(view.trace):
             yield Update(await self._ask_parsers(view, view.trace, target), view.trace)
 
-    async def _show(self, view: RunView, intake: Evidence) -> Update:
+    async def _show(self, view: RunView, pasted: Evidence) -> Update:
         """Return what pasted evidence shows; no server is asked, and the page has none to ask again."""
-        view.facts = [["", "pasted", "No server was asked"], ["", intake.words, ""]]
-        trace = await show_evidence(intake)
+        view.facts = [["", "pasted", "No server was asked"], ["", pasted.words, ""]]
+        trace = await show_evidence(pasted)
         payloads = await in_thread(view.finish, trace)
-        return Update({**payloads, "notices": await in_thread(intake_payload, intake)}, trace, is_own=False)
+        return Update({**payloads, "notices": await in_thread(pasted_payload, pasted)}, trace, is_own=False)
 
     async def _without_server(
         self, view: RunView, request: Request, fields: TargetFields, error: NoServerError
@@ -300,12 +300,12 @@ class Handlers:
         heard = None if self.settings.public else listening(view.exchanges)  # the operator's affair, there
         async with follow_request(request, target, self.labs.pool, context=heard) as (progress, run):
             while not run.done():
-                pace = self.gate.pace()
-                await progress.wait(TICK_S * pace)
+                redraw_rate = self.gate.redraw_rate()
+                await progress.wait(TICK_S * redraw_rate)
                 _check_time(time.monotonic() - started_s, self.limits)
                 if progress.newest is not None and not run.done():
                     yield await in_thread(_update, view, progress.newest, time.monotonic() - started_s)
-                await asyncio.wait({run}, timeout=MIN_GAP_S * pace)
+                await asyncio.wait({run}, timeout=MIN_GAP_S * redraw_rate)
             await run
             if progress.newest is not None:
                 yield await in_thread(view.finish, progress.newest.trace)

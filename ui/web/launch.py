@@ -18,7 +18,7 @@ start_gradio()
 import gradio as gr  # noqa: E402  # reads its settings from the environment at import
 import httpx  # noqa: E402
 
-from prompt_debugger.core.base.egress import door, know_own_name, lock  # noqa: E402
+from prompt_debugger.core.base.egress import know_own_name, lock, open_egress  # noqa: E402
 from prompt_debugger.core.base.errors import MachineError  # noqa: E402
 from prompt_debugger.core.base.listening import listen_on  # noqa: E402
 from prompt_debugger.core.base.machine import fault_of  # noqa: E402
@@ -26,20 +26,20 @@ from prompt_debugger.core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa:
 from prompt_debugger.core.render.worker.jobs import SANDBOX as RENDER_SANDBOX  # noqa: E402
 from prompt_debugger.core.sandbox import close_sandboxes, sandbox_of  # noqa: E402
 from prompt_debugger.core.sandbox.kernel import Kernel  # noqa: E402
-from prompt_debugger.core.sandbox.locked import tell_unlocked  # noqa: E402
+from prompt_debugger.core.sandbox.locked import report_unlocked  # noqa: E402
 from prompt_debugger.core.tools.lab import LabPool  # noqa: E402
 from prompt_debugger.core.tools.lab.environment import is_supported  # noqa: E402
 from prompt_debugger.ui.keeping import kept_for_good  # noqa: E402
+from prompt_debugger.ui.web.admission.connections import Connections, guard_connections  # noqa: E402
+from prompt_debugger.ui.web.admission.visitors import read_networks  # noqa: E402
 from prompt_debugger.ui.web.discretion import keep_words_out_of_log  # noqa: E402
-from prompt_debugger.ui.web.door.connections import Connections, guard_connections  # noqa: E402
-from prompt_debugger.ui.web.door.visitors import read_networks  # noqa: E402
-from prompt_debugger.ui.web.freed import keep_little  # noqa: E402
 from prompt_debugger.ui.web.head import page_head  # noqa: E402
 from prompt_debugger.ui.web.lab_install import LabInstall  # noqa: E402
 from prompt_debugger.ui.web.labs import PageLabs  # noqa: E402
 from prompt_debugger.ui.web.layout import place_panels  # noqa: E402
 from prompt_debugger.ui.web.locks import refuse_weak_sandbox, unlocked_lines  # noqa: E402
 from prompt_debugger.ui.web.memory import keep_no_values, line_up_fairly  # noqa: E402
+from prompt_debugger.ui.web.memory_release import keep_little  # noqa: E402
 from prompt_debugger.ui.web.settings import RUN_LIMIT  # noqa: E402
 from prompt_debugger.ui.web.skipping import skip_cheaply  # noqa: E402
 from prompt_debugger.ui.web.stop_signals import StopSignals  # noqa: E402
@@ -96,7 +96,7 @@ def launch_app(settings: PageSettings) -> None:
     stop_signals = StopSignals(partial(_end_within, _PATIENCE_S))
     try:
         sandbox_of().call(check_pasted, "{}", is_public=settings.public)  # a page without its sandbox could do nothing
-        tell_what_is_unlocked(settings)
+        report_unlocked_parts(settings)
         with kept_for_good():
             _, url, _ = serve_app(app, settings)
         _require_answer(url, settings)
@@ -117,13 +117,13 @@ def launch_app(settings: PageSettings) -> None:
             app.close(verbose=False)
 
 
-def tell_what_is_unlocked(settings: PageSettings) -> None:
+def report_unlocked_parts(settings: PageSettings) -> None:
     """Say which parts of the sandbox's lock this system lacks.
 
     Raises:
         SandboxError: Strangers would use the page, and whoever starts it did not accept that.
     """
-    unlocked = sandbox_of().call(tell_unlocked)
+    unlocked = sandbox_of().call(report_unlocked)
     for line in unlocked_lines(unlocked):
         print(line, file=sys.stderr, flush=True)  # noqa: T201  # whoever starts the page has to know
     if settings.public and not settings.accepts_weak_sandbox:
@@ -138,7 +138,7 @@ def _require_answer(url: str, settings: PageSettings) -> None:
     """
     try:
         with (
-            door("own page", *_own_addresses(settings.host)),
+            open_egress("own page", *_own_addresses(settings.host)),
             httpx.Client(trust_env=False, verify=False, timeout=_ANSWER_S) as client,  # it asks itself
         ):
             client.get(url.rstrip("/") + _ASKED)
@@ -161,7 +161,7 @@ def _end_within(seconds: float) -> None:
 def serve_app(app: gr.Blocks, settings: PageSettings) -> tuple[object, str, str]:
     """Start serving a page in the background and return gradio's app, the local URL and the shared one."""
     know_own_name(settings.host)
-    with door("own page", *_own_addresses(settings.host)):  # gradio asks the page whether it answers
+    with open_egress("own page", *_own_addresses(settings.host)):  # gradio asks the page whether it answers
         served = app.launch(
             **launch_arguments(settings),
             server_port=settings.port or _free_port(settings.host),

@@ -13,7 +13,6 @@ from gradio.events import Dependency
 from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.experiments import Bench
 from prompt_debugger.ui.web.handlers import Handlers
-from prompt_debugger.ui.web.intake import AUTO_DETECT, Reading
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
 from prompt_debugger.ui.web.mend.cures import Cures
@@ -42,6 +41,7 @@ from prompt_debugger.ui.web.panels.share import wire_share
 from prompt_debugger.ui.web.panels.template import build_template, wire_template
 from prompt_debugger.ui.web.panels.verification import build_verification, wire_verification
 from prompt_debugger.ui.web.parse_tools import ParseTools
+from prompt_debugger.ui.web.pasted import AUTO_DETECT, Reading
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.sharing import Sharing
 from prompt_debugger.ui.web.targets import RunOn, TargetFields, is_aimable, run_label, with_server
@@ -82,7 +82,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_live(page, results.live, LiveRender(bench, settings))
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
-    wire_check(page, model_check, ModelChecks(settings, pace=handlers.gate.drawing), template.editor)
+    wire_check(page, model_check, ModelChecks(settings, redraw_rate=handlers.gate.drawing), template.editor)
     wire_verification(page, verification, Verifications(settings))
     runs = PageRuns(handlers)
     cures = Cures(runs, bench)

@@ -16,7 +16,7 @@ from prompt_debugger.core.render.local import tokens_of
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.ui.present import tokens_payload
 from prompt_debugger.ui.present.live import live_error_payload, live_payload
-from prompt_debugger.ui.web.experiments import Asked, Bench, as_told
+from prompt_debugger.ui.web.experiments import Asked, Bench, as_debugger_error
 from prompt_debugger.ui.web.limits import Limits
 from prompt_debugger.ui.web.render_setups import FoundSetup, with_own_template
 from prompt_debugger.ui.web.settings import PageSettings
@@ -68,7 +68,7 @@ class LiveRender:
             tokens = None if prompt is None else await in_thread(tokens_payload, prompt.tokens)
             return Live(await in_thread(live_payload, trace, found.source), tokens or "")
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            return Live(live_error_payload(as_told(error)), None)
+            return Live(live_error_payload(as_debugger_error(error)), None)
 
 
 def _render(request: Request, found: FoundSetup) -> Trace:

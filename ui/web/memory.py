@@ -20,10 +20,10 @@ from gradio.state_holder import SessionState
 
 from prompt_debugger.core.sandbox import VISITOR as SANDBOX_VISITOR
 from prompt_debugger.core.sandbox.turns import TURN, Turn
-from prompt_debugger.ui.web.door.counts import Use
-from prompt_debugger.ui.web.door.events import CHARGE, SIZE, VISITOR
-from prompt_debugger.ui.web.door.kinds import kind_of
-from prompt_debugger.ui.web.door.lately import Metered
+from prompt_debugger.ui.web.admission.counts import Use
+from prompt_debugger.ui.web.admission.events import CHARGE, SIZE, VISITOR
+from prompt_debugger.ui.web.admission.kinds import kind_of
+from prompt_debugger.ui.web.admission.pacing import Metered
 
 
 def keep_no_values() -> None:

@@ -34,9 +34,9 @@ from prompt_debugger.core.tools.check import (
 )
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload, check_running_payload
 from prompt_debugger.ui.present.tool_state import tool_error_payload
-from prompt_debugger.ui.web.experiments import as_told
+from prompt_debugger.ui.web.experiments import as_debugger_error
 from prompt_debugger.ui.web.handlers import Payloads
-from prompt_debugger.ui.web.pace import Pace
+from prompt_debugger.ui.web.redraw_rate import RedrawRate
 from prompt_debugger.ui.web.render_setups import with_edges
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
@@ -86,17 +86,17 @@ class ModelChecks:
     Args:
         settings: What the page is served with.
         start_engine: Starts a helper with vLLM's parsers.
-        pace: Counts what draws on the page.
+        redraw_rate: Counts what draws on the page.
     """
 
     def __init__(
         self,
         settings: PageSettings,
         start_engine: Callable[[], VllmEngine] | None = None,
-        pace: Pace | None = None,
+        redraw_rate: RedrawRate | None = None,
     ) -> None:
         self._settings = settings
-        self._pace = pace or Pace()
+        self._redraw_rate = redraw_rate or RedrawRate()
         self._start_engine = start_engine or (lambda: VllmEngine(limits=_LIMITS))
         self._public: CheckChange | None = None  # the same for every visitor
 
@@ -113,7 +113,7 @@ class ModelChecks:
                         self._public = change
                     yield change
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            yield CheckChange(tool_error_payload(as_told(error)))
+            yield CheckChange(tool_error_payload(as_debugger_error(error)))
 
     async def open_cell(self, check: Check | None, parser: str, answer: str) -> str:
         """Return the payload of one cell."""
@@ -122,7 +122,7 @@ class ModelChecks:
             trace = await read_trace(cell_trace(found, parser, answer))
             return await in_thread(cell_payload, found, parser, ideal_of(found, answer), trace)
         except Exception as error:  # noqa: BLE001  # as above
-            return tool_error_payload(as_told(error))
+            return tool_error_payload(as_debugger_error(error))
 
     async def take_cell(self, check: Check | None, parser: str, answer: str) -> TakenCell | None:
         """Return one cell as a run that the whole page shows; `None` if it cannot be."""
@@ -141,8 +141,8 @@ class ModelChecks:
         shown = ""
         started_s = time.monotonic()
         try:
-            with self._pace.counted():
-                while not await self._pace.tick(task):
+            with self._redraw_rate.counted():
+                while not await self._redraw_rate.tick(task):
                     if self._settings.public and time.monotonic() - started_s > _PUBLIC_S:
                         raise RequestError("the check took too long", "Run `check` on your own machine.")
                     yield CheckChange(None if told[0] == shown else check_running_payload(told[0]))
@@ -158,14 +158,14 @@ class ModelChecks:
         model = await self._model(fields, target)
         is_thorough = fields.depth == "thorough" and not self._settings.public
 
-        def tell(words: str) -> None:
+        def report(words: str) -> None:
             told[0] = words
 
         engines = [self._start_engine() for _ in range(_HELPERS)]
         try:
-            return await Checker(engines, tell).check(model, Wanted(is_thorough=is_thorough)), ""
+            return await Checker(engines, report).check(model, Wanted(is_thorough=is_thorough)), ""
         except EngineError as error:
-            tell("the template alone")
+            report("the template alone")
             check = await in_thread(check_without_parsers, model, is_thorough=is_thorough)
             return check, f"{error.message.rstrip('.')}. {error.hint}".strip()
         finally:

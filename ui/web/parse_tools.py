@@ -36,7 +36,7 @@ from prompt_debugger.ui.present.releases import releases_payload
 from prompt_debugger.ui.present.splits import splits_payload
 from prompt_debugger.ui.present.tool_state import tool_error_payload, waiting_payload
 from prompt_debugger.ui.web.labs import PageLabs
-from prompt_debugger.ui.web.pace import TICK_S, Pace
+from prompt_debugger.ui.web.redraw_rate import TICK_S, RedrawRate
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import target_of_server
 
@@ -66,14 +66,16 @@ class ParseTools:
         settings: What the page is served with.
         labs: Labs of the page.
         engine: The warm helper with vLLM's parsers, shared by all visitors.
-        pace: Counts what draws on the page.
+        redraw_rate: Counts what draws on the page.
     """
 
-    def __init__(self, settings: PageSettings, labs: PageLabs, engine: VllmEngine, pace: Pace | None = None) -> None:
+    def __init__(
+        self, settings: PageSettings, labs: PageLabs, engine: VllmEngine, redraw_rate: RedrawRate | None = None
+    ) -> None:
         self._settings = settings
         self._labs = labs
         self._engine = engine
-        self._pace = pace or Pace()
+        self._redraw_rate = redraw_rate or RedrawRate()
         self._grammar = GrammarEngine()
 
     async def matrix(
@@ -91,7 +93,7 @@ class ParseTools:
             yield MatrixChange(await in_thread(matrix_payload, run, {}, total=0, is_running=True))
             step = MatrixStep()
             async with aclosing(
-                _with_ticks(self._matrix_steps(run, self._tokenizer(run, tokenizer), servers), self._pace)
+                _with_ticks(self._matrix_steps(run, self._tokenizer(run, tokenizer), servers), self._redraw_rate)
             ) as ticks:
                 async for found in ticks:
                     step = found or step
@@ -105,7 +107,7 @@ class ParseTools:
             judged = await with_outcomes(run, step.outcomes)
             yield await in_thread(_all_asked, judged, step.version)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            yield MatrixChange(tool_error_payload(_told(error)))
+            yield MatrixChange(tool_error_payload(_as_debugger_error(error)))
 
     async def splits(
         self, trace: Trace | None, tokenizer: str, parser: str, seed: float | None
@@ -116,11 +118,11 @@ class ParseTools:
             name = _parser_name(run, parser)
             yield waiting_payload(f"Streaming the raw output through `{name}`.", "whole, by token, by special token, …")
             call = try_splits(run, self._engine, name, self._tokenizer(run, tokenizer), seed=_seed(seed))
-            async with aclosing(_with_ticks(_once(call), self._pace)) as ticks:
+            async with aclosing(_with_ticks(_once(call), self._redraw_rate)) as ticks:
                 async for outcome in ticks:
                     yield None if outcome is None else await in_thread(splits_payload, run, name, outcome)
         except Exception as error:  # noqa: BLE001  # as above
-            yield tool_error_payload(_told(error))
+            yield tool_error_payload(_as_debugger_error(error))
 
     async def releases(
         self, trace: Trace | None, tokenizer: str, parser: str, versions: str
@@ -137,7 +139,7 @@ class ParseTools:
             assert output is not None, "a run that was needed has an output"
             async with VllmReleases(max_warm=1, fetch=True) as source:
                 steps = step_releases(output, name, wanted, releases=source)
-                async with aclosing(_with_ticks(steps, self._pace)) as ticks:
+                async with aclosing(_with_ticks(steps, self._redraw_rate)) as ticks:
                     async for table in ticks:
                         if table is None:
                             yield None
@@ -149,7 +151,7 @@ class ParseTools:
                             releases_payload, run, table, total=len(wanted), step=now, is_running=is_running
                         )
         except Exception as error:  # noqa: BLE001  # as above
-            yield tool_error_payload(_told(error))
+            yield tool_error_payload(_as_debugger_error(error))
 
     async def constrained(self, trace: Trace | None, tokenizer: str, level: str) -> AsyncGenerator[str | None, None]:
         """Hold the raw output against the grammar that vLLM would enforce."""
@@ -158,11 +160,11 @@ class ParseTools:
             yield waiting_payload("Walking the output through the grammar of its format.", "compiling the grammar")
             source = self._tokenizer(run, tokenizer)
             call = in_thread(judge_trace, run, level.strip(), self._grammar, source)
-            async with aclosing(_with_ticks(_once(call), self._pace)) as ticks:
+            async with aclosing(_with_ticks(_once(call), self._redraw_rate)) as ticks:
                 async for verdict in ticks:
                     yield None if verdict is None else await in_thread(constrained_payload, run, verdict)
         except Exception as error:  # noqa: BLE001  # as above
-            yield tool_error_payload(_told(error))
+            yield tool_error_payload(_as_debugger_error(error))
 
     async def _matrix_steps(
         self, trace: Trace, tokenizer: str | None, servers: tuple[str, ...]
@@ -196,7 +198,7 @@ class ParseTools:
         return own if self._settings.public else named.strip() or own
 
 
-def _told(error: Exception) -> DebuggerError:
+def _as_debugger_error(error: Exception) -> DebuggerError:
     """Return any error as one that can be shown; of a fault of ours the log has the kind, not a visitor's text."""
     if isinstance(error, DebuggerError):
         return error
@@ -261,7 +263,7 @@ def _all_asked(judged: Trace, version: str) -> MatrixChange:
     return MatrixChange(matrix, findings_payload(judged), stages_payload(judged), judged)
 
 
-async def _with_ticks(steps: AsyncIterator[T], pace: Pace) -> AsyncGenerator[T | None, None]:
+async def _with_ticks(steps: AsyncIterator[T], redraw_rate: RedrawRate) -> AsyncGenerator[T | None, None]:
     """Yield what comes, and `None` every `TICK_S` while nothing does, less often where many wait.
 
     A tab that was closed is noticed at a yield.
@@ -279,10 +281,10 @@ async def _with_ticks(steps: AsyncIterator[T], pace: Pace) -> AsyncGenerator[T |
 
     task = asyncio.create_task(consume())
     try:
-        with pace.counted():
+        with redraw_rate.counted():
             while True:
                 try:
-                    item = await asyncio.wait_for(queue.get(), TICK_S * pace.factor())
+                    item = await asyncio.wait_for(queue.get(), TICK_S * redraw_rate.factor())
                 except TimeoutError:
                     yield None
                     continue

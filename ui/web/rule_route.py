@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import HTMLResponse, Response
 
 from prompt_debugger.ui.rule_pages import RULES_PATH, rules_html
-from prompt_debugger.ui.web.door.events import App, Message, Receive, Send
+from prompt_debugger.ui.web.admission.events import App, Message, Receive, Send
 
 
 class RuleRoute:

@@ -15,7 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 
 from prompt_debugger.ui.scripts import needed_by, read_script
-from prompt_debugger.ui.web.door.events import App, Message, Receive, Send
+from prompt_debugger.ui.web.admission.events import App, Message, Receive, Send
 
 ENTRY = "page/page_entry.js"
 SCRIPTS_PATH = re.compile(r"/scripts/([0-9a-f]{16})/([\w./]+)")

@@ -19,16 +19,16 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
 from prompt_debugger.ui.rule_pages import RULES_PATH
-from prompt_debugger.ui.web.door.events import App, EventDoor, KeptByServer, Message, Receive, Send
-from prompt_debugger.ui.web.door.kinds import OWN_DOOR, PUBLIC_DOOR
-from prompt_debugger.ui.web.door.payloads import read_table
-from prompt_debugger.ui.web.door.visitors import Network
-from prompt_debugger.ui.web.freed import Freed
+from prompt_debugger.ui.web.admission.events import App, EventGuard, KeptByServer, Message, Receive, Send
+from prompt_debugger.ui.web.admission.kinds import OWN_ADMISSION, PUBLIC_ADMISSION
+from prompt_debugger.ui.web.admission.payloads import read_table
+from prompt_debugger.ui.web.admission.visitors import Network
+from prompt_debugger.ui.web.memory_release import MemoryRelease
 from prompt_debugger.ui.web.rule_route import RuleRoute
 from prompt_debugger.ui.web.script_route import SCRIPTS_PATH, ScriptRoute
 
-MAX_BODY_BYTES = OWN_DOOR.max_bytes
-MAX_PUBLIC_BODY_BYTES = PUBLIC_DOOR.max_bytes
+MAX_BODY_BYTES = OWN_ADMISSION.max_bytes
+MAX_PUBLIC_BODY_BYTES = PUBLIC_ADMISSION.max_bytes
 FORGET_EVERY_S = 10.0
 
 # Method and path of all that the page asks for.
@@ -134,7 +134,7 @@ def is_open(method: str, path: str) -> bool:
     return any(method == known and re.fullmatch(pattern, path) for known, pattern in OPEN_PATHS)
 
 
-def close_doors(
+def guard_page(
     host: str, further_hosts: tuple[str, ...] = (), proxies: tuple[Network, ...] = (), *, is_public: bool = False
 ) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     """Return a lifespan that puts our layers around everything before the first request is taken.
@@ -152,8 +152,8 @@ def close_doors(
         blocks = app.get_blocks()  # type: ignore[attr-defined]  # gradio's own kind of app
         memory = PageMemory(blocks)
         table = read_table(blocks.config, memory.choices_of)
-        events = EventDoor(inner, table, memory, PUBLIC_DOOR if is_public else OWN_DOOR, proxies)
-        door = DoorMiddleware(ScriptRoute(RuleRoute(events)), names)
+        events = EventGuard(inner, table, memory, PUBLIC_ADMISSION if is_public else OWN_ADMISSION, proxies)
+        door = HostMiddleware(ScriptRoute(RuleRoute(events)), names)
         app.middleware_stack = HeadersMiddleware(door, security_headers(is_public=is_public))
         forgetting = asyncio.create_task(_forget_closed_pages(events, memory))
         yield
@@ -162,8 +162,8 @@ def close_doors(
     return lifespan
 
 
-async def _forget_closed_pages(events: EventDoor, memory: KeptByServer) -> None:
-    freed = Freed()
+async def _forget_closed_pages(events: EventGuard, memory: KeptByServer) -> None:
+    freed = MemoryRelease()
     while True:
         await asyncio.sleep(FORGET_EVERY_S)
         events.sessions.end_unheard()
@@ -193,7 +193,7 @@ class HeadersMiddleware:
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
-class DoorMiddleware:
+class HostMiddleware:
     """Lets in who asks for this page by its name, from the page itself, for something the page has."""
 
     def __init__(self, app: App, names: frozenset[str]) -> None:

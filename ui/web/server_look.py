@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prompt_debugger.core.pipeline import client_of
 from prompt_debugger.ui.present.server_look import look_failed_payload, no_server_payload, server_look_payload
-from prompt_debugger.ui.web.experiments import as_told
+from prompt_debugger.ui.web.experiments import as_debugger_error
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields, choose_target
@@ -36,4 +36,4 @@ async def look_at_server(settings: PageSettings, labs: PageLabs, fields: TargetF
                 return no_server_payload(WANTS_KEY)
             return server_look_payload(server, client.notes, target.model, fields.endpoint.strip())
     except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-        return look_failed_payload(as_told(error))
+        return look_failed_payload(as_debugger_error(error))

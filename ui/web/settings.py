@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.ui.web.door.kinds import OWN_DOOR, PUBLIC_DOOR
-from prompt_debugger.ui.web.door.visitors import read_networks
+from prompt_debugger.ui.web.admission.kinds import OWN_ADMISSION, PUBLIC_ADMISSION
+from prompt_debugger.ui.web.admission.visitors import read_networks
 from prompt_debugger.ui.web.limits import PUBLIC_LIMITS, Limits
-from prompt_debugger.ui.web.security import close_doors
+from prompt_debugger.ui.web.security import guard_page
 
 RUN_LIMIT = 4
 MAX_JOBS = 400  # events that go on at the same time, runs that wait for their turn among them
@@ -75,7 +75,7 @@ def prepare_environment() -> None:
 
 def launch_arguments(settings: PageSettings) -> dict[str, Any]:
     """Return the arguments of `Blocks.launch`; several of gradio's defaults would leak prompts."""
-    door = PUBLIC_DOOR if settings.public else OWN_DOOR
+    door = PUBLIC_ADMISSION if settings.public else OWN_ADMISSION
     return {
         "server_name": settings.host,
         "share": False,
@@ -86,7 +86,7 @@ def launch_arguments(settings: PageSettings) -> dict[str, Any]:
         "pwa": False,
         "show_error": False,
         "strict_cors": True,
-        "state_session_capacity": 2 * door.pages,  # ours go by visitor, ui/web/door/sessions.py; this is a fuse
+        "state_session_capacity": 2 * door.pages,  # ours go by visitor, ui/web/admission/sessions.py; this is a fuse
         "max_threads": MAX_JOBS,
         "max_file_size": MAX_UPLOAD,
         "allowed_paths": [],
@@ -97,7 +97,7 @@ def launch_arguments(settings: PageSettings) -> dict[str, Any]:
             "docs_url": None,
             "redoc_url": None,
             "openapi_url": None,
-            "lifespan": close_doors(
+            "lifespan": guard_page(
                 settings.host, settings.trusted_hosts, read_networks(settings.proxies), is_public=settings.public
             ),
         },

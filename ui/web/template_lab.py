@@ -16,7 +16,7 @@ from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.experiments import RenderSetup
 from prompt_debugger.ui.present import tokens_payload
 from prompt_debugger.ui.present.template import edit_error_payload, edited_payload, probes_payload
-from prompt_debugger.ui.web.experiments import Asked, Bench, as_told, follow_steps
+from prompt_debugger.ui.web.experiments import Asked, Bench, as_debugger_error, follow_steps
 from prompt_debugger.ui.web.render_setups import with_edges
 from prompt_debugger.ui.web.targets import TargetFields
 
@@ -81,7 +81,7 @@ class TemplateLab:
             tokens = tokens_payload(prompt.tokens)
             return Drawn(edited_payload(prompt, own, found.source), tokens or "")
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            return Drawn(edit_error_payload(as_told(error)), None)
+            return Drawn(edit_error_payload(as_debugger_error(error)), None)
 
     async def probe(
         self, fields: TargetFields, trace: Trace | None, template: str, own: str
@@ -99,10 +99,10 @@ class TemplateLab:
                 yield answers
 
         try:
-            async for answers, is_running in follow_steps(grown(), None, self._bench.pace):
+            async for answers, is_running in follow_steps(grown(), None, self._bench.redraw_rate):
                 yield None if answers is None else await in_thread(probes_payload, answers, is_running=is_running)
         except Exception as error:  # noqa: BLE001  # as above
-            yield edit_error_payload(as_told(error))
+            yield edit_error_payload(as_debugger_error(error))
 
 
 def _render(body: JSONObject, setup: RenderSetup) -> Prompt:

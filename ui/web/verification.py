@@ -21,7 +21,7 @@ from prompt_debugger.core.tools.verify import About, Stored, Tally, cluster_rows
 from prompt_debugger.ui.present.tool_state import tool_error_payload
 from prompt_debugger.ui.present.verification import Changed, Side, verification_payload
 from prompt_debugger.ui.report import times_of
-from prompt_debugger.ui.web.experiments import as_told
+from prompt_debugger.ui.web.experiments import as_debugger_error
 from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.work import shown_row
@@ -53,7 +53,7 @@ class Verifications:
             self._check_own()
             return await in_thread(_read, first, second)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            return tool_error_payload(as_told(error)), ()
+            return tool_error_payload(as_debugger_error(error)), ()
 
     async def open_row(self, opened: Opened, side: int, index: int) -> OpenedRow | None:
         """Return one row as a run that the whole page shows; `None` if it cannot be."""

@@ -21,7 +21,7 @@ from prompt_debugger.core.base.types.completion import (
     Usage,
 )
 from prompt_debugger.core.base.types.finding import Certainty, Conclusion, Finding, FindingEvidence, Severity, Verdict
-from prompt_debugger.core.base.types.outcomes import Parting, ServerOutcome, SplitTrial, VllmOutcome
+from prompt_debugger.core.base.types.outcomes import Divergence, ServerOutcome, SplitTrial, VllmOutcome
 from prompt_debugger.core.base.types.prompt import (
     Branch,
     KwargSource,
@@ -81,6 +81,7 @@ __all__ = [
     "Completeness",
     "Completion",
     "Conclusion",
+    "Divergence",
     "Entry",
     "Fate",
     "Finding",
@@ -96,7 +97,6 @@ __all__ = [
     "ParsedMessage",
     "ParserAccount",
     "ParserOutcome",
-    "Parting",
     "Place",
     "Prompt",
     "PromptDifference",

@@ -18,7 +18,7 @@ class SplitTrial(NamedTuple):
     difference: str | None
 
 
-class Parting(NamedTuple):
+class Divergence(NamedTuple):
     """Assistant messages as streamed: before and after the delta at which they leave the whole one, and at the end.
 
     `None` where there is none: before the first delta, or because streaming failed.
@@ -57,7 +57,7 @@ class VllmOutcome(ParserOutcome):
     parts_at: int | None = None
     usual_unequal: str | None = None
     trials: tuple[SplitTrial, ...] = field(default=(), metadata=LEFT_OUT_IF_EMPTY)
-    parting: Parting | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
+    parting: Divergence | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     log: tuple[str, ...] = ()
     vllm_version: str = ""
     layer: str = "unified"

@@ -14,7 +14,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
 
-from prompt_debugger.core.complete.backends.outside import lead_through_door
+from prompt_debugger.core.complete.backends.outside import use_egress
 
 _AT_ONCE = 8
 
@@ -85,5 +85,5 @@ def build_client(
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
     )
     for each in (client._transport, *client._mounts.values()):  # the latter lead to proxies
-        lead_through_door(each)
+        use_egress(each)
     return client

@@ -20,7 +20,7 @@ import httpx
 from prompt_debugger.core.base.errors import BackendError, shorten
 from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.complete.backends.certificates import public_certificates
-from prompt_debugger.core.complete.backends.outside import lead_through_door, resolve_name
+from prompt_debugger.core.complete.backends.outside import resolve_name, use_egress
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
@@ -163,7 +163,7 @@ def build_transport(
         trust: Whose certificates count; `None` for those of the public internet.
     """
     inner = httpx.AsyncHTTPTransport(verify=trust or public_certificates(), limits=limits, trust_env=False)
-    lead_through_door(inner)
+    use_egress(inner)
     return PinnedTransport(guard, inner)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 import httpcore
 import httpx
 
-from prompt_debugger.core.base.egress import door
+from prompt_debugger.core.base.egress import open_egress
 
 _SERVER = "server"
 
@@ -25,21 +25,21 @@ async def resolve_name(host: str, port: int) -> Sequence[str]:
     Raises:
         OSError: There is no such host.
     """
-    with door(_SERVER, host):  # a thread of `to_thread` sees the same door
+    with open_egress(_SERVER, host):  # a thread of `to_thread` sees the same door
         found = await asyncio.to_thread(
             socket.getaddrinfo, host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
         )
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-def lead_through_door(transport: httpx.AsyncBaseTransport | None) -> None:
+def use_egress(transport: httpx.AsyncBaseTransport | None) -> None:
     """Let a transport of httpx make its connections by the door; without it they are refused."""
     if isinstance(transport, httpx.AsyncHTTPTransport):
         # httpx has no argument for it, though the pool inside has; were it renamed, every connection would fail.
-        transport._pool._network_backend = DoorBackend()
+        transport._pool._network_backend = EgressBackend()
 
 
-class DoorBackend(httpcore.AsyncNetworkBackend):
+class EgressBackend(httpcore.AsyncNetworkBackend):
     """Makes the connections of one pool."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class DoorBackend(httpcore.AsyncNetworkBackend):
         for left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
             share = None if end_s is None else max(end_s - clock.time(), 0.0) / left
             try:
-                with door(_SERVER, address, port=port):
+                with open_egress(_SERVER, address, port=port):
                     return await self._inner.connect_tcp(address, port, share, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 if left == 1:

@@ -18,7 +18,7 @@ from prompt_debugger.core.complete.engines import Endpoints
 _MOST_SINGLE_IDS = 100
 
 
-async def request_told_tokens(
+async def request_reported_tokens(
     connection: HttpConnection, endpoints: Endpoints, model: str | None, token_ids: Sequence[int], text: str
 ) -> tuple[bytes | str, ...] | None:
     """Return of each id its bytes, or its vocabulary entry as the tokenizer spells it.

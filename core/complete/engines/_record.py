@@ -194,7 +194,7 @@ class Engine:
         own_fields: What is added to requests.
         answer_places: Where its answers then tell it.
         own_parsers: Parsers that it runs on a given output; `None` if it offers none.
-        tells_ids: Whether such servers can give the ids of a run.
+        reports_ids: Whether such servers can give the ids of a run.
         control_tokens: What becomes of them in its text.
         takes_several: Whether it answers several requests at once; one that is not known to is asked one at a time, as
             some end an answer when the next request comes.
@@ -226,7 +226,7 @@ class Engine:
     own_fields: OwnFields = field(default_factory=OwnFields)
     answer_places: AnswerPlaces = AnswerPlaces()
     own_parsers: OwnParsers | None = None
-    tells_ids: bool = False
+    reports_ids: bool = False
     control_tokens: ControlTokens = ControlTokens.NOT_KNOWN
     takes_several: bool = False
     no_raw_run: str = ""

@@ -102,7 +102,7 @@ ENGINE = Engine(
     endpoints=Endpoints(tokenizer_info=request_props, pieces=_pieces),
     own_fields=OwnFields(chat=_FIELDS, stream={}, completion=_FIELDS),
     answer_places=AnswerPlaces(output_ids=("__verbose", "tokens"), prompt_text=("__verbose", "prompt")),
-    tells_ids=True,
+    reports_ids=True,
     control_tokens=ControlTokens.LEFT_OUT,
     when_it_renders="always",
     template_flag=_TEMPLATE_FLAG,

@@ -180,7 +180,7 @@ ENGINE = Engine(
         run=_derender,
         needs="--enable-scale-out",
     ),
-    tells_ids=True,
+    reports_ids=True,
     control_tokens=ControlTokens.KEPT,
     when_it_renders="with --enable-scale-out, or as renderer: python app.py lab --renderer --lab-model DIR",
     takes_template=True,

@@ -28,7 +28,7 @@ from prompt_debugger.core.base.text import first_divergence
 from prompt_debugger.core.base.types import CallOutcome, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.fields import CallField
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, in_raw, matched_calls, quote
+from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message, in_raw, matched_calls, quote
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -74,7 +74,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=TracePart.COMPARISON,
     threads=("vllm-project/vllm#48753", "antirez/ds4#569", "raullenchai/Rapid-MLX#1515"),
     explains=("PD415", "PD416"),
 )

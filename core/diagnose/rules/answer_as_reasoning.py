@@ -33,8 +33,9 @@ from prompt_debugger.core.base.types import Certainty, Fate, Segment, SegmentKin
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import Reasoning, content_of, reasoning_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import (
-    Sight,
+from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.trace_queries import (
+    TracePart,
     comparison,
     end_texts,
     fates_within,
@@ -46,7 +47,6 @@ from prompt_debugger.core.diagnose.sight import (
     prompt_of,
     why_cut,
 )
-from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.formats import TABLES
 
@@ -86,13 +86,13 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _unless(parser: str) -> str:
-    return "whatever it is told" if parser in TABLES.deaf_parsers else "unless it is told"
+    return "whatever it is told" if parser in TABLES.parsers_ignoring_switch else "unless it is told"
 
 
-def _steps(trace: Trace, tell_it: Step) -> tuple[Step, ...]:
+def _steps(trace: Trace, report_it: Step) -> tuple[Step, ...]:
     """Return what helps: to tell the parser, or another parser alone where this one takes no word of it."""
     parser = None if trace.server is None else trace.server.reasoning_parser
-    return (_OTHER_PARSER,) if parser in TABLES.deaf_parsers else (tell_it, _OTHER_PARSER)
+    return (_OTHER_PARSER,) if parser in TABLES.parsers_ignoring_switch else (report_it, _OTHER_PARSER)
 
 
 def _tail(end: str | None) -> str:
@@ -180,7 +180,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=TracePart.COMPARISON,
     threads=("vllm-project/vllm#53284", "vllm-project/vllm#31581", "vllm-project/vllm#17357"),
     explains=("PD413", "PD401"),
 )

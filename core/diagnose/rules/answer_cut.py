@@ -29,8 +29,8 @@ from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message, why_cut
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, why_cut
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -65,5 +65,5 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
 )

@@ -26,7 +26,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.changed_values import altered_arguments
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message, in_raw, quote
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw, quote
 from prompt_debugger.core.diagnose.words import counted
 
 
@@ -65,7 +65,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=TracePart.COMPARISON,
     threads=("vllm-project/vllm#48753", "vllm-project/vllm#49567", "raullenchai/Rapid-MLX#3401"),
     explains=("PD402",),
 )

@@ -30,7 +30,7 @@ from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.changed_values import altered_arguments
 from prompt_debugger.core.diagnose.fields import decode_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message, in_raw, quote
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw, quote
 
 _EMPTY = ("", "null", "none")
 
@@ -92,7 +92,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=TracePart.COMPARISON,
     threads=("antirez/ds4#569", "vllm-project/vllm#47906", "vllm-project/vllm#46924", "jundot/omlx#2646"),
     explains=("PD402", "PD502"),
 )

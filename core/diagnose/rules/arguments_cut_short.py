@@ -27,7 +27,7 @@ from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.changed_values import altered_arguments
 from prompt_debugger.core.diagnose.fields import as_text
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message, in_raw
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw
 
 _BUFFER = 1024
 _LEAST = 2  # an opening bracket alone says nothing
@@ -62,7 +62,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=TracePart.COMPARISON,
     threads=("vllm-project/vllm#34968", "vllm-project/vllm#37384", "vllm-project/vllm#41182"),
     explains=("PD402",),
 )

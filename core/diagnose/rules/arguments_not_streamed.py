@@ -30,7 +30,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_count, as_list, as_text, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.wire_events import wire_events
 from prompt_debugger.core.diagnose.words import listed
 
@@ -80,7 +80,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.STREAM,
+    needs=TracePart.STREAM,
     threads=("BerriAI/litellm#25561",),
     explains=("PD416", "PD502"),
 )

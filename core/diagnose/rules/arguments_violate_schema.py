@@ -40,7 +40,7 @@ from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.fields import as_text, decode_json, request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import Violation, violations
-from prompt_debugger.core.diagnose.sight import Sight, in_message, in_raw, written_as
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw, written_as
 
 _DECODE = Step(
     "Decode this value once more in the client. A parser that finds no plain `type` for a parameter (a union, `anyOf`, "
@@ -103,7 +103,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.CONTRACT,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=(
         "vllm-project/vllm-project.github.io#110",
         "vllm-project/vllm#55558",

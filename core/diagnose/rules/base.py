@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from prompt_debugger.core.base.types import Certainty, Finding, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, advise
-from prompt_debugger.core.diagnose.sight import Sight
+from prompt_debugger.core.diagnose.trace_queries import TracePart
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class TraceRule:
     severity: Severity
     stage: Stage
     find: Callable[[Trace], Iterator[Report]]
-    needs: Sight | None = None
+    needs: TracePart | None = None
     threads: tuple[str, ...] = ()
     explains: tuple[str, ...] = ()
     excuses: tuple[str, ...] = ()

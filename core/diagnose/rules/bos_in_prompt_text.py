@@ -27,7 +27,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt
 
 _BOS = (
     "<|begin_of_text|>",
@@ -82,6 +82,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("mdegans/drama_llama#93", "abetlen/llama-cpp-python#1501", "vllm-project/vllm#16976"),
 )

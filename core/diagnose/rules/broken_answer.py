@@ -34,7 +34,7 @@ from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEviden
 from prompt_debugger.core.diagnose.fields import decode_json
 from prompt_debugger.core.diagnose.other_forms import other_form
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, asked_server, is_asked_stream
+from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, is_asked_stream
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -138,7 +138,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.RESULT,
+    needs=TracePart.RESULT,
     threads=("ggml-org/llama.cpp#20260",),
     explains=("PD401", "PD411", "PD412", "PD413"),
 )

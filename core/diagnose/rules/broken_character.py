@@ -26,7 +26,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message
+from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message
 
 _BROKEN = "\ufffd"
 
@@ -61,7 +61,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=TracePart.COMPARISON,
     threads=("vllm-project/vllm#8627", "waybarrios/vllm-mlx#195"),
     explains=("PD402", "PD413"),
 )

@@ -29,7 +29,7 @@ from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import break_of
 from prompt_debugger.core.diagnose.fields import decode_json, history_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_request
+from prompt_debugger.core.diagnose.trace_queries import in_request
 
 _MOST = 6
 

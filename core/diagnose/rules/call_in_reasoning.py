@@ -29,8 +29,9 @@ from prompt_debugger.core.base.types import CallStatus, Place, SegmentKind, Seve
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls_as_text import CallAsText, invented_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import (
-    Sight,
+from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.trace_queries import (
+    TracePart,
     comparison,
     in_message,
     in_raw,
@@ -38,7 +39,6 @@ from prompt_debugger.core.diagnose.sight import (
     open_think_tail,
     opens_with_thought,
 )
-from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
 from prompt_debugger.core.formats import TABLES
 
 _LEAVE_ALONE = "Do not execute it; use a parser that looks for calls behind the end of reasoning only."
@@ -124,7 +124,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=TracePart.COMPARISON,
     threads=("vllm-project/vllm#55759", "PrimeIntellect-ai/renderers#80", "verl-project/verl#4757"),
     explains=("PD401", "PD412"),
 )

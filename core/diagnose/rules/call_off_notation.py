@@ -45,7 +45,7 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, decode_json
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, dropped_calls, in_raw
+from prompt_debugger.core.diagnose.trace_queries import TracePart, dropped_calls, in_raw
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS, OFF_ID, TABLES
 
@@ -173,7 +173,7 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.RAW,
+    needs=TracePart.RAW,
     threads=("vllm-project/vllm#53431", "sgl-project/sglang#40236", "ollama/ollama#17742"),
     explains=("PD401", "PD405"),
 )

@@ -28,7 +28,7 @@ from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.promised import promised_choices, promised_text
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message, in_request, why_cut
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_request, why_cut
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -60,6 +60,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.CONTRACT,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("jundot/omlx#1087",),
 )

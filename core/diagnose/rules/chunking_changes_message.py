@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ParserOutcome, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_raw
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw
 
 _BLANK = re.compile(r"(?P<field>content|reasoning) is '(?:\\[nrt]|\s)*' where the whole parse gives '(?:\\[nrt]|\s)*'")
 
@@ -70,6 +70,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.VOCABULARY,
+    needs=TracePart.VOCABULARY,
     threads=("vllm-project/vllm#35895", "vllm-project/vllm#47907", "vllm-project/vllm#41967"),
 )

@@ -31,7 +31,7 @@ from prompt_debugger.core.base.types import Prompt, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import TextField, decode_json, message_texts
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of, quote
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request, prompt_of, quote
 from prompt_debugger.core.formats import TABLES
 
 _THINK_BLOCK = re.compile(
@@ -127,7 +127,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#39614", "vllm-project/vllm#9294", "sgl-project/sglang#22595"),
     explains=("PD210",),
 )

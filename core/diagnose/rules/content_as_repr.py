@@ -32,7 +32,7 @@ from prompt_debugger.core.base.types import JSON, FindingEvidence, Prompt, Sever
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import as_list, decode_json, numbered_messages, texts_inside
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt, in_request, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in_request, prompt_of
 
 _HEAD = re.compile(r"\[\{(?:'type': '|\"type\": ?\")(?:text|image_url|input_text|thinking)['\"]")
 _LONGEST = 2000
@@ -109,7 +109,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#10324", "vllm-project/vllm-project.github.io#110", "vllm-project/vllm#39614"),
     explains=("PD210",),
 )

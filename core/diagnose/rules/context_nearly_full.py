@@ -27,7 +27,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.output_limit import prompt_tokens
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, completion_tokens
+from prompt_debugger.core.diagnose.trace_queries import TracePart, completion_tokens
 
 NEARLY_FULL = 0.95
 
@@ -55,7 +55,7 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.SERVER,
+    needs=TracePart.SERVER,
     threads=("haoxiang-xu/PuPu#129", "ollama/ollama#7987"),
     explains=("PD301", "PD302"),
 )

@@ -31,8 +31,8 @@ from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.fields import CallField, body_of
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import (
-    Sight,
+from prompt_debugger.core.diagnose.trace_queries import (
+    TracePart,
     comparison,
     completion_tokens,
     in_message,
@@ -131,7 +131,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("vllm-project/vllm#53269", "ollama/ollama#17914"),
     explains=("PD502", "PD416"),
 )

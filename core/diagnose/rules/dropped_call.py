@@ -32,8 +32,8 @@ from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_c
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import (
-    Sight,
+from prompt_debugger.core.diagnose.trace_queries import (
+    TracePart,
     body_calls,
     comparison,
     dropped_calls,
@@ -137,7 +137,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=TracePart.COMPARISON,
     borrows_fix=True,
     threads=("vllm-project/vllm#27565", "vllm-project/vllm#34968", "sgl-project/sglang#40236"),
     explains=("PD412", "PD413", "PD504"),

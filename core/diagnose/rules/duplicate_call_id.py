@@ -28,7 +28,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import history_calls, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -56,6 +56,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("mudler/LocalAI#9722",),
 )

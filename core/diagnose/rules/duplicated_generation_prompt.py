@@ -28,8 +28,8 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt
 from prompt_debugger.core.diagnose.tail import read_tail
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -55,6 +55,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("NovaSky-AI/SkyRL#676", "open-webui/open-webui#4762"),
 )

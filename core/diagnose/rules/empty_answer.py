@@ -29,7 +29,7 @@ from prompt_debugger.core.base.types import JSON, ChatResult, Severity, Stage, T
 from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end, words_of_end
 from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.words import counted
 
 
@@ -81,5 +81,5 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
 )

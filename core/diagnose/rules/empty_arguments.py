@@ -26,7 +26,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import calls_of_message
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -54,7 +54,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.RESULT,
+    needs=TracePart.RESULT,
     threads=("vllm-project/vllm#28806", "sgl-project/sglang#34925"),
     explains=("PD502",),
 )

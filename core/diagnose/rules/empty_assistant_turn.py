@@ -27,7 +27,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_request
+from prompt_debugger.core.diagnose.trace_queries import in_request
 from prompt_debugger.core.diagnose.words import counted
 
 _HOLDS = ("tool_calls", "function_call", "reasoning", "reasoning_content", "refusal", "audio", "thinking")

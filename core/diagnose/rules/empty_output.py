@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, end_texts, in_raw
+from prompt_debugger.core.diagnose.trace_queries import TracePart, end_texts, in_raw
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -55,6 +55,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.RAW,
+    needs=TracePart.RAW,
     threads=("ollama/ollama#14958",),
 )

@@ -30,8 +30,8 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, calls_of_message, content_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import (
-    Sight,
+from prompt_debugger.core.diagnose.trace_queries import (
+    TracePart,
     asked_server,
     comparison,
     in_message,
@@ -153,6 +153,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.RESULT,
+    needs=TracePart.RESULT,
     threads=("sgl-project/sglang#7934", "vllm-project/vllm#53255", "vllm-project/vllm#25054"),
 )

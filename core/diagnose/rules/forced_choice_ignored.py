@@ -27,7 +27,7 @@ from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import as_text, body_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message, in_request, why_cut
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_request, why_cut
 
 _NAMED = (
     Step(
@@ -71,6 +71,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.CONTRACT,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("vllm-project/vllm#53363", "vllm-project/vllm#53255", "ollama/ollama#14958"),
 )

@@ -31,7 +31,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace, Vocabulary
 from prompt_debugger.core.diagnose.fields import as_count, as_list, body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_request
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request
 
 _QWEN = {151643: "<|endoftext|>", 151645: "<|im_end|>"}
 
@@ -88,7 +88,7 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.REQUEST,
     find=find,
-    needs=Sight.VOCABULARY,
+    needs=TracePart.VOCABULARY,
     threads=("vllm-project/vllm#4180",),
     explains=("PD301", "PD304"),
 )

@@ -30,7 +30,7 @@ from prompt_debugger.core.base.account import count_calls, count_characters
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import comparison, in_raw
+from prompt_debugger.core.diagnose.trace_queries import comparison, in_raw
 
 _FAULTS = (
     (re.compile(r"<\|channel\|>\s*analysis\s+to=functions\.[^<\s]+|to=functions\.[^<\s]+\s*<\|channel\|>\s*analysis"),

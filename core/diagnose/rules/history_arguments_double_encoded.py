@@ -27,7 +27,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import decode_json, history_calls, texts_inside
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt, in_request
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in_request
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -64,6 +64,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("vortico/flama#258", "vllm-project/vllm#54964"),
 )

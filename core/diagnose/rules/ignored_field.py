@@ -30,7 +30,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.removed_fields import SUCCESSORS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_request
+from prompt_debugger.core.diagnose.trace_queries import in_request
 
 _IGNORED = re.compile(r"\b(?:ignores|drops)\b")
 

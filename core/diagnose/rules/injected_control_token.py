@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Token, TokenKind, Trace, forged_in
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, prompt_of
 
 _TURN = re.compile(
     r"im_(?:start|end|user|assistant|system|middle|sep)|eot|eom|end_of|start_of|header_id|begin_of|endoftext"
@@ -69,6 +69,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("huggingface/transformers#29279", "vllm-project/vllm#31735", "ggml-org/llama.cpp#11270"),
 )

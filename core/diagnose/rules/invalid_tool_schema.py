@@ -30,7 +30,7 @@ from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import schema_faults
-from prompt_debugger.core.diagnose.sight import in_request
+from prompt_debugger.core.diagnose.trace_queries import in_request
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -29,7 +29,7 @@ from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity
 from prompt_debugger.core.diagnose.calls_as_text import CallAsText, invented_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.call_in_reasoning import is_draft_as_text, last_closer_in
-from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, in_raw
+from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message, in_raw
 from prompt_debugger.core.diagnose.words import counted, listed
 
 _FIX = "Do not execute it. Check which parser the server runs, and whether it reads prose or reasoning for calls."
@@ -83,7 +83,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=TracePart.COMPARISON,
     threads=("Gitlawb/openclaude#1076", "mudler/LocalAI#9722", "PrimeIntellect-ai/renderers#80"),
     explains=("PD501",),
 )

@@ -30,7 +30,7 @@ from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.fields import as_list, as_text
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 _MOST_SHOWN = 4
 
@@ -86,7 +86,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("BerriAI/litellm#7621", "apache/maka#1976"),
     explains=("PD402", "PD502"),
 )

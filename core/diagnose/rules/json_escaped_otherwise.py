@@ -26,7 +26,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, texts_inside
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt
 
 _HTML = "<>&'"
 
@@ -72,6 +72,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("theroyallab/tabbyAPI#459", "abetlen/llama-cpp-python#1486"),
 )

@@ -32,7 +32,7 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.bare_lists import bare_list
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message, in_raw
+from prompt_debugger.core.diagnose.trace_queries import in_message, in_raw
 from prompt_debugger.core.diagnose.words import listed
 
 

@@ -28,7 +28,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Fate, Place, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, comparison, fates_within, in_raw
+from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, fates_within, in_raw
 from prompt_debugger.core.diagnose.words import counted
 
 
@@ -88,6 +88,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=TracePart.COMPARISON,
     threads=("vllm-project/vllm#43221", "vllm-project/vllm#55080"),
 )

@@ -29,7 +29,7 @@ from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import body_calls, in_raw
+from prompt_debugger.core.diagnose.trace_queries import body_calls, in_raw
 from prompt_debugger.core.formats import TABLES
 
 _STRICTER = (Step("Send `temperature: 0`.", {"temperature": 0}),)

@@ -45,7 +45,14 @@ from prompt_debugger.core.diagnose.leftovers import ends_at_tail, repeated_token
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, comparison, fates_within, in_message, in_raw, offline_method
+from prompt_debugger.core.diagnose.trace_queries import (
+    TracePart,
+    comparison,
+    fates_within,
+    in_message,
+    in_raw,
+    offline_method,
+)
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.diagnose.written_calls import written_calls
 from prompt_debugger.core.formats import TABLES
@@ -185,7 +192,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("MoonshotAI/Kimi-K2#89", "vllm-project/vllm#31207", "vllm-project/vllm#35906"),
     explains=("PD501",),
 )

@@ -28,7 +28,7 @@ from collections.abc import Iterator, Sequence
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Prompt, Severity, Span, SpanKind, Stage, Token, TokenKind, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, prompt_of
 
 _MARKER = re.compile("<[|\uff5c][^<>|\uff5c\\s]{2,60}[|\uff5c]>")
 _LOOKALIKES = str.maketrans("\uff5c\u2581", "|_")
@@ -97,6 +97,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("ggml-org/llama.cpp#6551", "vllm-project/vllm#9304"),
 )

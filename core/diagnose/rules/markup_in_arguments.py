@@ -32,7 +32,7 @@ from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.fields import CallField, as_text, body_of, decode_json, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message, written_as
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, written_as
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import pick_format
 
@@ -115,7 +115,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("ggml-org/llama.cpp#26763", "vllm-project/vllm#24478"),
     explains=("PD401", "PD402", "PD502"),
 )

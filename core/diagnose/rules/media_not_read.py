@@ -29,7 +29,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, as_text, numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request, prompt_of
 from prompt_debugger.core.diagnose.words import counted
 
 _MEDIA = frozenset(
@@ -94,6 +94,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#12740", "vllm-project/vllm#15125"),
 )

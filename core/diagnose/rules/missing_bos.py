@@ -28,7 +28,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, prompt_of
 
 _JINJA_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 
@@ -70,6 +70,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#52304", "unslothai/unsloth#10312"),
 )

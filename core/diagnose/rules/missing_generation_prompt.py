@@ -34,8 +34,8 @@ from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, Step
 from prompt_debugger.core.diagnose.fields import as_text, body_of, last_role
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message, in_prompt, in_request
 from prompt_debugger.core.diagnose.tail import Tail, read_tail
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_prompt, in_request
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -84,7 +84,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=(
         "vllm-project/vllm-project.github.io#110",
         "huggingface/transformers#34253",

@@ -28,7 +28,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt
 from prompt_debugger.core.formats import TABLES
 
 _TURN_END = re.compile(rf"(?:{'|'.join(map(re.escape, TABLES.turn_ends))})\s*\Z")
@@ -65,5 +65,5 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
 )

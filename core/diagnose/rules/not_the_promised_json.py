@@ -33,7 +33,7 @@ from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.promised import Breach, Promise, breach_of, promised_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message, in_request
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_request
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -85,6 +85,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.CONTRACT,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("vllm-project/vllm#50948", "vllm-project/vllm#47027", "mlc-ai/xgrammar#192"),
 )

@@ -31,8 +31,8 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import body_of, content_of, decode_json, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message, open_think_tail, prompt_of
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, open_think_tail, prompt_of
 from prompt_debugger.core.diagnose.written_calls import written_calls
 from prompt_debugger.core.formats import TABLES
 
@@ -109,6 +109,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("vllm-project/recipes#425", "vllm-project/vllm#53284", "ollama/ollama#12831"),
 )

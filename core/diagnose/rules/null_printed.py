@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, SpanKind, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt, in_request, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in_request, prompt_of
 
 _FIELD = re.compile(r"messages\[\d+\]\.\w+")
 
@@ -67,6 +67,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#54368", "Blaizzy/mlx-vlm#1864"),
 )

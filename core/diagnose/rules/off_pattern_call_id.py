@@ -30,7 +30,7 @@ from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import history_calls
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import body_calls, comparison, dropped_calls, in_raw
+from prompt_debugger.core.diagnose.trace_queries import body_calls, comparison, dropped_calls, in_raw
 from prompt_debugger.core.formats import FORMATS
 
 

@@ -32,7 +32,7 @@ from prompt_debugger.core.base.types import FindingEvidence, Severity, Span, Sta
 from prompt_debugger.core.diagnose.fields import history_calls
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_prompt, in_request, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import in_prompt, in_request, prompt_of
 from prompt_debugger.core.formats import FORMATS
 
 _KIMI = FORMATS["kimi_k2"]

@@ -27,8 +27,8 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import (
-    Sight,
+from prompt_debugger.core.diagnose.trace_queries import (
+    TracePart,
     body_calls,
     comparison,
     dropped_calls,
@@ -87,6 +87,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.CONTRACT,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("vllm-project/vllm#9451", "vllm-project/vllm#26233", "sgl-project/sglang#9696"),
 )

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, end_texts, in_raw
+from prompt_debugger.core.diagnose.trace_queries import TracePart, end_texts, in_raw
 from prompt_debugger.core.diagnose.turns import end_spans, header_spans
 
 
@@ -73,6 +73,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.VOCABULARY,  # which says what ends a turn and what opens one
+    needs=TracePart.VOCABULARY,  # which says what ends a turn and what opens one
     threads=("vllm-project/vllm#4180", "vllm-project/vllm#4182", "Blaizzy/mlx-vlm#2112"),
 )

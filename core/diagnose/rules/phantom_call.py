@@ -30,7 +30,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, JSONObject, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.fields import as_text, decode_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, in_raw, matched_calls, quote
+from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message, in_raw, matched_calls, quote
 
 _MORE_BEGUN = re.compile(r"\s*<(?:｜DSML｜)?(?:p|arg)[^<>]*\Z")  # half the tag that opens a further parameter
 
@@ -68,6 +68,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=TracePart.COMPARISON,
     threads=("vllm-project/vllm#48343", "vllm-project/vllm#53269"),
 )

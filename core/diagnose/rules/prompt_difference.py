@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -50,6 +50,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#52741", "ai-dynamo/dynamo#10624"),
 )

@@ -29,8 +29,8 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of
 from prompt_debugger.core.diagnose.promised import Breach, breach_of, promised_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message, in_request
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_request
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -61,7 +61,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.CONTRACT,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("vllm-project/vllm#47027", "vllm-project/vllm#50948", "ollama/ollama#12831"),
     explains=("PD459",),
 )

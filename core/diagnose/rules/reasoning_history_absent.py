@@ -30,7 +30,7 @@ from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import numbered_messages, reasoning_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request, prompt_of
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -82,6 +82,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#38488", "QwenLM/qwen-code#4285"),
 )

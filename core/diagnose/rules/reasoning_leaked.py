@@ -28,8 +28,8 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Fate, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import (
-    Sight,
+from prompt_debugger.core.diagnose.trace_queries import (
+    TracePart,
     comparison,
     fates_within,
     in_message,
@@ -130,6 +130,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("vllm-project/vllm#12999", "deepseek-ai/DeepSeek-R1#350", "vllm-project/vllm#13125"),
 )

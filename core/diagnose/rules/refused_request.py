@@ -44,7 +44,7 @@ from prompt_debugger.core.diagnose.refusal_words import (
 )
 from prompt_debugger.core.diagnose.refusals import Understood, flag_of_refusal, understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight
+from prompt_debugger.core.diagnose.trace_queries import TracePart
 from prompt_debugger.core.known_errors import Cause
 
 _SUBJECTS = {
@@ -112,7 +112,7 @@ def _fix(trace: Trace, understood: Understood) -> str:
     if ours and held_path(trace.sent, ours):
         return f"This program added `{ours}` for the run; the request itself needs no change."
     known = understood.known
-    if known is not None and known.error.remedy and (known.error.is_telling or cause is not Cause.REQUEST):
+    if known is not None and known.error.remedy and (known.error.is_distinctive or cause is not Cause.REQUEST):
         return known.error.remedy
     if cause is Cause.SETTING:
         return _fix_of_setting(understood)
@@ -143,6 +143,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.REQUEST,
     find=find,
-    needs=Sight.REFUSAL,
+    needs=TracePart.REFUSAL,
     threads=("vllm-project/vllm#41114", "vllm-project/vllm#44505"),
 )

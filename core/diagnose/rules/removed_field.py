@@ -28,7 +28,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.removed_fields import REMOVED_IN, SUCCESSORS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_request
+from prompt_debugger.core.diagnose.trace_queries import in_request
 
 _VERSION = re.compile(r"v?(\d{1,4})\.(\d{1,4})")
 

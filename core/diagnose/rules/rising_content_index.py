@@ -27,7 +27,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, JSONObject, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_count, as_text
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight
+from prompt_debugger.core.diagnose.trace_queries import TracePart
 from prompt_debugger.core.diagnose.wire_events import wire_events
 
 _LEAST = 3  # an item may well have two parts
@@ -71,6 +71,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.STREAM,
+    needs=TracePart.STREAM,
     threads=("vllm-project/vllm#35184",),
 )

@@ -31,7 +31,14 @@ from prompt_debugger.core.diagnose.advice import Step, parse_it_yourself
 from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.own_names import has_own_names, is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw, offline_method
+from prompt_debugger.core.diagnose.trace_queries import (
+    TracePart,
+    comparison,
+    dropped_calls,
+    in_message,
+    in_raw,
+    offline_method,
+)
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import TABLES
 
@@ -93,7 +100,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=TracePart.COMPARISON,
     threads=("vllm-project/vllm#16190", "vllm-project/vllm#25281", "vllm-project/vllm#39352"),
     explains=("PD401", "PD402", "PD413"),
 )

@@ -26,7 +26,13 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_raw, in_request, open_think_tail, opens_with_thought
+from prompt_debugger.core.diagnose.trace_queries import (
+    TracePart,
+    in_raw,
+    in_request,
+    open_think_tail,
+    opens_with_thought,
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -66,7 +72,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.RAW,
+    needs=TracePart.RAW,
     threads=("vllm-project/vllm#14170", "vllm-project/vllm#52599"),
     explains=("PD301",),
 )

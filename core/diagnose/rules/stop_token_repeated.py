@@ -29,7 +29,7 @@ from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Tr
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of
 from prompt_debugger.core.diagnose.leftovers import Leftover, repeated_token
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message, in_raw, why_cut
+from prompt_debugger.core.diagnose.trace_queries import in_message, in_raw, why_cut
 from prompt_debugger.core.diagnose.words import listed
 
 

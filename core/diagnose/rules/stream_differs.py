@@ -31,7 +31,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import calls_of_message, content_of, reasoning_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message, quote
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, quote
 from prompt_debugger.core.diagnose.words import listed
 
 
@@ -111,6 +111,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("vllm-project/vllm#32152", "vllm-project/vllm#10395", "sgl-project/sglang#35625"),
 )

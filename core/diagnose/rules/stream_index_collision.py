@@ -29,7 +29,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, StreamDelta, Trace
 from prompt_debugger.core.diagnose.fields import as_count, as_list, as_text
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -103,7 +103,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.STREAM,
+    needs=TracePart.STREAM,
     threads=("sgl-project/sglang#35625", "apache/maka#1976", "mudler/LocalAI#9722"),
     explains=("PD411",),
 )

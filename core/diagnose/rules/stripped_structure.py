@@ -31,7 +31,7 @@ from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.leftovers import Stripped, stripped_structure
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import comparison, in_message, in_raw, why_cut
+from prompt_debugger.core.diagnose.trace_queries import comparison, in_message, in_raw, why_cut
 
 _FIX = (
     Step(

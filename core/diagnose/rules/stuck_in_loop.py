@@ -30,7 +30,7 @@ from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, Step
 from prompt_debugger.core.diagnose.fields import body_of, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_raw, why_cut
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw, why_cut
 
 MIN_REPEATS = 8
 MAX_UNIT = 120
@@ -86,7 +86,7 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.CUT,
+    needs=TracePart.CUT,
     threads=("mlc-ai/xgrammar#695", "mlc-ai/xgrammar#802", "vllm-project/vllm#50399"),
     explains=("PD301", "PD302"),
 )

@@ -31,7 +31,8 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.output_limit import more_output
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import (
+from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.trace_queries import (
     completion_tokens,
     in_message,
     in_raw,
@@ -39,7 +40,6 @@ from prompt_debugger.core.diagnose.sight import (
     opens_with_thought,
     why_cut,
 )
-from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
 from prompt_debugger.core.diagnose.words import counted
 
 _REASONING_TOKENS = re.compile(r"(?<!\\)\"reasoning_tokens\"\s{0,8}:\s{0,8}(\d{1,9})")

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, prompt_of
 from prompt_debugger.core.formats import TABLES
 
 _TURN_END = re.compile("|".join(map(re.escape, TABLES.turn_ends)))
@@ -76,6 +76,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("QwenLM/Qwen3.8#131", "vllm-project/vllm#38488"),
 )

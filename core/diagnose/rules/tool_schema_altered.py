@@ -30,7 +30,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, JSONObject, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt, in_request
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in_request
 
 _READER = json.JSONDecoder()
 _REACH = 400  # characters before a tool's name in which its object may begin
@@ -99,6 +99,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("ai-dynamo/dynamo#12700", "sgl-project/sglang#39616"),
 )

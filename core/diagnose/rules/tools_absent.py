@@ -28,7 +28,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Prompt, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request, prompt_of
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -63,7 +63,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=(
         "ggml-org/llama.cpp#27129",
         "ggml-org/llama.cpp#10920",

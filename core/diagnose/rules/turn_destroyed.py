@@ -28,7 +28,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, body_calls, comparison, in_message, in_raw
+from prompt_debugger.core.diagnose.trace_queries import TracePart, body_calls, comparison, in_message, in_raw
 from prompt_debugger.core.diagnose.words import counted
 
 
@@ -72,7 +72,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=TracePart.COMPARISON,
     threads=("ggml-org/llama.cpp#20260", "ggml-org/llama.cpp#24329", "ggml-org/llama.cpp#27733"),
     explains=("PD401", "PD412", "PD413"),
 )

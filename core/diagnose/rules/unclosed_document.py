@@ -31,7 +31,7 @@ from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.promised import Breach, breach_of, promised_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, completion_tokens, in_message, max_tokens_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, completion_tokens, in_message, max_tokens_of
 
 _FIX = (
     "Do not decode this answer. Look whether a stop text of the request, or of the server, ended it inside the document"
@@ -86,6 +86,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     threads=("kekzl/imp#1199",),
 )

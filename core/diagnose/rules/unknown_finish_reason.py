@@ -28,7 +28,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.endings import is_filter_word, is_malformed_call
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_message
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 _KNOWN = frozenset(
     [
@@ -93,6 +93,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.ANSWER,
+    needs=TracePart.ANSWER,
     explains=("PD412",),
 )

@@ -30,7 +30,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_text, numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_request
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request
 
 _KNOWN = ("system", "developer", "user", "assistant", "tool", "function")
 _MOST = 5
@@ -74,5 +74,5 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.REQUEST,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
 )

@@ -31,7 +31,7 @@ from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import KNOWN_TYPES, types_of, walk_schema
-from prompt_debugger.core.diagnose.sight import in_request
+from prompt_debugger.core.diagnose.trace_queries import in_request
 
 MEANT = {
     "int": "integer",

@@ -30,7 +30,7 @@ from prompt_debugger.core.base.text import first_divergence
 from prompt_debugger.core.base.types import Basis, Completion, FindingEvidence, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight
+from prompt_debugger.core.diagnose.trace_queries import TracePart
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -65,6 +65,6 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.REPEAT,
+    needs=TracePart.REPEAT,
     threads=("vllm-project/vllm#15241",),
 )

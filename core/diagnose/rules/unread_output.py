@@ -39,7 +39,7 @@ from prompt_debugger.core.diagnose.refusal_words import (
 )
 from prompt_debugger.core.diagnose.refusals import Understood, understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_raw, in_request, quote
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw, in_request, quote
 from prompt_debugger.core.known_errors import Cause, JsonBreak, json_break
 
 _BEFORE = 40  # characters that are shown before the place
@@ -130,6 +130,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.REFUSAL,
+    needs=TracePart.REFUSAL,
     threads=("ollama/ollama#12064", "ggml-org/llama.cpp#24644", "openai/harmony#60"),
 )

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request, prompt_of
 
 _PREFIX = "chat_template_kwargs."
 _THINK_SWITCH = re.compile(r"\b(?:enable_thinking|thinking|reasoning_effort|thinking_mode|preserve_thinking)\b")
@@ -58,6 +58,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#43401", "vllm-project/vllm#54616"),
 )

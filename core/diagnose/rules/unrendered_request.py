@@ -40,7 +40,7 @@ from prompt_debugger.core.diagnose.refusal_words import (
 )
 from prompt_debugger.core.diagnose.refusals import understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight
+from prompt_debugger.core.diagnose.trace_queries import TracePart
 from prompt_debugger.core.known_errors import Cause
 
 _SUBJECTS = {
@@ -79,6 +79,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.REFUSAL,
+    needs=TracePart.REFUSAL,
     threads=("vllm-project/vllm#6862",),
 )

@@ -28,7 +28,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Prompt, Severity, Span, SpanKind, Stage, Trace
 from prompt_debugger.core.diagnose.fields import message_texts
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, prompt_of
 
 _TIME = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?\b")
 _STATED = re.compile(
@@ -74,6 +74,6 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.RENDER,
     find=find,
-    needs=Sight.PROMPT,
+    needs=TracePart.PROMPT,
     threads=("earendil-works/pi#2013", "ollama/ollama#18431"),
 )

@@ -30,7 +30,7 @@ from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import Violation, violations
-from prompt_debugger.core.diagnose.sight import Sight, body_calls, in_raw
+from prompt_debugger.core.diagnose.trace_queries import TracePart, body_calls, in_raw
 
 _MOST = 3
 
@@ -73,7 +73,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.CONTRACT,
     find=find,
-    needs=Sight.RAW,
+    needs=TracePart.RAW,
     threads=("vllm-project/vllm#55558",),
     reads_stripped=True,
 )

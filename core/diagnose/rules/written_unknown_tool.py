@@ -29,7 +29,7 @@ from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, body_calls, in_raw
+from prompt_debugger.core.diagnose.trace_queries import TracePart, body_calls, in_raw
 from prompt_debugger.core.diagnose.words import listed
 
 
@@ -57,7 +57,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.CONTRACT,
     find=find,
-    needs=Sight.RAW,
+    needs=TracePart.RAW,
     threads=("sgl-project/sglang#40817", "vllm-project/vllm#15931"),
     reads_stripped=True,
 )

@@ -49,7 +49,14 @@ from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw, offline_method
+from prompt_debugger.core.diagnose.trace_queries import (
+    TracePart,
+    comparison,
+    dropped_calls,
+    in_message,
+    in_raw,
+    offline_method,
+)
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS, TABLES
 
@@ -211,7 +218,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.RAW,
+    needs=TracePart.RAW,
     threads=("vllm-project/vllm#46863", "vllm-project/vllm#39294", "MiniMax-AI/MiniMax-M2#14"),
     explains=("PD401", "PD402", "PD403", "PD404", "PD406", "PD412", "PD413"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.base.types import JSON, JSONObject, Parting, SplitTrial, VllmOutcome
+from prompt_debugger.core.base.types import JSON, Divergence, JSONObject, SplitTrial, VllmOutcome
 
 
 def outcome_from_json(value: JSON, version: str, layer: str) -> VllmOutcome:
@@ -26,7 +26,7 @@ def outcome_from_json(value: JSON, version: str, layer: str) -> VllmOutcome:
         parts_at=parts_at if isinstance(parts_at, int) else None,
         usual_unequal=_text(fields.get("usual_unequal")),
         trials=_trials(fields.get("trials")),
-        parting=_parting(fields.get("parting")),
+        parting=_divergence(fields.get("parting")),
         log=tuple(map(str, log)) if isinstance(log, list) else (),
         vllm_version=version,
         layer=layer,
@@ -39,11 +39,11 @@ def _trials(value: JSON) -> tuple[SplitTrial, ...]:
     return tuple(SplitTrial(str(name), int(str(deltas)), _text(difference)) for name, deltas, difference in rows)
 
 
-def _parting(value: JSON) -> Parting | None:
+def _divergence(value: JSON) -> Divergence | None:
     if not isinstance(value, list) or len(value) != 3:
         return None
     before, after, streamed = (part if isinstance(part, dict) else None for part in value)
-    return Parting(before, after, streamed)
+    return Divergence(before, after, streamed)
 
 
 def _text(value: JSON) -> str | None:

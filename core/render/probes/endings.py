@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.render.probes.messages import PLAIN
-from prompt_debugger.core.render.probes.probe import Probe, Probing, Said, Support, refused, seen
+from prompt_debugger.core.render.probes.probe import Probe, ProbeResult, Probing, Support, refused, seen
 
 _OPEN = "zqRoses are red,"
 
 
-def _ask_generation_prompt(probing: Probing) -> Said:
-    opened = probing.shoot(PLAIN, add_generation_prompt=True)
-    closed = probing.shoot(PLAIN, add_generation_prompt=False)
+def _ask_generation_prompt(probing: Probing) -> ProbeResult:
+    opened = probing.render(PLAIN, add_generation_prompt=True)
+    closed = probing.render(PLAIN, add_generation_prompt=False)
     if opened.error is not None:
         return refused(opened, closed)
     if closed.error is not None:
@@ -25,15 +25,17 @@ def _ask_generation_prompt(probing: Probing) -> Said:
     return seen(Support.CHANGED, "It changes more than the end of the prompt.", opened, len(opened.text))
 
 
-def _ask_continue(probing: Probing) -> Said:
+def _ask_continue(probing: Probing) -> ProbeResult:
     last: list[JSON] = [*PLAIN, {"role": "assistant", "content": _OPEN}]
-    shot = probing.shoot(last, continue_final_message=True, add_generation_prompt=False)
-    if shot.error is not None:
-        return refused(shot, probing.shoot(last, add_generation_prompt=False))
-    if shot.text.endswith(_OPEN):
-        return seen(Support.SUPPORTED, "The prompt ends with the open message.", shot, len(shot.text) - len(_OPEN))
-    start = max(0, shot.text.rfind(_OPEN))
-    return seen(Support.CHANGED, "The prompt does not end where the message does.", shot, start, len(shot.text))
+    attempt = probing.render(last, continue_final_message=True, add_generation_prompt=False)
+    if attempt.error is not None:
+        return refused(attempt, probing.render(last, add_generation_prompt=False))
+    if attempt.text.endswith(_OPEN):
+        return seen(
+            Support.SUPPORTED, "The prompt ends with the open message.", attempt, len(attempt.text) - len(_OPEN)
+        )
+    start = max(0, attempt.text.rfind(_OPEN))
+    return seen(Support.CHANGED, "The prompt does not end where the message does.", attempt, start, len(attempt.text))
 
 
 ENDING_PROBES = (

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.render.probes.probe import Change, Probe, Probing, Said, Shot, Support, ignored, refused, seen
+from prompt_debugger.core.render.probes.probe import (
+    Attempt,
+    Change,
+    Probe,
+    ProbeResult,
+    Probing,
+    Support,
+    ignored,
+    refused,
+    seen,
+)
 
 SYSTEM, USER, ANSWER, NEXT = "zqSystem words", "zqUser words", "zqAnswer words", "zqNext words"
 PLAIN: list[JSON] = [{"role": "user", "content": USER}]
 
 
-def plain(probing: Probing) -> Shot:
+def plain(probing: Probing) -> Attempt:
     """Return the request with one user message: what the others are compared with."""
-    return probing.shoot(PLAIN)
+    return probing.render(PLAIN)
 
 
-def _ask_system(probing: Probing) -> Said:
+def _ask_system(probing: Probing) -> ProbeResult:
     return _role_answer(probing, "system", SYSTEM)
 
 
-def _ask_developer(probing: Probing) -> Said:
+def _ask_developer(probing: Probing) -> ProbeResult:
     said = _role_answer(probing, "developer", SYSTEM)
     if said.support is not Support.SUPPORTED:
         return said
-    shot = probing.shoot(_headed("developer"))
+    attempt = probing.render(_headed("developer"))
     for role in ("system", "user"):
-        if probing.shoot(_headed(role)).text == shot.text:
+        if probing.render(_headed(role)).text == attempt.text:
             detail = f"Printed exactly as a message of role `{role}` would be."
             return said._replace(support=Support.CHANGED, detail=detail)
     return said
@@ -34,92 +44,94 @@ def _headed(role: str) -> list[JSON]:
     return [{"role": role, "content": SYSTEM}, *PLAIN]
 
 
-def _role_answer(probing: Probing, role: str, words: str) -> Said:
-    shot = probing.shoot(_headed(role))
-    if shot.error is not None:
-        return refused(shot, plain(probing))
-    start = shot.text.find(words)
+def _role_answer(probing: Probing, role: str, words: str) -> ProbeResult:
+    attempt = probing.render(_headed(role))
+    if attempt.error is not None:
+        return refused(attempt, plain(probing))
+    start = attempt.text.find(words)
     if start < 0:
-        return ignored(shot, "messages[0].content", f"What a `{role}` message says")
-    at_user = shot.text.find(USER)
-    between = shot.text[start + len(words) : at_user] if at_user > start else ""
+        return ignored(attempt, "messages[0].content", f"What a `{role}` message says")
+    at_user = attempt.text.find(USER)
+    between = attempt.text[start + len(words) : at_user] if at_user > start else ""
     if at_user > start and not between.strip():
-        return seen(Support.CHANGED, "Put in front of the user's words, in the same turn.", shot, start, at_user)
+        return seen(Support.CHANGED, "Put in front of the user's words, in the same turn.", attempt, start, at_user)
     if at_user < 0:
-        return seen(Support.CHANGED, "It arrives, and the user's words are lost.", shot, start)
-    return seen(Support.SUPPORTED, "It has a turn of its own.", shot, start, max(start, at_user))
+        return seen(Support.CHANGED, "It arrives, and the user's words are lost.", attempt, start)
+    return seen(Support.SUPPORTED, "It has a turn of its own.", attempt, start, max(start, at_user))
 
 
-def _ask_late_system(probing: Probing) -> Said:
+def _ask_late_system(probing: Probing) -> ProbeResult:
     before: list[JSON] = [*PLAIN, {"role": "assistant", "content": ANSWER}]
-    shot = probing.shoot([*before, {"role": "system", "content": SYSTEM}, {"role": "user", "content": NEXT}])
-    if shot.error is not None:
-        return refused(shot, probing.shoot([*before, {"role": "user", "content": NEXT}]))
-    start = shot.text.find(SYSTEM)
+    attempt = probing.render([*before, {"role": "system", "content": SYSTEM}, {"role": "user", "content": NEXT}])
+    if attempt.error is not None:
+        return refused(attempt, probing.render([*before, {"role": "user", "content": NEXT}]))
+    start = attempt.text.find(SYSTEM)
     if start < 0:
-        return ignored(shot, "messages[2].content", "A system message in the middle")
-    if start < shot.text.find(ANSWER):
-        return seen(Support.CHANGED, "Moved to the front of the conversation.", shot, start)
-    at_next = shot.text.find(NEXT)
-    if at_next > start and not shot.text[start + len(SYSTEM) : at_next].strip():
-        return seen(Support.CHANGED, "Put in front of the user's words, in the same turn.", shot, start, at_next)
-    return seen(Support.SUPPORTED, "It stays where it was sent.", shot, start)
+        return ignored(attempt, "messages[2].content", "A system message in the middle")
+    if start < attempt.text.find(ANSWER):
+        return seen(Support.CHANGED, "Moved to the front of the conversation.", attempt, start)
+    at_next = attempt.text.find(NEXT)
+    if at_next > start and not attempt.text[start + len(SYSTEM) : at_next].strip():
+        return seen(Support.CHANGED, "Put in front of the user's words, in the same turn.", attempt, start, at_next)
+    return seen(Support.SUPPORTED, "It stays where it was sent.", attempt, start)
 
 
-def _ask_parts(probing: Probing) -> Said:
+def _ask_parts(probing: Probing) -> ProbeResult:
     parts: list[JSON] = [{"type": "text", "text": USER}, {"type": "text", "text": NEXT}]
-    shot = probing.shoot([{"role": "user", "content": parts}])
-    if shot.error is not None:
-        return refused(shot, plain(probing))
-    start, stop = shot.text.find(USER), shot.text.find(NEXT)
+    attempt = probing.render([{"role": "user", "content": parts}])
+    if attempt.error is not None:
+        return refused(attempt, plain(probing))
+    start, stop = attempt.text.find(USER), attempt.text.find(NEXT)
     if start < 0 or stop < 0:
         lost = [what for what, at in (("the first", start), ("the second", stop)) if at < 0]
         if len(lost) == 2:
-            return ignored(shot, "messages[0].content", "Content given as parts")
-        said = seen(Support.CHANGED, f"Of two text parts {lost[0]} is lost.", shot, max(start, stop))
+            return ignored(attempt, "messages[0].content", "Content given as parts")
+        said = seen(Support.CHANGED, f"Of two text parts {lost[0]} is lost.", attempt, max(start, stop))
         return said._replace(change=Change.PART_LOST)
-    repr_at = shot.text.find("'text'")
-    if repr_at >= 0 or '"text"' in shot.text:
-        at = repr_at if repr_at >= 0 else shot.text.find('"text"')
+    repr_at = attempt.text.find("'text'")
+    if repr_at >= 0 or '"text"' in attempt.text:
+        at = repr_at if repr_at >= 0 else attempt.text.find('"text"')
         how = "as Python writes a list" if repr_at >= 0 else "as JSON"
-        return seen(Support.CHANGED, f"The parts are printed {how}, not their text.", shot, at, stop)
-    between = shot.text[start + len(USER) : stop]
+        return seen(Support.CHANGED, f"The parts are printed {how}, not their text.", attempt, at, stop)
+    between = attempt.text[start + len(USER) : stop]
     how = f"joined by {between!r}" if len(between) <= 12 else "with text of the template between them"
-    return seen(Support.SUPPORTED, f"Text parts are printed, {how}.", shot, start, stop + len(NEXT))
+    return seen(Support.SUPPORTED, f"Text parts are printed, {how}.", attempt, start, stop + len(NEXT))
 
 
-def _ask_same_role(probing: Probing) -> Said:
-    shot = probing.shoot([*PLAIN, {"role": "user", "content": NEXT}])
-    if shot.error is not None:
-        return refused(shot, plain(probing))
-    first, second = shot.text.find(USER), shot.text.find(NEXT)
+def _ask_same_role(probing: Probing) -> ProbeResult:
+    attempt = probing.render([*PLAIN, {"role": "user", "content": NEXT}])
+    if attempt.error is not None:
+        return refused(attempt, plain(probing))
+    first, second = attempt.text.find(USER), attempt.text.find(NEXT)
     if first < 0 or second < 0:
-        return seen(Support.CHANGED, "Only one of two user messages in a row is printed.", shot, max(first, second, 0))
-    if not shot.text[first + len(USER) : second].strip():
-        return seen(Support.CHANGED, "Two user messages in a row become one turn.", shot, first, second)
-    return seen(Support.SUPPORTED, "Two user messages in a row are two turns.", shot, first, second)
+        return seen(
+            Support.CHANGED, "Only one of two user messages in a row is printed.", attempt, max(first, second, 0)
+        )
+    if not attempt.text[first + len(USER) : second].strip():
+        return seen(Support.CHANGED, "Two user messages in a row become one turn.", attempt, first, second)
+    return seen(Support.SUPPORTED, "Two user messages in a row are two turns.", attempt, first, second)
 
 
-def _ask_name(probing: Probing) -> Said:
+def _ask_name(probing: Probing) -> ProbeResult:
     message: JSONObject = {"role": "user", "name": "zqAnn", "content": USER}
-    shot = probing.shoot([message])
-    if shot.error is not None:
-        return refused(shot, plain(probing))
-    start = shot.text.find("zqAnn")
+    attempt = probing.render([message])
+    if attempt.error is not None:
+        return refused(attempt, plain(probing))
+    start = attempt.text.find("zqAnn")
     if start < 0:
-        return ignored(shot, "messages[0].name", "The name of a participant")
-    return seen(Support.SUPPORTED, "The name is printed.", shot, start)
+        return ignored(attempt, "messages[0].name", "The name of a participant")
+    return seen(Support.SUPPORTED, "The name is printed.", attempt, start)
 
 
-def _ask_bos(probing: Probing) -> Said:
-    shot = plain(probing)
-    if shot.error is not None:
-        return Said(Support.UNKNOWN, "The plain request gives no prompt.")
+def _ask_bos(probing: Probing) -> ProbeResult:
+    attempt = plain(probing)
+    if attempt.error is not None:
+        return ProbeResult(Support.UNKNOWN, "The plain request gives no prompt.")
     bos = probing.special_tokens.get("bos_token", "")
-    if bos and shot.text.startswith(bos):
+    if bos and attempt.text.startswith(bos):
         detail = f"The template prints {bos!r} itself: a server that lets the tokenizer add BOS as well has it twice."
-        return seen(Support.SUPPORTED, detail, shot, 0, len(bos))
-    return seen(Support.IGNORED, "The template prints no BOS: the tokenizer adds it, or nobody does.", shot, 0)
+        return seen(Support.SUPPORTED, detail, attempt, 0, len(bos))
+    return seen(Support.IGNORED, "The template prints no BOS: the tokenizer adds it, or nobody does.", attempt, 0)
 
 
 MESSAGE_PROBES = (

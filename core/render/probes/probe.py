@@ -63,7 +63,7 @@ class ProbeAnswer:
     fault: str = ""
 
 
-class Shot(NamedTuple):
+class Attempt(NamedTuple):
     """What one request gives.
 
     Attributes:
@@ -79,7 +79,7 @@ class Shot(NamedTuple):
     error: RenderError | None = None
 
 
-class Said(NamedTuple):
+class ProbeResult(NamedTuple):
     """An answer before it bears the probe's name; fields as in `ProbeAnswer`."""
 
     support: Support
@@ -116,7 +116,7 @@ class Probing:
         """Whether the template used up the time of the first render, or of two."""
         return 0 < self._costly_count == self._count or self._costly_count >= _PATIENCE
 
-    def shoot(self, messages: list[JSON], **more: JSON) -> Shot:
+    def render(self, messages: list[JSON], **more: JSON) -> Attempt:
         """Render a request; a template that fails is an answer like any other."""
         body: JSONObject = {"messages": messages, **self.always, **more}
         try:
@@ -128,8 +128,8 @@ class Probing:
                 renderer=self._run,
             )
         except RenderError as error:
-            return Shot("", error=error)
-        return Shot(prompt.text, prompt.spans, prompt.unread)
+            return Attempt("", error=error)
+        return Attempt(prompt.text, prompt.spans, prompt.unread)
 
     def _run(self, job: RenderJob) -> RenderOutcome:
         self._count += 1
@@ -142,7 +142,7 @@ class Probing:
         return outcome
 
 
-Ask: TypeAlias = Callable[[Probing], Said]
+Ask: TypeAlias = Callable[[Probing], ProbeResult]
 
 
 class Probe(NamedTuple):
@@ -155,43 +155,43 @@ class Probe(NamedTuple):
     def answer(self, probing: Probing) -> ProbeAnswer:
         """Ask it, unless the template has used up what there was."""
         if probing.is_exhausted:
-            said = Said(Support.UNKNOWN, "Not asked: the template used up the time of a render again and again.")
+            said = ProbeResult(Support.UNKNOWN, "Not asked: the template used up the time of a render again and again.")
         else:
             said = self.ask(probing)
         return ProbeAnswer(self.name, self.title, *said)
 
 
-def refused(shot: Shot, control: Shot | None = None) -> Said:
+def refused(attempt: Attempt, control: Attempt | None = None) -> ProbeResult:
     """Return the answer of a request that gives no prompt.
 
     Args:
-        shot: The request.
+        attempt: The request.
         control: The same without what is asked about: if that fails as well, nothing is known.
     """
-    error = shot.error
+    error = attempt.error
     assert error is not None
     support, words = Support.REFUSED, error.message
     if control is not None and control.error is not None:
         support, words = Support.UNKNOWN, f"the request without it fails as well: {control.error.message}"
     fault = _sentence(error.message) if support is Support.REFUSED else ""
-    return Said(support, _sentence(words), "", error.template_line, error.template_column, fault=fault)
+    return ProbeResult(support, _sentence(words), "", error.template_line, error.template_column, fault=fault)
 
 
-def seen(support: Support, detail: str, shot: Shot, start: int, stop: int | None = None) -> Said:
+def seen(support: Support, detail: str, attempt: Attempt, start: int, stop: int | None = None) -> ProbeResult:
     """Return an answer with the prompt around the characters that show it, and the line that wrote them."""
     stop = start if stop is None else stop
-    quote = excerpt(shot.text, start, stop, margin=_MARGIN)
+    quote = excerpt(attempt.text, start, stop, margin=_MARGIN)
     quote = quote if len(quote) <= _MAX_QUOTE else quote[: _MAX_QUOTE - 1] + "…"
-    span = next((one for one in shot.spans if one.char_span.start <= start < one.char_span.stop), None)
+    span = next((one for one in attempt.spans if one.char_span.start <= start < one.char_span.stop), None)
     line = None if span is None else span.template_line
-    return Said(support, detail, quote, line, None if span is None else span.template_column)
+    return ProbeResult(support, detail, quote, line, None if span is None else span.template_column)
 
 
-def ignored(shot: Shot, field: str, what: str) -> Said:
+def ignored(attempt: Attempt, field: str, what: str) -> ProbeResult:
     """Return the answer for something that left no trace in the prompt."""
-    is_unread = any(path == field or path.startswith((f"{field}.", f"{field}[")) for path in shot.unread)
+    is_unread = any(path == field or path.startswith((f"{field}.", f"{field}[")) for path in attempt.unread)
     why = "the template never reads it" if is_unread else "the template prints nothing of it"
-    return Said(Support.IGNORED, f"{what} does not arrive: {why}.")
+    return ProbeResult(Support.IGNORED, f"{what} does not arrive: {why}.")
 
 
 def _sentence(text: str) -> str:

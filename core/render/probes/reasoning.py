@@ -9,7 +9,16 @@ from prompt_debugger.core.base.text import first_divergence
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.render.probes.messages import ANSWER, NEXT, PLAIN, plain
-from prompt_debugger.core.render.probes.probe import Probe, Probing, Said, Shot, Support, ignored, refused, seen
+from prompt_debugger.core.render.probes.probe import (
+    Attempt,
+    Probe,
+    ProbeResult,
+    Probing,
+    Support,
+    ignored,
+    refused,
+    seen,
+)
 from prompt_debugger.core.render.probes.tools import TOOLS, calling, usable_arguments
 
 _THOUGHT = "zqThought of it"
@@ -27,23 +36,23 @@ _EFFORTS = ("low", "medium", "high")
 _EFFORT_KWARGS = ("thinking_effort", "reasoning_strength")
 
 
-def _running(field: str, probing: Probing) -> Said:
+def _running(field: str, probing: Probing) -> ProbeResult:
     """Ask about reasoning beside a call whose result has just come: the model still needs it."""
     messages = calling(usable_arguments(probing), **{field: _THOUGHT})
-    shot = probing.shoot(messages, tools=TOOLS)
-    if shot.error is not None:
-        return refused(shot, probing.shoot(calling(usable_arguments(probing)), tools=TOOLS))
-    start = shot.text.find(_THOUGHT)
+    attempt = probing.render(messages, tools=TOOLS)
+    if attempt.error is not None:
+        return refused(attempt, probing.render(calling(usable_arguments(probing)), tools=TOOLS))
+    start = attempt.text.find(_THOUGHT)
     if start < 0:
-        return ignored(shot, f"messages[1].{field}", f"`{field}` beside a call that was just answered")
-    return seen(Support.SUPPORTED, "Reasoning beside a call that was just answered is printed.", shot, start)
+        return ignored(attempt, f"messages[1].{field}", f"`{field}` beside a call that was just answered")
+    return seen(Support.SUPPORTED, "Reasoning beside a call that was just answered is printed.", attempt, start)
 
 
-def _ask_reasoning_content(probing: Probing) -> Said:
+def _ask_reasoning_content(probing: Probing) -> ProbeResult:
     return _running("reasoning_content", probing)
 
 
-def _ask_reasoning(probing: Probing) -> Said:
+def _ask_reasoning(probing: Probing) -> ProbeResult:
     return _running("reasoning", probing)
 
 
@@ -51,48 +60,48 @@ def _past(answer: JSONObject) -> list[JSON]:
     return [*PLAIN, {"role": "assistant", "content": ANSWER, **answer}, {"role": "user", "content": NEXT}]
 
 
-def _ask_past(probing: Probing) -> Said:
-    shot = probing.shoot(_past({"reasoning_content": _THOUGHT, "reasoning": _THOUGHT}))
-    if shot.error is not None:
-        return refused(shot, probing.shoot(_past({})))
-    start = shot.text.find(_THOUGHT)
+def _ask_past(probing: Probing) -> ProbeResult:
+    attempt = probing.render(_past({"reasoning_content": _THOUGHT, "reasoning": _THOUGHT}))
+    if attempt.error is not None:
+        return refused(attempt, probing.render(_past({})))
+    start = attempt.text.find(_THOUGHT)
     if start < 0:
-        return ignored(shot, "messages[1].reasoning_content", "Reasoning of an earlier turn")
+        return ignored(attempt, "messages[1].reasoning_content", "Reasoning of an earlier turn")
     detail = "Reasoning of an earlier turn is printed again."
-    return seen(Support.SUPPORTED, detail, shot, start)
+    return seen(Support.SUPPORTED, detail, attempt, start)
 
 
-def _ask_in_content(probing: Probing) -> Said:
+def _ask_in_content(probing: Probing) -> ProbeResult:
     content = f"<think>\n{_THOUGHT}\n</think>\n\n{ANSWER}"
-    shot = probing.shoot(_past({"content": content}))
-    if shot.error is not None:
-        return refused(shot, probing.shoot(_past({})))
-    start, answer = shot.text.find(_THOUGHT), shot.text.find(ANSWER)
+    attempt = probing.render(_past({"content": content}))
+    if attempt.error is not None:
+        return refused(attempt, probing.render(_past({})))
+    start, answer = attempt.text.find(_THOUGHT), attempt.text.find(ANSWER)
     if start < 0 and answer < 0:
-        return Said(Support.CHANGED, "Both the reasoning and the answer behind it are lost.")
+        return ProbeResult(Support.CHANGED, "Both the reasoning and the answer behind it are lost.")
     if start < 0:
-        return seen(Support.CHANGED, "The `<think>` block of an earlier answer is cut out.", shot, answer)
-    if content in shot.text:
-        return seen(Support.SUPPORTED, "Printed as it was sent.", shot, start)
-    return seen(Support.CHANGED, "Printed, but not as it was sent.", shot, start)
+        return seen(Support.CHANGED, "The `<think>` block of an earlier answer is cut out.", attempt, answer)
+    if content in attempt.text:
+        return seen(Support.SUPPORTED, "Printed as it was sent.", attempt, start)
+    return seen(Support.CHANGED, "Printed, but not as it was sent.", attempt, start)
 
 
-def _ask_keeper(probing: Probing) -> Said:
+def _ask_keeper(probing: Probing) -> ProbeResult:
     past = _past({"reasoning_content": _THOUGHT, "reasoning": _THOUGHT})
-    plainly = probing.shoot(past)
+    plainly = probing.render(past)
     for name, value in _KEEPERS:
-        shot = probing.shoot(past, chat_template_kwargs={name: value})
-        if shot.error is None and _THOUGHT in shot.text and _THOUGHT not in plainly.text:
+        attempt = probing.render(past, chat_template_kwargs={name: value})
+        if attempt.error is None and _THOUGHT in attempt.text and _THOUGHT not in plainly.text:
             detail = f"`{name}` set to {json.dumps(value)} keeps the reasoning of earlier turns."
-            return seen(Support.SUPPORTED, detail, shot, shot.text.find(_THOUGHT))
+            return seen(Support.SUPPORTED, detail, attempt, attempt.text.find(_THOUGHT))
     if plainly.error is not None:
-        return refused(plainly, probing.shoot(_past({})))
+        return refused(plainly, probing.render(_past({})))
     if _THOUGHT in plainly.text:
-        return Said(Support.IGNORED, "Not needed: the reasoning of earlier turns is printed anyway.")
-    return Said(Support.IGNORED, f"None of {_listed(name for name, _ in _KEEPERS)} keeps it.")
+        return ProbeResult(Support.IGNORED, "Not needed: the reasoning of earlier turns is printed anyway.")
+    return ProbeResult(Support.IGNORED, f"None of {_listed(name for name, _ in _KEEPERS)} keeps it.")
 
 
-def _ask_switch(probing: Probing) -> Said:
+def _ask_switch(probing: Probing) -> ProbeResult:
     for switch in _SWITCHES:
         name, on_value, off_value = switch.name, switch.on, switch.off
         on, off = (plain_with(probing, {name: value}) for value in (on_value, off_value))
@@ -103,8 +112,8 @@ def _ask_switch(probing: Probing) -> Said:
             detail = f"`{name}` decides; quoted is {value}. Left out it is {_default(probing, on, off)}."
             return seen(Support.SUPPORTED, detail, shown, at, len(shown.text))
     if plain(probing).error is not None:
-        return Said(Support.UNKNOWN, "The plain request gives no prompt.")
-    return Said(
+        return ProbeResult(Support.UNKNOWN, "The plain request gives no prompt.")
+    return ProbeResult(
         Support.IGNORED, f"None of {_listed(dict.fromkeys(switch.name for switch in _SWITCHES))} changes the prompt."
     )
 
@@ -113,39 +122,39 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _default(probing: Probing, on: Shot, off: Shot) -> str:
+def _default(probing: Probing, on: Attempt, off: Attempt) -> str:
     text = plain(probing).text
     return "on" if text == on.text else "off" if text == off.text else "neither of the two"
 
 
-def _ask_effort(probing: Probing) -> Said:
-    first = [probing.shoot(PLAIN, reasoning_effort=effort) for effort in _EFFORTS]
+def _ask_effort(probing: Probing) -> ProbeResult:
+    first = [probing.render(PLAIN, reasoning_effort=effort) for effort in _EFFORTS]
     said = _effort_answer("reasoning_effort", first)
     for name in _EFFORT_KWARGS:
         said = said or _effort_answer(name, [plain_with(probing, {name: effort}) for effort in _EFFORTS])
     if said is not None:
         return said
-    if all(shot.error is not None for shot in first):
+    if all(attempt.error is not None for attempt in first):
         return refused(first[0], plain(probing))
-    return Said(Support.IGNORED, "`reasoning_effort` low, medium and high give the same prompt.")
+    return ProbeResult(Support.IGNORED, "`reasoning_effort` low, medium and high give the same prompt.")
 
 
-def _effort_answer(name: str, shots: list[Shot]) -> Said | None:
+def _effort_answer(name: str, attempts: list[Attempt]) -> ProbeResult | None:
     """Return the answer if efforts give different prompts."""
-    made = [(effort, shot) for effort, shot in zip(_EFFORTS, shots, strict=True) if shot.error is None]
-    texts = {shot.text for _, shot in made}
+    made = [(effort, attempt) for effort, attempt in zip(_EFFORTS, attempts, strict=True) if attempt.error is None]
+    texts = {attempt.text for _, attempt in made}
     if len(texts) < 2:
         return None
     last = made[-1][1]
-    other = next(shot.text for _, shot in made if shot.text != last.text)
+    other = next(attempt.text for _, attempt in made if attempt.text != last.text)
     told = ", ".join(effort for effort, _ in made)
     detail = f"`{name}` gives {len(texts)} different prompts for {told}; quoted is the last."
     return seen(Support.SUPPORTED, detail, last, first_divergence(other, last.text) or 0)
 
 
-def plain_with(probing: Probing, kwargs: JSONObject) -> Shot:
+def plain_with(probing: Probing, kwargs: JSONObject) -> Attempt:
     """Return the plain request with template kwargs."""
-    return probing.shoot(PLAIN, chat_template_kwargs=kwargs)
+    return probing.render(PLAIN, chat_template_kwargs=kwargs)
 
 
 REASONING_PROBES = (

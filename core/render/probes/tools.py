@@ -8,7 +8,17 @@ import re
 from prompt_debugger.core.base.text import first_divergence
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.render.probes.messages import PLAIN, USER, plain
-from prompt_debugger.core.render.probes.probe import Change, Probe, Probing, Said, Shot, Support, ignored, refused, seen
+from prompt_debugger.core.render.probes.probe import (
+    Attempt,
+    Change,
+    Probe,
+    ProbeResult,
+    Probing,
+    Support,
+    ignored,
+    refused,
+    seen,
+)
 
 _NAME, _OTHER = "zq_weather", "zq_search"
 _ABOUT, _PARAMETER, _VALUE, _SECOND = "zqAbout the tool", "zq_city", "zqRome", "zqOslo"
@@ -45,66 +55,66 @@ def calling(arguments: JSON, content: JSON = "zqLet me look", **more: JSON) -> l
     return [*PLAIN, asked, result(_RESULT)]
 
 
-def shoot_calls(probing: Probing, arguments: JSON, content: JSON = "zqLet me look") -> Shot:
+def render_calls(probing: Probing, arguments: JSON, content: JSON = "zqLet me look") -> Attempt:
     """Render a call in the history; arguments in the form that the template takes, if any."""
-    return probing.shoot(calling(arguments, content), tools=TOOLS)
+    return probing.render(calling(arguments, content), tools=TOOLS)
 
 
 def usable_arguments(probing: Probing) -> JSON:
     """Return arguments in a form that the template takes: an object, else text."""
     text = json.dumps(_ARGUMENTS)
-    first = shoot_calls(probing, _ARGUMENTS)
-    return text if first.error is not None and shoot_calls(probing, text).error is None else _ARGUMENTS
+    first = render_calls(probing, _ARGUMENTS)
+    return text if first.error is not None and render_calls(probing, text).error is None else _ARGUMENTS
 
 
-def _ask_tools(probing: Probing) -> Said:
-    shot = probing.shoot(PLAIN, tools=TOOLS)
-    if shot.error is not None:
-        return refused(shot, plain(probing))
-    start = shot.text.find(_NAME)
+def _ask_tools(probing: Probing) -> ProbeResult:
+    attempt = probing.render(PLAIN, tools=TOOLS)
+    if attempt.error is not None:
+        return refused(attempt, plain(probing))
+    start = attempt.text.find(_NAME)
     if start < 0:
-        return ignored(shot, "tools", "What the tools are")
+        return ignored(attempt, "tools", "What the tools are")
     parts = (("their description", _ABOUT), ("their parameters", _PARAMETER), ("all but the first tool", _OTHER))
-    missing = [what for what, words in parts if words not in shot.text]
+    missing = [what for what, words in parts if words not in attempt.text]
     if missing:
-        return seen(Support.CHANGED, f"Names arrive, but not {' and '.join(missing)}.", shot, start)
-    return seen(Support.SUPPORTED, "Names, descriptions and parameters arrive.", shot, start)
+        return seen(Support.CHANGED, f"Names arrive, but not {' and '.join(missing)}.", attempt, start)
+    return seen(Support.SUPPORTED, "Names, descriptions and parameters arrive.", attempt, start)
 
 
-def _ask_calls(probing: Probing) -> Said:
+def _ask_calls(probing: Probing) -> ProbeResult:
     arguments = usable_arguments(probing)
-    shot = shoot_calls(probing, arguments)
-    if shot.error is not None:
+    attempt = render_calls(probing, arguments)
+    if attempt.error is not None:
         alone = _without_result(probing, arguments)
-        shot = alone if alone.error is None else shot
-    if shot.error is not None:
-        return refused(shot, plain(probing))
-    tail = _behind_tools(shot)
-    name_at, value_at = shot.text.find(_NAME, tail), shot.text.find(_VALUE, tail)
+        attempt = alone if alone.error is None else attempt
+    if attempt.error is not None:
+        return refused(attempt, plain(probing))
+    tail = _after_tools(attempt)
+    name_at, value_at = attempt.text.find(_NAME, tail), attempt.text.find(_VALUE, tail)
     if name_at < 0 and value_at < 0:
-        return ignored(shot, "messages[1].tool_calls", "A tool call of the history")
+        return ignored(attempt, "messages[1].tool_calls", "A tool call of the history")
     if name_at >= 0 and value_at >= 0:
-        return seen(Support.SUPPORTED, "Name and arguments are printed.", shot, min(name_at, value_at), value_at)
+        return seen(Support.SUPPORTED, "Name and arguments are printed.", attempt, min(name_at, value_at), value_at)
     if value_at < 0:
-        return seen(Support.CHANGED, "The name is printed, the arguments are lost.", shot, name_at)
-    id_at = shot.text.find(_IDS[0], tail)
+        return seen(Support.CHANGED, "The name is printed, the arguments are lost.", attempt, name_at)
+    id_at = attempt.text.find(_IDS[0], tail)
     detail = "The arguments are printed, the name is lost."
     if 0 <= id_at < value_at:
         detail = "The call's id is printed in place of its name: the id has to carry the name."
-    return seen(Support.CHANGED, detail, shot, id_at if id_at >= 0 else value_at, value_at)
+    return seen(Support.CHANGED, detail, attempt, id_at if id_at >= 0 else value_at, value_at)
 
 
-def _without_result(probing: Probing, arguments: JSON) -> Shot:
+def _without_result(probing: Probing, arguments: JSON) -> Attempt:
     """Render a call that nobody answered: where it fails as well, the result is not to blame."""
     conversation = calling(arguments)
-    return probing.shoot([*conversation[:-1], {"role": "user", "content": "zqNext words"}], tools=TOOLS)
+    return probing.render([*conversation[:-1], {"role": "user", "content": "zqNext words"}], tools=TOOLS)
 
 
-def _ask_parallel(probing: Probing) -> Said:
+def _ask_parallel(probing: Probing) -> ProbeResult:
     first = usable_arguments(probing)
     second: JSONObject = {**_ARGUMENTS, _PARAMETER: _SECOND}
     calls: list[JSON] = [call(_NAME, first), call(_OTHER, json.dumps(second) if isinstance(first, str) else second, 1)]
-    shot = probing.shoot(
+    attempt = probing.render(
         [
             *PLAIN,
             {"role": "assistant", "content": "zqBoth", "tool_calls": calls},
@@ -113,125 +123,127 @@ def _ask_parallel(probing: Probing) -> Said:
         ],
         tools=TOOLS,
     )
-    if shot.error is not None:
-        return refused(shot, shoot_calls(probing, first))
-    tail = _behind_tools(shot)
-    at = [shot.text.find(words, tail) for words in (_VALUE, _SECOND)]
-    results = [shot.text.find(words, tail) for words in (_RESULT, _NEXT_RESULT)]
+    if attempt.error is not None:
+        return refused(attempt, render_calls(probing, first))
+    tail = _after_tools(attempt)
+    at = [attempt.text.find(words, tail) for words in (_VALUE, _SECOND)]
+    results = [attempt.text.find(words, tail) for words in (_RESULT, _NEXT_RESULT)]
     if max(at) < 0:
-        return ignored(shot, "messages[1].tool_calls", "A turn with two calls")
+        return ignored(attempt, "messages[1].tool_calls", "A turn with two calls")
     if min(at) < 0:
-        return seen(Support.CHANGED, "Of two calls in one turn only one is printed.", shot, max(at))
+        return seen(Support.CHANGED, "Of two calls in one turn only one is printed.", attempt, max(at))
     if min(results) < 0:
-        return seen(Support.CHANGED, "Both calls are printed, but not both results.", shot, at[0])
+        return seen(Support.CHANGED, "Both calls are printed, but not both results.", attempt, at[0])
     if at[0] > at[1]:
-        return seen(Support.CHANGED, "Both calls are printed, the second first.", shot, at[1])
-    return seen(Support.SUPPORTED, "Two calls in one turn are printed, in order.", shot, at[0], at[1])
+        return seen(Support.CHANGED, "Both calls are printed, the second first.", attempt, at[1])
+    return seen(Support.SUPPORTED, "Two calls in one turn are printed, in order.", attempt, at[0], at[1])
 
 
-def _ask_object(probing: Probing) -> Said:
+def _ask_object(probing: Probing) -> ProbeResult:
     return _arguments_answer(probing, _ARGUMENTS, json.dumps(_ARGUMENTS))
 
 
-def _ask_text(probing: Probing) -> Said:
+def _ask_text(probing: Probing) -> ProbeResult:
     said = _arguments_answer(probing, json.dumps(_ARGUMENTS), _ARGUMENTS)
     if said.support in (Support.CHANGED, Support.REFUSED):
         return said._replace(detail=f"{said.detail} (vLLM decodes such text before the template sees it.)")
     return said
 
 
-def _arguments_answer(probing: Probing, arguments: JSON, other: JSON) -> Said:
-    shot = shoot_calls(probing, arguments)
-    if shot.error is not None:
-        return refused(shot, shoot_calls(probing, other))
-    tail = _behind_tools(shot)
-    start = shot.text.find(_VALUE, tail)
+def _arguments_answer(probing: Probing, arguments: JSON, other: JSON) -> ProbeResult:
+    attempt = render_calls(probing, arguments)
+    if attempt.error is not None:
+        return refused(attempt, render_calls(probing, other))
+    tail = _after_tools(attempt)
+    start = attempt.text.find(_VALUE, tail)
     if start < 0:
-        return ignored(shot, "messages[1].tool_calls[0].function.arguments", "The arguments")
-    shown = shot.text[tail:]
+        return ignored(attempt, "messages[1].tool_calls[0].function.arguments", "The arguments")
+    shown = attempt.text[tail:]
     if f'\\"{_VALUE}' in shown:
-        return seen(Support.CHANGED, "Encoded as JSON twice: a text in quotes, not an object.", shot, start)
+        return seen(Support.CHANGED, "Encoded as JSON twice: a text in quotes, not an object.", attempt, start)
     if re.search(f"'{_PARAMETER}'\\s*:", shown):
         detail = "Printed as Python writes an object, with single quotes, True and None."
-        return seen(Support.CHANGED, detail, shot, start)._replace(change=Change.AS_PYTHON)
-    same = shoot_calls(probing, other)
+        return seen(Support.CHANGED, detail, attempt, start)._replace(change=Change.AS_PYTHON)
+    same = render_calls(probing, other)
     how = "as JSON" if re.search(f'"{_PARAMETER}"\\s*:', shown) else "in the format's own markup"
-    if isinstance(arguments, str) and same.error is None and _squeezed(same) != _squeezed(shot):
-        return seen(Support.CHANGED, f"Printed {how}, otherwise than the same object is.", shot, start)
-    return seen(Support.SUPPORTED, f"Printed {how}.", shot, start)
+    if isinstance(arguments, str) and same.error is None and _squeezed(same) != _squeezed(attempt):
+        return seen(Support.CHANGED, f"Printed {how}, otherwise than the same object is.", attempt, start)
+    return seen(Support.SUPPORTED, f"Printed {how}.", attempt, start)
 
 
-def _squeezed(shot: Shot) -> str:
+def _squeezed(attempt: Attempt) -> str:
     """Return a prompt without white space: how JSON is spaced is no difference."""
-    return "".join(shot.text.split())
+    return "".join(attempt.text.split())
 
 
-def _ask_null_content(probing: Probing) -> Said:
+def _ask_null_content(probing: Probing) -> ProbeResult:
     arguments = usable_arguments(probing)
-    shot = shoot_calls(probing, arguments, None)
-    if shot.error is not None:
-        return refused(shot, shoot_calls(probing, arguments))
-    empty = shoot_calls(probing, arguments, "")
-    start = shot.text.find("None", _behind_tools(shot))
-    if start >= 0 and shot.text.count("None") > empty.text.count("None"):
-        return seen(Support.CHANGED, "Content null is printed as the word `None`.", shot, start, start + 4)
-    if shot.text == empty.text:
-        return Said(Support.SUPPORTED, 'Content null beside a call is the same as "".')
-    if _VALUE not in shot.text:
-        return ignored(shot, "messages[1].tool_calls", "A call beside content null")
-    return Said(Support.SUPPORTED, 'Content null beside a call is printed, otherwise than "".')
+    attempt = render_calls(probing, arguments, None)
+    if attempt.error is not None:
+        return refused(attempt, render_calls(probing, arguments))
+    empty = render_calls(probing, arguments, "")
+    start = attempt.text.find("None", _after_tools(attempt))
+    if start >= 0 and attempt.text.count("None") > empty.text.count("None"):
+        return seen(Support.CHANGED, "Content null is printed as the word `None`.", attempt, start, start + 4)
+    if attempt.text == empty.text:
+        return ProbeResult(Support.SUPPORTED, 'Content null beside a call is the same as "".')
+    if _VALUE not in attempt.text:
+        return ignored(attempt, "messages[1].tool_calls", "A call beside content null")
+    return ProbeResult(Support.SUPPORTED, 'Content null beside a call is printed, otherwise than "".')
 
 
-def _ask_results(probing: Probing) -> Said:
+def _ask_results(probing: Probing) -> ProbeResult:
     arguments = usable_arguments(probing)
-    shot = shoot_calls(probing, arguments)
-    if shot.error is not None:
-        return refused(shot, _without_result(probing, arguments))
-    start = shot.text.find(_RESULT)
+    attempt = render_calls(probing, arguments)
+    if attempt.error is not None:
+        return refused(attempt, _without_result(probing, arguments))
+    start = attempt.text.find(_RESULT)
     if start < 0:
-        return ignored(shot, "messages[2].content", "What a tool returned")
-    return seen(Support.SUPPORTED, "What the tool returned is printed.", shot, start)
+        return ignored(attempt, "messages[2].content", "What a tool returned")
+    return seen(Support.SUPPORTED, "What the tool returned is printed.", attempt, start)
 
 
-def _ask_ids(probing: Probing) -> Said:
+def _ask_ids(probing: Probing) -> ProbeResult:
     arguments = usable_arguments(probing)
-    shot = shoot_calls(probing, arguments)
-    if shot.error is not None:
-        return refused(shot, _without_result(probing, arguments))
-    at = [index for index in range(len(shot.text)) if shot.text.startswith(_IDS[0], index)]
+    attempt = render_calls(probing, arguments)
+    if attempt.error is not None:
+        return refused(attempt, _without_result(probing, arguments))
+    at = [index for index in range(len(attempt.text)) if attempt.text.startswith(_IDS[0], index)]
     if not at:
-        return ignored(shot, "messages[2].tool_call_id", "The id of a call")
-    return seen(Support.SUPPORTED, f"The id is printed, {len(at)} times for one call and its result.", shot, at[0])
+        return ignored(attempt, "messages[2].tool_call_id", "The id of a call")
+    return seen(Support.SUPPORTED, f"The id is printed, {len(at)} times for one call and its result.", attempt, at[0])
 
 
-def _ask_choice(probing: Probing) -> Said:
-    base = probing.shoot(PLAIN, tools=TOOLS)
+def _ask_choice(probing: Probing) -> ProbeResult:
+    base = probing.render(PLAIN, tools=TOOLS)
     if base.error is not None:
-        return Said(Support.UNKNOWN, "A request with tools gives no prompt.")
+        return ProbeResult(Support.UNKNOWN, "A request with tools gives no prompt.")
     for choice in ("required", "none"):
-        shot = probing.shoot(PLAIN, tools=TOOLS, chat_template_kwargs={"tool_choice": choice})
-        if shot.error is None and shot.text != base.text:
+        attempt = probing.render(PLAIN, tools=TOOLS, chat_template_kwargs={"tool_choice": choice})
+        if attempt.error is None and attempt.text != base.text:
             detail = (
                 f"The template kwarg `tool_choice={choice}` changes the prompt; the request's own field is no kwarg."
             )
-            return seen(Support.SUPPORTED, detail, shot, first_divergence(base.text, shot.text) or 0)
-    return Said(Support.IGNORED, "The template does not look at it: only the server can hold the model to a choice.")
+            return seen(Support.SUPPORTED, detail, attempt, first_divergence(base.text, attempt.text) or 0)
+    return ProbeResult(
+        Support.IGNORED, "The template does not look at it: only the server can hold the model to a choice."
+    )
 
 
-def _ask_documents(probing: Probing) -> Said:
+def _ask_documents(probing: Probing) -> ProbeResult:
     documents: list[JSON] = [{"title": "zqTitle", "text": "zqBody of it", "id": 1}]
-    shot = probing.shoot(PLAIN, documents=documents)
-    if shot.error is not None:
-        return refused(shot, plain(probing))
-    start = shot.text.find("zqBody of it")
+    attempt = probing.render(PLAIN, documents=documents)
+    if attempt.error is not None:
+        return refused(attempt, plain(probing))
+    start = attempt.text.find("zqBody of it")
     if start < 0:
-        return ignored(shot, "documents", "A document")
-    return seen(Support.SUPPORTED, "The text of a document is printed.", shot, start)
+        return ignored(attempt, "documents", "A document")
+    return seen(Support.SUPPORTED, "The text of a document is printed.", attempt, start)
 
 
-def _behind_tools(shot: Shot) -> int:
+def _after_tools(attempt: Attempt) -> int:
     """Return where the conversation begins: tools are declared in front of it."""
-    return max(0, shot.text.find(USER))
+    return max(0, attempt.text.find(USER))
 
 
 TOOL_PROBES = (

@@ -25,7 +25,7 @@ _KEPT = 2  # vocabularies that a process keeps
 
 
 def _rehearse() -> None:
-    import tokenizers  # noqa: F401 - compiled: it must be at hand before the door is locked
+    import tokenizers  # noqa: F401 - compiled: it must be at hand before the process is locked
 
 
 class LongEncoding(NamedTuple):

@@ -160,7 +160,7 @@ def _expression_end(source: str, start: int) -> int:
     while position < len(source):
         char = source[position]
         if char in "\"'":
-            position = _behind_string(source, position)
+            position = _after_string(source, position)
             continue
         if depth == 0 and (char == "," or source.startswith(("%}", "-%}", "-}}", "+%}"), position)):
             break
@@ -181,7 +181,7 @@ def _is_word(source: str, *positions: int) -> bool:
     )
 
 
-def _behind_string(source: str, start: int) -> int:
+def _after_string(source: str, start: int) -> int:
     position = start + 1
     while position < len(source) and source[position] != source[start]:
         position += 2 if source[position] == "\\" else 1

@@ -53,7 +53,7 @@ class RenderWorker:
             if error.limit in ("start", "stopped"):
                 raise
             if not steps:
-                raise _told(error, self._render.limits) from None
+                raise _as_render_error(error, self._render.limits) from None
             return unattributed(str(steps[0]["text"]), "tracing it took too long")
         plain, last = outcome_from_json(steps[0]), outcome_from_json(steps[-1])
         if len(steps) > 1 and last.fault is not None:
@@ -67,7 +67,7 @@ class RenderWorker:
         except SandboxError as error:
             if error.limit in ("start", "stopped"):
                 raise
-            raise _told(error, LIMITS) from None
+            raise _as_render_error(error, LIMITS) from None
 
     def close(self) -> None:
         """End the process."""
@@ -80,7 +80,7 @@ def shared_worker() -> RenderWorker:
     return RenderWorker(is_shared=True)
 
 
-def _told(error: SandboxError, limits: Limits) -> RenderError:
+def _as_render_error(error: SandboxError, limits: Limits) -> RenderError:
     """Return the error of a render that ended its process."""
     if error.limit in ("cpu", "wall"):
         return RenderError(f"the template ran for more than {limits.cpu_s:g} s without an end", _HINT)

@@ -44,11 +44,11 @@ def schema_of_class(cls: type) -> JSONObject:
     Fields may be added at any time, so a schema forbids none.
     """
     schema = TypeAdapter(cls).core_schema if issubclass(cls, BaseModel) else strict_schema(cast("Hashable", cls))
-    made = _Told(by_alias=True).generate(schema, mode="serialization")
+    made = _DescribedSchema(by_alias=True).generate(schema, mode="serialization")
     return cast("JSONObject", {"$schema": _DIALECT, **_open(made)})
 
 
-class _Told(GenerateJsonSchema):
+class _DescribedSchema(GenerateJsonSchema):
     """Pydantic's own words, and the docstrings'."""
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:

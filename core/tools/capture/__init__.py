@@ -11,7 +11,7 @@
 Public: `Capture`, `Outcome`, `run_capture`, `is_loopback`.
 """
 
-from prompt_debugger.core.tools.capture.door import is_loopback
+from prompt_debugger.core.tools.capture.callers import is_loopback
 from prompt_debugger.core.tools.capture.recorder import Outcome
 from prompt_debugger.core.tools.capture.serve import Capture, run_capture
 

@@ -20,7 +20,7 @@ from typing import TypeAlias
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.backends.relay import RawHeaders, Relay, RelayedAnswer
-from prompt_debugger.core.tools.capture.door import refusal_of
+from prompt_debugger.core.tools.capture.callers import refusal_of
 from prompt_debugger.core.tools.capture.exchange import Exchange
 from prompt_debugger.core.tools.capture.limits import BODY_IDLE_S, BODY_WHOLE_S, MAX_UNDER_WAY
 from prompt_debugger.core.tools.capture.recorder import Recorder

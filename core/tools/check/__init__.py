@@ -6,7 +6,7 @@ judge        what came back, and what did not   recommend   what to start a serv
 model        the files that are checked         run         all of it, in order
 template     what is wrong with the template    serve       the command that starts a server
 document     the JSON of it                 lock, junit what a pipeline keeps and shows
-way_out      our own reader, where it reads more
+plugin_fallback      our own reader, where it reads more
 changes      what changed in what is printed, for `lock`
 agreement    transformers and an engine's renderer on the same conversations
 own_renderer models that an engine renders without their template

@@ -17,7 +17,7 @@ from prompt_debugger.core.base.text import excerpt, first_divergence
 from prompt_debugger.core.base.types import Finding, JSONObject, Severity
 from prompt_debugger.core.complete import engine_of
 from prompt_debugger.core.parse.engines.rendered import EnginePrompt
-from prompt_debugger.core.render import ToldPrompt, explain_server_prompt
+from prompt_debugger.core.render import ReportedPrompt, explain_server_prompt
 from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.render.server import template_facts
 from prompt_debugger.core.tools.check.conversations import Conversation, conversations
@@ -216,7 +216,7 @@ class _Comparison:
         engine = engine_of(self.kind)
         prompt = explain_server_prompt(
             asked.body,
-            ToldPrompt(text=text, kind=engine.renders_like, changes=engine.request_changes),
+            ReportedPrompt(text=text, kind=engine.renders_like, changes=engine.request_changes),
             template=self.model.template,
             tokenizer=None,
             special_tokens=self.model.special_tokens,

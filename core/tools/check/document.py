@@ -117,7 +117,7 @@ def _command(kind: str, one: StartCommand) -> CommandRecord:
 
 
 def _plugin(check: Check) -> PluginRecord | None:
-    way, commands = check.recommendation.way_out, plugin_commands(check)
+    way, commands = check.recommendation.plugin_fallback, plugin_commands(check)
     if way is None or way.family is None or commands is None:
         return None
     return PluginRecord(

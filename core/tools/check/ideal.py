@@ -131,9 +131,9 @@ class Writer:
         assert isinstance(asked, list)
         prompt = self._prompt(request)
         history = self._render({**request, "messages": [*asked, form.message(answer)], "add_generation_prompt": False})
-        start = _parting(prompt, history)
+        start = _first_difference(prompt, history)
         written = _cut_end(_without_repeat(prompt[start:], history[start:]), answer, self._ends)
-        raw, has_own_closer = _behind_prompt(prompt, written, answer)
+        raw, has_own_closer = _after_prompt(prompt, written, answer)
         lost = tuple(_lost(answer, raw))
         kept = replace(
             answer,
@@ -167,7 +167,7 @@ def _rank(ideal: Ideal) -> tuple[int, int]:
     return len(ideal.lost), int(is_off)
 
 
-def _parting(prompt: str, history: str) -> int:
+def _first_difference(prompt: str, history: str) -> int:
     """Return where the history leaves the prompt, in front of a marker that both begin alike."""
     start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(prompt, history, strict=False)))
     if start < len(prompt) and (half := _HALF_MARKER.search(history[:start])) is not None:
@@ -183,7 +183,7 @@ def _without_repeat(closed: str, written: str) -> str:
     return written
 
 
-def _behind_prompt(prompt: str, written: str, answer: Answer) -> tuple[str, bool]:
+def _after_prompt(prompt: str, written: str, answer: Answer) -> tuple[str, bool]:
     """Return what the model writes behind the prompt, and whether the end of reasoning in it is ours."""
     opened = _open_pair(prompt)
     if opened is None:

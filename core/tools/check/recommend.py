@@ -14,7 +14,7 @@ from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.named import bears_forkserver, bears_name
-from prompt_debugger.core.tools.check.way_out import WayOut
+from prompt_debugger.core.tools.check.plugin_fallback import PluginFallback
 
 _MANY = 20  # parsers, none of which gives an answer back: then it is hardly they who are at fault
 Verdict = Literal["works", "works-with-limits", "nothing-works"]
@@ -30,7 +30,7 @@ class Recommendation:
         name: The pair as it stands in the matrix; `None` if nothing works.
         verdict: How well it works.
         reasons: Why, a sentence each, the most telling first.
-        way_out: Our own reader, where parsers fall short; `None` where nobody looked.
+        plugin_fallback: Our own reader, where parsers fall short; `None` where nobody looked.
     """
 
     tool_parser: str | None
@@ -38,7 +38,7 @@ class Recommendation:
     name: str | None
     verdict: Verdict
     reasons: tuple[str, ...]
-    way_out: WayOut | None = None
+    plugin_fallback: PluginFallback | None = None
 
 
 def family_of(ideals: Iterable[Ideal]) -> str | None:

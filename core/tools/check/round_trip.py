@@ -46,17 +46,17 @@ class RoundTrip:
         engines: Helpers with the same parsers.
         question: What is asked; without the tokenizer once vLLM has turned out not to load it.
         tools: What every request offered.
-        tell: Gets a word on how far it is.
+        report: Gets a word on how far it is.
         cells: By name of the parser, then of the answer.
-        blind: Parsers that do not read the simplest call: there is no point in streaming to them.
+        reads_no_call: Parsers that do not read the simplest call: there is no point in streaming to them.
     """
 
     engines: Sequence[VllmEngine]
     question: Question
     tools: tuple[JSONObject, ...] = TOOLS
-    tell: Callable[[str], None] = field(default=lambda _: None)
+    report: Callable[[str], None] = field(default=lambda _: None)
     cells: Cells = field(default_factory=dict)
-    blind: frozenset[str] = frozenset()
+    reads_no_call: frozenset[str] = frozenset()
 
     async def ask(self, names: Sequence[str], what: str) -> None:
         """Ask some parsers about every answer that the template writes whole."""
@@ -68,10 +68,10 @@ class RoundTrip:
         async def work(engine: VllmEngine) -> None:
             while waiting:
                 ideal = waiting.pop()
-                self.tell(f"{what}: answer {len(ideals) - len(waiting)} of {len(ideals)}")
+                self.report(f"{what}: answer {len(ideals) - len(waiting)} of {len(ideals)}")
                 await self._ask_one(engine, ideal, [name for name in names if _is_asked(name, ideal)])
 
-        self.blind = frozenset()
+        self.reads_no_call = frozenset()
         if simplest := next((one for one in ideals if one.answer.name == SIMPLEST_CALL), None):
             waiting.remove(simplest)
             asked = [name for name in names if _is_asked(name, simplest)]
@@ -79,7 +79,7 @@ class RoundTrip:
             if self.question.tokenizer is not None and self._has_failed(asked):
                 self.question = replace(self.question, tokenizer=None)
                 await self._ask_one(self.engines[0], simplest, asked)
-            self.blind = frozenset(
+            self.reads_no_call = frozenset(
                 name for name in names if (cell := self.cells[name].get(SIMPLEST_CALL)) and not cell.whole
             )
         await asyncio.gather(*map(work, self.engines))
@@ -97,7 +97,7 @@ class RoundTrip:
         if not names:
             return
         whole = await self._outcomes(engine, ideal, names, streaming=False)
-        right = [name for name in names if name not in self.blind and _judged(ideal, name, whole[name]).whole]
+        right = [name for name in names if name not in self.reads_no_call and _judged(ideal, name, whole[name]).whole]
         streamed = await self._outcomes(engine, ideal, right, streaming=True) if right else {}
         for name in names:
             self.cells[name][ideal.answer.name] = _judged(ideal, name, streamed.get(name, whole[name]))

@@ -18,6 +18,7 @@ from prompt_debugger.core.tools.check.ideal import Ideal, Writer
 from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.own_renderer import words_on_renderer
+from prompt_debugger.core.tools.check.plugin_fallback import plugin_fallback
 from prompt_debugger.core.tools.check.recommend import (
     Ranking,
     Recommendation,
@@ -30,7 +31,6 @@ from prompt_debugger.core.tools.check.round_trip import Question, RoundTrip, rea
 from prompt_debugger.core.tools.check.served import ServerRenderer
 from prompt_debugger.core.tools.check.smaller import Smaller, smaller_answers
 from prompt_debugger.core.tools.check.template import TemplateCheck, check_template
-from prompt_debugger.core.tools.check.way_out import way_out
 
 Tell = Callable[[str], None]
 _CONTROL_TOKEN = re.compile(
@@ -107,12 +107,12 @@ class Checker:
 
     Attributes:
         engines: Helpers that share the work; each has the same vLLM.
-        tell: Gets a word on how far it is.
+        report: Gets a word on how far it is.
         api_key: For a running server that is checked; never shown.
     """
 
     engines: Sequence[VllmEngine]
-    tell: Tell = field(default=lambda _: None)
+    report: Tell = field(default=lambda _: None)
     api_key: str | None = field(default=None, repr=False)
 
     async def check(self, model: CheckedModel, wanted: Wanted = Wanted()) -> Check:  # frozen
@@ -125,21 +125,21 @@ class Checker:
         tools, ideals = await asyncio.to_thread(write_answers, model, is_thorough=wanted.is_thorough)
         ranking = Ranking(await asyncio.to_thread(family_of, ideals), model.name)
         question = Question(ideals, _vocabulary_of(model), wanted.is_thorough, single_tokens(ideals, ranking.family))
-        trip = RoundTrip(self.engines, question, tools, self.tell)
+        trip = RoundTrip(self.engines, question, tools, self.report)
         order = await self._ask(trip, ranking, wanted)
-        self.tell("the template")
+        self.report("the template")
         has_plain_tools = tools is PLAIN_TOOLS
         template = await asyncio.to_thread(check_template, model, ideals, has_plain_tools=has_plain_tools)
-        self.tell("transformers and the engine's renderer")
+        self.report("transformers and the engine's renderer")
         engines = await self._compare(model, ideals, tools, known.version, ranking.family)
         chosen = recommend(ideals, trip.cells, order, ranking)
         if chosen.verdict != "works" and wanted.tool_parsers is None:
             row = trip.cells.get(chosen.name or "", {})
-            more = await asyncio.to_thread(way_out, ideals, tools, ranking.family, row)
+            more = await asyncio.to_thread(plugin_fallback, ideals, tools, ranking.family, row)
             hints = [more.sentence] if more.sentence else []
             if chosen.name is None and trip.cells and trip.question.tokenizer is None and ranking.family is not None:
                 hints.append(_ALONE)
-            chosen = replace(chosen, reasons=(*chosen.reasons, *hints), way_out=more)
+            chosen = replace(chosen, reasons=(*chosen.reasons, *hints), plugin_fallback=more)
         return Check(
             model,
             known.version,
@@ -162,7 +162,7 @@ class Checker:
         """Make smaller what was drawn and fails with the recommended parsers."""
         if name is None or not trip.question.is_thorough:
             return {}
-        self.tell("smaller answers that fail alike")
+        self.report("smaller answers that fail alike")
 
         async def again(ideal: Ideal, is_streamed: bool) -> Cell:  # noqa: FBT001
             return await trip.again(ideal, name, streaming=is_streamed)

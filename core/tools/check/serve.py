@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from prompt_debugger.core.complete import ENGINES, PARSER_NAMES, ParserNames, Proof, StartCommand, StartWith
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.tools.check.judge import Cell
+from prompt_debugger.core.tools.check.plugin_fallback import PLUGIN_FILE
 from prompt_debugger.core.tools.check.recommend import needs_reasoning
 from prompt_debugger.core.tools.check.run import Check
-from prompt_debugger.core.tools.check.way_out import PLUGIN_FILE
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME
 
 
@@ -56,7 +56,7 @@ class PluginCommands:
 
 def plugin_commands(check: Check) -> PluginCommands | None:
     """Return how our own reader is served as a plugin; `None` where it reads no more than vLLM's parsers."""
-    way = check.recommendation.way_out
+    way = check.recommendation.plugin_fallback
     if way is None or not way.write_command:
         return None
     source, _, revision = _source(check).partition("@")

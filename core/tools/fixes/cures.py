@@ -14,8 +14,8 @@ from typing import Literal
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Trace
 from prompt_debugger.core.complete import engine_of
 from prompt_debugger.core.diagnose.rules.unknown_schema_type import MEANT
-from prompt_debugger.core.diagnose.sight import prompt_of
 from prompt_debugger.core.diagnose.thinking import thinking_switch
+from prompt_debugger.core.diagnose.trace_queries import prompt_of
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.tools.experiments.difference import TokenDifference
 from prompt_debugger.core.tools.experiments.json import difference_to_json

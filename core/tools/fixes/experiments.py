@@ -169,7 +169,7 @@ async def run_experiments(
     samples: int = 1,
     budget: int | None = None,
     picked: Sequence[Plan] = (),
-    tell: Callable[[str], None] | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Experiment]:
     """Run the variants of a run, and yield each as it is done.
 
@@ -180,7 +180,7 @@ async def run_experiments(
         samples: Runs of each variant; from the second on they have a seed of their own.
         budget: Runs at most, over all variants.
         picked: Further variants (`pick_plans`).
-        tell: Told before anything runs how much will, and then each variant.
+        report: Told before anything runs how much will, and then each variant.
 
     Raises:
         RequestError: Fewer than one sample.
@@ -188,7 +188,7 @@ async def run_experiments(
     if samples < 1:
         raise RequestError("an experiment needs at least one sample", field="--samples")
     plans = [*plan_experiments(first, target), *picked]
-    say = tell or (lambda _: None)
+    say = report or (lambda _: None)
 
     async def run(body: JSONObject, plan: Plan) -> Trace:
         text = json.dumps(body, ensure_ascii=False, indent=2)

@@ -91,10 +91,10 @@ class _RequestAsker:
         holds = await (self.holds_offline(body) if self.offline else self.holds_live(body))
         if holds:
             self.smallest = body
-        self.tell()
+        self.report()
         return holds
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Tell how far it is."""
         size = (size_of(self.request.body), size_of(self.smallest))
         self.on_step(Shrinking(self.smallest, self.steps, self.asked, size, self.code, self.offline))
@@ -124,7 +124,7 @@ async def shrink_request(
     *,
     finding: str | None = None,
     budget: int = 100,
-    tell: Callable[[str], None] | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> Shrunk:
     """Return the smallest request that still fails as `request` does.
 
@@ -134,12 +134,12 @@ async def shrink_request(
         labs: Labs that may be booted for it.
         finding: Code of the finding to keep; by default that of the first error.
         budget: Runs on the server at most, before the confirming ones.
-        tell: Told what is done.
+        report: Told what is done.
 
     Raises:
         RequestError: The request does not fail, or not with that finding.
     """
-    say = tell or (lambda _: None)
+    say = report or (lambda _: None)
 
     async def run(body: JSONObject) -> Trace:
         return await run_request(replace(request, body=body), target, labs)
@@ -183,7 +183,7 @@ async def shrink_run(
     body = first.request.body
     asker = _RequestAsker(first.request, target, run, code, _lost(first), budget, on_step, smallest=body)
     asker.offline = await asker.holds_offline(body)
-    asker.tell()
+    asker.report()
     smallest = await reduce_request(body, asker.holds)
     confirmed = 0
     if asker.offline and not await asker.holds_live(smallest):

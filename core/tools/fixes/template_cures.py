@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from prompt_debugger.core.base.types import Finding, Prompt, PromptSpan, Trace
-from prompt_debugger.core.diagnose.sight import prompt_of
+from prompt_debugger.core.diagnose.trace_queries import prompt_of
 
 _EXPRESSION = re.compile(r"\{\{(?P<open>[-+]?)\s*(?P<body>.*?)\s*(?P<close>[-+]?)\}\}")
 _BOS = re.compile(r"\{\{[-+]?\s*bos_token\s*[-+]?\}\}")

@@ -20,7 +20,7 @@ from prompt_debugger.core.tools.grammar.engine import (
 )
 from prompt_debugger.core.tools.grammar.families import FAMILIES, GrammarFamily, find_family
 from prompt_debugger.core.tools.grammar.first_illegal import first_illegal_token
-from prompt_debugger.core.tools.grammar.output import Exhibit
+from prompt_debugger.core.tools.grammar.output import JudgedOutput
 from prompt_debugger.core.tools.grammar.verdict import (
     Cause,
     GrammarStatus,
@@ -36,7 +36,6 @@ __all__ = [
     "LEVELS",
     "Cause",
     "Enforcement",
-    "Exhibit",
     "GrammarEngine",
     "GrammarFamily",
     "GrammarLimits",
@@ -45,6 +44,7 @@ __all__ = [
     "GrammarTooMuchError",
     "GrammarVerdict",
     "Intervention",
+    "JudgedOutput",
     "SchemaRule",
     "SecondOpinion",
     "TokenReading",

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.structural_tag import GrammarPlan, ToolGrammar
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.tools.grammar.court import CallForm, Court
 from prompt_debugger.core.tools.grammar.enforcement import free_arguments
 from prompt_debugger.core.tools.grammar.locate import WrittenCall, find_call
+from prompt_debugger.core.tools.grammar.matcher import CallForm, GrammarMatcher
 from prompt_debugger.core.tools.grammar.relax import SchemaEdit, find_culprit, find_missing, write_steps
 from prompt_debugger.core.tools.grammar.verdict import Cause, SchemaRule
 
@@ -72,9 +72,9 @@ class Explanation:
     call: WrittenCall | None = None
 
 
-def explain_stop(court: Court, plan: GrammarPlan, stop: Stop) -> Explanation:
+def explain_stop(matcher: GrammarMatcher, plan: GrammarPlan, stop: Stop) -> Explanation:
     """Return why the grammar of `plan` stepped in."""
-    passes = _tester(court, stop)
+    passes = _tester(matcher, stop)
     call = stop.call
     for explain in (_by_count, _by_choice, _by_name, _by_arguments):
         found = explain(plan, stop, call, passes)
@@ -86,15 +86,15 @@ def explain_stop(court: Court, plan: GrammarPlan, stop: Stop) -> Explanation:
 _Passes = Callable[[GrammarPlan], bool]
 
 
-def _tester(court: Court, stop: Stop) -> _Passes:
+def _tester(matcher: GrammarMatcher, stop: Stop) -> _Passes:
     tests = 0
 
     def passes(plan: GrammarPlan) -> bool:
         nonlocal tests
         tests += 1
-        if tests > _MAX_TESTS or court.limits_reached:
+        if tests > _MAX_TESTS or matcher.limits_reached:
             return False
-        return court.lets_pass(plan, stop.data[: stop.at + 1], ended=stop.is_at_end)
+        return matcher.lets_pass(plan, stop.data[: stop.at + 1], ended=stop.is_at_end)
 
     return passes
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from prompt_debugger.core.base.structural_tag import GrammarPlan
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.parse.tools import tool_names
-from prompt_debugger.core.tools.grammar.court import Court, GrammarRefusedError, Walk
 from prompt_debugger.core.tools.grammar.enforcement import (
     Enforcement,
     describe_plan,
@@ -19,8 +18,9 @@ from prompt_debugger.core.tools.grammar.engine import GrammarEngine
 from prompt_debugger.core.tools.grammar.explain import Explanation, Stop, explain_stop
 from prompt_debugger.core.tools.grammar.families import GrammarFamily, find_family
 from prompt_debugger.core.tools.grammar.locate import has_call
+from prompt_debugger.core.tools.grammar.matcher import GrammarMatcher, GrammarRefusedError, Walk
 from prompt_debugger.core.tools.grammar.opinion import second_opinion
-from prompt_debugger.core.tools.grammar.output import Exhibit, Output, prepare_output
+from prompt_debugger.core.tools.grammar.output import JudgedOutput, Output, prepare_output
 from prompt_debugger.core.tools.grammar.repair import Repair, find_repair, original_place
 from prompt_debugger.core.tools.grammar.token_reading import read_by_tokens
 from prompt_debugger.core.tools.grammar.verdict import GrammarStatus, GrammarVerdict, Intervention
@@ -33,7 +33,7 @@ _THEN = {
 
 
 def first_illegal_token(
-    exhibit: Exhibit,
+    judged: JudgedOutput,
     tools: Sequence[JSONObject],
     family: str,
     level: str | Enforcement = "auto",
@@ -43,7 +43,7 @@ def first_illegal_token(
     """Hold an output against the grammar that vLLM would enforce.
 
     Args:
-        exhibit: The output, and how it came about.
+        judged: The output, and how it came about.
         tools: Tool specs of the request.
         family: Name of the format, as in `FAMILIES`.
         level: A level of enforcement or its name, as in `LEVELS`, or `forced:TOOL`.
@@ -56,41 +56,41 @@ def first_illegal_token(
         EngineError: There is no XGrammar, the level is unknown, or a grammar was too much for it.
     """
     enforcement = enforcement_named(level) if isinstance(level, str) else level
-    known = find_family(family, exhibit.raw)
+    known = find_family(family, judged.raw)
     blank = GrammarVerdict(
         GrammarStatus.OFF,
         "",
         known.name if known else family,
         known.grammar.structural_tag if known else None,
         enforcement.name,
-        "tokens" if exhibit.has_ids else "text",
+        "tokens" if judged.has_ids else "text",
     )
     if known is None:
         return replace(blank, sentence=f"vLLM 0.32 has no structural tag that is known here for `{family}`.")
     plan = plan_grammar(known, tools, enforcement)
     if plan is None:
         return replace(blank, sentence=_why_off(known, enforcement, tools))
-    output = prepare_output(exhibit, known)
+    output = prepare_output(judged, known)
     blank = replace(blank, constrains=describe_plan(plan))
     if output is None:
         return replace(blank, sentence="The reasoning never ends; a grammar sets in only after it.")
-    if exhibit.has_ids and output.text != exhibit.raw:
+    if judged.has_ids and output.text != judged.raw:
         blank = replace(blank, notes=("The text of the ids differs from the raw text; the ids are judged.",))
-    case = _Case(Court(engine, known), known, plan, output, tuple(sorted(tool_names(tools))), engine)
+    case = _Case(GrammarMatcher(engine, known), known, plan, output, tuple(sorted(tool_names(tools))), engine)
     try:
         verdict = _judge(case, replace(blank, starts_at=output.start_char))
     except GrammarRefusedError as refusal:
         return replace(blank, status=GrammarStatus.REFUSED, sentence=_refusal(case, str(refusal)))
-    if exhibit.tokenizer is None or not output.tokens:
+    if judged.tokenizer is None or not output.tokens:
         return verdict
-    return replace(verdict, token_reading=read_by_tokens(case.court, plan, output, exhibit.tokenizer, verdict))
+    return replace(verdict, token_reading=read_by_tokens(case.matcher, plan, output, judged.tokenizer, verdict))
 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
     """What a judgement needs all along."""
 
-    court: Court
+    matcher: GrammarMatcher
     family: GrammarFamily
     plan: GrammarPlan
     output: Output
@@ -100,26 +100,26 @@ class _Case:
 
 def _judge(case: _Case, blank: GrammarVerdict) -> GrammarVerdict:
     """Walk, explain, forgive, and walk on, until the output passes or nothing more can be forgiven."""
-    forms = case.court.call_forms(case.plan)
+    forms = case.matcher.call_forms(case.plan)
     interventions: list[Intervention] = []
     repairs: list[Repair] = []
     plan, data, opinion, then = case.plan, case.output.data, None, ""
     while True:
-        walk = case.court.walk(plan, data, explore=True)
+        walk = case.matcher.walk(plan, data, explore=True)
         status = _status(case.output, data, walk)
         if status is not GrammarStatus.STEERED:
             then = _THEN[status]
             break
-        if len(interventions) >= case.engine.limits.interventions or case.court.limits_reached:
+        if len(interventions) >= case.engine.limits.interventions or case.matcher.limits_reached:
             then = "There is more, which was not looked at."
             break
         stop = Stop(data, walk.accepted, case.declared, forms)
-        found = explain_stop(case.court, plan, stop)
+        found = explain_stop(case.matcher, plan, stop)
         if not interventions:
-            opinion = second_opinion(case.court, case.plan, case.output, found.call)
+            opinion = second_opinion(case.matcher, case.plan, case.output, found.call)
         repair = None
         if found.relaxed is None and not stop.is_at_end:
-            repair = find_repair(case.court, plan, data, walk.accepted, walk)
+            repair = find_repair(case.matcher, plan, data, walk.accepted, walk)
         place = original_place(walk.accepted, repairs)
         interventions.append(_intervention(case, plan, found, walk, place, repair))
         if found.relaxed is None and repair is None:
@@ -197,7 +197,7 @@ def _refusal(case: _Case, message: str) -> str:
     for tool in case.plan.tools:
         alone = replace(case.plan, tools=(tool,))
         try:
-            case.court.walk(alone, b"")
+            case.matcher.walk(alone, b"")
         except GrammarRefusedError as refusal:
             bad.append(f"`tools[{tool.index}]` ({tool.name}): {refusal}")
     what = "; ".join(bad) or message

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from prompt_debugger.core.base.types import CallStatus
 from prompt_debugger.core.parse.json_scan import scan_json
-from prompt_debugger.core.tools.grammar.court import CallForm
+from prompt_debugger.core.tools.grammar.matcher import CallForm
 
 _FAR_CHARS = 200
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.structural_tag import GrammarPlan
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.tools.grammar.court import Court, GrammarRefusedError
 from prompt_debugger.core.tools.grammar.locate import WrittenCall
+from prompt_debugger.core.tools.grammar.matcher import GrammarMatcher, GrammarRefusedError
 from prompt_debugger.core.tools.grammar.output import Output
 from prompt_debugger.core.tools.grammar.verdict import SecondOpinion
 
 
-def second_opinion(court: Court, plan: GrammarPlan, output: Output, call: WrittenCall | None) -> SecondOpinion | None:
+def second_opinion(
+    matcher: GrammarMatcher, plan: GrammarPlan, output: Output, call: WrittenCall | None
+) -> SecondOpinion | None:
     """Return what others say, `None` where there are no JSON arguments of a declared tool, or they say nothing."""
     tool = next((tool for tool in plan.tools if call is not None and tool.name == call.name), None)
     if call is None or tool is None or call.arguments_start is None or not isinstance(tool.parameters, dict):
         return None
     try:
-        answer = court.opinions(tool.parameters, call.arguments)
+        answer = matcher.opinions(tool.parameters, call.arguments)
     except (GrammarRefusedError, EngineError):
         return None
     errors, other = answer.get("schema_errors"), answer.get("llguidance")

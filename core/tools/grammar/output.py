@@ -17,7 +17,7 @@ _SHOWN_CHARS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Exhibit:
+class JudgedOutput:
     """A raw output to be judged, and what is known of how it came about.
 
     Attributes:
@@ -96,7 +96,7 @@ class Output:
         return TokenPlace(None, None, self.text[self.end_char : self.end_char + _SHOWN_CHARS], len(self.data))
 
 
-def prepare_output(exhibit: Exhibit, family: GrammarFamily) -> Output | None:
+def prepare_output(judged: JudgedOutput, family: GrammarFamily) -> Output | None:
     """Return the output with the part that a grammar would see; `None` if it never sets in.
 
     vLLM lets the grammar set in where the reasoning parser says that reasoning has ended.
@@ -104,11 +104,11 @@ def prepare_output(exhibit: Exhibit, family: GrammarFamily) -> Output | None:
     Raises:
         EngineError: The output is too long.
     """
-    raw, tokenizer = exhibit.raw, exhibit.tokenizer
+    raw, tokenizer = judged.raw, judged.tokenizer
     tokens: Tokens = ()
-    if exhibit.token_ids is not None and tokenizer is not None:
-        raw, tokens = tokenizer.tokens_of_ids(exhibit.token_ids)
-    start = _find_start(raw, family, exhibit.prompt_tail)
+    if judged.token_ids is not None and tokenizer is not None:
+        raw, tokens = tokenizer.tokens_of_ids(judged.token_ids)
+    start = _find_start(raw, family, judged.prompt_tail)
     if start is None:
         return None
     ends = family.ends
@@ -126,7 +126,7 @@ def prepare_output(exhibit: Exhibit, family: GrammarFamily) -> Output | None:
         position += len(token.piece)
     if tokens and position != len(_bytes(raw)):
         tokens, starts = (), []  # bytes that are no text: the table does not tile it
-    is_ended = bool(found) or exhibit.finish_reason in ("stop", "tool_calls")
+    is_ended = bool(found) or judged.finish_reason in ("stop", "tool_calls")
     return Output(raw, data, start, is_ended, end_char, tokens, tuple(starts), len(_bytes(raw[:start])))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from prompt_debugger.core.base.structural_tag import GrammarPlan
-from prompt_debugger.core.tools.grammar.court import Court, Walk
+from prompt_debugger.core.tools.grammar.matcher import GrammarMatcher, Walk
 
 _SKIPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _LOOK_AHEAD = 3
@@ -29,11 +29,11 @@ class Repair(NamedTuple):
         return " and ".join(f"{verb} {data.decode('utf-8', 'replace')!r}" for verb, data in parts if data)
 
 
-def find_repair(court: Court, plan: GrammarPlan, data: bytes, at: int, walk: Walk) -> Repair | None:
+def find_repair(matcher: GrammarMatcher, plan: GrammarPlan, data: bytes, at: int, walk: Walk) -> Repair | None:
     """Return the change after which most of `data` passes, `None` if none gets beyond the next few bytes.
 
     Args:
-        court: The family's grammars.
+        matcher: The family's grammars.
         plan: What is enforced.
         data: What was fed.
         at: Byte that was refused.
@@ -41,10 +41,10 @@ def find_repair(court: Court, plan: GrammarPlan, data: bytes, at: int, walk: Wal
     """
     best: tuple[int, Repair] | None = None
     for repair in _candidates(data, at, walk):
-        if court.limits_reached:
+        if matcher.limits_reached:
             break
         changed = repair.apply(data)
-        gained = court.walk(plan, changed).accepted - at - len(repair.inserted)
+        gained = matcher.walk(plan, changed).accepted - at - len(repair.inserted)
         left = len(data) - at - len(repair.removed)
         worth = gained - 2 * len(repair.removed) - len(repair.inserted)
         if gained > min(_LOOK_AHEAD, left - 1) and (best is None or worth > best[0]):

@@ -13,7 +13,7 @@ from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.structural_tag import GrammarPlan
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.tools.grammar.court import Court, GrammarRefusedError
+from prompt_debugger.core.tools.grammar.matcher import GrammarMatcher, GrammarRefusedError
 from prompt_debugger.core.tools.grammar.output import Output
 from prompt_debugger.core.tools.grammar.tags import replace_strings, strings_of
 from prompt_debugger.core.tools.grammar.verdict import GrammarStatus, GrammarVerdict, TokenReading
@@ -24,25 +24,25 @@ _OTHER = "\x7f"
 
 
 def read_by_tokens(
-    court: Court, plan: GrammarPlan, output: Output, tokenizer: Tokenizer, verdict: GrammarVerdict
+    matcher: GrammarMatcher, plan: GrammarPlan, output: Output, tokenizer: Tokenizer, verdict: GrammarVerdict
 ) -> TokenReading | None:
     """Return what differs from `verdict` if markers are read by id, `None` if nothing does or it cannot be told."""
     try:
-        tag = court.tag(plan)
-        return _compare(court, tag, output, tokenizer, verdict)
+        tag = matcher.tag(plan)
+        return _compare(matcher, tag, output, tokenizer, verdict)
     except (GrammarRefusedError, EngineError):
         return None
 
 
 def _compare(
-    court: Court, tag: JSONObject, output: Output, tokenizer: Tokenizer, verdict: GrammarVerdict
+    matcher: GrammarMatcher, tag: JSONObject, output: Output, tokenizer: Tokenizer, verdict: GrammarVerdict
 ) -> TokenReading | None:
     texts = dict.fromkeys(marker for text in strings_of(tag) for marker in _MARKER.findall(text))
     atoms = {text: ids[0] for text in texts if len(ids := tokenizer.encode(text)) == 1}
     signs = dict(zip(atoms, _CONTROLS, strict=False))
     sign_of_id = {atoms[text]: sign for text, sign in signs.items()}
     data, starts = _write(output, sign_of_id)
-    walk = court.walk_tag(replace_strings(tag, signs), data)
+    walk = matcher.walk_tag(replace_strings(tag, signs), data)
     place = next((index for index, start in reversed(starts) if start <= walk.accepted), None)
     status = GrammarStatus.LEGAL if walk.is_completed else GrammarStatus.INCOMPLETE
     if walk.accepted < len(data) or (status is GrammarStatus.INCOMPLETE and output.is_ended):

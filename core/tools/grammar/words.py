@@ -8,8 +8,8 @@ from difflib import get_close_matches
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.structural_tag import GrammarPlan
-from prompt_debugger.core.tools.grammar.court import Walk
 from prompt_debugger.core.tools.grammar.explain import Explanation
+from prompt_debugger.core.tools.grammar.matcher import Walk
 from prompt_debugger.core.tools.grammar.verdict import Cause, GrammarStatus, Intervention, SecondOpinion
 
 _SHOWN_RULE = 160

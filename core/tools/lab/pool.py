@@ -173,7 +173,7 @@ class LabPool:
         for victim in victims:
             victim.stop()
         try:
-            entry.lab.boot(lambda progress: self._tell(entry, progress))
+            entry.lab.boot(lambda progress: self._report(entry, progress))
         except LabError as error:
             entry.ready.set_exception(error)
         except BaseException as error:
@@ -183,7 +183,7 @@ class LabPool:
             entry.ready.set_result(entry.lab)
         self._announce_room()
 
-    def _tell(self, entry: _Entry, progress: LabProgress) -> None:
+    def _report(self, entry: _Entry, progress: LabProgress) -> None:
         if progress.state is not LabState.READY:  # said by `lease`, to those who join later as well
             with self._lock:
                 listeners = tuple(entry.listeners)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
-from prompt_debugger.core.base.egress import door
+from prompt_debugger.core.base.egress import open_egress
 from prompt_debugger.core.base.errors import LabError
 from prompt_debugger.core.base.interpreter import vllm_python
 from prompt_debugger.core.base.keys import environment_with
@@ -221,7 +221,7 @@ class Lab:
 
     def _ask(self, path: str) -> tuple[int, str]:
         connection = http.client.HTTPConnection(HOST, self.port, timeout=2.0)
-        with closing(connection), door("lab", HOST, port=self.port):
+        with closing(connection), open_egress("lab", HOST, port=self.port):
             connection.request("GET", path)
             answer = connection.getresponse()
             return answer.status, answer.read(_MOST_BYTES).decode("utf-8", "replace")

@@ -134,8 +134,8 @@ class Judge:
             turn=self.turn,
             decoding=self.decoding,
         )
-        is_told = gathered.prompt_token_ids is not None or gathered.prompt_text is not None
-        prompt = await in_thread(renderer.explain_server, body, gathered) if is_told else None
+        is_reported = gathered.prompt_token_ids is not None or gathered.prompt_text is not None
+        prompt = await in_thread(renderer.explain_server, body, gathered) if is_reported else None
         return replace(
             trace,
             sent=gathered.sent,

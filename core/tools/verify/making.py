@@ -115,13 +115,13 @@ def _bodies_in(text: str, place: str, made: Made) -> Iterator[JSONObject]:
     row, rows = 1, 1
     while row <= rows:
         try:
-            intake = read_evidence(text, None, row)
-            request = intake.run.request if intake.run is not None else intake.request
+            pasted = read_evidence(text, None, row)
+            request = pasted.run.request if pasted.run is not None else pasted.request
             if request is None or not isinstance(request.body.get("messages"), list):
-                made.note(f"{place} holds no chat request but {intake.words}")
+                made.note(f"{place} holds no chat request but {pasted.words}")
             else:
                 yield dict(request.body)
-            rows = max(rows, intake.rows)
+            rows = max(rows, pasted.rows)
         except DebuggerError as error:
             made.note(f"{place}: {error.message}")
         row += 1

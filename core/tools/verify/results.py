@@ -139,11 +139,11 @@ def _account(tally: Tally, about: About, baseline: PairedRecord | None, gates: M
         not_judged=tally.labels.not_judged(),
         baseline=baseline,
         gates=gates,
-        error=None if about.error is None else _told(about.error),
+        error=None if about.error is None else _error_json(about.error),
     )
 
 
-def _told(error: DebuggerError) -> JSONObject:
+def _error_json(error: DebuggerError) -> JSONObject:
     told = redact_json(error.to_json())
     assert isinstance(told, dict)
     return told

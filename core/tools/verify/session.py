@@ -25,11 +25,11 @@ from prompt_debugger.core.pipeline.target import Target, client_of
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.verify.asking import Asker, Budget, Patience, Spent
+from prompt_debugger.core.tools.verify.backpressure import Backpressure
 from prompt_debugger.core.tools.verify.dataset import Preparation, Row, Shard, count_rows, read_rows
 from prompt_debugger.core.tools.verify.flow import Flow
 from prompt_debugger.core.tools.verify.journal import Journal
 from prompt_debugger.core.tools.verify.judge import Judge
-from prompt_debugger.core.tools.verify.slack import Slack
 
 _READERS = 8
 
@@ -170,7 +170,7 @@ class _Session:
     clock: Callable[[], float]
     labs: LabPool | None
     stop: Stop
-    tell: Callable[[Progress], None]
+    report: Callable[[Progress], None]
     progress: Progress = field(default_factory=Progress)
 
     async def run(self) -> Outcome:
@@ -270,22 +270,22 @@ class _Session:
 
     async def _work_all(self, sides: list[_Side]) -> None:
         """Ask and read all servers' rows."""
-        slack = Slack(self.clock, time.process_time)
-        looking = asyncio.ensure_future(slack.keep_looking())
+        backpressure = Backpressure(self.clock, time.process_time)
+        looking = asyncio.ensure_future(backpressure.keep_looking())
         try:
-            await asyncio.gather(*(self._work(side, sides, slack) for side in sides))
+            await asyncio.gather(*(self._work(side, sides, backpressure) for side in sides))
         finally:
             looking.cancel()
 
-    async def _work(self, side: _Side, sides: list[_Side], slack: Slack) -> None:
+    async def _work(self, side: _Side, sides: list[_Side], backpressure: Backpressure) -> None:
         """Ask and read one server's rows."""
-        reading = asyncio.ensure_future(self._read_all(side, slack))
+        reading = asyncio.ensure_future(self._read_all(side, backpressure))
         try:
             await _until(self.stop.asking, side.asker.ask_all(self._rows(side)))
         finally:
             side.is_asked = True
             if all(one.is_asked for one in sides):
-                slack.end()
+                backpressure.end()
             side.has_news.set()
             if self.stop.reading.is_set():
                 reading.cancel()
@@ -295,14 +295,14 @@ class _Session:
     def _rows(self, side: _Side) -> Iterator[Row]:
         return read_rows(self.plan.dataset, side.preparation, shard=self.plan.shard, limit=self.plan.limit)
 
-    async def _read_all(self, side: _Side, slack: Slack) -> None:
+    async def _read_all(self, side: _Side, backpressure: Backpressure) -> None:
         async with asyncio.TaskGroup() as group:
             for _ in range(_READERS):
-                group.create_task(self._read_some(side, slack))
+                group.create_task(self._read_some(side, backpressure))
 
-    async def _read_some(self, side: _Side, slack: Slack) -> None:
+    async def _read_some(self, side: _Side, backpressure: Backpressure) -> None:
         while True:
-            await slack.wait()
+            await backpressure.wait()
             answered = self.journal.next_answered(side.number, side.busy)
             if answered is None:
                 if side.is_asked:
@@ -326,20 +326,20 @@ class _Session:
         progress.read = sum(count(side.number, "done") for side in sides)
         progress.answered = progress.read + sum(count(side.number, "answered") for side in sides)
         progress.read_before = progress.read
-        self.tell(progress)
+        self.report(progress)
 
     def _note_end(self, flow: Flow, *, is_answered: bool) -> None:
         self.progress.answered += is_answered
         self.progress.failed += not is_answered
         self.progress.limit = flow.limit
-        self.tell(self.progress)
+        self.report(self.progress)
 
     def _note_read(self, row: JSONObject) -> None:
         own = row["debugger"]
         assert isinstance(own, dict)
         self.progress.read += 1
         self.progress.lost += sum(int(str(own[name] or 0)) for name in ("dropped", "altered", "cut"))
-        self.tell(self.progress)
+        self.report(self.progress)
 
 
 def _first_of(failures: BaseExceptionGroup) -> BaseException:

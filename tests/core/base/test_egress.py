@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[3]
 _PROLOGUE = """
 import asyncio, socket, sys, threading
-from prompt_debugger.core.base.egress import door, forbid_network, is_forbidden, is_locked, know_own_name, lock
+from prompt_debugger.core.base.egress import open_egress, forbid_network, is_forbidden, is_locked, know_own_name, lock
 forbid_network()
 port = int(sys.argv[1])
 def connect(host="127.0.0.1"):
@@ -97,10 +97,10 @@ def test_names_of_this_machine_are_looked_up() -> None:
 
 def test_a_door_leads_to_its_address_and_nowhere_else() -> None:
     code = """
-    with door("test", "127.0.0.1", port=port): print(connect())
-    with door("test", "127.0.0.1", port=port + 1): print(connect())
-    with door("test", "127.0.0.2", port=port): print(connect())
-    with door("test", "127.0.0.1"): print(connect())
+    with open_egress("test", "127.0.0.1", port=port): print(connect())
+    with open_egress("test", "127.0.0.1", port=port + 1): print(connect())
+    with open_egress("test", "127.0.0.2", port=port): print(connect())
+    with open_egress("test", "127.0.0.1"): print(connect())
     print(connect())
     """
 
@@ -109,7 +109,7 @@ def test_a_door_leads_to_its_address_and_nowhere_else() -> None:
 
 def test_a_door_is_one_thread_s_and_one_task_s() -> None:
     code = """
-    with door("test", "127.0.0.1"):
+    with open_egress("test", "127.0.0.1"):
         thread = threading.Thread(target=lambda: print(connect()))
         thread.start(); thread.join()
     async def main():
@@ -117,7 +117,7 @@ def test_a_door_is_one_thread_s_and_one_task_s() -> None:
         async def other():
             await opened.wait(); print(connect()); done.set()
         task = asyncio.create_task(other())
-        with door("test", "127.0.0.1"):
+        with open_egress("test", "127.0.0.1"):
             opened.set(); await done.wait()
         await task
     asyncio.run(main())
@@ -132,7 +132,7 @@ def test_a_task_begun_inside_keeps_no_door_open() -> None:
         shut = asyncio.Event()
         async def later():
             await shut.wait(); print(connect())
-        with door("test", "127.0.0.1"):
+        with open_egress("test", "127.0.0.1"):
             task = asyncio.create_task(later())
             await asyncio.sleep(0)
         shut.set(); await task
@@ -147,7 +147,7 @@ def test_a_locked_door_does_not_open() -> None:
     lock("hub")
     print(is_locked("hub"), is_locked("server"))
     try:
-        with door("hub", "127.0.0.1"): print(connect())
+        with open_egress("hub", "127.0.0.1"): print(connect())
     except PermissionError: print("refused")
     """
 

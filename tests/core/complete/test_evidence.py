@@ -29,7 +29,7 @@ from prompt_debugger.core.base.types import (
     TokenKind,
 )
 from prompt_debugger.core.complete import ENGINES, Gathered, OutputToParse, ServerClient, gather
-from prompt_debugger.core.render import pieces_of_told
+from prompt_debugger.core.render import pieces_of_reported
 from prompt_debugger.core.render.tokenizers import load_tokenizer
 from prompt_debugger.core.tools.lab import LabPool, LabSpec
 from tests.conftest import ROOT
@@ -194,7 +194,7 @@ async def test_without_a_tokenizer_the_server_tells_its_tokens(client: ServerCli
         assert ids is not None
         assert told is not None
         assert text is not None
-        assert pieces_of_told(told, text) == tuple(token.piece for token in tokenizer.tokens_of_ids(ids)[1])
+        assert pieces_of_reported(told, text) == tuple(token.piece for token in tokenizer.tokens_of_ids(ids)[1])
 
 
 @pytest.mark.lab
@@ -530,7 +530,7 @@ async def test_ids_that_their_own_text_does_not_have_are_asked_for_alone() -> No
     }
     async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
         client.server = replace(SERVER, kind="vllm")
-        told = await client.told_tokens((7, 8, 7), " hi h")
+        told = await client.reported_tokens((7, 8, 7), " hi h")
 
     assert told == ("Ġh", b"i", "Ġh")
     assert [request.json for request in server.received][-1] == {"tokens": [8], "model": "m"}
@@ -541,7 +541,7 @@ async def test_a_server_that_tells_no_tokens_tells_none(tokenized: Behaviour) ->
     async with faulty_server({"/tokenize": tokenized}) as server, ServerClient(server.base_url) as client:
         for kind in ("vllm", "openai-compatible"):
             client.server = replace(SERVER, kind=kind)
-            assert await client.told_tokens((1,), "a") is None
+            assert await client.reported_tokens((1,), "a") is None
 
 
 async def test_ids_beside_log_probabilities_need_no_decoding() -> None:

@@ -67,14 +67,14 @@ def test_a_stop_string_of_llama_cpp_is_its_stop_reason() -> None:
 
     assert read_chat(answer, "", 0.0).stop_reason == "###"
     assert run_facts.read_facts(json.dumps(answer)).sampler_word == "stop"
-    assert run_facts.read_facts(json.dumps(answer)).tells_grammar is False
+    assert run_facts.read_facts(json.dumps(answer)).reports_grammar is False
 
 
 def test_a_run_without_a_grammar_says_so() -> None:
     body = json.dumps({"__verbose": {"generation_settings": {"grammar": ""}}})
 
     facts = run_facts.read_facts(body)
-    assert (facts.tells_grammar, facts.grammar) == (True, None)
+    assert (facts.reports_grammar, facts.grammar) == (True, None)
 
 
 def test_a_proxy_hands_the_ids_on_in_a_field_of_its_own() -> None:

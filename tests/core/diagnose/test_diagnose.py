@@ -12,7 +12,7 @@ from prompt_debugger.core.base.types import ChatResult, Finding, JSONObject, Req
 from prompt_debugger.core.diagnose import CRASH_CODE, RULES, diagnose_trace, index_rules
 from prompt_debugger.core.diagnose.blame import mark_followers, worst_first
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight
+from prompt_debugger.core.diagnose.trace_queries import TracePart
 
 EMPTY = Trace(request=Request(body={}, text=""))
 
@@ -148,7 +148,7 @@ def test_a_rule_is_asked_only_where_the_trace_shows_what_it_needs() -> None:
         asked.append(trace.request.text)
         return iter(())
 
-    rule = TraceRule("PD999", "asked-at-all", Severity.NOTE, Stage.PARSE, find, needs=Sight.ANSWER)
+    rule = TraceRule("PD999", "asked-at-all", Severity.NOTE, Stage.PARSE, find, needs=TracePart.ANSWER)
 
     diagnose_trace(Trace(request=Request(body={}, text="alone")), {"PD999": rule})
     diagnose_trace(Trace(request=Request(body={}, text="answered"), chat=ChatResult({}, "stop")), {"PD999": rule})

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose import CRASH_CODE, RULES, diagnose_trace, reach_verdict
 from prompt_debugger.core.diagnose.blame import worst_first
-from prompt_debugger.core.diagnose.sight import sights_of
+from prompt_debugger.core.diagnose.trace_queries import parts_of_trace
 from tests.core.diagnose.strategies import traces
 from tests.examples import examples
 
@@ -27,7 +27,7 @@ def test_no_rule_raises_on_any_trace(trace: Trace) -> None:
 @slow
 @given(traces())
 def test_a_rule_is_silent_where_what_it_needs_is_missing(trace: Trace) -> None:
-    sights = sights_of(trace)
+    sights = parts_of_trace(trace)
     for rule in RULES.values():
         needs = getattr(rule, "needs", None)
         if needs is not None and needs not in sights:

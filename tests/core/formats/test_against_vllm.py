@@ -109,7 +109,7 @@ async def test_the_switch_of_the_family_tells_its_parser_that_nothing_is_thought
     outcome = await ask(engine, write_parser_name(None, parser), ANSWER, kwargs(name, on=False))
 
     got = (outcome.reasoning or None, (outcome.content or "").strip())
-    assert got == ((ANSWER, "") if parser in FORMATS[name].facts.deaf_parsers else (None, ANSWER))
+    assert got == ((ANSWER, "") if parser in FORMATS[name].facts.parsers_ignoring_switch else (None, ANSWER))
 
 
 @pytest.mark.parametrize(("name", "parser"), READERS, ids=str)

@@ -130,7 +130,7 @@ print(json.dumps({
 ASK = """
 import json
 from prompt_debugger.core.diagnose.markers import find_markers
-from prompt_debugger.core.diagnose.sight import open_think_tail
+from prompt_debugger.core.diagnose.trace_queries import open_think_tail
 from prompt_debugger.core.formats import TABLES, pick_format
 from prompt_debugger.core.tools.grammar import find_family
 from prompt_debugger.core.base.protocols import ReadContext

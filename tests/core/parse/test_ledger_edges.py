@@ -12,7 +12,7 @@ from prompt_debugger.core.base.types import JSON, CallOutcome, Fate, JSONObject,
 from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.parse.align import Match
-from prompt_debugger.core.parse.ledger import _telling_matches
+from prompt_debugger.core.parse.ledger import _distinctive_matches
 from prompt_debugger.core.parse.matching import MessageCall, message_calls
 from tests.core.diagnose.cases import build_trace
 
@@ -175,14 +175,14 @@ def test_what_of_a_call_stands_between_made_up_words_is_found_piece_by_piece() -
 def test_short_agreements_count_where_they_join_a_long_one_or_are_all_there_is(
     matches: list[Match], text: str, kept: list[int]
 ) -> None:
-    assert _telling_matches(matches, text, 0, len(text)) == [matches[index] for index in kept]
+    assert _distinctive_matches(matches, text, 0, len(text)) == [matches[index] for index in kept]
 
 
 def test_what_is_all_there_is_is_measured_within_its_own_gap() -> None:
     match = Match(0, 5, 2)
 
-    assert _telling_matches([match], "abcd\x00ef\x00ghij", 5, 7) == [match]
-    assert _telling_matches([match], "abcd\x00ef\x00ghij", 4, 9) == []
+    assert _distinctive_matches([match], "abcd\x00ef\x00ghij", 5, 7) == [match]
+    assert _distinctive_matches([match], "abcd\x00ef\x00ghij", 4, 9) == []
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ DONE = Progress(replace(TRACE, title="done"), "Done")
 async def test_every_step_is_seen_and_of_text_that_grows_the_last():
     queue = ProgressQueue()
     for progress in (ASKING, replace(ASKING, raw_text="a"), replace(ASKING, raw_text="ab"), DONE):
-        queue.tell(progress)
+        queue.report(progress)
     queue.end()
 
     assert await queue.next() == replace(ASKING, raw_text="ab")
@@ -29,7 +29,7 @@ async def test_who_waits_hears_of_what_comes_later_and_of_the_end():
     queue = ProgressQueue()
     waiting = asyncio.ensure_future(queue.next())
     await asyncio.sleep(0)
-    queue.tell(ASKING)
+    queue.report(ASKING)
 
     assert await waiting == ASKING
     waiting = asyncio.ensure_future(queue.wait(60.0))
@@ -41,8 +41,8 @@ async def test_who_waits_hears_of_what_comes_later_and_of_the_end():
 
 async def test_a_look_at_the_newest_leaves_nothing_behind_it():
     queue = ProgressQueue()
-    queue.tell(ASKING)
-    queue.tell(DONE)
+    queue.report(ASKING)
+    queue.report(DONE)
     await queue.wait(60.0)
 
     assert queue.newest == DONE

@@ -12,7 +12,7 @@ import pytest
 
 from prompt_debugger.core.base.types import SpanKind
 from prompt_debugger.core.render import (
-    ToldPrompt,
+    ReportedPrompt,
     compare_prompts,
     explain_server_prompt,
     load_template,
@@ -43,7 +43,7 @@ def test_every_prompt_of_the_lab_server_is_proved(name: str, lab_url: str, lab_m
 
     server = explain_server_prompt(
         body,
-        ToldPrompt(answer["prompt_token_ids"], answer["prompt_text"]),
+        ReportedPrompt(answer["prompt_token_ids"], answer["prompt_text"]),
         template=template,
         tokenizer=tokenizer,
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from prompt_debugger.core.base.types import JSON, JSONObject, Prompt, SpanKind
-from prompt_debugger.core.render import ToldPrompt, explain_server_prompt
+from prompt_debugger.core.render import ReportedPrompt, explain_server_prompt
 from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob
 from prompt_debugger.core.render.request_variables import read_variables
@@ -41,7 +41,7 @@ def explain(body: JSONObject, text: str, lab: str, **known: str) -> Prompt:
     template = known.pop("template", TEMPLATE)
     return explain_server_prompt(
         body,
-        ToldPrompt(
+        ReportedPrompt(
             tokenizer.encode(text),
             template=known.get("server_template"),
             kind=known.get("server_kind", "vllm"),

@@ -9,7 +9,7 @@ import pytest
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import RequestChange
 from prompt_debugger.core.base.types import JSONObject, Prompt
-from prompt_debugger.core.render import ToldPrompt, explain_server_prompt
+from prompt_debugger.core.render import ReportedPrompt, explain_server_prompt
 from prompt_debugger.core.render.engine import run_job
 from tests.core.render.shapes import assistant, call, user
 
@@ -43,7 +43,7 @@ RETURNS_NOTHING = RequestChange("returns nothing", lambda _: None)  # type: igno
 
 
 def explain(text: str, *changes: RequestChange, body: JSONObject = BODY) -> Prompt:
-    told = ToldPrompt(text=text, changes=changes)
+    told = ReportedPrompt(text=text, changes=changes)
     return explain_server_prompt(body, told, template=TEMPLATE, tokenizer=None, renderer=run_job)
 
 

@@ -6,7 +6,13 @@ import pytest
 
 from prompt_debugger.core.base.types import JSON, JSONObject, Prompt
 from prompt_debugger.core.pipeline.rendering import Renderer
-from prompt_debugger.core.render import Remembered, ToldPrompt, explain_server_prompt, generation_prompt, render_local
+from prompt_debugger.core.render import (
+    Remembered,
+    ReportedPrompt,
+    explain_server_prompt,
+    generation_prompt,
+    render_local,
+)
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome, Variable
 from prompt_debugger.core.render.worker import RenderWorker
 
@@ -38,7 +44,7 @@ def steps(remembered: Remembered | None, server_text: str) -> tuple[Prompt, str,
     opened = generation_prompt(TEMPLATE, BODY, renderer=remembered)
     sent = {**BODY, "model": "lab"}
     server = explain_server_prompt(
-        sent, ToldPrompt(text=server_text), template=TEMPLATE, tokenizer=None, remembered=remembered
+        sent, ReportedPrompt(text=server_text), template=TEMPLATE, tokenizer=None, remembered=remembered
     )
     return local, opened, server
 

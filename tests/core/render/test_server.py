@@ -10,7 +10,7 @@ import pytest
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.types import JSONObject, Prompt, SpanKind, TokenKind
 from prompt_debugger.core.render import (
-    ToldPrompt,
+    ReportedPrompt,
     compare_prompts,
     explain_server_prompt,
     load_template,
@@ -58,7 +58,9 @@ def served(body: JSONObject, template: str, **changes: object) -> str:
 
 def explain(body: JSONObject, template: str | None, text: str, tokenizer: FastTokenizer | None = None) -> Prompt:
     ids = None if tokenizer is None else tokenizer.encode(text)
-    return explain_server_prompt(body, ToldPrompt(ids, text), template=template, tokenizer=tokenizer, renderer=run_job)
+    return explain_server_prompt(
+        body, ReportedPrompt(ids, text), template=template, tokenizer=tokenizer, renderer=run_job
+    )
 
 
 def local(body: JSONObject, template: str) -> Prompt:
@@ -213,7 +215,7 @@ def test_a_template_that_fails_on_our_side_still_gives_an_attribution() -> None:
 
 def test_neither_text_nor_tokenizer_is_an_error() -> None:
     with pytest.raises(RenderError, match="not known as text"):
-        explain_server_prompt(HISTORY, ToldPrompt([1, 2]), template=None, tokenizer=None)
+        explain_server_prompt(HISTORY, ReportedPrompt([1, 2]), template=None, tokenizer=None)
 
 
 def test_differences_are_found_by_token(lab_model_dir: object) -> None:

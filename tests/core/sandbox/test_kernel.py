@@ -28,7 +28,7 @@ from prompt_debugger.core.sandbox.kernel import (
     rules_for,
 )
 from prompt_debugger.core.sandbox.landlock import Landlock
-from prompt_debugger.core.sandbox.locked import tell_unlocked
+from prompt_debugger.core.sandbox.locked import report_unlocked
 from tests.conftest import ROOT
 from tests.core.sandbox import native
 from tests.patience import PATIENCE_S
@@ -48,7 +48,7 @@ def sandbox() -> Iterator[Sandbox]:
 @pytest.fixture
 def whole(sandbox: Sandbox) -> Sandbox:
     """A sandbox whose processes lock all there is to lock."""
-    if missing := sandbox.call(tell_unlocked):
+    if missing := sandbox.call(report_unlocked):
         pytest.skip(f"this system does not lock {missing}")
     return sandbox
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from prompt_debugger.core.base.types import ParserOutcome
 from prompt_debugger.core.tools.check import ideal_of, plugin_commands
 from prompt_debugger.core.tools.check.model import CheckedModel
+from prompt_debugger.core.tools.check.plugin_fallback import plugin_fallback
 from prompt_debugger.core.tools.check.run import check_without_parsers
-from prompt_debugger.core.tools.check.way_out import way_out
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload
 from prompt_debugger.ui.rule_pages import rules_html
@@ -58,8 +58,8 @@ def test_every_flag_of_the_command_has_its_reason():
 
 def test_where_parsers_fall_short_our_reader_is_the_way_out():
     check = check_of(cells={"one-call": WRONG})
-    way = way_out(check.ideals, check.tools, check.family, {})
-    short = replace(check, recommendation=replace(check.recommendation, way_out=way))
+    way = plugin_fallback(check.ideals, check.tools, check.family, {})
+    short = replace(check, recommendation=replace(check.recommendation, plugin_fallback=way))
 
     assert shown(check)["plugin"] == []
     commands = plugin_commands(short)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.base.types import ParserOutcome, Parting, Server, Span, SplitTrial, VllmOutcome
+from prompt_debugger.core.base.types import Divergence, ParserOutcome, Server, Span, SplitTrial, VllmOutcome
 from prompt_debugger.core.pipeline import account_of
 from prompt_debugger.core.tools.experiments import CallHistory, ReleaseRow, ReleaseTable
 from prompt_debugger.core.tools.grammar import (
@@ -118,7 +118,7 @@ def test_the_smallest_split_leads_to_its_token(trace, right):
         smallest_split=(raw[:5], raw[5:]),
         parts_at=1,
         trials=(SplitTrial("as one delta", 1, None), SplitTrial("token by token", 9, "content is 'a'")),
-        parting=Parting({"content": "a"}, {"content": "ab"}, {"content": "ab"}),
+        parting=Divergence({"content": "a"}, {"content": "ab"}, {"content": "ab"}),
     )
 
     shown = header(splits_payload(trace, "vllm:kimi_k2", outcome))

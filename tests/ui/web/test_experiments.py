@@ -263,7 +263,7 @@ async def test_an_experiment_can_be_left_at_any_step():
 async def test_a_slow_step_ticks():
     """Gradio notices a closed tab only when the handler yields."""
     from prompt_debugger.ui.web.experiments import follow_steps
-    from prompt_debugger.ui.web.pace import Pace
+    from prompt_debugger.ui.web.redraw_rate import RedrawRate
 
     gate = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -272,7 +272,7 @@ async def test_a_slow_step_ticks():
         asyncio.run_coroutine_threadsafe(gate.wait(), loop).result()
         yield "done"
 
-    ticks = follow_steps(slow(), None, Pace())
+    ticks = follow_steps(slow(), None, RedrawRate())
     assert [await anext(ticks), await anext(ticks)] == [(None, True), (None, True)]
     gate.set()
     assert [step async for step in ticks if step[0] is not None][-1] == ("done", False)

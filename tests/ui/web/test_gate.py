@@ -54,11 +54,11 @@ async def heard(gate, turn):
 
 def test_many_runs_draw_what_has_not_changed_less_often(stack):
     gate = RunGate(Limits(runs_at_once=2))
-    alone = gate.pace()
+    alone = gate.redraw_rate()
     for number in range(40):
         stack.enter_context(gate.enter(f"visitor {number}"))
 
-    assert (alone, gate.pace()) == (1.0, 10.0)
+    assert (alone, gate.redraw_rate()) == (1.0, 10.0)
 
 
 def test_tools_that_wait_count_as_runs_do(stack):
@@ -66,10 +66,10 @@ def test_tools_that_wait_count_as_runs_do(stack):
     stack.enter_context(gate.enter("visitor"))
     for _ in range(39):
         stack.enter_context(gate.drawing.counted())
-    many = gate.pace()
+    many = gate.redraw_rate()
     stack.close()
 
-    assert (many, gate.pace()) == (10.0, 1.0)
+    assert (many, gate.redraw_rate()) == (10.0, 1.0)
 
 
 def test_everybodys_first_run_comes_before_anybodys_second(stack):

@@ -80,9 +80,9 @@ def test_a_failure_is_said_and_strangers_are_not_told_more_than_they_need():
     labs.install(ELSEWHERE)
 
     assert "3 MB free" in labs.describe(Target().lab).sentence
-    for public, is_told in ((False, True), (True, False)):
+    for public, is_reported in ((False, True), (True, False)):
         payload, goes_on = Handlers(PageSettings(public=public), labs).describe_lab()
-        assert ("/secret/place" in str(unpack_payload(payload)[0])) == is_told
+        assert ("/secret/place" in str(unpack_payload(payload)[0])) == is_reported
         assert not goes_on
 
 

@@ -15,7 +15,7 @@ from gradio.state_holder import SessionState
 
 from prompt_debugger.core.base.types import Request, Trace
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.ui.web.door.events import EventDoor
+from prompt_debugger.ui.web.admission.events import EventGuard
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.settings import PageSettings
 from tests.patience import PATIENCE_S
@@ -41,10 +41,10 @@ def served():
         blocks.close(verbose=False)
 
 
-def door_of(blocks):
+def guard_of(blocks):
     """Return the page's own door among the layers in front of it."""
     layer = blocks.app.middleware_stack
-    while not isinstance(layer, EventDoor):
+    while not isinstance(layer, EventGuard):
         layer = layer.app
     return layer
 
@@ -55,7 +55,7 @@ def held(blocks):
     queue = blocks._queue
     kinds = Counter(type(item) for item in gc.get_objects() if type(item) in KINDS)
     places = {
-        "pages": len(door_of(blocks).sessions),
+        "pages": len(guard_of(blocks).sessions),
         "sessions": len(blocks.state_holder.session_data),
         "messages": len(queue.pending_messages_per_session),
         "pending": len(queue.pending_event_ids_session),
@@ -70,7 +70,7 @@ async def all_leave(blocks):
     """Let so much time pass that every page that was closed is forgotten."""
     while blocks._queue.event_ids_to_events:  # what gradio does after the last message
         await asyncio.sleep(0)
-    sessions = door_of(blocks).sessions
+    sessions = guard_of(blocks).sessions
     while any(seen.streams for seen in sessions._pages.values()):
         await asyncio.sleep(0)
     sessions._clock = lambda: time.monotonic() + 1_000

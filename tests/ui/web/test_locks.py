@@ -9,7 +9,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import SandboxError
 from prompt_debugger.core.sandbox.kernel import PARTS
-from prompt_debugger.core.sandbox.locked import tell_unlocked
+from prompt_debugger.core.sandbox.locked import report_unlocked
 from prompt_debugger.ui.cli import page
 from prompt_debugger.ui.web import launch
 from prompt_debugger.ui.web.locks import refuse_weak_sandbox, unlocked_lines
@@ -25,7 +25,7 @@ class Lacking:
         self._missing = missing
 
     def call(self, job: object) -> dict[str, str]:
-        assert job is tell_unlocked
+        assert job is report_unlocked
         return self._missing
 
 
@@ -48,7 +48,7 @@ def test_each_missing_part_is_one_line_that_says_what_could_happen():
 def test_a_whole_sandbox_is_not_mentioned(system, capsys):
     system({})
 
-    launch.tell_what_is_unlocked(PageSettings(public=True))
+    launch.report_unlocked_parts(PageSettings(public=True))
 
     assert capsys.readouterr().err == ""
 
@@ -57,7 +57,7 @@ def test_strangers_are_not_served_from_a_weak_sandbox(system, capsys):
     system(WEAK)
 
     with pytest.raises(SandboxError, match="does not lock system calls, files") as raised:
-        launch.tell_what_is_unlocked(PageSettings(public=True))
+        launch.report_unlocked_parts(PageSettings(public=True))
 
     assert "--accept-weak-sandbox" in raised.value.hint
     assert len(capsys.readouterr().err.splitlines()) == len(WEAK)
@@ -69,7 +69,7 @@ def test_strangers_are_not_served_from_a_weak_sandbox(system, capsys):
 def test_who_accepts_it_or_is_alone_is_told_and_served(system, capsys, settings):
     system(WEAK)
 
-    launch.tell_what_is_unlocked(settings)
+    launch.report_unlocked_parts(settings)
 
     said = capsys.readouterr().err
     assert "system calls (Operation not permitted)" in said
@@ -89,7 +89,7 @@ def test_a_page_that_is_not_served_has_opened_nothing(monkeypatch, system):
     monkeypatch.setattr(launch, "Kernel", lambda: SimpleNamespace(hide=lambda: seen.append("hide")))
     monkeypatch.setattr(launch, "lock", lambda door: seen.append(door))
     monkeypatch.setattr(launch, "build_app", lambda *_: SimpleNamespace(close=lambda **_: None))
-    monkeypatch.setattr(Lacking, "call", lambda self, job, *_, **__: self._missing if job is tell_unlocked else None)
+    monkeypatch.setattr(Lacking, "call", lambda self, job, *_, **__: self._missing if job is report_unlocked else None)
 
     with pytest.raises(SandboxError):
         launch.launch_app(PageSettings(public=True, lab=False))

@@ -14,9 +14,9 @@ import pytest
 
 from prompt_debugger.core.base.errors import SandboxError
 from prompt_debugger.core.sandbox import sandbox_of
-from prompt_debugger.ui.web.door.counts import Use
-from prompt_debugger.ui.web.door.events import CHARGE, VISITOR
-from prompt_debugger.ui.web.door.kinds import Kind
+from prompt_debugger.ui.web.admission.counts import Use
+from prompt_debugger.ui.web.admission.events import CHARGE, VISITOR
+from prompt_debugger.ui.web.admission.kinds import Kind
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.memory import FairLine, PageMemory, Work, line_up_fairly
 from prompt_debugger.ui.web.settings import PageSettings

@@ -12,8 +12,8 @@ from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.labs import PageLabs
-from prompt_debugger.ui.web.pace import TICK_S, Pace
 from prompt_debugger.ui.web.parse_tools import ParseTools, _with_ticks
+from prompt_debugger.ui.web.redraw_rate import TICK_S, RedrawRate
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import with_server
 from tests.core.complete.faulty_server import answer, faulty_server
@@ -177,17 +177,17 @@ async def test_a_tool_that_waits_ticks_less_often_where_many_wait(monkeypatch):
         raise TimeoutError
 
     monkeypatch.setattr(asyncio, "wait_for", wait_for)
-    pace = Pace()
-    async with aclosing(_with_ticks(_never(), pace)) as ticks:
+    redraw_rate = RedrawRate()
+    async with aclosing(_with_ticks(_never(), redraw_rate)) as ticks:
         assert await anext(ticks) is None
         with ExitStack() as others:
             for _ in range(39):
-                others.enter_context(pace.counted())
+                others.enter_context(redraw_rate.counted())
             await anext(ticks)
         await anext(ticks)
 
     assert waited == [TICK_S, 10 * TICK_S, TICK_S]
-    assert pace.factor() == 1.0
+    assert redraw_rate.factor() == 1.0
 
 
 async def _never():

@@ -85,7 +85,7 @@ async def test_before_a_run_there_is_nothing_to_answer():
     loop = page()
 
     assert "nothing has been run" in header_of(await loop.show(None, None))["sentence"].lower()
-    [step] = await collect(loop.go_on(Ran(None, LAB, "a"), order(), None))
+    [step] = await collect(loop.run_turns(Ran(None, LAB, "a"), order(), None))
     assert header_of(step)["state"] == "error"
     assert unpack_payload(await loop.save(None))[0]["kind"] == "failure"
     assert unpack_payload(loop.request_of("1", None))[0]["kind"] == "failure"
@@ -108,7 +108,7 @@ async def test_what_cannot_go_on_says_why_and_keeps_the_conversation(name, asked
     """The fields stay as they are: their turn is the same."""
     trace, loop = recorded(name), page()
 
-    *_, step = await collect(loop.go_on(Ran(trace, LAB, "a"), asked, None))
+    *_, step = await collect(loop.run_turns(Ran(trace, LAB, "a"), asked, None))
 
     header = header_of(step)
     assert header["state"] == "refused"
@@ -177,7 +177,7 @@ async def test_typed_answers_and_then_the_stub_go_on_until_no_call_is_left(labs)
     loop = page(labs)
 
     steps = await collect(
-        loop.go_on(Ran(first, LAB, "a"), order(answers=["20 degrees"], stub='{"*": "done"}', turns=3), None)
+        loop.run_turns(Ran(first, LAB, "a"), order(answers=["20 degrees"], stub='{"*": "done"}', turns=3), None)
     )
 
     states = [header_of(step)["state"] for step in steps]
@@ -187,7 +187,7 @@ async def test_typed_answers_and_then_the_stub_go_on_until_no_call_is_left(labs)
     assert conversation.turns[1].seam.lost == 0
     assert "20 degrees" in conversation.last.chat.message["content"]
     more = (
-        await collect(loop.go_on(Ran(conversation.turns[0].trace, LAB, "a"), order(user="And Rome?"), conversation))
+        await collect(loop.run_turns(Ran(conversation.turns[0].trace, LAB, "a"), order(user="And Rome?"), conversation))
     )[-1]
     assert [len(more.conversation.turns), header_of(more)["turns"][2]["said"]] == [
         3,

@@ -21,8 +21,8 @@ from prompt_debugger.core.tools.fixes.margin import with_logprobs
 from prompt_debugger.core.tools.fixes.patch import apply_patch
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.cures import can_try, trial_error_payload, trial_payload, tried_payload
-from prompt_debugger.ui.web.experiments import Asked, Bench, as_told
-from prompt_debugger.ui.web.mend.runs import NOTHING, PageRuns, Ran, Telling, ticking
+from prompt_debugger.ui.web.experiments import Asked, Bench, as_debugger_error
+from prompt_debugger.ui.web.mend.runs import NOTHING, PageRuns, Ran, RunProgress, ticking
 from prompt_debugger.ui.web.render_setups import with_edges
 
 
@@ -38,23 +38,23 @@ class Cures:
         """Run the changed request once; yield how it goes, and how it ended."""
         try:
             trace, target = self._runs.target(ran)
-            plan, told = plan_to_try(trace, code, target), Telling("Running the changed request")
+            plan, progress = plan_to_try(trace, code, target), RunProgress("Running the changed request")
 
             async def run(body: JSONObject, plan: Plan) -> Trace:
-                return await self._runs.run(ran, target, body, plan, told)
+                return await self._runs.run(ran, target, body, plan, progress)
 
             made: Experiment | None = None
             said = ""
-            async with aclosing(ticking(step_experiments(trace, [plan], run), self._runs.pace)) as steps:
+            async with aclosing(ticking(step_experiments(trace, [plan], run), self._runs.redraw_rate)) as steps:
                 async for step in steps:
                     made = step.experiments[-1] if step is not None and step.experiments else made
-                    if told.sentence != said:
-                        said = told.sentence
+                    if progress.sentence != said:
+                        said = progress.sentence
                         yield trial_payload(code, "running", said)
             assert made is not None
             yield await in_thread(self._ended, trace, code, made)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            yield trial_error_payload(code, as_told(error))
+            yield trial_error_payload(code, as_debugger_error(error))
 
     def _ended(self, trace: Trace, code: str, made: Experiment) -> str:
         if made.problem:
@@ -125,8 +125,8 @@ class Cures:
         try:
             return make()
         except Exception as error:  # noqa: BLE001  # as above
-            told = as_told(error)
-            return self._answer({"kind": "failure", "sentence": told.message, "hint": told.hint})
+            failure = as_debugger_error(error)
+            return self._answer({"kind": "failure", "sentence": failure.message, "hint": failure.hint})
 
     def _answer(self, header: JSONObject, text: str = "") -> str:
         return pack_payload({**header, "number": next(self._numbers)}, text.encode("utf-8", "replace"))

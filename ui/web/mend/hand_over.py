@@ -23,8 +23,8 @@ from prompt_debugger.core.tools.plugin.write import PARSER_NAME, write_plugin
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import shrinking_payload, shrunk_payload, upstream_payload, waiting_payload
-from prompt_debugger.ui.web.experiments import as_told
-from prompt_debugger.ui.web.mend.runs import NOTHING, PageRuns, Ran, Telling
+from prompt_debugger.ui.web.experiments import as_debugger_error
+from prompt_debugger.ui.web.mend.runs import NOTHING, PageRuns, Ran, RunProgress
 from prompt_debugger.ui.web.work import upstream_source
 
 PUBLIC_SHRINK_RUNS = 6  # and three that confirm: within what a page may run in a minute
@@ -44,23 +44,23 @@ class HandOver:
         task: asyncio.Task[Shrunk] | None = None
         try:
             trace, target = self._runs.target(ran)
-            told, steps = Telling(), list[Shrinking]()
+            progress, steps = RunProgress(), list[Shrinking]()
 
             async def run(body: JSONObject) -> Trace:
-                return await self._runs.run(ran, target, body, Plan("smaller"), told)
+                return await self._runs.run(ran, target, body, Plan("smaller"), progress)
 
             task = asyncio.create_task(shrink_run(trace, target, run, budget=self.most_runs, on_step=steps.append))
             said: tuple[int, str] = (0, "")
-            with self._runs.pace.counted():
-                while not await self._runs.pace.tick(task):
-                    if steps and said != (len(steps), told.sentence):
-                        said = (len(steps), told.sentence)
-                        yield await in_thread(shrinking_payload, steps[-1], told.sentence)
+            with self._runs.redraw_rate.counted():
+                while not await self._runs.redraw_rate.tick(task):
+                    if steps and said != (len(steps), progress.sentence):
+                        said = (len(steps), progress.sentence)
+                        yield await in_thread(shrinking_payload, steps[-1], progress.sentence)
             shrunk = task.result()
             curl = await in_thread(request_as, "curl", shrunk.request, trace)
             yield await in_thread(shrunk_payload, shrunk, curl)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            yield bench_error_payload(as_told(error))
+            yield bench_error_payload(as_debugger_error(error))
         finally:
             if task is not None:
                 task.cancel()
@@ -80,9 +80,9 @@ class HandOver:
             header: JSONObject = {"kind": "file", "name": name, "type": "text/x-python", "hint": hint}
             return pack_payload({**header, "number": next(self._numbers)}, write_plugin(family).encode())
         except Exception as error:  # noqa: BLE001  # as above
-            told = as_told(error)
+            failure = as_debugger_error(error)
             return pack_payload(
-                {"kind": "failure", "sentence": told.message, "hint": told.hint, "number": next(self._numbers)}
+                {"kind": "failure", "sentence": failure.message, "hint": failure.hint, "number": next(self._numbers)}
             )
 
     async def upstream_test(self, trace: Trace | None, engine: str) -> AsyncGenerator[str, None]:
@@ -92,9 +92,9 @@ class HandOver:
                 raise NOTHING
             known = engine if engine in PARSER_TESTS else next(iter(PARSER_TESTS))
             if trace.server is None or trace.server.tool_parser is None:
-                told = "the server does not tell which tool parser it uses, and a test needs its name"
+                unnamed = "The server does not report which tool parser it uses, and a test needs its name."
                 how = f"`report BUNDLE --upstream-test {known} --parser NAME` writes the test."
-                raise RequestError(told, f"Save the run as a JSON bundle; {how}")
+                raise RequestError(unnamed, f"Save the run as a JSON bundle; {how}")
             source = await sandbox_of().run(upstream_source, trace, known)
             python, why_not = self._where_to_run(known)
             if python is None:
@@ -104,7 +104,7 @@ class HandOver:
             trial = await in_thread(_try, source, PARSER_TESTS[known].package, python)
             yield await in_thread(upstream_payload, known, source, trial, "")
         except Exception as error:  # noqa: BLE001  # as above
-            yield bench_error_payload(as_told(error))
+            yield bench_error_payload(as_debugger_error(error))
 
     def _where_to_run(self, engine: str) -> tuple[str | None, str]:
         """Return the Python that is to run a test, or why none is."""

@@ -25,8 +25,8 @@ from prompt_debugger.ui.present.conversation import conversation_payload, docume
 from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import order_of
 from prompt_debugger.ui.present.words import as_sentence
-from prompt_debugger.ui.web.experiments import as_told
-from prompt_debugger.ui.web.mend.runs import NOTHING, PUBLIC_RUNS, PageRuns, Ran, Telling, ticking
+from prompt_debugger.ui.web.experiments import as_debugger_error
+from prompt_debugger.ui.web.mend.runs import NOTHING, PUBLIC_RUNS, PageRuns, Ran, RunProgress, ticking
 from prompt_debugger.ui.web.work import mask_document
 
 MOST_TURNS = 40  # of one conversation; each holds a whole run
@@ -71,33 +71,35 @@ class ToolLoop:
             # One that goes on meanwhile has grown since.
             return LoopStep(drawn, None if conversation is known else conversation)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            return LoopStep(bench_error_payload(as_told(error)))
+            return LoopStep(bench_error_payload(as_debugger_error(error)))
 
-    async def go_on(self, ran: Ran, order: str, known: Conversation | None) -> AsyncGenerator[LoopStep, None]:
+    async def run_turns(self, ran: Ran, order: str, known: Conversation | None) -> AsyncGenerator[LoopStep, None]:
         """Answer the open calls and run again; yield the conversation as it grows."""
         conversation: Conversation | None = None
         try:
             conversation = _conversation_of(ran.trace, known)
             asked = self._read(order, conversation)
-            told, said = Telling(), ""
-            async with aclosing(ticking(self._turns(ran, asked, conversation, told), self._runs.pace)) as steps:
+            progress, said = RunProgress(), ""
+            async with aclosing(
+                ticking(self._turns(ran, asked, conversation, progress), self._runs.redraw_rate)
+            ) as steps:
                 async for step in steps:
-                    if step is None and told.sentence == said:
+                    if step is None and progress.sentence == said:
                         continue
-                    conversation, said = step or conversation, told.sentence
+                    conversation, said = step or conversation, progress.sentence
                     now = f"Turn {len(conversation.turns) + 1}: {said}"
                     drawn = await in_thread(self._drawn, conversation, state="running", now=now)
                     yield LoopStep(drawn, None if step is None else conversation)
             yield LoopStep(await in_thread(self._drawn, conversation), conversation)
         except Exception as error:  # noqa: BLE001  # as above
-            failure = as_told(error)
+            failure = as_debugger_error(error)
             if conversation is None:
                 yield LoopStep(bench_error_payload(failure))
                 return
             yield LoopStep(await in_thread(self._drawn, conversation, state="refused", sentence=_words(failure)))
 
     async def _turns(
-        self, ran: Ran, asked: Order, conversation: Conversation, told: Telling
+        self, ran: Ran, asked: Order, conversation: Conversation, progress: RunProgress
     ) -> AsyncGenerator[Conversation, None]:
         texts, user = asked.texts, asked.user
         for number in range(asked.turns):
@@ -109,7 +111,7 @@ class ToolLoop:
             last, target = self._runs.target(ran._replace(trace=conversation.last))
             request = request_after(last, answers, user=user)
             name = f"turn {len(conversation.turns) + 1}"
-            trace = await self._runs.run(ran, target, request.body, Plan(name), told)
+            trace = await self._runs.run(ran, target, request.body, Plan(name), progress)
             conversation = await in_thread(add_turn, conversation, trace, answers)
             yield conversation
             texts, user = (), None
@@ -139,7 +141,7 @@ class ToolLoop:
             header: JSONObject = {"kind": "file", "name": name, "type": "application/json", "hint": ""}
             return await in_thread(pack_payload, {**header, "number": next(self._numbers)}, data)
         except Exception as error:  # noqa: BLE001  # as above
-            return self._failed(as_told(error))
+            return self._failed(as_debugger_error(error))
 
     def _failed(self, error: DebuggerError) -> str:
         header: JSONObject = {"kind": "failure", "sentence": error.message, "hint": error.hint}

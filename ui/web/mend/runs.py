@@ -16,7 +16,7 @@ from prompt_debugger.core.sandbox import VISITOR, sandbox_of
 from prompt_debugger.core.tools.fixes.experiments import Plan, target_of
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.limits import LimitError, bounded_request
-from prompt_debugger.ui.web.pace import Pace
+from prompt_debugger.ui.web.redraw_rate import RedrawRate
 from prompt_debugger.ui.web.targets import TargetFields, choose_target, request_for, trusting_template
 from prompt_debugger.ui.web.work import read_pasted
 
@@ -42,7 +42,7 @@ class Ran(NamedTuple):
 
 
 @dataclass(slots=True)
-class Telling:
+class RunProgress:
     """What the run that goes on is doing."""
 
     sentence: str = ""
@@ -59,7 +59,7 @@ class PageRuns:
     def __init__(self, handlers: Handlers) -> None:
         self.handlers = handlers
         self.is_public = handlers.settings.public
-        self.pace = handlers.gate.drawing
+        self.redraw_rate = handlers.gate.drawing
 
     def target(self, ran: Ran) -> tuple[Trace, Target]:
         """Return the last run, and where a further one goes: the server that it was made on.
@@ -73,7 +73,7 @@ class PageRuns:
         _check_same_server(ran.trace, target)
         return ran.trace, target
 
-    async def run(self, ran: Ran, target: Target, body: JSONObject, plan: Plan, told: Telling) -> Trace:
+    async def run(self, ran: Ran, target: Target, body: JSONObject, plan: Plan, progress: RunProgress) -> Trace:
         """Run a changed request as if it had been pasted.
 
         Raises:
@@ -88,25 +88,25 @@ class PageRuns:
         aimed = trusting_template(target_of(plan, target), request, is_public=self.is_public)
         with handlers.gate.enter(ran.session, VISITOR.get().partition("/")[0]) as turn:
             while handlers.gate.runs_ahead(turn):
-                told.sentence = "Waiting for other visitors' runs"
+                progress.sentence = "Waiting for other visitors' runs"
                 await handlers.gate.wait(turn)
             try:
                 async with asyncio.timeout(limits.run_s):
-                    return await run_request(request, aimed, handlers.labs.pool, told.take)
+                    return await run_request(request, aimed, handlers.labs.pool, progress.take)
             except TimeoutError:
                 raise LimitError(f"the run was ended after {limits.run_s:g} s, the most that is given to one") from None
 
 
-async def ticking(steps: AsyncIterator[T], pace: Pace) -> AsyncGenerator[T | None, None]:
+async def ticking(steps: AsyncIterator[T], redraw_rate: RedrawRate) -> AsyncGenerator[T | None, None]:
     """Yield what comes, and `None` at every tick until then; closing it ends what goes on.
 
     Where many wait it ticks less often.
     """
     step = asyncio.ensure_future(_next(steps))
     try:
-        with pace.counted():
+        with redraw_rate.counted():
             while True:
-                if not await pace.tick(step):
+                if not await redraw_rate.tick(step):
                     yield None
                     continue
                 if not (come := step.result()):

@@ -35,14 +35,14 @@ def wire_loop(page: Page, panel: LoopPanel, orders: OrderPanel, loop: ToolLoop) 
     async def show(trace: Trace | None, known: Conversation | None) -> tuple[Any, Any]:
         return _changes(await loop.show(trace, known))
 
-    async def go_on(
+    async def run_turns(
         visitor: gr.Request,
         order: str,
         known: Conversation | None,
         trace: Trace | None,
         *fields: Any,  # noqa: ANN401  # fields and key
     ) -> AsyncGenerator[Any, None]:
-        async with aclosing(loop.go_on(ran_of(visitor, trace, fields), order, known)) as steps:
+        async with aclosing(loop.run_turns(ran_of(visitor, trace, fields), order, known)) as steps:
             async for step in steps:
                 yield _changes(step)
 
@@ -56,7 +56,7 @@ def wire_loop(page: Page, panel: LoopPanel, orders: OrderPanel, loop: ToolLoop) 
     state, answers = panel.conversation, orders.answers
     asked = "(_, ...values) => [PromptDebugger.loopOrder(), ...values]"
     inputs = [orders.order, state, page.trace, *page.request.sending_fields]
-    wire_form(panel.form, "go_on", go_on, inputs, [state], js=asked, limit=ORDER_LIMIT)
+    wire_form(panel.form, "go_on", run_turns, inputs, [state], js=asked, limit=ORDER_LIMIT)
     # Pressed by the script where the panel is opened, and inside a turn.
     with gr.Column(elem_classes=["pd-unseen"]):
         names = ("show-loop", "open-turn", "turn-request", "save-loop")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import gradio as gr
 
 from prompt_debugger.core.pipeline import Example
-from prompt_debugger.ui.web.intake import AUTO_DETECT, READINGS
+from prompt_debugger.ui.web.pasted import AUTO_DETECT, READINGS
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_asking_view
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS, AskModel, RunOn

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message, Place
 
 
-def tell_difference(whole: Message, streamed: Message, output: str) -> str | None:
+def describe_difference(whole: Message, streamed: Message, output: str) -> str | None:
     """Say in which field two messages differ, `None` if they say the same; absent and empty text are the same.
 
     Args:
@@ -20,14 +20,14 @@ def tell_difference(whole: Message, streamed: Message, output: str) -> str | Non
     for name in ("reasoning", "content"):
         want, got = getattr(whole, name) or "", getattr(streamed, name) or ""
         if want != got:
-            return _tell_field(name, want, got)
+            return _describe_field(name, want, got)
     if len(whole.calls) != len(streamed.calls):
         return f"{_count(len(streamed.calls))} where the whole parse gives {_count(len(whole.calls))}"
     for index, (want_call, got_call) in enumerate(zip(whole.calls, streamed.calls, strict=True)):
         for name in ("name", "arguments", "id"):
             want, got = want_call[name] or "", got_call[name] or ""
             if want != got and (name != "id" or _is_taken(want, output) or _is_taken(got, output)):
-                return _tell_field(f"tool_calls[{index}] {name}", want, got)
+                return _describe_field(f"tool_calls[{index}] {name}", want, got)
     return None
 
 
@@ -35,7 +35,7 @@ def _is_taken(call_id: str, output: str) -> bool:
     return bool(call_id) and call_id in output
 
 
-def _tell_field(name: str, want: str, got: str) -> str:
+def _describe_field(name: str, want: str, got: str) -> str:
     return f"{name} is {shorten(got)} where the whole parse gives {shorten(want)}"
 
 

@@ -86,7 +86,7 @@ def parse_whole(setting: Setting, pieces: Sequence[Piece]) -> Message:
     results = _results(setting, [(text, ids)])
     response = _run(_call(server.chat_completion_full_generator, setting, results))
     if not hasattr(response, "choices"):
-        raise RuntimeError(f"the server answers with an error: {_told(response.model_dump())}")
+        raise RuntimeError(f"the server answers with an error: {_error_text(response.model_dump())}")
     choice = response.choices[0].model_dump()
     made = choice["message"]
     message.reasoning = made.get("reasoning") or made.get("reasoning_content")
@@ -110,7 +110,7 @@ def parse_deltas(
     growing = GrowingMessage()
     for chunk in _events(_call(server.chat_completion_stream_generator, setting, results)):
         if "error" in chunk:
-            raise RuntimeError(f"the server breaks off with an error: {_told(chunk)}")
+            raise RuntimeError(f"the server breaks off with an error: {_error_text(chunk)}")
         for choice in chunk.get("choices", ()):
             growing.add(_delta(choice["delta"]), first_only=False)
         if watch is not None and fed:
@@ -236,6 +236,6 @@ def _function(call: dict[str, Any]) -> dict[str, str | None]:
     return {"name": function.get("name"), "arguments": function.get("arguments")}
 
 
-def _told(answer: dict[str, Any]) -> str:
+def _error_text(answer: dict[str, Any]) -> str:
     error = answer.get("error") or answer
     return str(error.get("message") if isinstance(error, dict) else error)[:300]

@@ -11,9 +11,9 @@ from typing import NamedTuple, Protocol
 
 from prompt_debugger.core.parse.engines.vllm_worker.differences import (
     Follower,
+    describe_difference,
     first_missing,
     shorten,
-    tell_difference,
 )
 from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message, trimmed
 from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
@@ -68,7 +68,7 @@ class Trial(NamedTuple):
     difference: str | None
 
 
-class Parting(NamedTuple):
+class Divergence(NamedTuple):
     """The streamed message before and after the delta at which it leaves the whole one, and at the end.
 
     `None` where there is none: before the first delta, or because streaming raised.
@@ -103,7 +103,7 @@ class Comparison:
     parts_at: int | None = None
     usual_unequal: str | None = None
     trials: tuple[Trial, ...] = ()
-    parting: Parting | None = None
+    parting: Divergence | None = None
 
 
 class _Split(NamedTuple):
@@ -155,7 +155,7 @@ def compare(
         parts_at=split.parts_at,
         usual_unequal=told,
         trials=tuple(trials),
-        parting=_watch_parting(stream, smallest, split.parts_at) if thorough else None,
+        parting=_watch_divergence(stream, smallest, split.parts_at) if thorough else None,
     )
 
 
@@ -224,19 +224,20 @@ def _explain(whole: Message, pieces: Sequence[Piece], stream: Stream, ends: Ends
     try:
         streamed = stream(ends, watch)
     except Exception as error:  # noqa: BLE001 - a parser may raise anything; that is what is being found out
-        difference, parts_at = _tell_error(error), min(reached + 1, len(deltas) - 1)
+        difference, parts_at = _describe_error(error), min(reached + 1, len(deltas) - 1)
     else:
         difference = (
-            tell_difference(whole, streamed, "".join(deltas)) or "this time the same; the parser is not deterministic"
+            describe_difference(whole, streamed, "".join(deltas))
+            or "this time the same; the parser is not deterministic"
         )
         parts_at = left[0] if left else first_missing(whole, streamed, deltas)
-    told = f"{_tell_split(ends, pieces)}: {difference}"
+    told = f"{_describe_split(ends, pieces)}: {difference}"
     if len(deltas) > 1:
         told += f"; they part at delta {parts_at + 1} of {len(deltas)}, {shorten(deltas[parts_at], 40)}"
     return _Split(told, deltas, parts_at)
 
 
-def _watch_parting(stream: Stream, ends: Ends, parts_at: int) -> Parting:
+def _watch_divergence(stream: Stream, ends: Ends, parts_at: int) -> Divergence:
     """Stream a failing chunking again and keep what stood before and after one of its deltas."""
     kept: dict[int, Message] = {}
 
@@ -247,26 +248,26 @@ def _watch_parting(stream: Stream, ends: Ends, parts_at: int) -> Parting:
     streamed: Message | None = None
     with contextlib.suppress(Exception):  # it may raise; then there is no message at the end
         streamed = stream(ends, watch)
-    return Parting(kept.get(parts_at - 1), kept.get(parts_at), streamed)
+    return Divergence(kept.get(parts_at - 1), kept.get(parts_at), streamed)
 
 
 def _difference(whole: Message, stream: Stream, ends: Ends, output: str) -> str | None:
     try:
         streamed = stream(ends)
     except Exception as error:  # noqa: BLE001 - a parser may raise anything; that is what is being found out
-        return _tell_error(error)
-    return tell_difference(whole, streamed, output)
+        return _describe_error(error)
+    return describe_difference(whole, streamed, output)
 
 
 def _text_of(pieces: Sequence[Piece]) -> str:
     return "".join(piece.text for piece in pieces)
 
 
-def _tell_error(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return f"streaming raised {type(error).__name__}: {str(error)[:120]}"
 
 
-def _tell_split(ends: Ends, pieces: Sequence[Piece]) -> str:
+def _describe_split(ends: Ends, pieces: Sequence[Piece]) -> str:
     if len(ends) == 1:
         return "fed as one delta"
     if len(ends) == len(pieces):

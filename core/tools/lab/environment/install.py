@@ -106,7 +106,7 @@ class Installation:
                 self._make(home)
         found = find_environment(home)
         assert found is not None
-        self._tell("The lab is installed", 1.0)
+        self._announce("The lab is installed", 1.0)
         return found
 
     def cancel(self) -> None:
@@ -123,7 +123,7 @@ class Installation:
 
     def _make(self, home: Path) -> None:
         (home / MARKER_NAME).unlink(missing_ok=True)  # of an older list
-        self._tell("Making the environment", 0.0)
+        self._announce("Making the environment", 0.0)
         python = python_in(home)
         if not (home / _MADE_NAME).is_file() or not python.exists():
             for left in ("bin", "lib"):
@@ -131,7 +131,7 @@ class Installation:
             self._call([self.plan.base_python, "-m", "venv", str(home)], what="the environment could not be made")
             (home / _MADE_NAME).touch()
         self._install(home, python)
-        self._tell(f"Trying vLLM {VLLM_VERSION}", 1.0 - _TRIED_SHARE)
+        self._announce(f"Trying vLLM {VLLM_VERSION}", 1.0 - _TRIED_SHARE)
         self._call([str(python), "-c", self._check], what="the installed vLLM does not start")
         shutil.rmtree(home / "downloads", ignore_errors=True)
         _write_marker(home, self.plan)
@@ -182,7 +182,7 @@ class Installation:
         try:
             while not process.ended.wait(_WATCH_S):
                 if watch is not None:
-                    self._tell(watch.sentence, watch.measure(scratch))
+                    self._announce(watch.sentence, watch.measure(scratch))
         finally:
             process.end()
         if self.is_cancelled:
@@ -190,7 +190,7 @@ class Installation:
         if process.exit_status != 0:
             raise _CommandError(what or "the lab's packages could not be installed", tail)
 
-    def _tell(self, sentence: str, fraction: float) -> None:
+    def _announce(self, sentence: str, fraction: float) -> None:
         self.progress = InstallProgress(sentence, fraction, time.monotonic() - self._began_s)
         self._report(self.progress)
 

@@ -22,7 +22,12 @@ from prompt_debugger.core.tools.plugin.inside.arguments import (
     whole_arguments,
 )
 from prompt_debugger.core.tools.plugin.inside.call_ids import id_of_call
-from prompt_debugger.core.tools.plugin.inside.certainty import ENOUGH, certain_stop, is_wordy, may_be_quoted
+from prompt_debugger.core.tools.plugin.inside.certainty import (
+    ENOUGH,
+    certain_stop,
+    has_plain_word_markers,
+    may_be_quoted,
+)
 from prompt_debugger.core.tools.plugin.inside.deltas import CallDelta, Delta
 
 _GROWTH = 32
@@ -65,7 +70,7 @@ class CallStream:
         self._sent_arguments: list[str] = []
         self._tail: JSONTail | None = None
         self._is_plain = False
-        self._framing = _breaks_behind_reasoning(family) if splits_reasoning else 0
+        self._framing = _breaks_after_reasoning(family) if splits_reasoning else 0
         markers = FORMATS[family].conventions.markup if family in FORMATS else _markup_of_all()
         self._begun = BegunMarkers(markers)
 
@@ -100,7 +105,7 @@ class CallStream:
         return text
 
     def _goes_on_plain(self, text: str) -> bool:
-        if is_wordy(FORMATS.get(self._family)):
+        if has_plain_word_markers(FORMATS.get(self._family)):
             return False
         return _PLAIN.match(text) is not None and not text[-1].isspace() and not any(self._begun.at_end_of(text))
 
@@ -225,7 +230,7 @@ def _is_nameless(call: ToolCallAttempt) -> bool:
     return call.place is Place.BODY and not call.name
 
 
-def _breaks_behind_reasoning(family: str) -> int:
+def _breaks_after_reasoning(family: str) -> int:
     if family not in FORMATS:
         return 2
     tags = FORMATS[family].conventions.reasoning

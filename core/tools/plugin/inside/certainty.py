@@ -21,9 +21,9 @@ _DOUBTFUL = re.compile(rf"<[\w=~\[{re.escape(TABLES.second_signs)}]|<\Z|[\[{{{_S
 _BEHIND_CALL = re.compile(rf"[<\[\]{{}}`|,;{_SIGNS}]|>{{2}}")
 
 
-def is_wordy(family: TextFormat | None) -> bool:
+def has_plain_word_markers(family: TextFormat | None) -> bool:
     """Say whether ordinary words may turn out to be a family's markup; of a family not known yet they may."""
-    return family is None or family.facts.has_wordy_markers
+    return family is None or family.facts.markers_are_plain_words
 
 
 def certain_stop(raw: str, span: Span, family: TextFormat | None, *, follows_call: bool) -> int:
@@ -38,7 +38,7 @@ def certain_stop(raw: str, span: Span, family: TextFormat | None, *, follows_cal
     pattern = _BEHIND_CALL if follows_call else _DOUBTFUL
     found = pattern.search(raw, max(span.start, len(raw) - ENOUGH), span.stop)
     stop = span.stop if found is None else found.start()
-    if is_wordy(family):
+    if has_plain_word_markers(family):
         stop = min(stop, max(span.start, len(raw) - _WORDS))
     while stop > span.start and raw[stop - 1].isspace():
         stop -= 1

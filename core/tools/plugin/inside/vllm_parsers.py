@@ -75,8 +75,10 @@ class PluginToolParser(TOOLS.ToolParser):  # type: ignore[misc]  # vLLM is not r
         whole.add(stream.finish())
         if not whole.calls:
             content = whole.content or model_output
-            is_told = content != model_output and takes_content_of_calls_alone()
-            return TYPES.ExtractedToolCallInformation(tools_called=is_told, tool_calls=[], content=content or None)
+            reports_calls = content != model_output and takes_content_of_calls_alone()
+            return TYPES.ExtractedToolCallInformation(
+                tools_called=reports_calls, tool_calls=[], content=content or None
+            )
         calls = [
             TYPES.ToolCall(
                 id=one.id, type="function", function=TYPES.FunctionCall(name=one.name, arguments=one.arguments)
@@ -102,7 +104,7 @@ class PluginToolParser(TOOLS.ToolParser):  # type: ignore[misc]  # vLLM is not r
             return TYPES.DeltaMessage(content=delta_text) if delta_text else None
         if KNOWS_THE_END:
             self._stream = self._stream or self._new_stream(request)
-            return self._told(self._stream.feed(delta_text))
+            return self._as_delta_message(self._stream.feed(delta_text))
         server = server_call()
         if previous_text != self._text:
             self._stream = None  # one parser for several choices: begin again from this one's text
@@ -117,19 +119,19 @@ class PluginToolParser(TOOLS.ToolParser):  # type: ignore[misc]  # vLLM is not r
         reasoning = getattr(server, "reasoning_parser", None)
         if isinstance(reasoning, PluginReasoningParser) and delta_token_ids is reasoning.content_ids:
             delta += Delta(reasoning=reasoning.last_reasoning)  # this server forgets what stood before the closing tag
-        return self._told(delta)
+        return self._as_delta_message(delta)
 
     @safely(lambda self: None)
     def finish_streaming(self) -> Any:
         """Give out what was held back; releases from 0.24 on say when the output ends."""
-        return None if self._stream is None else self._told(self._stream.finish())
+        return None if self._stream is None else self._as_delta_message(self._stream.finish())
 
     def read_rest(self, text: str, request: Any) -> Any:
         """Read a text that is all there is of an output, behind reasoning that a stream ended with."""
         if not wants_calls(request):
             return TYPES.DeltaMessage(content=text or None)
         self._stream, self._text = self._new_stream(request), text
-        return self._told(self._stream.feed(text) + self._stream.finish())
+        return self._as_delta_message(self._stream.feed(text) + self._stream.finish())
 
     def _new_stream(self, request: Any, *, is_patient: bool = True) -> CallStream:
         return CallStream(
@@ -140,7 +142,7 @@ class PluginToolParser(TOOLS.ToolParser):  # type: ignore[misc]  # vLLM is not r
             is_patient=is_patient,
         )
 
-    def _told(self, delta: Delta) -> Any:
+    def _as_delta_message(self, delta: Delta) -> Any:
         for piece in delta.calls:
             if piece.index == len(self.prev_tool_call_arr):
                 self.prev_tool_call_arr.append({"name": piece.name, "arguments": ""})
@@ -224,14 +226,14 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
     @safely(lambda self, input_ids: list(input_ids))
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
         """Return the tokens behind the last closing tag."""
-        self.content_ids = self._ids_behind_closer(input_ids)
+        self.content_ids = self._ids_after_closer(input_ids)
         return self.content_ids
 
-    def _ids_behind_closer(self, input_ids: list[int]) -> list[int]:
+    def _ids_after_closer(self, input_ids: list[int]) -> list[int]:
         closer = (self.reasoning_end_str or "").strip()
         for start in range(len(input_ids), 0, -1):
             if closer and closer in self.model_tokenizer.decode(input_ids[start - 1 :], skip_special_tokens=False):
-                return self._behind(input_ids, start - 1, closer)
+                return self._after(input_ids, start - 1, closer)
         return list(input_ids)
 
     @safely(lambda self, model_output, request: (None, model_output))
@@ -313,7 +315,7 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
         tags = self._family.conventions.reasoning
         return None if tags is None else reasoning_is_open(self._tail, tags, self._family.conventions.turn_texts)
 
-    def _behind(self, ids: list[int], start: int, closer: str) -> list[int]:
+    def _after(self, ids: list[int], start: int, closer: str) -> list[int]:
         stop = next(
             stop
             for stop in range(start + 1, len(ids) + 1)

@@ -43,10 +43,10 @@ def test_a_near_miss_is_not(model, parser):
 
 
 @pytest.mark.parametrize(
-    ("model", "is_told"), [(model, True) for model, parser in BORN if parser == "minicpm5"]
+    ("model", "is_reported"), [(model, True) for model, parser in BORN if parser == "minicpm5"]
     + [(model, False) for model, parser in NEAR_MISSES if parser == "minicpm5"],
 )  # fmt: skip
-def test_a_hint_names_a_parser_only_where_the_model_bears_its_name(model, is_told):
+def test_a_hint_names_a_parser_only_where_the_model_bears_its_name(model, is_reported):
     rows = {
         "vllm:hermes": {"one-call": RIGHT, "two-calls": RIGHT},
         "vllm:minicpm5": {"one-call": RIGHT, "two-calls": WRONG},
@@ -57,5 +57,5 @@ def test_a_hint_names_a_parser_only_where_the_model_bears_its_name(model, is_tol
 
     told = "`minicpm5`, which bears the model's name, fails for `two-calls`: it loses it."
     assert found.tool_parser == "hermes"
-    assert (told in found.reasons) is is_told
-    assert any("minicpm5" in reason for reason in found.reasons) is is_told
+    assert (told in found.reasons) is is_reported
+    assert any("minicpm5" in reason for reason in found.reasons) is is_reported

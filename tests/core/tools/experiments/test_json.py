@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from jsonschema import Draft202012Validator
 
-from prompt_debugger.core.base.types import JSONObject, Parting, SplitTrial, VllmOutcome
+from prompt_debugger.core.base.types import Divergence, JSONObject, SplitTrial, VllmOutcome
 from prompt_debugger.core.render.probes import probe_template
 from prompt_debugger.core.report.wire.schemas import schema_of_class
 from prompt_debugger.core.tools.experiments import (
@@ -190,7 +190,7 @@ SPLIT = VllmOutcome(
     smallest_split=("a", "b"),
     parts_at=1,
     trials=(SplitTrial("token by token", 2, "content is 'a'"), SplitTrial("as one delta", 1, None)),
-    parting=Parting({"content": "a"}, None, {"content": "a"}),
+    parting=Divergence({"content": "a"}, None, {"content": "a"}),
 )
 
 

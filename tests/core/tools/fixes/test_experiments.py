@@ -47,7 +47,7 @@ async def test_a_budget_ends_the_experiments_and_is_told_before(labs):
     example, told = find_example("dropped-call"), []
 
     _, done = await experiments_on(
-        example.request_text, Target(lab=example.lab), labs, samples=2, budget=3, tell=told.append
+        example.request_text, Target(lab=example.lab), labs, samples=2, budget=3, report=told.append
     )
 
     assert [len(one.traces) for one in done] == [2, 1]

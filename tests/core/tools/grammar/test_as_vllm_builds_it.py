@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from prompt_debugger.core.tools.grammar import FAMILIES, LEVELS, Enforcement, enforcement_named, enforcement_of_request
-from prompt_debugger.core.tools.grammar.court import Court
 from prompt_debugger.core.tools.grammar.enforcement import plan_grammar
+from prompt_debugger.core.tools.grammar.matcher import GrammarMatcher
 from tests.core.tools.grammar.outputs import SEARCH, TOOLS, WEATHER, tool
 from tests.warm.labs import SPLITS_OFF
 
@@ -101,7 +101,7 @@ def vllm_tags():
 def test_the_structural_tag_is_the_one_that_vllm_builds(engine, vllm_tags, family, case, level):
     plan = plan_grammar(family, _REQUESTS[case], enforcement_named(level))
 
-    ours = None if plan is None else Court(engine, family).tag(plan)
+    ours = None if plan is None else GrammarMatcher(engine, family).tag(plan)
 
     assert _plain(ours) == _plain(vllm_tags[f"{family.name}/{case}/{level}"])
 

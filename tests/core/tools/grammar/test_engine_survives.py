@@ -6,7 +6,13 @@ import sys
 import pytest
 
 from prompt_debugger.core.base.errors import EngineError
-from prompt_debugger.core.tools.grammar import Exhibit, GrammarEngine, GrammarLimits, GrammarStatus, first_illegal_token
+from prompt_debugger.core.tools.grammar import (
+    GrammarEngine,
+    GrammarLimits,
+    GrammarStatus,
+    JudgedOutput,
+    first_illegal_token,
+)
 from tests.core.tools.grammar.outputs import TOOLS, kimi, kimi_call, tool
 from tests.hidden import KEPT_BY_KERNEL, home_of, kernel_lock_of
 from tests.patience import PATIENCE_S
@@ -60,12 +66,12 @@ def test_a_hostile_schema_ends_in_a_verdict_or_an_error_and_the_engine_goes_on(w
     raw = kimi(kimi_call("get_weather", '{"x": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}'))
 
     try:
-        outcome = first_illegal_token(Exhibit(raw), tools, "kimi_k2", engine=wary_engine).sentence
+        outcome = first_illegal_token(JudgedOutput(raw), tools, "kimi_k2", engine=wary_engine).sentence
     except EngineError as error:
         outcome = f"{error.message} {error.hint}"
 
     assert outcome
-    after = first_illegal_token(Exhibit(_LEGAL), TOOLS, "kimi_k2", engine=wary_engine)
+    after = first_illegal_token(JudgedOutput(_LEGAL), TOOLS, "kimi_k2", engine=wary_engine)
     assert after.status is GrammarStatus.LEGAL
 
 
@@ -73,7 +79,7 @@ def test_a_hostile_schema_ends_in_a_verdict_or_an_error_and_the_engine_goes_on(w
 def test_a_schema_that_the_compiler_refuses_is_named(engine):
     tools = [*TOOLS, tool("count", {"type": "object", "properties": {"n": {"type": "int"}}})]
 
-    verdict = first_illegal_token(Exhibit(_LEGAL), tools, "kimi_k2", engine=engine)
+    verdict = first_illegal_token(JudgedOutput(_LEGAL), tools, "kimi_k2", engine=engine)
 
     assert verdict.status is GrammarStatus.REFUSED
     assert "`tools[2]` (count)" in verdict.sentence
@@ -84,7 +90,7 @@ def test_a_schema_that_the_compiler_refuses_is_named(engine):
 @pytest.mark.vllm
 def test_an_output_too_long_is_refused_at_once(engine):
     with pytest.raises(EngineError, match="at most"):
-        first_illegal_token(Exhibit("x" * 1_000_000), TOOLS, "kimi_k2", engine=engine)
+        first_illegal_token(JudgedOutput("x" * 1_000_000), TOOLS, "kimi_k2", engine=engine)
 
 
 @pytest.mark.vllm
@@ -120,7 +126,7 @@ def test_without_xgrammar_the_error_says_what_to_install(tmp_path):
     bare.chmod(0o755)
 
     with GrammarEngine(bare) as running, pytest.raises(EngineError) as caught:
-        first_illegal_token(Exhibit(_LEGAL), TOOLS, "kimi_k2", engine=running)
+        first_illegal_token(JudgedOutput(_LEGAL), TOOLS, "kimi_k2", engine=running)
 
     assert "XGrammar is not installed" in caught.value.message
     assert "make setup" in caught.value.hint
@@ -128,7 +134,7 @@ def test_without_xgrammar_the_error_says_what_to_install(tmp_path):
 
 def test_an_unknown_level_is_told_with_those_that_there_are():
     with GrammarEngine() as idle, pytest.raises(EngineError) as caught:
-        first_illegal_token(Exhibit(_LEGAL), TOOLS, "kimi_k2", "strict", engine=idle)
+        first_illegal_token(JudgedOutput(_LEGAL), TOOLS, "kimi_k2", "strict", engine=idle)
 
     assert "required+strict" in caught.value.hint
 
@@ -137,7 +143,7 @@ def test_an_unknown_level_is_told_with_those_that_there_are():
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_helper_has_locked_its_own_door(engine):
     """As every process that works on strangers' text: no new file, socket or pipe, and nothing is written."""
-    first_illegal_token(Exhibit(_LEGAL), TOOLS, "kimi_k2", engine=engine)
+    first_illegal_token(JudgedOutput(_LEGAL), TOOLS, "kimi_k2", engine=engine)
     home = home_of(engine.pids[0])
 
     limits = {line[:26].strip(): line[26:].split()[0] for line in (home / "limits").read_text().splitlines()}
@@ -156,4 +162,4 @@ def test_processor_time_is_limited_before_anybody_has_waited_long():
     raw = kimi(kimi_call("get_weather", '{"x": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}'))
 
     with GrammarEngine(limits=limits) as running, pytest.raises(EngineError, match="too much for XGrammar"):
-        first_illegal_token(Exhibit(raw), tools, "kimi_k2", engine=running)
+        first_illegal_token(JudgedOutput(raw), tools, "kimi_k2", engine=running)

@@ -3,7 +3,7 @@
 import pytest
 
 from prompt_debugger.core.report.wire import dump_document
-from prompt_debugger.core.tools.grammar import Cause, Exhibit, GrammarStatus, first_illegal_token
+from prompt_debugger.core.tools.grammar import Cause, GrammarStatus, JudgedOutput, first_illegal_token
 from tests.core.tools.grammar.outputs import (
     HELD_AT_AUTO,
     HELD_TO_SCHEMAS,
@@ -25,7 +25,7 @@ _GOOD = {"city": "Paris", "days": 3}
 def judge(engine, tokenizer):
     def run(raw, level="auto", tools=TOOLS, **more):
         return first_illegal_token(
-            Exhibit(raw, tokenizer.encode(raw), tokenizer, **more), tools, "kimi_k2", level, engine=engine
+            JudgedOutput(raw, tokenizer.encode(raw), tokenizer, **more), tools, "kimi_k2", level, engine=engine
         )
 
     return run
@@ -34,7 +34,7 @@ def judge(engine, tokenizer):
 @pytest.fixture
 def judge_text(engine):
     def run(family, raw, level="auto", tools=TOOLS, **more):
-        return first_illegal_token(Exhibit(raw, **more), tools, family, level, engine=engine)
+        return first_illegal_token(JudgedOutput(raw, **more), tools, family, level, engine=engine)
 
     return run
 
@@ -103,7 +103,7 @@ def test_a_declared_key_that_is_written_with_an_escape_is_not_called_undeclared(
     schema = {"type": "object", "properties": {"é": {"type": "null"}}, "required": []}
     raw = kimi(kimi_call("f", '{"' + key + '": null}'))
 
-    verdict = first_illegal_token(Exhibit(raw), [tool("f", schema)], "kimi_k2", "required+strict", engine=engine)
+    verdict = first_illegal_token(JudgedOutput(raw), [tool("f", schema)], "kimi_k2", "required+strict", engine=engine)
 
     assert verdict.first.cause is cause
     assert ("is not declared" in verdict.sentence) == (cause is Cause.UNKNOWN_PROPERTY)
@@ -339,7 +339,7 @@ def test_a_marker_spelled_with_ordinary_tokens_is_no_marker_to_who_reads_ids(eng
     spelled = [token for char in marker for token in tokenizer.encode(char)]
     ids = [*tokenizer.encode(before), *spelled, *tokenizer.encode(after)]
 
-    verdict = first_illegal_token(Exhibit(raw, ids, tokenizer), TOOLS, "kimi_k2", engine=engine)
+    verdict = first_illegal_token(JudgedOutput(raw, ids, tokenizer), TOOLS, "kimi_k2", engine=engine)
 
     assert (verdict.status, verdict.token_reading.status) == (GrammarStatus.LEGAL, GrammarStatus.STEERED)
     assert verdict.token_reading.char_offset == raw.index(marker)

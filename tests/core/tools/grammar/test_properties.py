@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from prompt_debugger.core.report.wire import dump_document
-from prompt_debugger.core.tools.grammar import Exhibit, GrammarStatus, first_illegal_token
+from prompt_debugger.core.tools.grammar import GrammarStatus, JudgedOutput, first_illegal_token
 from tests.core.tools.grammar.outputs import JSON_FAMILIES, TOOLS, kimi, kimi_call, tool, written
 from tests.examples import examples
 
@@ -58,7 +58,7 @@ def test_a_call_made_from_its_schema_is_let_through(engine, name, pair, family):
     schema, arguments = pair
     raw = written(family, "zz", arguments).replace("zz", name, 1)
 
-    verdict = first_illegal_token(Exhibit(raw), [tool(name, schema)], family, "required+strict", engine=engine)
+    verdict = first_illegal_token(JudgedOutput(raw), [tool(name, schema)], family, "required+strict", engine=engine)
 
     assert verdict.status is GrammarStatus.LEGAL, verdict.sentence
 
@@ -79,7 +79,7 @@ _pieces = st.sampled_from(
 def test_any_output_gets_a_verdict_whose_places_lie_in_it(engine, tokenizer, pieces, level):
     raw = "".join(pieces)
 
-    verdict = first_illegal_token(Exhibit(raw), TOOLS, "kimi_k2", level, engine=engine)
+    verdict = first_illegal_token(JudgedOutput(raw), TOOLS, "kimi_k2", level, engine=engine)
 
     places = [item.char_offset for item in verdict.interventions]
     assert places == sorted(places)
@@ -94,8 +94,8 @@ def test_ids_and_text_agree_on_where_the_first_intervention_is(engine, tokenizer
     raw = "".join(pieces)
     ids = tokenizer.encode(raw)
 
-    by_text = first_illegal_token(Exhibit(raw), TOOLS, "kimi_k2", engine=engine)
-    by_ids = first_illegal_token(Exhibit(raw, ids, tokenizer), TOOLS, "kimi_k2", engine=engine)
+    by_text = first_illegal_token(JudgedOutput(raw), TOOLS, "kimi_k2", engine=engine)
+    by_ids = first_illegal_token(JudgedOutput(raw, ids, tokenizer), TOOLS, "kimi_k2", engine=engine)
 
     assert by_ids.status is by_text.status
     if by_text.first is not None:
@@ -110,6 +110,6 @@ def test_no_start_of_a_legal_output_is_steered(engine, cut):
     calls = kimi_call("get_weather", {"city": "Zürich <|x|>", "days": 3}), kimi_call("mcp-search", {"query": "北"})
     raw = kimi(*calls)[:cut]
 
-    verdict = first_illegal_token(Exhibit(raw), TOOLS, "kimi_k2", "required+strict", engine=engine)
+    verdict = first_illegal_token(JudgedOutput(raw), TOOLS, "kimi_k2", "required+strict", engine=engine)
 
     assert verdict.interventions == ()

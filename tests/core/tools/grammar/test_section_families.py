@@ -3,7 +3,7 @@
 import pytest
 
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.tools.grammar import Cause, Exhibit, GrammarStatus, find_family, first_illegal_token
+from prompt_debugger.core.tools.grammar import Cause, GrammarStatus, JudgedOutput, find_family, first_illegal_token
 from tests.core.tools.grammar.outputs import tool, written
 
 pytestmark = pytest.mark.vllm
@@ -27,7 +27,7 @@ MANY = "required+strict"
 def judge(engine):
     def run(family, arguments, level="auto", raw=None, tools=TOOLS):
         text = written(family, "get_weather", arguments) if raw is None else raw
-        return first_illegal_token(Exhibit(text), tools, family, level, engine=engine)
+        return first_illegal_token(JudgedOutput(text), tools, family, level, engine=engine)
 
     return run
 

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[4]
 FAMILY = """
 import os, sys, time
 ready, told = os.pipe()
-def tell():
+def report():
     os.write(1, b"member %d\\n" % os.getpid())
     os.write(told, b"!")
 def child(flee):
@@ -51,7 +51,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # as it would be in a 
 from pathlib import Path
 from prompt_debugger.core.tools.lab.process import SupervisedProcess
 scratch = Path(sys.argv[1]); scratch.mkdir()
-def tell(line): os.write(1, line.encode() + b"\\n")
+def report(line): os.write(1, line.encode() + b"\\n")
 process = SupervisedProcess([sys.executable, "-c", sys.argv[2]], os.environ, scratch, tell)
 if sys.argv[3] == "fork" and os.fork() == 0:
     tell(f"holder {os.getpid()}")

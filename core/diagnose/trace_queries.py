@@ -1,0 +1,316 @@
+"""What a trace lets a rule see: which prompt, how sure, how the output ended.
+
+A rule that compares raw output with a message must ask `comparison` first:
+two outputs that were sampled separately may differ without any fault. What
+became of a call is the ledger's decision (`CallMatch.outcome`), never a rule's.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from prompt_debugger.core.base.types import (
+    CallMatch,
+    CallOutcome,
+    CallStatus,
+    Certainty,
+    Completeness,
+    Fate,
+    FindingEvidence,
+    Place,
+    Prompt,
+    Segment,
+    Span,
+    Token,
+    ToolCallAttempt,
+    Trace,
+)
+from prompt_debugger.core.diagnose.fields import CallField, as_count, as_text, body_of, calls_of_message
+from prompt_debugger.core.formats import TABLES, ReasoningPair
+
+QUOTE_CHARS = 120
+
+
+class TracePart(StrEnum):
+    """What a trace may show, and what a rule may not do without."""
+
+    REFUSAL = "refusal"
+    SERVER = "server"
+    VOCABULARY = "vocabulary"
+    PROMPT = "prompt"
+    RAW = "raw"
+    CUT = "cut"
+    REPEAT = "repeat"
+    ANSWER = "answer"
+    STREAM = "stream"
+    RESULT = "result"
+    COMPARISON = "comparison"
+
+
+def parts_of_trace(trace: Trace) -> frozenset[TracePart]:
+    """Return what a trace shows: stages that have run, how they ended, and whether output and answer are comparable.
+
+    `CUT` is a raw output that a length limit ended, `REPEAT` a second one; a `RESULT` is an answer or a stream.
+    """
+    shown = (
+        trace.refusal is not None and TracePart.REFUSAL,
+        trace.server is not None and TracePart.SERVER,
+        trace.vocabulary is not None and TracePart.VOCABULARY,
+        prompt_of(trace) is not None and TracePart.PROMPT,
+        trace.raw is not None and TracePart.RAW,
+        trace.raw is not None and why_cut(trace) is not None and TracePart.CUT,
+        trace.raw_again is not None and TracePart.REPEAT,
+        trace.chat is not None and TracePart.ANSWER,
+        trace.chat_stream is not None and TracePart.STREAM,
+        (trace.chat is not None or trace.chat_stream is not None) and TracePart.RESULT,
+        comparison(trace) is not None and TracePart.COMPARISON,
+    )
+    return frozenset(sight for sight in shown if sight)
+
+
+def prompt_of(trace: Trace) -> Prompt | None:
+    """Return the prompt the model read, or our own render where no server was asked."""
+    return trace.prompt if trace.prompt is not None else trace.local_prompt
+
+
+def prompt_end(trace: Trace) -> str | None:
+    """Return the end of the prompt, as far as any of it is known; `None` if nothing is."""
+    prompt = prompt_of(trace)
+    return prompt.text if prompt is not None else trace.prompt_tail or None
+
+
+def asked_server(trace: Trace) -> bool:
+    """Say whether a server was asked; of one that only flags or a log show, there is no address."""
+    return trace.server is not None and bool(trace.server.base_url)
+
+
+def comparison(trace: Trace) -> Certainty | None:
+    """Say how surely raw output and chat message belong to one generation; decided in `core.base.comparable`.
+
+    Returns:
+        `OBSERVED` for one run, `INFERRED` for two runs that had to agree,
+        `None` if there is nothing to compare, or nothing can be said.
+    """
+    if trace.chat is None or trace.parse is None or trace.parse.ledger.comparability is None:
+        return None
+    return trace.parse.ledger.comparability.certainty
+
+
+def offline_method(trace: Trace) -> str | None:
+    """Return `chat` or `generate` where the run went through that method of vLLM's `LLM`, with no server at all."""
+    method = trace.sent.get("method")
+    return method if isinstance(method, str) and "engine" in trace.sent else None
+
+
+def is_asked_stream(trace: Trace) -> bool:
+    """Say whether the streamed answer is what was asked for, and not a repetition of ours beside the answer.
+
+    What was pasted, without a server, was somebody's own answer in either form.
+    """
+    is_alone = trace.chat is None or bool(trace.chat.deltas)  # the answer was put together from the stream
+    return trace.request.body.get("stream") is True or is_alone or trace.server is None
+
+
+def is_whole(trace: Trace) -> bool:
+    """Tell whether the raw text, if there is one, is all that the model wrote."""
+    return trace.raw is None or trace.raw.completeness is Completeness.WHOLE
+
+
+def quote(text: str, limit: int = QUOTE_CHARS) -> str:
+    """Return `text`, cut to `limit` characters."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def token_span(tokens: Sequence[Token] | None, span: Span) -> Span | None:
+    """Return the tokens that touch a stretch of characters; they stand in the order of the text."""
+    if tokens is None:
+        return None
+    first = bisect_right(tokens, span.start, key=lambda token: token.char_span.stop)
+    stop = bisect_left(tokens, span.stop, key=lambda token: token.char_span.start)
+    return Span(first, stop) if first < stop else None
+
+
+def in_prompt(prompt: Prompt, span: Span, field: str | None = None) -> FindingEvidence:
+    """Return evidence at a stretch of the prompt."""
+    text = quote(prompt.text[span.start : span.stop])
+    return FindingEvidence(
+        "prompt", char_span=span, token_span=token_span(prompt.tokens, span), field=field, quote=text
+    )
+
+
+def in_raw(trace: Trace, span: Span) -> FindingEvidence:
+    """Return evidence at a stretch of the raw output."""
+    text = "" if trace.parse is None else trace.parse.raw
+    if trace.parse is None and trace.raw is not None:
+        text = trace.raw.text
+    tokens = None if trace.raw is None else trace.raw.tokens
+    return FindingEvidence(
+        "raw", char_span=span, token_span=token_span(tokens, span), quote=quote(text[span.start : span.stop])
+    )
+
+
+def in_message(field: str, text: str | None = None, span: Span | None = None) -> FindingEvidence:
+    """Return evidence at a field of the answer."""
+    return FindingEvidence("message", char_span=span, field=field, quote=None if text is None else quote(text))
+
+
+def in_request(field: str, text: str | None = None) -> FindingEvidence:
+    """Return evidence at a field of the request."""
+    return FindingEvidence("request", field=field, quote=None if text is None else quote(text))
+
+
+def body_calls(trace: Trace) -> tuple[tuple[int, ToolCallAttempt], ...]:
+    """Return the calls outside reasoning that the model finished writing, with their index."""
+    if trace.parse is None:
+        return ()
+    return tuple(
+        (index, call)
+        for index, call in enumerate(trace.parse.parsed.calls)
+        if call.place is Place.BODY and call.status is not CallStatus.TRUNCATED
+    )
+
+
+def message_indices(trace: Trace) -> dict[int, int]:
+    """Return the message's tool call that answers to a raw one, by the raw one's index."""
+    found: dict[int, int] = {}
+    for match in () if trace.parse is None else trace.parse.ledger.matches:
+        if match.raw_index is not None and match.message_index is not None:
+            found.setdefault(match.raw_index, match.message_index)
+    return found
+
+
+def written_as(trace: Trace) -> dict[int, ToolCallAttempt]:
+    """Return the call that the model wrote for each tool call of the message that has one, by the latter's index."""
+    found: dict[int, ToolCallAttempt] = {}
+    for match in () if trace.parse is None else trace.parse.ledger.matches:
+        if trace.parse is not None and match.raw_index is not None and match.message_index is not None:
+            found.setdefault(match.message_index, trace.parse.parsed.calls[match.raw_index])
+    return found
+
+
+def calls_with(trace: Trace, *outcomes: CallOutcome) -> tuple[tuple[int, ToolCallAttempt], ...]:
+    """Return the written calls that met one of these outcomes, with their index."""
+    if trace.parse is None:
+        return ()
+    calls = trace.parse.parsed.calls
+    return tuple(
+        (match.raw_index, calls[match.raw_index])
+        for match in trace.parse.ledger.matches
+        if match.raw_index is not None and match.outcome in outcomes
+    )
+
+
+def dropped_calls(trace: Trace) -> tuple[tuple[int, ToolCallAttempt], ...]:
+    """Return the calls that were written and not returned, by the ledger's decision."""
+    return calls_with(trace, CallOutcome.DROPPED)
+
+
+def matched_calls(trace: Trace) -> Iterator[tuple[CallMatch, ToolCallAttempt, CallField]]:
+    """Yield the calls that were both written and returned: the match, the call as written, the call as returned."""
+    if trace.parse is None or trace.chat is None:
+        return
+    returned = {call.field: call for call in calls_of_message(trace.chat.message)}
+    for match in trace.parse.ledger.matches:
+        if match.raw_index is None or match.message_index is None:
+            continue
+        got = returned.get(f"tool_calls[{match.message_index}]")
+        if got is not None:
+            yield match, trace.parse.parsed.calls[match.raw_index], got
+
+
+def fates_within(trace: Trace, segment: Segment) -> Iterator[tuple[Span, Fate]]:
+    """Yield what became of the parts of a segment."""
+    if trace.parse is None:
+        return
+    entries = trace.parse.ledger.entries  # they tile the output, in its order
+    first = bisect_right(entries, segment.char_span.start, key=lambda entry: entry.char_span.stop)
+    for index in range(first, len(entries)):
+        entry = entries[index]
+        start = max(entry.char_span.start, segment.char_span.start)
+        stop = min(entry.char_span.stop, segment.char_span.stop)
+        if start >= stop:
+            return
+        yield Span(start, stop), entry.fate
+
+
+def max_tokens_of(trace: Trace) -> int | None:
+    """Return the cap on output tokens that the request sets."""
+    body = body_of(trace)
+    caps = (as_count(body.get("max_completion_tokens")), as_count(body.get("max_tokens")))
+    return next((cap for cap in caps if cap is not None), None)
+
+
+def why_cut(trace: Trace) -> str | None:
+    """Return what shows that the output was cut by a length limit; `None` if nothing does."""
+    raw, chat, stream = trace.raw, trace.chat, trace.chat_stream
+    if raw is not None and raw.finish_reason == "length":
+        return "the raw completion says finish_reason `length`"
+    if chat is not None and chat.finish_reason == "length":
+        return "finish_reason is `length`"
+    if stream is not None and stream.finish_reason == "length" and _is_same_output(trace):
+        return "the stream of the same tokens says finish_reason `length`"
+    cap = max_tokens_of(trace)
+    count = completion_tokens(trace)
+    if cap is not None and count is not None and count >= cap and not ends_with_stop(trace):
+        return f"{count} tokens were written, max_tokens is {cap}, and the last one is no end token"
+    return None
+
+
+def completion_tokens(trace: Trace) -> int | None:
+    """Return how many tokens the model wrote, by ids or by the server's accounting."""
+    if trace.raw is not None and trace.raw.token_ids is not None:
+        return len(trace.raw.token_ids)
+    for result in (trace.chat, trace.raw):
+        if result is not None and result.usage is not None and result.usage.completion_tokens is not None:
+            return result.usage.completion_tokens
+    return None
+
+
+def end_texts(trace: Trace) -> tuple[str, ...]:
+    """Return the texts of the tokens that end a turn in this vocabulary."""
+    vocabulary = trace.vocabulary
+    if vocabulary is None:
+        return ()
+    texts = (vocabulary.special.get(token_id) for token_id in vocabulary.eos_ids)
+    return tuple(text for text in texts if text)
+
+
+def ends_with_stop(trace: Trace) -> bool:
+    """Tell whether the raw output ends with an end token or at a stop that was asked for."""
+    raw = trace.raw
+    if raw is None:
+        return False
+    if raw.stop_reason is not None or (trace.chat is not None and trace.chat.stop_reason is not None):
+        return True
+    if trace.vocabulary is not None and raw.token_ids and raw.token_ids[-1] in trace.vocabulary.eos_ids:
+        return True
+    return any(raw.text.endswith(text) for text in end_texts(trace))
+
+
+def open_think_tail(trace: Trace) -> ReasoningPair | None:
+    """Return what opens, and would close, the reasoning that the prompt leaves open; `None` if none, or unseen."""
+    end = prompt_end(trace)
+    if end is None:
+        return None
+    tail = end.rstrip()
+    if body_of(trace).get("continue_final_message") is True:
+        last = trace.request.messages[-1] if trace.request.messages else {}
+        written = as_text(last.get("content")) or ""
+        tail = tail[-len(written) :] if written else tail
+        return next((pair for pair in TABLES.prompt_pairs if tail.rfind(pair.opener) > tail.rfind(pair.closer)), None)
+    return next((pair for pair in TABLES.prompt_pairs if tail.endswith(pair.opener.rstrip())), None)
+
+
+def opens_with_thought(text: str) -> ReasoningPair | None:
+    """Return the tags of the reasoning block that a raw output begins with; `None` if it begins otherwise."""
+    begin = text.lstrip()
+    return next((pair for pair in TABLES.reasoning_pairs if begin.startswith(pair.opener)), None)
+
+
+def _is_same_output(trace: Trace) -> bool:
+    chat, stream = trace.chat, trace.chat_stream
+    if chat is None or stream is None:
+        return False
+    return chat.token_ids is not None and chat.token_ids == stream.token_ids

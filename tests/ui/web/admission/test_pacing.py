@@ -1,0 +1,285 @@
+"""Whose next event begins later: by a clock, a loop and a line that the test sets."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from prompt_debugger.ui.web.admission import pacing
+from prompt_debugger.ui.web.admission.events import EventGuard
+from prompt_debugger.ui.web.admission.kinds import PUBLIC_ADMISSION
+from prompt_debugger.ui.web.admission.pacing import (
+    FAR_ABOVE,
+    FREE_S,
+    HALF_S,
+    LATE_S,
+    LOOK_S,
+    MOST_HELD_S,
+    THERE_S,
+    Charges,
+    LoopLag,
+    Metered,
+    Pacing,
+)
+from tests.clock import Clock
+from tests.patience import PATIENCE_S
+
+
+@pytest.fixture
+def charges(clock):
+    """A class of five, each of whom ran something, and one who never stops."""
+    charges = Charges(clock)
+    for number in range(5):
+        charges.charge(f"honest {number}", 0.1 * (number + 1))
+    charges.charge("hostile", 10.0)
+    return charges
+
+
+class Page:
+    """What the pacing asks: who waits, and how late the loop is."""
+
+    def __init__(self, charges, clock):
+        self.line, self.late = [], 0.0
+        self.pacing = Pacing(charges, lambda: self.line, lambda: self.late, clock)
+
+
+@pytest.fixture
+def page(charges, clock):
+    return Page(charges, clock)
+
+
+def test_what_a_visitor_cost_is_forgotten_by_half(clock):
+    charges = Charges(clock)
+    charges.charge("a", 4.0)
+    clock.now += HALF_S
+    halved = charges.of("a")
+    charges.charge("a", 1.0)
+
+    assert (halved, charges.of("a"), charges.of("nobody")) == (2.0, 3.0, 0.0)
+
+
+def test_far_above_is_far_above_the_one_in_the_middle(charges):
+    assert [charges.is_far_above(name) for name in ("hostile", "honest 4", "honest 0", "nobody")] == [
+        True, False, False, False,
+    ]  # fmt: skip
+
+
+def test_one_who_cost_about_as_much_as_the_others_is_not_far_above(charges, clock):
+    for number in range(5):
+        charges.charge(f"honest {number}", 10.0 / FAR_ABOVE)
+
+    assert not charges.is_far_above("hostile")
+
+
+def test_little_is_never_far_above(clock):
+    charges = Charges(clock)
+    charges.charge("quiet", 0.001)
+    charges.charge("busy", FREE_S)
+
+    assert not charges.is_far_above("busy")
+
+
+def test_who_has_the_page_alone_is_never_far_above(clock):
+    charges = Charges(clock)
+    charges.charge("alone", 1_000.0)
+
+    assert not charges.is_far_above("alone")
+
+
+def test_who_left_does_not_count(charges, clock):
+    clock.now += THERE_S
+    charges.charge("hostile", 10.0)
+
+    assert not charges.is_far_above("hostile")
+
+
+def test_no_more_visitors_are_remembered_than_may_be(clock):
+    charges = Charges(clock)
+    for number in range(2 * pacing._MAX_NAMES):
+        charges.charge(f"address {number}", 1.0)
+
+    assert len(charges._cost) == pacing._MAX_NAMES
+    assert charges.of("address 0") == 0.0
+
+
+def test_who_cost_far_more_begins_later_while_others_wait(page, clock):
+    page.line = ["honest 0"]
+
+    assert not page.pacing.may_begin("hostile", clock.now)
+
+
+def test_who_cost_far_more_begins_later_while_the_loop_is_late(page, clock):
+    page.late = 2 * LATE_S
+
+    assert not page.pacing.may_begin("hostile", clock.now)
+
+
+def test_who_cost_far_more_begins_at_once_where_nobody_waits(page, clock):
+    page.line, page.late = ["hostile"], LATE_S / 2
+
+    assert page.pacing.may_begin("hostile", clock.now)
+
+
+def test_those_who_are_held_back_do_not_hold_each_other_back(page, charges, clock):
+    charges.charge("another", 10.0)
+    page.line = ["another"]
+
+    assert page.pacing.may_begin("hostile", clock.now)
+
+
+def test_others_always_begin_at_once(page, clock):
+    page.line, page.late = ["honest 0", "hostile"], 100.0
+
+    assert page.pacing.may_begin("honest 4", clock.now)
+    assert page.pacing.may_begin("a new one", clock.now)
+
+
+def test_those_who_waited_begin_one_after_the_other(page, clock):
+    began = [page.pacing.may_begin("hostile", clock.now) for _ in range(3)]
+    clock.now += LOOK_S
+
+    assert (began, page.pacing.may_begin("hostile", clock.now)) == ([True, False, False], True)
+
+
+def test_nobody_is_shut_out(page, charges, clock):
+    page.line, page.late, came_s = ["honest 0"], 100.0, clock.now
+    clock.now += MOST_HELD_S - 0.1
+    charges.charge("hostile", 10.0)
+    before = page.pacing.may_begin("hostile", came_s)
+    clock.now += 0.1
+
+    assert (before, page.pacing.may_begin("hostile", came_s)) == (False, True)
+
+
+class Loop:
+    """Calls later when it is told to."""
+
+    def __init__(self):
+        self.due = []
+
+    def call_later(self, delay_s, callback):
+        self.due.append(callback)
+
+    def beat(self):
+        [callback], self.due = self.due, []
+        callback()
+
+
+def test_the_lag_is_what_the_beat_comes_too_late(clock):
+    loop = Loop()
+    lag = LoopLag(clock, lambda: loop)
+    first = lag.late_s()
+    clock.now += 3.1
+    overdue = lag.late_s()
+    loop.beat()
+    measured = lag.late_s()
+    clock.now += 0.1
+    loop.beat()
+
+    assert (first, overdue, measured, lag.late_s()) == pytest.approx((0.0, 3.0, 3.0, 1.5))
+
+
+def test_the_beat_ends_when_nobody_asks_and_begins_again(clock):
+    loop = Loop()
+    lag = LoopLag(clock, lambda: loop)
+    lag.late_s()
+    clock.now += 0.1
+    loop.beat()
+    is_quiet = not loop.due
+
+    assert (is_quiet, lag.late_s(), len(loop.due)) == (True, 0.0, 1)
+
+
+async def test_work_is_charged_for_its_steps_and_not_for_its_waiting():
+    spent, charged = Clock(), []
+    news = asyncio.get_running_loop().create_future()
+
+    async def work():
+        spent.now += 2.0
+        word = await news
+        spent.now += 3.0
+        return word
+
+    task = asyncio.create_task(_awaiting(Metered(work(), charged.append, spent)))
+    await asyncio.sleep(0)
+    spent.now += 100.0  # others work
+    news.set_result("done")
+
+    assert (await task, charged) == ("done", [2.0, 3.0])
+
+
+async def test_metered_work_fails_and_is_cancelled_as_any_other():
+    ended = []
+
+    async def failing():
+        await asyncio.sleep(0)
+        raise ValueError("a fault")
+
+    async def waiting():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("cancelled")
+
+    with pytest.raises(ValueError, match="a fault"):
+        await Metered(failing(), lambda _: None)
+    task = asyncio.create_task(_awaiting(Metered(waiting(), lambda _: None)))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended == ["cancelled"]
+
+
+async def _awaiting(work):
+    return await work
+
+
+class Kept:
+    """A page's memory in which one visitor waits."""
+
+    def __init__(self):
+        self.line, self.was_asked = ["9.9.9.9"], asyncio.Event()
+
+    def waiting(self):
+        self.was_asked.set()
+        return self.line
+
+
+async def test_the_door_holds_an_event_back_before_it_reads_its_body():
+    kept = Kept()
+    door = EventGuard(None, None, kept, PUBLIC_ADMISSION)
+    door._charges.charge("9.9.9.9", 0.1)
+    door._charges.charge("1.1.1.1", 100.0)
+    read = asyncio.Event()
+
+    hostile = asyncio.create_task(_post(door, "1.1.1.1", read))
+    await asyncio.wait_for(kept.was_asked.wait(), PATIENCE_S)
+    honest = asyncio.Event()
+    await _post(door, "9.9.9.9", honest)
+
+    assert (honest.is_set(), read.is_set()) == (True, False)
+    kept.line = []
+    await asyncio.wait_for(hostile, PATIENCE_S)
+    assert read.is_set()
+
+
+async def _post(door, address, read):
+    """Send an event whose body never comes: the visitor leaves."""
+    headers = [(b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/gradio_api/queue/join", "headers": headers}
+
+    async def receive():
+        read.set()
+        return {"type": "http.disconnect"}
+
+    async def send(_message):
+        raise AssertionError("nobody is there to be answered")
+
+    await door({**scope, "client": (address, 1)}, receive, send)
+
+
+def test_the_document_says_how_long_and_when(public_mode_page):
+    for words in (f"{FAR_ABOVE:g} times", f"{LATE_S:g} s late", f"{MOST_HELD_S:g} s", f"by half in {HALF_S:g} s"):
+        assert words in public_mode_page, words

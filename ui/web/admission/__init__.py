@@ -1,0 +1,14 @@
+"""The door of the page: who asks, what was sent, how much of the page one visitor may have.
+
+Everything here acts on a request before gradio sees it, and nothing here reads what a visitor's text says.
+
+    visitors   who asks: the address that counts, behind a proxy too
+    connections  bytes and time for a head, and how many connections there are: beneath all others
+    bodies     a body read within bounds of time and memory
+    pasted     how much came in from a visitor within a minute, whatever became of it
+    payloads   what an event may carry, by a table made from the built page
+    lately     who cost the page much, and begins later while others wait
+    kinds      which events there are, and how much of each one may use
+    sessions   which open pages are remembered, and whose goes when there are too many
+    events     all of these as one layer in front of gradio's routes
+"""

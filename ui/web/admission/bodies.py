@@ -1,0 +1,113 @@
+"""A body read within bounds of length, time and memory.
+
+Whoever begins a body and does not go on holds a connection and memory. So a body must keep coming, and when the places
+are taken, who has sent nothing for longest gives way: somebody whose body comes at once is never held up by them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+from prompt_debugger.ui.web.admission.payloads import PayloadError
+
+IDLE_S = 5.0  # between two parts of a body
+WHOLE_S = 60.0  # for all of it
+MAX_READERS = 64  # bodies that come in at the same time
+MAX_READERS_PER_VISITOR = 16
+MAX_BODIES_HELD = 8  # bytes of unfinished bodies, in bodies of the greatest length
+
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+
+
+@dataclass(eq=False, slots=True)
+class _Reader:
+    visitor: str
+    limit: asyncio.Timeout
+    heard_s: float
+    size: int = 0
+
+    def give_way(self) -> None:
+        if not self.limit.expired():
+            self.limit.reschedule(0.0)
+
+
+class BodyMemory:
+    """Reads bodies for one event loop.
+
+    Attributes:
+        max_bytes: Greatest length of a body.
+    """
+
+    def __init__(self, max_bytes: int, *, idle_s: float = IDLE_S, whole_s: float = WHOLE_S) -> None:
+        self.max_bytes = max_bytes
+        self._idle_s = idle_s
+        self._whole_s = whole_s
+        self._readers: list[_Reader] = []
+
+    async def read(self, receive: Receive, visitor: str) -> bytes | None:
+        """Return a whole body; `None` if the visitor left before its end.
+
+        Raises:
+            PayloadError: It is too long, or did not come in time.
+        """
+        loop = asyncio.get_running_loop()
+        started_s = loop.time()
+        parts: list[bytes] = []
+        try:
+            async with asyncio.timeout(self._idle_s) as limit:
+                reader = _Reader(visitor, limit, started_s)
+                self._readers.append(reader)
+                try:
+                    self._make_sandbox(reader)
+                    while True:
+                        message = await receive()
+                        if message["type"] == "http.disconnect":
+                            return None
+                        part = message.get("body", b"")
+                        parts.append(part)
+                        self._count(reader, len(part))
+                        if not message.get("more_body", False):
+                            return b"".join(parts)
+                        reader.heard_s = loop.time()
+                        if not limit.expired():
+                            limit.reschedule(min(reader.heard_s + self._idle_s, started_s + self._whole_s))
+                finally:
+                    self._readers.remove(reader)
+        except TimeoutError:
+            raise PayloadError("The request did not come to its end in time.", 408) from None
+
+    def _count(self, reader: _Reader, size: int) -> None:
+        reader.size += size
+        if reader.size > self.max_bytes:
+            raise PayloadError(too_long(self.max_bytes), 413)
+        while sum(one.size for one in self._readers) > MAX_BODIES_HELD * self.max_bytes:
+            if not self._end_slowest([one for one in self._readers if one.size and one is not reader]):
+                return
+
+    def _make_sandbox(self, reader: _Reader) -> None:
+        others = [one for one in self._readers if one is not reader and not one.limit.expired()]
+        own = [one for one in others if one.visitor == reader.visitor]
+        if len(own) >= MAX_READERS_PER_VISITOR:
+            self._end_slowest(own)
+        elif len(others) >= MAX_READERS:
+            self._end_slowest(others)
+
+    def _end_slowest(self, readers: list[_Reader]) -> bool:
+        waiting = [one for one in readers if not _is_ending(one)]
+        if not waiting:
+            return False
+        min(waiting, key=lambda one: one.heard_s).give_way()
+        return True
+
+
+def too_long(max_bytes: int) -> str:
+    """Return the words for a body that is too long."""
+    return f"What was sent is longer than the {max_bytes:,} bytes that this page takes: shorten the text."
+
+
+def _is_ending(reader: _Reader) -> bool:
+    when = reader.limit.when()
+    return reader.limit.expired() or when == 0.0

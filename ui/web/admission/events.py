@@ -1,0 +1,204 @@
+"""One layer in front of gradio's routes: who asks, how much of the page they have, and what they sent."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from functools import partial
+from typing import Any, Protocol
+
+from starlette.datastructures import Headers, QueryParams
+from starlette.responses import JSONResponse
+
+from prompt_debugger.ui.web.admission.bodies import BodyMemory, too_long
+from prompt_debugger.ui.web.admission.byte_quota import ByteQuota
+from prompt_debugger.ui.web.admission.counts import Counts, Use
+from prompt_debugger.ui.web.admission.kinds import AdmissionLimits, kind_of
+from prompt_debugger.ui.web.admission.pacing import EVENT_COST_S, Charges, LoopLag, Metered, Pacing
+from prompt_debugger.ui.web.admission.payloads import (
+    EventTable,
+    PayloadError,
+    judge_cancel,
+    judge_event,
+    judge_reset,
+    read_name,
+)
+from prompt_debugger.ui.web.admission.sessions import Memory, Sessions
+from prompt_debugger.ui.web.admission.visitors import Network, visitor_of
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+VISITOR = "prompt_debugger.visitor"  # in the scope of a request: who asks
+SIZE = "prompt_debugger.size"  # likewise: how long its body is
+CHARGE = "prompt_debugger.charge"  # likewise: takes the processor time that it costs
+_HEARTBEAT = "/gradio_api/heartbeat/"
+_LISTENING = "/gradio_api/queue/data"
+
+
+class KeptByServer(Memory, Protocol):
+    """What the server keeps of pages, and what goes on for them."""
+
+    def in_use(self) -> list[Use]:
+        """Return the events that go on or wait."""
+        ...
+
+    def waiting(self) -> Iterable[str]:
+        """Return the visitors of whom an event waits."""
+        ...
+
+
+class EventGuard:
+    """Lets an event in if it is one of the page's, within what its visitor may use.
+
+    Args:
+        app: What lies behind.
+        table: What the page's events take.
+        memory: What the server keeps of pages.
+        limits: What a visitor may use.
+        proxies: Who is believed about whom they speak for.
+
+    Attributes:
+        sessions: The pages that are remembered.
+        count: How many bodies came, refused ones too.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        table: EventTable,
+        memory: KeptByServer,
+        limits: AdmissionLimits,
+        proxies: tuple[Network, ...] = (),
+    ) -> None:
+        self.app = app
+        self.sessions = Sessions(limits, memory)
+        self._table = table
+        self._memory = memory
+        self._limits = limits
+        self._proxies = proxies
+        self._counts = Counts(limits)
+        self._charges = Charges()
+        self._pacing = Pacing(self._charges, memory.waiting, LoopLag().late_s)
+        self._bodies = BodyMemory(limits.max_bytes)
+        self._byte_quota = ByteQuota(limits.minute_bytes)
+        self._passing: list[Use] = []
+        self.count = 0
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        peer = scope.get("client")
+        visitor = visitor_of(peer[0] if peer else None, headers.getlist("x-forwarded-for"), self._proxies)
+        scope[VISITOR] = visitor
+        scope[CHARGE] = charge = partial(self._charges.charge, visitor)
+        try:
+            _check_length(headers.get("content-length", "0"), self._limits.max_bytes)
+            if scope["method"] == "POST":
+                charge(EVENT_COST_S)
+                if scope["path"].endswith("/join"):  # before its body is read: who waits here holds nothing
+                    await self._pacing.wait(visitor)
+                await Metered(self._post(scope, receive, send, visitor), charge)
+            elif scope["path"] == _LISTENING or scope["path"].startswith(_HEARTBEAT):
+                await Metered(self._listen(scope, receive, send, visitor), charge)
+            else:
+                await self.app(scope, receive, send)
+        except PayloadError as error:
+            await _refuse(error, scope, receive, send)
+
+    async def _post(self, scope: Message, receive: Receive, send: Send, visitor: str) -> None:
+        if Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise PayloadError("The page sends JSON.", 415)
+        self.count += 1
+        self._byte_quota.count(visitor)
+
+        async def counted() -> Message:
+            message = await receive()
+            self._byte_quota.count(visitor, len(message.get("body", b"")))
+            return message
+
+        raw = await self._bodies.read(counted, visitor)
+        if raw is None:
+            return
+        last = scope["path"].rpartition("/")[2]
+        if last in ("join", "predict"):
+            await self._event(raw, scope, receive, send, visitor)
+        elif last == "cancel":
+            await self._pass_on(judge_cancel(raw, self._table), scope, receive, send)
+        elif last == "reset":
+            await self._pass_on(judge_reset(raw), scope, receive, send)
+        else:  # a path that was opened without a thought of what is sent to it
+            raise PayloadError("Not found", 404)
+
+    async def _event(self, raw: bytes, scope: Message, receive: Receive, send: Send, visitor: str) -> None:
+        is_queued = scope["path"].endswith("join")
+        event = judge_event(raw, self._table, is_queued=is_queued)
+        if not self.sessions.is_known(event.session):
+            self._counts.check_new_page(visitor)
+        scope[SIZE] = len(event.body)
+        use = Use(kind_of(event.rule.name, is_queued=is_queued), event.session, visitor, len(event.body))
+        self._counts.check(use, (*self._memory.in_use(), *self._passing))
+        self.sessions.use(event.session, visitor)
+        self._passing.append(use)
+        self.count += 1
+        try:
+            await self._pass_on(event.body, scope, receive, send)
+        finally:
+            self._passing.remove(use)
+
+    async def _pass_on(self, body: bytes, scope: Message, receive: Receive, send: Send) -> None:
+        """Give gradio what was judged in place of what was sent."""
+        told = False
+
+        async def judged() -> Message:
+            nonlocal told
+            if told:
+                return await receive()
+            told = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        kept = [(name, value) for name, value in scope["headers"] if name not in (b"content-length", b"content-type")]
+        scope["headers"] = [
+            *kept,
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+        ]
+        await self.app(scope, judged, send)
+
+    async def _listen(self, scope: Message, receive: Receive, send: Send, visitor: str) -> None:
+        if scope["path"] == _LISTENING:
+            asked = QueryParams(scope["query_string"])
+            if [*asked] != ["session_hash"] or len(asked.getlist("session_hash")) != 1:
+                raise PayloadError("A page listens for one session.")
+            page = read_name(asked["session_hash"])
+            if not self.sessions.is_known(page):
+                raise PayloadError("Nothing goes on for that session.", 404)
+        else:
+            page = read_name(scope["path"].removeprefix(_HEARTBEAT))
+        if not self.sessions.is_known(page):
+            self._counts.check_new_page(visitor)
+        self.sessions.use(page, visitor)
+        if self.sessions.streams_of(page) >= self._limits.streams_per_page:
+            raise PayloadError("This page listens already.", 429)
+        if self.sessions.streams_of_visitor(visitor) >= self._limits.streams_per_visitor:
+            raise PayloadError("Too many pages of your address are open: close some.", 429)
+        self.sessions.listen(page, +1)
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.sessions.listen(page, -1)
+
+
+def _check_length(announced: str, max_bytes: int) -> None:
+    if not (announced.isascii() and announced.isdigit()) or int(announced[:20]) > max_bytes:
+        raise PayloadError(too_long(max_bytes), 413)
+
+
+async def _refuse(error: PayloadError, scope: Message, receive: Receive, send: Send) -> None:
+    """Answer in the form in which gradio's script looks for words to show; the connection may hold half a body."""
+    answer = JSONResponse({"detail": str(error)}, status_code=error.status, headers={"connection": "close"})
+    await answer(scope, receive, send)

@@ -1,0 +1,89 @@
+"""What was pasted that is no request: read in the sandbox, shown as far as it goes; no server is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Request
+from prompt_debugger.core.evidence import Evidence, Form, read_evidence
+from prompt_debugger.core.sandbox import Limits as Sandbox
+from prompt_debugger.core.sandbox import job
+from prompt_debugger.core.sandbox.values import admit
+from prompt_debugger.ui.present import notices_payload
+from prompt_debugger.ui.present.pasted import pasted_payload
+from prompt_debugger.ui.web.limits import Limits, check_length, check_request_limits, without_keys
+
+AUTO_DETECT = "auto-detect"
+READINGS = (AUTO_DETECT, *(form.value for form in Form))
+
+
+class Reading(NamedTuple):
+    """What a pasted text is to be taken for, as the page's fields say it.
+
+    Attributes:
+        name: One of `READINGS`; any other, such as `find out` of an older page, looks.
+        row: Which line or recorded exchange, from 1.
+    """
+
+    name: str = AUTO_DETECT
+    row: int = 1
+
+    @property
+    def form(self) -> Form | None:
+        """The form; `None` to look."""
+        return next((form for form in Form if form.value == self.name), None)
+
+
+class Checked(NamedTuple):
+    """What is said about a pasted text.
+
+    Attributes:
+        payload: The lines under the editor; `None` for an empty text.
+        server: The server that a pasted call names, up to and including `/v1`.
+    """
+
+    payload: str | None
+    server: str | None = None
+
+
+for _traveller in (Form, Evidence, Reading, Checked):
+    admit(_traveller)
+
+
+@job("reading what was pasted", Sandbox(cpu_s=6.0, memory_mb=1024))
+def read_anything(text: str, limits: Limits, reading: Reading, *, hides_keys: bool) -> Evidence:
+    """Return what was read of a pasted text.
+
+    Args:
+        text: What was pasted.
+        limits: What a visitor may ask for.
+        reading: What it is to be taken for.
+        hides_keys: Whether what looks like a key in a request is masked.
+
+    Raises:
+        RequestError: It cannot be read, or asks for too much.
+    """
+    check_length(text, limits)
+    pasted = read_evidence(text, reading.form, reading.row)
+    if pasted.request is None or pasted.is_evidence:
+        return pasted
+    check_request_limits(pasted.request, limits)
+    return pasted if not hides_keys else _without_keys(pasted, pasted.request)
+
+
+def _without_keys(pasted: Evidence, request: Request) -> Evidence:
+    return replace(pasted, request=without_keys(request))
+
+
+@job("reading what was pasted", Sandbox(cpu_s=3.0, memory_mb=1024))
+def check_anything(text: str, reading: Reading, *, is_public: bool) -> Checked:
+    """Return the lines under the editor, whatever stands in it, and the server that a pasted call names."""
+    try:
+        pasted = read_evidence(text, reading.form, reading.row)
+    except RequestError as error:
+        return Checked(notices_payload(error))
+    if pasted.request is not None and not pasted.is_evidence and not pasted.rows:
+        return Checked(notices_payload(pasted.request, is_public=is_public), pasted.request.base_url)
+    return Checked(pasted_payload(pasted))
