@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT))
 from prompt_debugger.core.report.wire.schemas import DOCUMENTS, schema_of_class  # noqa: E402
 from prompt_debugger.core.tools.conversation.documents import ConversationDocument  # noqa: E402  # the checkout comes first
 from prompt_debugger.core.tools.experiments.json import ANSWERS  # noqa: E402
-from prompt_debugger.core.tools.fixes.documents import MENDED  # noqa: E402
+from prompt_debugger.core.tools.fixes.documents import DOCUMENTS as OF_FIXES  # noqa: E402
 
 FOLDER = ROOT / "docs" / "schema"
 
@@ -25,7 +25,7 @@ def schema_files() -> dict[Path, str]:
     """Return the text of every file by its path."""
     return {
         FOLDER / f"{name}.json": json.dumps(schema_of_class(cls), indent=2, ensure_ascii=False) + "\n"
-        for name, cls in {**DOCUMENTS, **ANSWERS, **MENDED, "conversation": ConversationDocument}.items()
+        for name, cls in {**DOCUMENTS, **ANSWERS, **OF_FIXES, "conversation": ConversationDocument}.items()
     }
 
 

@@ -43,7 +43,7 @@ def page() -> str:
 
 
 def _with_reports() -> list[tuple[str, TraceRule]]:
-    return [(code, rule) for code, rule in RULES.items() if isinstance(rule, TraceRule) and rule.threads]
+    return [(code, rule) for code, rule in RULES.items() if rule.threads]
 
 
 def _said() -> Iterator[tuple[str, Finding]]:

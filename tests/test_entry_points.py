@@ -36,6 +36,7 @@ RULE = '''
 """A call asks for the weather of a city that is not there."""
 
 from prompt_debugger.core.base.types import Severity, Stage
+from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 
 
@@ -46,8 +47,22 @@ def find(trace):
             yield Report("The call asks for Atlantis.", "There is no such city.", fix="Ask for another city.")
 
 
-RULE = TraceRule("PD599", "mint-city", Severity.WARNING, Stage.CONTRACT, find)
+def broken(trace, finding):
+    """Fail, as a fix with a slip in it does."""
+    raise KeyError("city")
+
+
+FIXES = (RequestFix("never offered", broken), RequestFix("another seed", setting(seed=7)))
+RULE = TraceRule("PD599", "mint-city", Severity.WARNING, Stage.CONTRACT, find, fixes=FIXES)
 '''
+OFFERED = """
+from prompt_debugger.core.base.types import Finding, Request, Severity, Stage, Trace
+from prompt_debugger.core.tools.fixes.offered import fixes_of
+
+finding = Finding("PD599", "mint-city", Severity.WARNING, Stage.CONTRACT, "", "")
+for code, fix in fixes_of(Trace(Request({"messages": []}, ""), findings=(finding,))).items():
+    print(code, fix.kind, fix.name, fix.patch, fix.alternatives)
+"""
 CALL = '<mint:call>{{"name": "get_weather", "arguments": {{"city": "{}"}}}}</mint:call><mint:end>'
 
 
@@ -96,6 +111,13 @@ def test_a_family_and_a_rule_of_a_wheel_are_used_like_ours(packages: Path) -> No
     assert (lost["format"], [call["name"] for call in lost["calls"]]) == ("mint", ["get_weather"])
     assert [finding["code"] for finding in lost["findings"]] == ["PD599"]
     assert (fine["format"], fine["findings"]) == ("mint", [])
+
+
+def test_a_fix_comes_with_its_rule_and_one_that_fails_hides_no_other(packages: Path) -> None:
+    done = _run([sys.executable, "-c", OFFERED], ROOT, path=packages)
+
+    added = {"op": "add", "path": "/seed", "value": 7}
+    assert (done.stdout, done.stderr) == (f"PD599 request another seed ({added},) ()\n", "")
 
 
 def test_without_the_wheel_nobody_knows_them() -> None:

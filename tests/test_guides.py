@@ -14,8 +14,10 @@ import pytest
 import prompt_debugger
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import Span
-from prompt_debugger.core.diagnose import RULES
+from prompt_debugger.core.diagnose import RULES, index_rules
 from prompt_debugger.core.formats import TABLES, TextFormat
+from prompt_debugger.core.pipeline.recordings import load_recording
+from prompt_debugger.core.tools.fixes.reread import fixed_message
 from tests.conftest import ROOT
 
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
@@ -96,6 +98,27 @@ def test_each_reader_of_the_guide_finds_the_call() -> None:
     for raw, calls in found.items():
         assert [call.name for call in calls] == ["f"], raw
         assert calls[0].arguments_json in ({"a": 1}, {"a": "1"}), raw
+
+
+def test_each_fix_of_the_guide_makes_its_change() -> None:
+    page = (ROOT / "docs" / "guides" / "extend.md").read_text("utf-8")
+    block = next(one for one in re.findall(r"```python\n(.*?)```", page, re.S) if "FIXES = (" in one)
+    names: dict[str, Any] = {}
+    exec(block, names)
+    rule = index_rules({"example": names["RULE"]})["PD598"]
+    recording = load_recording("polluted-content")
+    assert recording is not None
+    trace = recording.trace
+    finding = next(one for one in trace.findings if one.code == "PD205")
+
+    made: list[Any] = [fix.change(trace, finding) for fix in rule.fixes]
+
+    assert [fix.kind for fix in rule.fixes] == ["request", "request", "template", "flags", "client", "plugin"]
+    assert [None if change is None else change.kind for change in made][:3] == ["request", "request", "template"]
+    assert made[0].body["seed"] == 7
+    assert made[1].body["stream"] is False
+    assert "message['content'] | trim" in made[2].template
+    assert fixed_message(made[4].source, {"content": " x "}) == {"content": "x"}
 
 
 def _without_generation_prompt_switch(body: dict[str, Any]) -> None:

@@ -65,8 +65,8 @@ interface StagesPayload {
   request: RequestCard | null;
 }
 
-/** A change of the request that would mend a finding; the server's flags where only they would. */
-interface Cure {
+/** A change of the request that would remove a finding; the server's flags where only they would. */
+interface OfferedFix {
   name: string;
   kind: string;
   command: string;
@@ -86,8 +86,8 @@ interface FindingCard {
   evidence: Evidence[];
   fix: string;
   links: string[];
-  cure: Cure | null;
-  cure_at: string | null;
+  offered: OfferedFix | null;
+  offered_at: string | null;
 }
 
 interface FindingsPayload {

@@ -18,6 +18,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Finding, Request, Severity, Trace
 from prompt_debugger.core.diagnose import rules
 from prompt_debugger.core.diagnose.blame import borrow_fixes, excuse, mark_followers, worst_first
+from prompt_debugger.core.diagnose.fixes import Fix
 from prompt_debugger.core.diagnose.rules.base import TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, is_whole, parts_of_trace
 from prompt_debugger.core.diagnose.verdict import reach_verdict
@@ -30,7 +31,7 @@ _SEE = "docs/guides/extend.md says how a rule is written."
 _NONE: Mapping[str, tuple[Finding, ...]] = MappingProxyType({})
 
 
-def index_rules(found: Mapping[str, object]) -> Mapping[str, Rule]:
+def index_rules(found: Mapping[str, object]) -> Mapping[str, TraceRule]:
     """Return rules by code, in order of codes.
 
     Args:
@@ -39,7 +40,7 @@ def index_rules(found: Mapping[str, object]) -> Mapping[str, Rule]:
     Raises:
         PluginError: One is no rule, its code or name is none, or two files share one.
     """
-    by_code: dict[str, Rule] = {}
+    by_code: dict[str, TraceRule] = {}
     file_by_text: dict[str, str] = {}
     for module, rule in found.items():
         file = f"core/diagnose/rules/{module}.py"
@@ -56,12 +57,14 @@ def index_rules(found: Mapping[str, object]) -> Mapping[str, Rule]:
                 other = file_by_text[text]
                 raise PluginError(f"the {kind} `{text}` is in `{other}` and in `{file}`", "Change it in one of them.")
             file_by_text[text] = file
+        if not all(isinstance(fix, Fix) for fix in rule.fixes):
+            raise PluginError(f"The `fixes` of the rule in `{file}` hold something that is not a `Fix`.", _SEE)
         by_code[rule.code] = rule
     return dict(sorted(by_code.items()))
 
 
 _OWN = discover(rules, "RULE")
-RULES: Mapping[str, Rule] = index_rules(_OWN | discover_installed("prompt_debugger.rules", "RULE", _OWN))
+RULES: Mapping[str, TraceRule] = index_rules(_OWN | discover_installed("prompt_debugger.rules", "RULE", _OWN))
 """Every rule by its code, in order of codes."""
 
 
@@ -109,7 +112,7 @@ def diagnose_request(request: Request) -> Mapping[str, tuple[Finding, ...]]:
     trace = Trace(request=request)
     found: dict[str, tuple[Finding, ...]] = {}
     for rule in RULES.values():
-        if getattr(rule, "asks_request_alone", False):
+        if rule.asks_request_alone:
             findings: list[Finding] = []
             _ask(rule, trace, findings)
             found[rule.code] = tuple(findings)

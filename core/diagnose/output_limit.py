@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.base.types import Finding, JSONObject, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import as_count, body_of
+from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.trace_queries import completion_tokens, max_tokens_of
 
 # Servers differ in whether they count the last token.
 _SLACK = 2
+_CAPS = ("max_completion_tokens", "max_tokens")
+_MOST_TOKENS = 1024
 
 
 class OutputLimit(NamedTuple):
@@ -68,5 +71,23 @@ def prompt_tokens(trace: Trace) -> int | None:
 
 
 def _name_of_cap(trace: Trace) -> str:
-    names = ("max_completion_tokens", "max_tokens")
-    return next(name for name in names if as_count(body_of(trace).get(name)) is not None)
+    return next(name for name in _CAPS if as_count(body_of(trace).get(name)) is not None)
+
+
+def _raised(trace: Trace) -> JSONObject:
+    """Return the request's own limit, raised; empty where it has none."""
+    for name in _CAPS:
+        before = trace.request.body.get(name)
+        if isinstance(before, int):
+            length = None if trace.server is None else trace.server.max_model_len
+            limit = length // 4 if length else _MOST_TOKENS
+            return {name: min(max(8 * before, 128), max(limit, 2 * before))}
+    return {}
+
+
+def _raised_name(trace: Trace, _: Finding) -> str:
+    return ", ".join(f"{name}: {value}" for name, value in _raised(trace).items())
+
+
+MORE_OUTPUT = RequestFix(_raised_name, lambda trace, _: {**trace.request.body, **_raised(trace)})
+"""The fix of what a limit of the request cut."""

@@ -28,12 +28,12 @@ def test_back_goes_back_through_panels_and_tools(bare: DebuggerPage) -> None:
     page, first = bare.page, panel(bare.page)
     assert fragment(page) == ""  # nothing was opened by hand
     bare.open_stage("complete")
-    bare.open_stage("mend")
-    page.locator("#pd-tab-of-pd-mend-shrink").click()
-    assert fragment(page) == "tab=mend&tool=shrink"
+    bare.open_stage("fix")
+    page.locator("#pd-tab-of-pd-fix-shrink").click()
+    assert fragment(page) == "tab=fix&tool=shrink"
 
     page.go_back()
-    expect(page.locator("#pd-tab-of-pd-mend-trials")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#pd-tab-of-pd-fix-trials")).to_have_attribute("aria-selected", "true")
     page.go_back()
     page.wait_for_selector("html[data-panel=complete]")
     page.go_back()
@@ -69,15 +69,15 @@ def test_an_address_opens_there_in_a_fresh_browser(bare: DebuggerPage, new_conte
 
 def test_an_address_with_a_tool_opens_it(watched: Any, bare_url: str) -> None:
     page = DebuggerPage(watched, f"{bare_url}")
-    watched.goto(f"{bare_url}/#tab=mend&tool=shrink")
+    watched.goto(f"{bare_url}/#tab=fix&tool=shrink")
 
-    expect(watched.locator("#pd-tab-of-pd-mend-shrink")).to_have_attribute("aria-selected", "true")
-    expect(watched.locator("#pd-tab-mend")).to_have_attribute("aria-selected", "true")
+    expect(watched.locator("#pd-tab-of-pd-fix-shrink")).to_have_attribute("aria-selected", "true")
+    expect(watched.locator("#pd-tab-fix")).to_have_attribute("aria-selected", "true")
     page.open_stage("parse")
     assert fragment(watched) == "tab=parse"
 
 
-@pytest.mark.parametrize("hash_", ["#tab=nothing", "#tab=render&at=prompt.t999999", "#tab=mend&tool=none", "#runs=1-2"])
+@pytest.mark.parametrize("hash_", ["#tab=nothing", "#tab=render&at=prompt.t999999", "#tab=fix&tool=none", "#runs=1-2"])
 def test_an_address_that_names_nothing_does_no_harm(watched: Any, bare_url: str, hash_: str) -> None:
     watched.goto(f"{bare_url}/{hash_}")
 

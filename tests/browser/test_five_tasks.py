@@ -141,7 +141,7 @@ def test_does_the_fix_help(lab_page: DebuggerPage) -> None:
     person = Person(lab_page)
     person.run()
     person.click(lab_page.page.locator("#pd-tab-findings"))
-    person.click(lab_page.page.locator(".pd-cure").first.get_by_role("button", name="Apply and run"))
+    person.click(lab_page.page.locator(".pd-offered").first.get_by_role("button", name="Apply and run"))
 
     expect(lab_page.page.locator("#pd-tab-compare")).to_have_attribute("aria-selected", "true")
     expect(lab_page.page.locator(".pd-comparison-side .pd-badge")).to_contain_text(["DROPPED", "NOTHING LOST"])

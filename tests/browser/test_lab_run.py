@@ -49,7 +49,9 @@ def test_every_piece_of_evidence_leads_somewhere(dropped: DebuggerPage) -> None:
     expect(buttons.first).to_be_visible()
     for index in range(buttons.count()):
         is_in_request = "request" in buttons.nth(index).inner_text()
-        is_in_request |= buttons.nth(index).locator("xpath=ancestor::section[contains(@class, 'pd-cure')]").count() > 0
+        is_in_request |= (
+            buttons.nth(index).locator("xpath=ancestor::section[contains(@class, 'pd-offered')]").count() > 0
+        )
         buttons.nth(index).click()
         if is_in_request:
             dropped.wait_for_selection()

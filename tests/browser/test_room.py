@@ -165,7 +165,7 @@ def test_on_a_phone_the_end_of_a_run_brings_the_verdict_into_view(bare: Debugger
 @pytest.mark.parametrize(("theme", "window_width"), [("light", 400), ("dark", 1200)])
 def test_the_whole_page_breaks_no_rule(bare: DebuggerPage) -> None:
     found = []
-    for panel in ("parse", "findings", "mend", "check", "verify"):
+    for panel in ("parse", "findings", "fix", "check", "verify"):
         bare.open_stage(panel)  # what is around the panels stays as it was scanned with the first
         found += violations(bare.page, "body" if panel == "parse" else f"#pd-panel-{panel}", GRADIO_RULES)
 
@@ -258,7 +258,7 @@ def test_the_verdict_reads_as_a_sentence(loaded: DebuggerPage) -> None:
 
 
 def test_headings_go_down_one_step_at_a_time(loaded: DebuggerPage) -> None:
-    for panel in ("render", "complete", "parse", "findings", "what-if", "template", "mend", "compare", "check"):
+    for panel in ("render", "complete", "parse", "findings", "what-if", "template", "fix", "compare", "check"):
         loaded.open_stage(panel)
         levels = loaded.page.evaluate(
             """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
@@ -272,14 +272,14 @@ def test_headings_go_down_one_step_at_a_time(loaded: DebuggerPage) -> None:
 def test_nothing_is_wider_than_the_window(loaded: DebuggerPage) -> None:
     for width in (400, 800, 1024, 1200, 1440):
         loaded.page.set_viewport_size({"width": width, "height": 850})
-        for panel in ("render", "complete", "parse", "findings", "what-if", "template", "mend", "check", "verify"):
+        for panel in ("render", "complete", "parse", "findings", "what-if", "template", "fix", "check", "verify"):
             loaded.open_stage(panel)
             assert loaded.page.evaluate("document.documentElement.scrollWidth") <= width, (panel, width)
 
 
 def test_nothing_to_press_is_smaller_than_24_pixels_on_a_phone(loaded: DebuggerPage) -> None:
     loaded.page.set_viewport_size(PHONE)
-    for panel in ("render", "complete", "parse", "findings", "mend", "check"):
+    for panel in ("render", "complete", "parse", "findings", "fix", "check"):
         loaded.open_stage(panel)
         small = loaded.page.evaluate(
             """() => [...document.querySelectorAll("button, a[href], summary, input, [role=tab]")]

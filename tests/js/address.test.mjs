@@ -9,7 +9,7 @@ const NOTHING = { tab: null, tool: null, at: null, runs: [] };
 test("what is written is read again", () => {
   const places = [
     { tab: "parse", tool: null, at: null, runs: [] },
-    { tab: "mend", tool: "shrink", at: null, runs: [] },
+    { tab: "fix", tool: "shrink", at: null, runs: [] },
     { tab: "render", tool: null, at: "prompt.t87", runs: [] },
     { tab: "complete", tool: null, at: "message.tool_calls[0].function.name", runs: [] },
     { tab: "compare", tool: null, at: null, runs: [3, 14] },

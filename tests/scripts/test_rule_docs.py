@@ -65,7 +65,7 @@ def test_every_source_names_its_tier(code: str) -> None:
 @pytest.mark.parametrize("code", RULES)
 def test_every_linked_thread_is_named_among_the_sources(code: str) -> None:
     source = read_sections(rule_docstring(RULES[code]))["Source"]
-    links = RULES[code].links  # type: ignore[attr-defined]  # our rules are `TraceRule`
+    links = RULES[code].links
     threads = [re.sub(r"https://github\.com/(.+)/issues/(\d+)", r"\1#\2", link) for link in links]
 
     assert [thread for thread in threads if thread not in source and "github.io" not in thread] == []
@@ -84,7 +84,7 @@ def test_names_are_unique_and_kebab_case() -> None:
 
 
 def test_explanations_name_rules_that_exist() -> None:
-    named = {code for rule in RULES.values() for code in rule.explains}  # type: ignore[attr-defined]
+    named = {code for rule in RULES.values() for code in rule.explains}
 
     assert named - set(RULES) == set()
 

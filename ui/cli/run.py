@@ -32,8 +32,7 @@ from prompt_debugger.core.tools.fixes.experiments import Experiment
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.offline import run_offline
 from prompt_debugger.ui.cli.connection import add_connection_arguments, extra_headers
-from prompt_debugger.ui.cli.lab import add_lab_arguments, named, spec_from_options
-from prompt_debugger.ui.cli.mend import (
+from prompt_debugger.ui.cli.fixes import (
     add_experiment_arguments,
     add_margin,
     add_to_document,
@@ -42,6 +41,7 @@ from prompt_debugger.ui.cli.mend import (
     experiments_to_terminal,
     margin_to_terminal,
 )
+from prompt_debugger.ui.cli.lab import add_lab_arguments, named, spec_from_options
 from prompt_debugger.ui.cli.output import (
     OK,
     add_output_arguments,

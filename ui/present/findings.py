@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.types import Basis, Certainty, Finding, FindingEvidence, JSONObject, Severity, Trace
-from prompt_debugger.ui.present.cures import cure_views
+from prompt_debugger.ui.present.offered_fixes import fix_views
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import SEVERITY_MARKS, STAGE_WORDS, count_of, shortened
 
@@ -46,22 +46,22 @@ def evidence_to_json(item: FindingEvidence) -> JSONObject:
 
 
 def _key(trace: Trace) -> str:
-    """Return what tells runs apart: how a cure's trial ended is said of one run, not of the next."""
+    """Return what tells runs apart: how a fix's trial ended is said of one run, not of the next."""
     parts = (trace.request.text, trace.raw and trace.raw.text, trace.chat and trace.chat.message)
     return f"{zlib.crc32(repr(parts).encode('utf-8', 'surrogatepass')):08x}"
 
 
 def _cards(trace: Trace) -> Iterator[JSONObject]:
-    """Yield the cards; a cure that mends several findings is drawn at the first of them."""
+    """Yield the cards; a fix that removes several findings is drawn at the first of them."""
     drawn: dict[str, str] = {}
     seen: set[str] = set()
-    cures = cure_views(trace)
+    fixes = fix_views(trace)
     for finding in trace.findings:
-        cure = cures.get(finding.code)
-        at = None if cure is None else drawn.setdefault(repr(cure), finding.code)
+        fix = fixes.get(finding.code)
+        at = None if fix is None else drawn.setdefault(repr(fix), finding.code)
         is_here = at == finding.code and at not in seen
         seen.add(finding.code)
-        yield {**_card(finding), "cure": cure if is_here else None, "cure_at": None if is_here else at}
+        yield {**_card(finding), "offered": fix if is_here else None, "offered_at": None if is_here else at}
 
 
 def _card(finding: Finding) -> JSONObject:

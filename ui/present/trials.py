@@ -13,7 +13,7 @@ from prompt_debugger.core.tools.fixes.patch import apply_patch
 from prompt_debugger.core.tools.fixes.shrink import Shrinking, Shrunk
 from prompt_debugger.core.tools.fixes.trial import Trial
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
-from prompt_debugger.ui.present.cures import MAX_CHANGES, change_view
+from prompt_debugger.ui.present.offered_fixes import MAX_CHANGES, change_view
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of
 
@@ -120,7 +120,7 @@ def _row(one: Experiment, base: Experiment | None, at: int) -> JSONObject:
 
 
 def _command(plan: Plan) -> str:
-    return plan.command or ("" if plan.cure is None else plan.cure.command)
+    return plan.command or ("" if plan.fix is None else plan.fix.command)
 
 
 def _change(change: Change) -> str:

@@ -11,7 +11,7 @@ PAGE_STYLES = (
     "bench.css",
     "parser_views.css",
     "check.css",
-    "mend.css",
+    "fixes.css",
     "verification.css",
     "share.css",
     "live.css",

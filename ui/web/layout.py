@@ -12,26 +12,26 @@ from gradio.events import Dependency
 
 from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.experiments import Bench
+from prompt_debugger.ui.web.fixes.experiments import Experiments
+from prompt_debugger.ui.web.fixes.hand_over import HandOver
+from prompt_debugger.ui.web.fixes.loop import ToolLoop
+from prompt_debugger.ui.web.fixes.offered import OfferedFixes
+from prompt_debugger.ui.web.fixes.runs import PageRuns
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
-from prompt_debugger.ui.web.mend.cures import Cures
-from prompt_debugger.ui.web.mend.experiments import Experiments
-from prompt_debugger.ui.web.mend.hand_over import HandOver
-from prompt_debugger.ui.web.mend.loop import ToolLoop
-from prompt_debugger.ui.web.mend.runs import PageRuns
 from prompt_debugger.ui.web.model_check import ModelChecks
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.comparison import build_comparison, wire_comparison
 from prompt_debugger.ui.web.panels.draft import wire_draft
 from prompt_debugger.ui.web.panels.experiments import build_experiments, wire_experiments
+from prompt_debugger.ui.web.panels.fixes import build_fixes, wire_fixes
 from prompt_debugger.ui.web.panels.history import wire_history
 from prompt_debugger.ui.web.panels.lab_install import build_install_row, wire_lab
 from prompt_debugger.ui.web.panels.live import wire_live
 from prompt_debugger.ui.web.panels.loop import wire_loop
-from prompt_debugger.ui.web.panels.mend import build_mend, wire_mend
 from prompt_debugger.ui.web.panels.model_check import build_check, wire_check
-from prompt_debugger.ui.web.panels.orders import build_orders, wire_cures, wire_edits
+from prompt_debugger.ui.web.panels.orders import build_orders, wire_edits, wire_offered
 from prompt_debugger.ui.web.panels.parse_tools import wire_parse_tools
 from prompt_debugger.ui.web.panels.request import build_request_panel
 from prompt_debugger.ui.web.panels.results import build_header, build_results
@@ -70,7 +70,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
             bench = Bench(settings, labs, handlers.gate.drawing)
             experiments = build_experiments(settings)
             template = build_template(settings)
-            mend = build_mend()
+            fixes = build_fixes()
             comparison = build_comparison()
             model_check = build_check(settings)
             verification = build_verification(settings)
@@ -85,11 +85,11 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_check(page, model_check, ModelChecks(settings, redraw_rate=handlers.gate.drawing), template.editor)
     wire_verification(page, verification, Verifications(settings))
     runs = PageRuns(handlers)
-    cures = Cures(runs, bench)
-    wire_mend(page, mend, orders, Experiments(runs, bench), HandOver(runs), template)
-    wire_loop(page, mend.loop, orders, ToolLoop(runs))
-    wire_cures(page, orders, cures)
-    wire_edits(page, orders, cures, template)
+    offered = OfferedFixes(runs, bench)
+    wire_fixes(page, fixes, orders, Experiments(runs, bench), HandOver(runs), template)
+    wire_loop(page, fixes.loop, orders, ToolLoop(runs))
+    wire_offered(page, orders, offered)
+    wire_edits(page, orders, offered, template)
     opened = wire_share(page, sharing)
     wire_look(page, panel.look)
     wire_draft(page)

@@ -7,7 +7,7 @@ import { runEnded } from "./history.js";
 import { attach, controller } from "../views/linking.js";
 import { renderLive } from "./live.js";
 import { loopOrder } from "../tools/loop_view.js";
-import { chosenTrials } from "../tools/mend_view.js";
+import { chosenTrials } from "../tools/fixes_view.js";
 import { order, orderRefused, tellAt, withOrder } from "./orders.js";
 import { editedByHand, withTextToRun } from "./outdated.js";
 import { unpackText } from "../lib/packing.js";

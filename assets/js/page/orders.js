@@ -1,8 +1,8 @@
 // @ts-check
 // Orders of the views: a button inside a view asks for something by a button of gradio's that nobody sees, and the answer
-// comes in one channel: a text for the editor, for the clipboard, a file, how a cure went, or why it could not be done.
+// comes in one channel: a text for the editor, for the clipboard, a file, how a fix went, or why it could not be done.
 import { builders } from "../lib/builders.js";
-import { tellCure } from "../views/cure_view.js";
+import { tellOffered } from "../views/offered_fix.js";
 import { prose } from "../lib/dom.js";
 import { replaceRequest } from "../editor/editor_link.js";
 import { host, onVerdict } from "../lib/host.js";
@@ -97,7 +97,7 @@ host.order = order;
 
 /** @type {Record<string, (header: any, text: () => string, columns: ArrayBuffer) => unknown>} */
 const ANSWERS = {
-  cure: (header) => tellCure(header),
+  offered: (header) => tellOffered(header),
   copy: (header, text) => copy(text(), header.name),
   apply: (header, text) => applyRequest(text(), header.runs !== false, header.compares !== false),
   file: (header, text, columns) => {

@@ -12,7 +12,7 @@ import "../tools/experiments_view.js";
 import "./history.js";
 import "./live.js";
 import "../tools/loop_view.js";
-import "../tools/mend_view.js";
+import "../tools/fixes_view.js";
 import "../tools/network.js";
 import "./orders.js";
 import "./page.js";

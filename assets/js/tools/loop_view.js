@@ -149,7 +149,7 @@ function drawForm(form, header) {
   const asked = header.open.map((call, at) => labelled(made.answers[at], "calls " + call.name + "(" + call.arguments + ")"));
   const saying = make("span", "pd-muted", "");
   saying.setAttribute("role", "status");
-  const row = make("p", "pd-cure-actions");
+  const row = make("p", "pd-offered-actions");
   const turns = make("label", "pd-variant-number", "Turns at most ");
   turns.append(made.turns);
   const save = button("Save the conversation", "pd-small", () => order("pd-save-loop", "", saying), "All turns with their account, as JSON; what looks like a key is covered");
@@ -184,6 +184,6 @@ function labelled(made, words) {
 
 // The conversation is looked at anew whenever the panel is opened: another run begins another one.
 document.addEventListener("click", (event) => {
-  const tab = under(event, "#pd-tab-mend, #pd-tab-of-pd-mend-loop");
+  const tab = under(event, "#pd-tab-fix, #pd-tab-of-pd-fix-loop");
   if (tab) order("pd-show-loop", "", null);
 });

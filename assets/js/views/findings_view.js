@@ -1,7 +1,7 @@
 // @ts-check
-// Findings, worst first: what, where (jump), why, how to mend it (copy), known reports.
+// Findings, worst first: what, where (jump), why, what to do (copy), known reports.
 import { builders } from "../lib/builders.js";
-import { cureBox, cureOf } from "./cure_view.js";
+import { offeredBox, offeredOf } from "./offered_fix.js";
 import { button, copyText, make, prose } from "../lib/dom.js";
 import { host } from "../lib/host.js";
 import { jump } from "./linking.js";
@@ -31,7 +31,7 @@ builders.findings = (root) => {
       if (host.markFindings) host.markFindings(decoded ? decoded.header.findings : []);
       if (!decoded) return root.replaceChildren(make("p", "pd-empty", "What is wrong, worst first, each with its evidence and its fix."));
       const { findings, summary, unchecked, key } = /** @type {FindingsPayload} */ (decoded.header);
-      cureOf(key);
+      offeredOf(key);
       const list = make("ol", "pd-finding-list");
       list.append(...findings.map((finding, i) => card(finding, i + 1)));
       root.replaceChildren(make("p", "pd-counts", summary), list);
@@ -75,8 +75,8 @@ function card(finding, number) {
   if (finding.detail) item.append(prose("p", "pd-finding-detail", finding.detail));
   if (finding.evidence.length) item.append(evidence(finding.evidence));
   if (finding.fix) item.append(fix(finding.fix));
-  if (finding.cure) item.append(cureBox(finding.code, finding.cure));
-  if (finding.cure_at) item.append(make("p", "pd-muted pd-cure-at", "The same change cures this: see " + finding.cure_at + "."));
+  if (finding.offered) item.append(offeredBox(finding.code, finding.offered));
+  if (finding.offered_at) item.append(make("p", "pd-muted pd-offered-at", "The same change fixes this: see " + finding.offered_at + "."));
   if (finding.links.length) item.append(links(finding.links));
   return item;
 }
@@ -103,7 +103,7 @@ function evidence(items) {
 /** @param {string} text */
 function fix(text) {
   const box = make("div", "pd-fix");
-  box.append(make("span", "pd-fix-label", "Fix"), prose("span", "pd-fix-text", text));
+  box.append(make("span", "pd-fix-label", "Advice"), prose("span", "pd-fix-text", text));
   box.append(button("copy", "pd-small", (event) => copyText(text, event.currentTarget)));
   return box;
 }

@@ -199,7 +199,7 @@ const OTHERS = "check";
 const TOOLS = [
   ["what-if", "What if", "Try every render switch, token counts and turns on this request"],
   ["template", "Template", "Edit the chat template and render the request again"],
-  ["mend", "Fix", "Prove a cause by experiments, shrink the request, make a plugin or a failing test"],
+  ["fix", "Fix", "Prove a cause by experiments, shrink the request, make a plugin or a failing test"],
   ["compare", "Compare", "Two runs side by side"],
   ["check", "Check", "Which parsers read this model's template, and with which flags?"],
   ["verify", "Verify", "What `verify` found: rates, causes, rows, and two beside each other"],

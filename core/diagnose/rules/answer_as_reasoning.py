@@ -28,10 +28,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, Fate, Segment, SegmentKind, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import (
+    Certainty,
+    Fate,
+    Finding,
+    JSONObject,
+    Segment,
+    SegmentKind,
+    Severity,
+    Span,
+    Stage,
+    Trace,
+)
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import Reasoning, content_of, reasoning_of
+from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
 from prompt_debugger.core.diagnose.trace_queries import (
@@ -174,6 +187,15 @@ def _cut_end(raw: str, ends: list[Segment], texts: tuple[str, ...]) -> str:
     return raw
 
 
+def _switched_off(trace: Trace, _: Finding) -> str:
+    return f"thinking switched off by {thinking_switch(trace).name}"
+
+
+def _without_thinking(trace: Trace, _: Finding) -> JSONObject:
+    switch, body = thinking_switch(trace), trace.request.body
+    return {**body, "chat_template_kwargs": {**as_object(body.get("chat_template_kwargs")), switch.name: switch.off}}
+
+
 RULE: Rule = TraceRule(
     code="PD408",
     name="answer-as-reasoning",
@@ -183,4 +205,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.COMPARISON,
     threads=("vllm-project/vllm#53284", "vllm-project/vllm#31581", "vllm-project/vllm#17357"),
     explains=("PD413", "PD401"),
+    fixes=(RequestFix(_switched_off, _without_thinking),),
 )

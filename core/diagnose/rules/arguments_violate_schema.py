@@ -23,12 +23,14 @@ Source:
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     JSON,
     CallStatus,
+    Finding,
     FindingEvidence,
     JSONObject,
     Severity,
@@ -37,7 +39,8 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
-from prompt_debugger.core.diagnose.fields import as_text, decode_json, request_tools, returned_calls
+from prompt_debugger.core.diagnose.fields import as_list, as_text, decode_json, request_tools, returned_calls
+from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import Violation, violations
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw, written_as
@@ -97,6 +100,15 @@ def _blame(written: ToolCallAttempt | None, schema: JSON) -> str:
     return "What the model wrote is valid: the parser changed it."
 
 
+def _strict_tools(trace: Trace, _: Finding) -> JSONObject:
+    body = copy.deepcopy(trace.request.body)
+    for tool in as_list(body.get("tools")):
+        function = tool.get("function") if isinstance(tool, dict) else None
+        if isinstance(function, dict):
+            function["strict"] = True
+    return body
+
+
 RULE: Rule = TraceRule(
     code="PD502",
     name="arguments-violate-schema",
@@ -109,4 +121,5 @@ RULE: Rule = TraceRule(
         "vllm-project/vllm#55558",
         "vllm-project/vllm#41739",
     ),
+    fixes=(RequestFix("strict tools", _strict_tools),),
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from prompt_debugger.core.base.types import Certainty, Finding, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, advise
+from prompt_debugger.core.diagnose.fixes import Fix
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 
 
@@ -54,6 +55,7 @@ class TraceRule:
         asks_request_alone: Whether it looks at the request as pasted and at nothing else, so that its
             findings hold for every output of that request.
         reads_stripped: Whether it also looks at a raw text that may lack control tokens, which is kept from the others.
+        fixes: Changes that can be applied and tried, best first (`core/diagnose/fixes.py`).
     """
 
     code: str
@@ -68,6 +70,7 @@ class TraceRule:
     borrows_fix: bool = False
     asks_request_alone: bool = False
     reads_stripped: bool = False
+    fixes: tuple[Fix, ...] = ()
 
     def check(self, trace: Trace) -> Iterator[Finding]:
         """Report what is wrong, in the order in which it was found."""

@@ -35,6 +35,7 @@ from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Spa
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.bare_lists import bare_list
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
+from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
@@ -169,4 +170,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.ANSWER,
     threads=("MoonshotAI/Kimi-K2#89", "vllm-project/vllm#31207"),
     explains=("PD406", "PD412"),
+    fixes=(FlagsFix("tool"),),
 )

@@ -28,9 +28,10 @@ from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import JSON, FindingEvidence, Prompt, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import JSON, Finding, FindingEvidence, Prompt, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import as_list, decode_json, numbered_messages, texts_inside
+from prompt_debugger.core.diagnose.fixes import RequestFix, TemplateFix, each_field, rewritten
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in_request, prompt_of
 
@@ -103,6 +104,21 @@ def _suspects(trace: Trace) -> Iterator[FindingEvidence]:
             yield in_request(f"messages[{index}].content", json.dumps(content, ensure_ascii=False))
 
 
+def _printed(content: JSON) -> JSON:
+    """Return what stands for an empty content, and the text of content parts if all of them are text."""
+    if content == "":
+        return None
+    texts = [part.get("text") if isinstance(part, dict) else None for part in as_list(content)]
+    return "".join(str(text) for text in texts) if texts and all(isinstance(text, str) for text in texts) else content
+
+
+def _content_by_parts(prompt: Prompt, finding: Finding) -> str | None:
+    def whole(body: str) -> str:
+        return f"{body} if {body} is string else {body} | map(attribute='text') | join"
+
+    return rewritten(prompt, finding, whole, lambda body: "content" in body)
+
+
 RULE: Rule = TraceRule(
     code="PD205",
     name="content-as-repr",
@@ -112,4 +128,8 @@ RULE: Rule = TraceRule(
     needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#10324", "vllm-project/vllm-project.github.io#110", "vllm-project/vllm#39614"),
     explains=("PD210",),
+    fixes=(
+        RequestFix("content as the template prints it", each_field(_printed)),
+        TemplateFix(_content_by_parts),
+    ),
 )

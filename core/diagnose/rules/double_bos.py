@@ -20,13 +20,17 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Prompt, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import Finding, Prompt, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.fixes import RequestFix, TemplateFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, prompt_of
+
+_BOS = re.compile(r"\{\{[-+]?\s*bos_token\s*[-+]?\}\}")
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -62,6 +66,10 @@ def _count(prompt: Prompt, bos_id: int, bos: str) -> int:
     return count
 
 
+def _without_bos(prompt: Prompt, _: Finding) -> str | None:
+    return None if prompt.template is None else _BOS.sub("", prompt.template, count=1)
+
+
 RULE: Rule = TraceRule(
     code="PD201",
     name="double-bos",
@@ -70,4 +78,8 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.PROMPT,
     threads=("abetlen/llama-cpp-python#1501", "vllm-project/vllm#16976", "sgl-project/sglang#888"),
+    fixes=(
+        RequestFix("no special tokens added", setting(add_special_tokens=False)),
+        TemplateFix(_without_bos),
+    ),
 )

@@ -26,6 +26,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.fields import as_text, decode_json, returned_calls
+from prompt_debugger.core.diagnose.fixes import ClientFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
@@ -53,6 +54,20 @@ def find(trace: Trace) -> Iterator[Report]:
         )
 
 
+_DECODE = '''\
+import json
+
+
+def fix(message):
+    """Decode arguments once more that were encoded twice."""
+    for call in message.get("tool_calls") or ():
+        value = json.loads(call["function"]["arguments"])
+        if isinstance(value, str):
+            call["function"]["arguments"] = value
+    return message
+'''
+
+
 RULE: Rule = TraceRule(
     code="PD415",
     name="double-encoded-arguments",
@@ -62,4 +77,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.ANSWER,
     threads=("vllm-project/vllm#25729", "vllm-project/vllm#54964"),
     explains=("PD502",),
+    fixes=(ClientFix("arguments decoded once more", _DECODE),),
 )

@@ -29,6 +29,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Fate, Segment, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, parse_it_yourself
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
+from prompt_debugger.core.diagnose.fixes import PluginFix
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -141,4 +142,5 @@ RULE: Rule = TraceRule(
     borrows_fix=True,
     threads=("vllm-project/vllm#27565", "vllm-project/vllm#34968", "sgl-project/sglang#40236"),
     explains=("PD412", "PD413", "PD504"),
+    fixes=(PluginFix(),),
 )

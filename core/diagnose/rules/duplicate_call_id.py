@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import history_calls, returned_calls
+from prompt_debugger.core.diagnose.fixes import ClientFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
@@ -50,6 +51,21 @@ def find(trace: Trace) -> Iterator[Report]:
         )
 
 
+OWN_IDS = ClientFix(
+    "ids of the client's own",
+    '''\
+import uuid
+
+
+def fix(message):
+    """Give each call an id of its own."""
+    for call in message.get("tool_calls") or ():
+        call["id"] = f"call_{uuid.uuid4().hex}"
+    return message
+''',
+)
+
+
 RULE: Rule = TraceRule(
     code="PD414",
     name="duplicate-call-id",
@@ -58,4 +74,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.ANSWER,
     threads=("mudler/LocalAI#9722",),
+    fixes=(OWN_IDS,),
 )

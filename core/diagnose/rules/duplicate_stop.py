@@ -23,8 +23,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
+from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list
+from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 
@@ -45,6 +46,11 @@ def find(trace: Trace) -> Iterator[Report]:
             )
 
 
+def _stops_once(trace: Trace, _: Finding) -> JSONObject:
+    stops = as_list(trace.request.body.get("stop"))
+    return {**trace.request.body, "stop": [*dict.fromkeys(one for one in stops if isinstance(one, str) and one)]}
+
+
 RULE: Rule = TraceRule(
     code="PD107",
     name="duplicate-stop",
@@ -52,4 +58,5 @@ RULE: Rule = TraceRule(
     stage=Stage.REQUEST,
     find=find,
     asks_request_alone=True,
+    fixes=(RequestFix("each stop string once", _stops_once),),
 )

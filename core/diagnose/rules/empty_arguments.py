@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import calls_of_message
+from prompt_debugger.core.diagnose.fixes import ClientFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
@@ -48,6 +49,15 @@ def find(trace: Trace) -> Iterator[Report]:
             return
 
 
+_FILL = '''\
+def fix(message):
+    """Take an empty text for no arguments."""
+    for call in message.get("tool_calls") or ():
+        call["function"]["arguments"] = call["function"]["arguments"] or "{}"
+    return message
+'''
+
+
 RULE: Rule = TraceRule(
     code="PD416",
     name="empty-arguments",
@@ -57,4 +67,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.RESULT,
     threads=("vllm-project/vllm#28806", "sgl-project/sglang#34925"),
     explains=("PD502",),
+    fixes=(ClientFix("no arguments for an empty text", _FILL),),
 )

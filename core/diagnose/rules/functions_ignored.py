@@ -25,8 +25,9 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.base.types import JSON, Certainty, Finding, JSONObject, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, as_text, body_of
+from prompt_debugger.core.diagnose.fixes import RequestFix, without
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request
 
@@ -63,6 +64,20 @@ def _absent(trace: Trace, names: list[str]) -> Certainty | None:
     return Certainty.INFERRED if is_same else None
 
 
+def _as_tools(trace: Trace, _: Finding) -> JSONObject:
+    body = trace.request.body
+    functions, choice = body.get("functions"), body.get("function_call")
+    if not isinstance(functions, list):
+        return body
+    tools: list[JSON] = [{"type": "function", "function": one} for one in functions]
+    rest = without(body, ("functions", "function_call"))
+    if isinstance(choice, str):
+        return {**rest, "tools": tools, "tool_choice": choice}
+    if isinstance(choice, dict):
+        return {**rest, "tools": tools, "tool_choice": {"type": "function", "function": choice}}
+    return {**rest, "tools": tools}
+
+
 RULE: Rule = TraceRule(
     code="PD220",
     name="functions-ignored",
@@ -70,4 +85,5 @@ RULE: Rule = TraceRule(
     stage=Stage.RENDER,
     find=find,
     needs=TracePart.PROMPT,
+    fixes=(RequestFix("functions sent as tools", _as_tools),),
 )

@@ -24,8 +24,9 @@ import json
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
-from prompt_debugger.core.diagnose.fields import decode_json, history_calls, texts_inside
+from prompt_debugger.core.base.types import JSONObject, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.fields import as_list, decode_json, history_calls, texts_inside
+from prompt_debugger.core.diagnose.fixes import RequestFix, each_message
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in_request
 
@@ -58,6 +59,22 @@ def find(trace: Trace) -> Iterator[Report]:
         return
 
 
+def _decode_arguments(message: JSONObject) -> None:
+    for call in as_list(message.get("tool_calls")):
+        function = call.get("function") if isinstance(call, dict) else None
+        text = function.get("arguments") if isinstance(function, dict) else None
+        if isinstance(function, dict) and isinstance(text, str):
+            function["arguments"] = _decoded_once(text)
+
+
+def _decoded_once(text: str) -> str:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, str) else text
+
+
 RULE: Rule = TraceRule(
     code="PD212",
     name="history-arguments-double-encoded",
@@ -66,4 +83,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.PROMPT,
     threads=("vortico/flama#258", "vllm-project/vllm#54964"),
+    fixes=(RequestFix("arguments of the history decoded once", each_message(_decode_arguments)),),
 )

@@ -28,7 +28,18 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Token, TokenKind, Trace, forged_in
+from prompt_debugger.core.base.types import (
+    JSON,
+    Finding,
+    JSONObject,
+    Severity,
+    Stage,
+    Token,
+    TokenKind,
+    Trace,
+    forged_in,
+)
+from prompt_debugger.core.diagnose.fixes import RequestFix, each_field
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, prompt_of
 
@@ -63,6 +74,18 @@ def _where(index: int, token: Token) -> str:
     return f"token {index} is {token.id} `{token.text}`, from {token.field or 'request data'}"
 
 
+def _broken_up(trace: Trace, finding: Finding) -> JSONObject:
+    """Put a zero-width space into the markers that the request's texts hold."""
+    quotes = [entry.quote for entry in finding.evidence if entry.quote and len(entry.quote) > 1]
+
+    def spaced(text: JSON) -> JSON:
+        for quote in quotes if isinstance(text, str) else ():
+            text = str(text).replace(quote, f"{quote[0]}\u200b{quote[1:]}")
+        return text
+
+    return each_field(spaced)(trace, finding)
+
+
 RULE: Rule = TraceRule(
     code="PD208",
     name="injected-control-token",
@@ -71,4 +94,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.PROMPT,
     threads=("huggingface/transformers#29279", "vllm-project/vllm#31735", "ggml-org/llama.cpp#11270"),
+    fixes=(RequestFix("markers in texts broken up", _broken_up),),
 )

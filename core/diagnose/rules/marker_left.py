@@ -41,6 +41,7 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
+from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail, repeated_token
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
@@ -195,4 +196,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.ANSWER,
     threads=("MoonshotAI/Kimi-K2#89", "vllm-project/vllm#31207", "vllm-project/vllm#35906"),
     explains=("PD501",),
+    fixes=(FlagsFix("tool"),),
 )

@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, prompt_of
 
@@ -72,4 +73,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#52304", "unslothai/unsloth#10312"),
+    fixes=(RequestFix("special tokens added", setting(add_special_tokens=True)),),
 )

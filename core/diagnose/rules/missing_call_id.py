@@ -25,6 +25,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.rules.duplicate_call_id import OWN_IDS
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.words import counted
 
@@ -51,4 +52,5 @@ RULE: Rule = TraceRule(
     stage=Stage.CONTRACT,
     find=find,
     needs=TracePart.ANSWER,
+    fixes=(OWN_IDS,),
 )

@@ -24,7 +24,8 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, SpanKind, Stage, Trace
+from prompt_debugger.core.base.types import Finding, JSONObject, Prompt, Severity, SpanKind, Stage, Trace
+from prompt_debugger.core.diagnose.fixes import RequestFix, TemplateFix, each_message, rewritten
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in_request, prompt_of
 
@@ -61,6 +62,15 @@ def find(trace: Trace) -> Iterator[Report]:
     )
 
 
+def _empty_for_null(message: JSONObject) -> None:
+    if "content" in message and message["content"] is None:
+        message["content"] = ""
+
+
+def _nothing_for_null(prompt: Prompt, finding: Finding) -> str | None:
+    return rewritten(prompt, finding, lambda body: f"({body}) or ''", lambda body: "content" in body)
+
+
 RULE: Rule = TraceRule(
     code="PD213",
     name="null-printed",
@@ -69,4 +79,8 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#54368", "Blaizzy/mlx-vlm#1864"),
+    fixes=(
+        RequestFix("an empty content for null", each_message(_empty_for_null)),
+        TemplateFix(_nothing_for_null),
+    ),
 )

@@ -28,8 +28,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import FindingEvidence, Severity, Span, Stage, Trace
-from prompt_debugger.core.diagnose.fields import history_calls
+from prompt_debugger.core.base.types import JSON, FindingEvidence, JSONObject, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.fields import as_list, history_calls
+from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_prompt, in_request, prompt_of
@@ -84,6 +85,40 @@ def _place_in_prompt(trace: Trace, call_id: str) -> tuple[FindingEvidence, ...]:
     return (in_prompt(prompt, Span(start, start + len(call_id))),)
 
 
+def normalise_ids(body: JSONObject) -> JSONObject:
+    """Return a body with call ids as Kimi K2 writes them; results keep pointing at their calls."""
+    new_ids: dict[str, str] = {}
+    count = 0
+    made: list[JSON] = []
+    for message in as_list(body.get("messages")):
+        if not isinstance(message, dict):
+            made.append(message)
+            continue
+        calls = message.get("tool_calls")
+        if isinstance(calls, list):
+            renamed: list[JSON] = []
+            for call in calls:
+                renamed.append(_renamed(call, count, new_ids))
+                count += 1
+            message = {**message, "tool_calls": renamed}
+        pointer = message.get("tool_call_id")
+        if isinstance(pointer, str) and pointer in new_ids:
+            message = {**message, "tool_call_id": new_ids[pointer]}
+        made.append(message)
+    return {**body, "messages": made} if "messages" in body else body
+
+
+def _renamed(call: JSON, index: int, new_ids: dict[str, str]) -> JSON:
+    function = call.get("function") if isinstance(call, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(call, dict) or not isinstance(name, str):
+        return call
+    new = f"functions.{name}:{index}"
+    if isinstance(old := call.get("id"), str):
+        new_ids[old] = new
+    return {**call, "id": new}
+
+
 RULE: Rule = TraceRule(
     code="PD104",
     name="off-pattern-history-id",
@@ -92,4 +127,5 @@ RULE: Rule = TraceRule(
     find=find,
     threads=("vllm-project/vllm#27565", "sgl-project/sglang#25362", "exo-explore/exo#2282"),
     explains=("PD404",),
+    fixes=(RequestFix("history ids as Kimi K2 writes them", lambda trace, _: normalise_ids(trace.request.body)),),
 )

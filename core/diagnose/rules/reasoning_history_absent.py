@@ -26,9 +26,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.base.types import JSONObject, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import numbered_messages, reasoning_of
+from prompt_debugger.core.diagnose.fixes import RequestFix, each_message
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request, prompt_of
 
@@ -76,6 +77,12 @@ def _other_name(trace: Trace, indices: list[int]) -> Iterator[Step]:
             return
 
 
+def _both_names(message: JSONObject) -> None:
+    thought = message.get("reasoning_content") or message.get("reasoning")
+    if isinstance(thought, str):
+        message["reasoning_content"] = message["reasoning"] = thought
+
+
 RULE: Rule = TraceRule(
     code="PD211",
     name="reasoning-history-absent",
@@ -84,4 +91,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#38488", "QwenLM/qwen-code#4285"),
+    fixes=(RequestFix("reasoning sent under both names", each_message(_both_names)),),
 )

@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Fate, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
+from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
@@ -132,4 +133,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.ANSWER,
     threads=("vllm-project/vllm#12999", "deepseek-ai/DeepSeek-R1#350", "vllm-project/vllm#13125"),
+    fixes=(FlagsFix("reasoning"),),
 )

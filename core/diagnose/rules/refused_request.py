@@ -32,6 +32,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fixes import without_named_fields
 from prompt_debugger.core.diagnose.refusal_words import (
     evidence_of,
     explanation,
@@ -145,4 +146,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.REFUSAL,
     threads=("vllm-project/vllm#41114", "vllm-project/vllm#44505"),
+    fixes=(without_named_fields(),),
 )

@@ -30,6 +30,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.fields import CallField, returned_calls
+from prompt_debugger.core.diagnose.fixes import ClientFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message
 
@@ -63,6 +64,19 @@ def _no_json(call: CallField, arguments: str, words: str) -> Report:
     )
 
 
+_ENCODE = '''\
+import json
+
+
+def fix(message):
+    """Encode arguments that came as an object."""
+    for call in message.get("tool_calls") or ():
+        if not isinstance(call["function"]["arguments"], str):
+            call["function"]["arguments"] = json.dumps(call["function"]["arguments"], ensure_ascii=False)
+    return message
+'''
+
+
 RULE: Rule = TraceRule(
     code="PD506",
     name="returned-arguments",
@@ -71,4 +85,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.ANSWER,
     threads=("ollama/ollama#17914",),
+    fixes=(ClientFix("arguments encoded as text", _ENCODE),),
 )

@@ -29,6 +29,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, parse_it_yourself
 from prompt_debugger.core.diagnose.fields import content_of
+from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.own_names import has_own_names, is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
@@ -103,4 +104,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.COMPARISON,
     threads=("vllm-project/vllm#16190", "vllm-project/vllm#25281", "vllm-project/vllm#39352"),
     explains=("PD401", "PD402", "PD413"),
+    fixes=(RequestFix("special tokens kept", setting(skip_special_tokens=False)),),
 )

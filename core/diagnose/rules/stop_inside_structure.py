@@ -23,8 +23,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import CallStatus, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import CallStatus, Finding, JSONObject, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, body_of
+from prompt_debugger.core.diagnose.fixes import RequestFix, without
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
@@ -66,6 +67,16 @@ def _is_reasoning_open(trace: Trace, text: str) -> bool:
     return opened is not None and opened.closer not in text
 
 
+def _without_stop(trace: Trace, _: Finding) -> JSONObject:
+    """Leave out the stop string at which the output ended."""
+    body = trace.request.body
+    hit = [one.stop_reason for one in (trace.chat, trace.raw) if one is not None and isinstance(one.stop_reason, str)]
+    stops = body.get("stop")
+    kept = [one for one in (stops if isinstance(stops, list) else [stops]) if one not in hit]
+    rest = without(body, ("stop",))
+    return {**rest, "stop": kept} if kept else rest
+
+
 RULE: Rule = TraceRule(
     code="PD305",
     name="stop-inside-structure",
@@ -75,4 +86,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.RAW,
     threads=("vllm-project/vllm#14170", "vllm-project/vllm#52599"),
     explains=("PD301",),
+    fixes=(RequestFix("the stop string left out", _without_stop),),
 )

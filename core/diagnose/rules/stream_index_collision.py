@@ -28,6 +28,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, StreamDelta, Trace
 from prompt_debugger.core.diagnose.fields import as_count, as_list, as_text
+from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
@@ -106,4 +107,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.STREAM,
     threads=("sgl-project/sglang#35625", "apache/maka#1976", "mudler/LocalAI#9722"),
     explains=("PD411",),
+    fixes=(RequestFix("asked without streaming", setting(stream=False)),),
 )

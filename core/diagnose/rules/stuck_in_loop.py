@@ -29,6 +29,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, Step
 from prompt_debugger.core.diagnose.fields import body_of, request_tools
+from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw, why_cut
 
@@ -36,6 +37,7 @@ MIN_REPEATS = 8
 MAX_UNIT = 120
 MIN_CHARS = 80
 MIN_WHITE_SPACE = 50
+_PENALTY = 1.1
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -89,4 +91,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.CUT,
     threads=("mlc-ai/xgrammar#695", "mlc-ai/xgrammar#802", "vllm-project/vllm#50399"),
     explains=("PD301", "PD302"),
+    fixes=(RequestFix(f"repetition_penalty: {_PENALTY}", setting(repetition_penalty=_PENALTY)),),
 )

@@ -29,7 +29,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, returned_calls
-from prompt_debugger.core.diagnose.output_limit import more_output
+from prompt_debugger.core.diagnose.output_limit import MORE_OUTPUT, more_output
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
 from prompt_debugger.core.diagnose.trace_queries import (
@@ -115,4 +115,5 @@ RULE: Rule = TraceRule(
     stage=Stage.COMPLETE,
     find=find,
     threads=("vllm-project/vllm#52640", "kekzl/imp#1442"),
+    fixes=(MORE_OUTPUT,),
 )

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
-from prompt_debugger.core.diagnose.output_limit import output_limit
+from prompt_debugger.core.diagnose.output_limit import MORE_OUTPUT, output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
     comparison,
@@ -91,4 +91,5 @@ RULE: Rule = TraceRule(
     find=find,
     threads=("vllm-project/vllm#53269", "vllm-project/vllm#58228"),
     explains=("PD445",),
+    fixes=(MORE_OUTPUT,),
 )

@@ -27,8 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import request_tools
+from prompt_debugger.core.diagnose.fixes import RequestFix, each_field
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import KNOWN_TYPES, types_of, walk_schema
 from prompt_debugger.core.diagnose.trace_queries import in_request
@@ -87,6 +88,10 @@ def _fix_for(name: str) -> str:
     return f"write `{meant}` instead of `{name}`" if meant else f"replace `{name}` by one of JSON Schema's seven types"
 
 
+def _known_type(name: JSON) -> JSON:
+    return MEANT.get(name.lower(), name.lower()) if isinstance(name, str) else name
+
+
 RULE: Rule = TraceRule(
     code="PD101",
     name="unknown-schema-type",
@@ -96,4 +101,5 @@ RULE: Rule = TraceRule(
     threads=("ggml-org/llama.cpp#25923", "dottxt-ai/outlines#882"),
     explains=("PD108", "PD502"),
     asks_request_alone=True,
+    fixes=(RequestFix("types that JSON Schema knows", each_field(_known_type)),),
 )

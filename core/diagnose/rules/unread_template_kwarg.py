@@ -21,11 +21,13 @@ Source:
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.base.types import Finding, JSONObject, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fixes import RequestFix, holder_of, request_fields
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request, prompt_of
 
@@ -52,6 +54,15 @@ def find(trace: Trace) -> Iterator[Report]:
         )
 
 
+def _without_kwarg(trace: Trace, finding: Finding) -> JSONObject:
+    body = copy.deepcopy(trace.request.body)
+    for field in request_fields(finding):
+        holder, key = holder_of(body, field)
+        if isinstance(holder, dict):
+            holder.pop(key, None)
+    return body
+
+
 RULE: Rule = TraceRule(
     code="PD209",
     name="unread-template-kwarg",
@@ -60,4 +71,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#43401", "vllm-project/vllm#54616"),
+    fixes=(RequestFix("the kwarg that nobody reads left out", _without_kwarg),),
 )

@@ -46,6 +46,7 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.diagnose.advice import parse_it_yourself
 from prompt_debugger.core.diagnose.bare_lists import bare_list
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
+from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -221,4 +222,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.RAW,
     threads=("vllm-project/vllm#46863", "vllm-project/vllm#39294", "MiniMax-AI/MiniMax-M2#14"),
     explains=("PD401", "PD402", "PD403", "PD404", "PD406", "PD412", "PD413"),
+    fixes=(FlagsFix("tool"),),
 )

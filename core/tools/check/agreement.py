@@ -149,7 +149,7 @@ def engine_findings(engines: Engines) -> Iterator[Finding]:
             f"{engines.engine}: {shown(there)}. transformers: {shown(here)}."
             + (f" Cause: {'; '.join(first.causes)}." if first.causes else ""),
             quote=first.engine or "",
-            fix="What was trained or evaluated with transformers is served with another prompt: mend the template "
+            fix="What was trained or evaluated with transformers is served with another prompt: correct the template "
             "there, or send such turns otherwise.",
         )
 

@@ -33,7 +33,7 @@ class ExperimentDocument(_Document):
 
     Attributes:
         name: What was changed; `unchanged` comes first.
-        finding: Code of the finding that it is to cure; `null` for several or none.
+        finding: Code of the finding that it is to remove; `null` for several or none.
         change: JSON Patch of the request; `null` if the request is as it was.
         n: How many runs were made.
         written: Whole calls in the raw outputs, over all runs.
@@ -65,8 +65,8 @@ class ExperimentDocument(_Document):
     trigger_margin: float | None = None
 
 
-class CureDocument(_Document):
-    """What would cure a finding: `cure` of a finding under `run --experiments`, `null` where nothing is known.
+class FixDocument(_Document):
+    """What would fix a finding: `cure` of a finding under `run --experiments`, `null` where nothing is known.
 
     Attributes:
         name: What it changes, in few words.
@@ -74,8 +74,8 @@ class CureDocument(_Document):
         patch: JSON Patch of the request; empty for other kinds.
         command: Flags, or a command, for the server; "" for other kinds.
         diff: What is changed in the chat template, as a unified diff; "" for other kinds.
-        client: Source of a function that mends the message of an answer; "" for other kinds.
-        alternatives: Further cures of the same finding.
+        client: Source of a function that corrects the message of an answer; "" for other kinds.
+        alternatives: Further fixes of the same finding.
         tried: Whether the changed run was made.
         worked: Whether the finding was gone and no other error had come; `null` if not tried.
         prompt_difference: Which tokens of the prompt the changed run has, and which it lacks; `null` if not tried,
@@ -90,7 +90,7 @@ class CureDocument(_Document):
     worked: bool | None
     diff: str = ""
     client: str = ""
-    alternatives: list[CureDocument] = []
+    alternatives: list[FixDocument] = []
     prompt_difference: dict[str, JsonValue] | None = None
 
 
@@ -184,8 +184,8 @@ class UpstreamTestDocument(_Document):
     told: str
 
 
-MENDED: Mapping[str, type] = {
-    "cure": CureDocument,
+DOCUMENTS: Mapping[str, type] = {
+    "cure": FixDocument,
     "experiments": ExperimentDocument,
     "shrink": ShrunkDocument,
     "shrink-output": ShrunkOutputDocument,

@@ -1,6 +1,6 @@
 """Prove a cause: the request as it is, then with one thing changed, on the same server.
 
-Every variant is a whole run, so its counts are the ledger's. Where a cure of several faults is
+Every variant is a whole run, so its counts are the ledger's. Where a fix of several faults is
 known, they are also put together one by one: calls come back fault by fault.
 """
 
@@ -19,9 +19,9 @@ from prompt_debugger.core.pipeline import Target, run_request
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.core.tools.experiments.difference import TokenDifference, diff_renders
 from prompt_debugger.core.tools.experiments.variant import Rendered
-from prompt_debugger.core.tools.fixes.cures import Cure, cures_of
 from prompt_debugger.core.tools.fixes.documents import ChangeDocument, ExperimentDocument
 from prompt_debugger.core.tools.fixes.margin import trigger_margin
+from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.core.tools.fixes.patch import apply_patch
 from prompt_debugger.core.tools.fixes.plans import UNCHANGED, Plan, can_run, plan_experiments, target_of
 from prompt_debugger.core.tools.fixes.reread import reread
@@ -44,7 +44,7 @@ __all__ = [
     "run_experiments",
     "step_experiments",
     "target_of",
-    "tried_cures",
+    "tried_fixes",
 ]
 _WRITTEN = (CallOutcome.KEPT, CallOutcome.ALTERED, CallOutcome.DROPPED)
 _FIRST_SEED = 1000
@@ -304,20 +304,20 @@ async def _sample(experiment: Experiment, first: Trace, run: Runner, number: int
         experiment.valid += validity.default
 
 
-def tried_cures(first: Trace, experiments: list[Experiment]) -> dict[str, Cure]:
-    """Return the cures of a run's findings, with whether they were tried and worked, by the finding's code."""
-    by_cure = [(one.plan.cure, one) for one in experiments if one.plan.cure is not None]
+def tried_fixes(first: Trace, experiments: list[Experiment]) -> dict[str, OfferedFix]:
+    """Return the fixes of a run's findings, with whether they were tried and worked, by the finding's code."""
+    by_fix = [(one.plan.fix, one) for one in experiments if one.plan.fix is not None]
 
-    def tried(code: str, cure: Cure) -> Cure:
-        made = next((one for known, one in by_cure if known == replace(cure, alternatives=())), None)
+    def tried(code: str, fix: OfferedFix) -> OfferedFix:
+        made = next((one for known, one in by_fix if known == replace(fix, alternatives=())), None)
         if made is None or not made.traces:
-            return cure
+            return fix
         worked = code not in made.codes and not _new_errors(first, made)
-        return replace(cure, tried=True, worked=worked, prompt_difference=prompt_change(first, made.traces[0]))
+        return replace(fix, tried=True, worked=worked, prompt_difference=prompt_change(first, made.traces[0]))
 
     return {
-        code: replace(tried(code, cure), alternatives=tuple(tried(code, one) for one in cure.alternatives))
-        for code, cure in cures_of(first).items()
+        code: replace(tried(code, fix), alternatives=tuple(tried(code, one) for one in fix.alternatives))
+        for code, fix in fixes_of(first).items()
     }
 
 
@@ -338,7 +338,7 @@ def _rendered(prompt: Prompt) -> Rendered:
 def _new_errors(first: Trace, made: Experiment) -> set[str]:
     """Return the errors that a change brought: neither there before, nor explained by what was there before.
 
-    Where one fault hides another, as a missing generation prompt does, mending it shows the other.
+    Where one fault hides another, as a missing generation prompt does, removing it shows the other.
     """
     before = {finding.code for finding in first.findings}
     return {code for trace in made.traces for code in _errors(trace) if not before & set(_chain(trace, code))}

@@ -1,4 +1,4 @@
-"""Which variants of a request are run: the cures of its findings, and what a person picks.
+"""Which variants of a request are run: the fixes of its findings, and what a person picks.
 
 | picked as | variant |
 |---|---|
@@ -26,7 +26,7 @@ from prompt_debugger.core.complete import engine_of
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.experiments.switches import Switch, find_switches
 from prompt_debugger.core.tools.experiments.variant import RenderSetup, Variant
-from prompt_debugger.core.tools.fixes.cures import UNREAD, Cure, cures_of, plugin_command
+from prompt_debugger.core.tools.fixes.offered import UNREAD, OfferedFix, fixes_of, plugin_command
 from prompt_debugger.core.tools.fixes.patch import patch_between
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME, write_plugin
 
@@ -41,8 +41,8 @@ class Plan:
 
     Attributes:
         name: What is changed.
-        finding: Code of the finding that it is to cure; `None` for several or none.
-        cure: The change; `None` for the unchanged request, and for what a person picked.
+        finding: Code of the finding that it is to remove; `None` for several or none.
+        fix: The change; `None` for the unchanged request, and for what a person picked.
         patch: Operations on the request.
         tool_parser: Tool parser for the lab; `None` for the one it has.
         reasoning_parser: Reasoning parser for the lab, likewise.
@@ -55,7 +55,7 @@ class Plan:
 
     name: str
     finding: str | None = None
-    cure: Cure | None = None
+    fix: OfferedFix | None = None
     patch: tuple[JSONObject, ...] = ()
     tool_parser: str | None = None
     reasoning_parser: str | None = None
@@ -67,37 +67,37 @@ class Plan:
 
 
 def plan_experiments(trace: Trace, target: Target) -> list[Plan]:
-    """Return the variants for a run: the unchanged request first, each cure, then the cures put together one by one.
+    """Return the variants for a run: the unchanged request first, each fix, then the fixes put together one by one.
 
     Args:
         trace: The run.
         target: Where it ran; flags can be changed on the lab alone.
     """
     plans = [Plan(UNCHANGED)]
-    distinct: list[tuple[str, Cure]] = []
-    for code, cure in cures_of(trace).items():
-        if cure not in [known for _, known in distinct]:
-            distinct.append((code, cure))
-    plans += [_plan_of(code, one, target) for code, cure in distinct for one in cure.each]
-    patches = [cure.patch for _, cure in distinct if cure.patch]
+    distinct: list[tuple[str, OfferedFix]] = []
+    for code, fix in fixes_of(trace).items():
+        if fix not in [known for _, known in distinct]:
+            distinct.append((code, fix))
+    plans += [_plan_of(code, one, target) for code, fix in distinct for one in fix.each]
+    patches = [fix.patch for _, fix in distinct if fix.patch]
     for count in range(2, len(patches) + 1):
         together = tuple(operation for patch in patches[:count] for operation in patch)
         plans.append(Plan(f"the first {count} changes together", patch=together))
     return plans
 
 
-def _plan_of(code: str, cure: Cure, target: Target) -> Plan:
+def _plan_of(code: str, fix: OfferedFix, target: Target) -> Plan:
     plan = Plan(
-        cure.name,
+        fix.name,
         code,
-        cure,
-        cure.patch,
-        cure.tool_parser,
-        cure.reasoning_parser,
-        plugin=cure.plugin,
-        template=cure.template,
-        client=cure.client,
-        command=cure.command,
+        fix,
+        fix.patch,
+        fix.tool_parser,
+        fix.reasoning_parser,
+        plugin=fix.plugin,
+        template=fix.template,
+        client=fix.client,
+        command=fix.command,
     )
     return replace(plan, is_elsewhere=_is_elsewhere(plan, target))
 
@@ -111,7 +111,7 @@ def _is_elsewhere(plan: Plan, target: Target) -> bool:
 def can_run(plan: Plan) -> bool:
     """Say whether a variant can be run here: flags of a server that is not ours cannot be changed."""
     settings = plan.tool_parser or plan.reasoning_parser or plan.plugin or plan.template
-    needs_flags = bool(plan.command) or (plan.cure is not None and plan.cure.kind in ("flags", "template"))
+    needs_flags = bool(plan.command) or (plan.fix is not None and plan.fix.kind in ("flags", "template"))
     return not plan.is_elsewhere and (bool(settings) or not needs_flags)
 
 

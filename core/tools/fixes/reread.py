@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import replace
+from typing import cast
 
-from prompt_debugger.core.base.types import Parse, Trace
+from prompt_debugger.core.base.types import JSONObject, Parse, Trace
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
 from prompt_debugger.core.pipeline.reading import read_run
 from prompt_debugger.core.sandbox import sandbox_of
-from prompt_debugger.core.tools.fixes.client_cures import mended_message
 
 
 async def reread(first: Trace, client: str) -> Trace:
@@ -17,11 +19,11 @@ async def reread(first: Trace, client: str) -> Trace:
 
     Args:
         first: The run.
-        client: Source of the change (`CLIENT_CURES`).
+        client: Source of the function `fix` (`core/diagnose/fixes.py`: `ClientFix`).
     """
     if first.chat is None:
         return first
-    chat = replace(first.chat, message=mended_message(client, first.chat.message))
+    chat = replace(first.chat, message=fixed_message(client, first.chat.message))
     special = frozenset() if first.vocabulary is None else frozenset(first.vocabulary.special.values())
     trace = replace(first, chat=chat, chat_stream=None, chat_whole=None, parse=None, findings=(), verdict=None)
     steps = sandbox_of().stream(read_run, trace, special)
@@ -32,3 +34,19 @@ async def reread(first: Trace, client: str) -> Trace:
             else:
                 trace = replace(trace, findings=step.findings, verdict=step.verdict)
     return trace
+
+
+def fixed_message(source: str, message: JSONObject) -> JSONObject:
+    """Return a message as a client would change it; as it is where the change cannot be made.
+
+    Args:
+        source: Of the function, which a rule declares.
+        message: An answer's message.
+    """
+    names: dict[str, object] = {}
+    exec(source, names)
+    fix = cast("Callable[[JSONObject], JSONObject]", names["fix"])
+    try:
+        return fix(copy.deepcopy(message))
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return message

@@ -448,13 +448,13 @@ def test_kinds_in_documents_stay() -> None:
 
 # Where one software is meant by its name and not by what its record says, each with the reason.
 BY_NAME = {
-    "core/tools/fixes/cures.py": "flags of vLLM's command line",
+    "core/diagnose/fixes.py": "flags of vLLM's command line",
     "core/diagnose/rules/removed_field.py": "fields that releases of vLLM took out",
     "core/evidence/command_lines.py": "which program a command line starts",
     "core/evidence/flags.py": "which flags of a program name its parsers",
     "core/render/explanations.py": "habits in rendering, which are below the records",
     "core/report/repeat.py": "the command that asks vLLM's parser offline",
-    "ui/web/mend/experiments.py": "parsers of the vLLM here stand in for the server's",
+    "ui/web/fixes/experiments.py": "parsers of the vLLM here stand in for the server's",
 }
 
 

@@ -6,12 +6,11 @@ import pytest
 
 from prompt_debugger.core.base.types import JSON, JSONObject, Request, Trace
 from prompt_debugger.core.diagnose import RULES, diagnose_request, diagnose_trace
-from prompt_debugger.core.diagnose.rules.base import TraceRule
 from prompt_debugger.core.pipeline import CaseParser
 from tests.core.diagnose.cases import RuleCase, build_trace, load_rule_cases
 
 CASES = load_rule_cases()
-ALONE = {code for code, rule in RULES.items() if isinstance(rule, TraceRule) and rule.asks_request_alone}
+ALONE = {code for code, rule in RULES.items() if rule.asks_request_alone}
 
 
 @pytest.mark.parametrize("rule_case", [case for case in CASES if case.code in ALONE], ids=str)

@@ -18,7 +18,7 @@ SHAPES = {
         "": "FindingsPayload",
         "findings": "FindingCard",
         "findings.evidence": "Evidence",
-        "findings.cure": "Cure",
+        "findings.offered": "OfferedFix",
     },
     "ledger": {"": "LedgerPayload", "accounts": "LedgerAccount", "accounts.segments": "LedgerSegment"},
     "difference": {"": "DifferencePayload"},

@@ -7,7 +7,7 @@ import pytest
 
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.ui.web import redraw_rate as pace_module
-from prompt_debugger.ui.web.mend.runs import ticking
+from prompt_debugger.ui.web.fixes.runs import ticking
 from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
 from prompt_debugger.ui.web.redraw_rate import TICK_S, RedrawRate
 from prompt_debugger.ui.web.settings import PageSettings
@@ -50,7 +50,7 @@ async def test_a_task_that_has_ended_is_told(waited):
     assert await RedrawRate().tick(task)
 
 
-async def test_cures_experiments_and_loops_tick_at_the_pace_of_all_and_count(waited):
+async def test_fixes_experiments_and_loops_tick_at_the_pace_of_all_and_count(waited):
     redraw_rate = RedrawRate()
     with ExitStack() as others:
         for _ in range(39):

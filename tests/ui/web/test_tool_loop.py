@@ -15,10 +15,10 @@ from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.conversation import add_turn, answers_to_calls, begin, request_after
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.web.fixes.loop import MOST_TURNS, ToolLoop
+from prompt_debugger.ui.web.fixes.runs import PUBLIC_RUNS, PageRuns, Ran
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
-from prompt_debugger.ui.web.mend.loop import MOST_TURNS, ToolLoop
-from prompt_debugger.ui.web.mend.runs import PUBLIC_RUNS, PageRuns, Ran
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 

@@ -107,7 +107,7 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
     Kind.RUN: ("run",),
     Kind.EXPERIMENT: (
         "try_switches", "follow_turns", "explain_count", "compare_setups", "test_server",
-        "try_cure", "run_trials", "shrink", "go_on",
+        "try_fix", "run_trials", "shrink", "go_on",
     ),
     Kind.PARSERS: ("ask_parsers", "try_splits", "ask_releases", "judge_constrained", "check_model", "upstream_test"),
     Kind.TEMPLATE: (
@@ -117,7 +117,7 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
     ),
     Kind.SHARE: (
         "share", "open_bundle", "add_bundle", "compare_runs", "open_cell", "pack_run", "reopen_run",
-        "copy_cure", "apply_cure", "open_verification", "open_row", "open_trial", "make_plugin",
+        "copy_fix", "apply_fix", "open_verification", "open_row", "open_trial", "make_plugin",
         "open_turn", "turn_request", "save_loop", "ask_margin",
     ),
     Kind.EDIT: (

@@ -1,4 +1,4 @@
-"""The tool loop in the mend panel: the turns, fields for the answers, and what a turn can be asked for."""
+"""The tool loop in the *Fix* panel: the turns, fields for the answers, and what a turn can be asked for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import gradio as gr
 
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.tools.conversation import Conversation
-from prompt_debugger.ui.web.mend.loop import LoopStep, ToolLoop
+from prompt_debugger.ui.web.fixes.loop import LoopStep, ToolLoop
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
 from prompt_debugger.ui.web.panels.orders import ORDER_LIMIT, WITH_ORDER, OrderPanel, order_button, ran_of

@@ -14,8 +14,8 @@ import gradio as gr
 
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.web.experiments import Asked
-from prompt_debugger.ui.web.mend.cures import Cures
-from prompt_debugger.ui.web.mend.runs import Ran
+from prompt_debugger.ui.web.fixes.offered import OfferedFixes
+from prompt_debugger.ui.web.fixes.runs import Ran
 from prompt_debugger.ui.web.page import Page, quiet
 from prompt_debugger.ui.web.panels.template import TemplatePanel
 from prompt_debugger.ui.web.targets import TargetFields
@@ -31,10 +31,10 @@ class OrderPanel(NamedTuple):
 
     order: gr.Textbox
     answers: gr.HTML
-    try_cure: gr.Button
-    stop_cure: gr.Button
-    apply_cure: gr.Button
-    copy_cure: gr.Button
+    try_fix: gr.Button
+    stop_fix: gr.Button
+    apply_fix: gr.Button
+    copy_fix: gr.Button
     ask_margin: gr.Button
     apply_switch: gr.Button
     apply_template: gr.Button
@@ -45,7 +45,7 @@ def build_orders() -> OrderPanel:
     with gr.Column(elem_id="pd-orders-place", elem_classes=["pd-unseen"]):
         order = gr.Textbox("", show_label=False, elem_id="pd-order")
         answers = build_view("orders", "orders")
-        names = ("try-cure", "stop-cure", "apply-cure", "copy-cure", "ask-margin", "apply-switch", "apply-template")
+        names = ("try-fix", "stop-fix", "apply-fix", "copy-fix", "ask-margin", "apply-switch", "apply-template")
         buttons = [order_button(name) for name in names]
     return OrderPanel(order, answers, *buttons)
 
@@ -55,52 +55,52 @@ def order_button(name: str) -> gr.Button:
     return gr.Button(name, elem_id=f"pd-{name}")
 
 
-def wire_cures(page: Page, panel: OrderPanel, cures: Cures) -> None:
+def wire_offered(page: Page, panel: OrderPanel, fixes: OfferedFixes) -> None:
     """Wire what the buttons beside a finding ask for."""
 
-    async def try_cure(
+    async def try_fix(
         visitor: gr.Request,
         code: str,
         trace: Trace | None,
         *fields: Any,  # noqa: ANN401  # the fields of the target, and the key
     ) -> AsyncGenerator[str, None]:
-        async with aclosing(cures.try_cure(ran_of(visitor, trace, fields), code)) as payloads:
+        async with aclosing(fixes.try_fix(ran_of(visitor, trace, fields), code)) as payloads:
             async for payload in payloads:
                 yield payload
 
     inputs = [panel.order, page.trace, *page.request.sending_fields]
-    trying = panel.try_cure.click(
-        try_cure,
+    trying = panel.try_fix.click(
+        try_fix,
         inputs,
         panel.answers,
         js=WITH_ORDER,
-        api_name="try_cure",
+        api_name="try_fix",
         concurrency_limit=ORDER_LIMIT,
         **quiet(),
     )
     trying.failure(None, None, None, js=_REFUSED, **quiet())
-    panel.stop_cure.click(None, None, None, cancels=[trying], api_name="stop_cure", queue=False, **quiet())
+    panel.stop_fix.click(None, None, None, cancels=[trying], api_name="stop_fix", queue=False, **quiet())
     run = [panel.order, page.trace]
     for button, ask, name in (
-        (panel.apply_cure, lambda order, trace: cures.apply(trace, order), "apply_cure"),
-        (panel.copy_cure, lambda order, trace: cures.copy(trace, order), "copy_cure"),
-        (panel.ask_margin, lambda _, trace: cures.ask_margin(trace), "ask_margin"),
+        (panel.apply_fix, lambda order, trace: fixes.apply(trace, order), "apply_fix"),
+        (panel.copy_fix, lambda order, trace: fixes.copy(trace, order), "copy_fix"),
+        (panel.ask_margin, lambda _, trace: fixes.ask_margin(trace), "ask_margin"),
     ):
         asked = button.click(ask, run, panel.answers, js=WITH_ORDER, api_name=name, **quiet())
         asked.failure(None, None, None, js=_REFUSED, **quiet())
 
 
-def wire_edits(page: Page, panel: OrderPanel, cures: Cures, template: TemplatePanel) -> None:
+def wire_edits(page: Page, panel: OrderPanel, fixes: OfferedFixes, template: TemplatePanel) -> None:
     """Wire what puts a switch, or the edited template, into the request in the editor."""
     request = page.request
 
     async def apply_switch(name: str, text: str, trace: Trace | None, *more: str) -> str:
         *fields, edited = more
-        return await cures.apply_switch(Asked(text, TargetFields(*fields), trace), edited, name)
+        return await fixes.apply_switch(Asked(text, TargetFields(*fields), trace), edited, name)
 
     async def apply_template(_: str, text: str, trace: Trace | None, *more: str) -> str:
         *fields, edited, own = more
-        return await cures.apply_template(Asked(text, TargetFields(*fields), trace), edited, own)
+        return await fixes.apply_template(Asked(text, TargetFields(*fields), trace), edited, own)
 
     inputs = [panel.order, request.editor, page.trace, *request.target_fields, template.editor]
     for button, ask, more, name in (

@@ -32,7 +32,7 @@ def _refused(ideals: Sequence[Ideal]) -> Iterator[Finding]:
             Severity.ERROR,
             f"The template fails for {_named(refused)} in the history.",
             f"{reason[:1].upper()}{reason[1:]}{place}.",
-            fix="Requests with such a turn in their history are answered with an error: mend the template there.",
+            fix="Requests with such a turn in their history are answered with an error: correct the template there.",
         )
 
 

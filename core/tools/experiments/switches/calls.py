@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.diagnose.rules.off_pattern_history_id import normalise_ids
 from prompt_debugger.core.tools.experiments.switches.switch import (
     Edit,
     Switch,
     Topic,
-    messages_of,
     on_body,
     on_messages,
 )
@@ -66,37 +66,3 @@ def _decoded(arguments: JSON) -> JSON:
 
 def _encoded(arguments: JSON) -> JSON:
     return json.dumps(arguments, ensure_ascii=False) if isinstance(arguments, dict) else arguments
-
-
-def normalise_ids(body: JSONObject) -> JSONObject:
-    """Return the body with call ids as Kimi K2 writes them; results keep pointing at their calls."""
-    new_ids: dict[str, str] = {}
-    count = 0
-    made: list[JSON] = []
-    for message in messages_of(body):
-        if not isinstance(message, dict):
-            made.append(message)
-            continue
-        calls = message.get("tool_calls")
-        if isinstance(calls, list):
-            renamed: list[JSON] = []
-            for call in calls:
-                renamed.append(_renamed(call, count, new_ids))
-                count += 1
-            message = {**message, "tool_calls": renamed}
-        pointer = message.get("tool_call_id")
-        if isinstance(pointer, str) and pointer in new_ids:
-            message = {**message, "tool_call_id": new_ids[pointer]}
-        made.append(message)
-    return {**body, "messages": made} if "messages" in body else body
-
-
-def _renamed(call: JSON, index: int, new_ids: dict[str, str]) -> JSON:
-    function = call.get("function") if isinstance(call, dict) else None
-    name = function.get("name") if isinstance(function, dict) else None
-    if not isinstance(call, dict) or not isinstance(name, str):
-        return call
-    new = f"functions.{name}:{index}"
-    if isinstance(old := call.get("id"), str):
-        new_ids[old] = new
-    return {**call, "id": new}

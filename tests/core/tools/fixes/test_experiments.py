@@ -1,4 +1,4 @@
-"""Experiments on the real lab: each cure that a worked case offers is tried, and works."""
+"""Experiments on the real lab: each fix that a worked case offers is tried, and works."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import pytest
 
 from prompt_debugger.core.pipeline import Target, find_example, run_request
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.tools.fixes.experiments import run_experiments, tried_cures
+from prompt_debugger.core.tools.fixes.experiments import run_experiments, tried_fixes
 from prompt_debugger.core.tools.fixes.plans import pick_plans
-from scripts.mend_lab import ALL, CAUSES, REQUESTS
-from scripts.mend_lab import experiments_on as prove
+from scripts.fix_lab import ALL, CAUSES, REQUESTS
+from scripts.fix_lab import experiments_on as prove
 
 pytestmark = pytest.mark.lab
 FAULTY = (
@@ -29,16 +29,16 @@ async def experiments_on(text, target, labs, **options):
 
 
 @pytest.mark.parametrize("name", FAULTY)
-async def test_each_cure_of_a_worked_case_is_tried_and_works(labs, name):
+async def test_each_fix_of_a_worked_case_is_tried_and_works(labs, name):
     example = find_example(name)
 
     trace, done = await experiments_on(example.request_text, Target(lab=example.lab), labs)
 
-    cures = tried_cures(trace, done)
-    assert cures
-    each = [(code, one.kind, one.tried, one.worked) for code, cure in cures.items() for one in cure.each]
+    fixes = tried_fixes(trace, done)
+    assert fixes
+    each = [(code, one.kind, one.tried, one.worked) for code, fix in fixes.items() for one in fix.each]
     assert each == [(code, kind, True, True) for code, kind, *_ in each]
-    assert any(one.prompt_difference for cure in cures.values() for one in cure.each if one.kind == "template") == (
+    assert any(one.prompt_difference for fix in fixes.values() for one in fix.each if one.kind == "template") == (
         name == "polluted-content"
     )
 
@@ -55,22 +55,22 @@ async def test_a_budget_ends_the_experiments_and_is_told_before(labs):
 
 
 @pytest.mark.parametrize("fault", CAUSES)
-async def test_each_fault_of_the_kimi_report_is_named_and_its_cure_brings_the_call_back(labs, fault):
+async def test_each_fault_of_the_kimi_report_is_named_and_its_fix_brings_the_call_back(labs, fault):
     trace, done = await prove(REQUESTS[fault], labs)
 
-    cures = tried_cures(trace, done)
-    assert CAUSES[fault] in cures
-    assert all(cure.worked for cure in cures.values())
+    fixes = tried_fixes(trace, done)
+    assert CAUSES[fault] in fixes
+    assert all(fix.worked for fix in fixes.values())
     assert [one.returned for one in done] == [0] + [1] * len(done[1:])
 
 
-async def test_all_three_faults_in_one_request_are_named_cured_and_mended_one_by_one(labs):
+async def test_all_three_faults_in_one_request_are_named_fixed_and_mended_one_by_one(labs):
     trace, done = await prove(REQUESTS[ALL], labs)
 
-    cures = tried_cures(trace, done)
+    fixes = tried_fixes(trace, done)
     by_name = {one.plan.name: one for one in done}
     together = [by_name[f"the first {count} changes together"] for count in (2, 3)]
-    assert {code: cures[code].worked for code in CAUSES.values()} == dict.fromkeys(CAUSES.values(), True)
+    assert {code: fixes[code].worked for code in CAUSES.values()} == dict.fromkeys(CAUSES.values(), True)
     assert [(one.written, one.returned) for one in (done[0], done[1], *together)] == [(0, 0), (0, 0), (1, 0), (1, 1)]
     assert together[-1].errors == set()
 

@@ -13,7 +13,7 @@ from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.fixes.reduce import reduce_request, size_of
 from prompt_debugger.core.tools.fixes.shrink import shrink_request
-from scripts.mend_lab import IDS, REQUESTS
+from scripts.fix_lab import IDS, REQUESTS
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
 from tests.servers.running_servers import llama_cpp

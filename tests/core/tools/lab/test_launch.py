@@ -15,7 +15,7 @@ def flag(command: tuple[str, ...], name: str) -> str:
 
 
 def test_an_engine_is_told_model_port_limits_and_parsers(tmp_path: Path) -> None:
-    template = tmp_path / "mended.jinja"
+    template = tmp_path / "fixed.jinja"
     spec = LabSpec(
         reasoning_parser="kimi_k2",
         chat_template=template,

@@ -1,4 +1,4 @@
-"""From a failing run to a working one on the real lab: the tool loop, cures with before and after, the failing test."""
+"""From a failing run to a working one on the real lab: the tool loop, fixes with before and after, the failing test."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.lab]
 expect.set_options(timeout=PATIENCE_MS)
 
 
-def open_mend(page: DebuggerPage, name: str) -> None:
-    page.page.click("#pd-tab-mend")
-    page.page.click(f"#pd-tab-of-pd-mend-{name}")
+def open_fix(page: DebuggerPage, name: str) -> None:
+    page.page.click("#pd-tab-fix")
+    page.page.click(f"#pd-tab-of-pd-fix-{name}")
 
 
 def turns_of(page: DebuggerPage) -> Locator:
@@ -29,7 +29,7 @@ def turns_of(page: DebuggerPage) -> Locator:
 def test_calls_are_answered_turn_by_turn_with_the_account_of_every_token(lab_page: DebuggerPage) -> None:
     lab_page.choose("A healthy tool call")
     lab_page.run()
-    open_mend(lab_page, "loop")
+    open_fix(lab_page, "loop")
     answer = lab_page.page.get_by_label("Answer of get_weather")
     expect(lab_page.page.locator("#pd-loop .pd-bench-sentence")).to_have_text("The model waits for 1 answer.")
 
@@ -51,11 +51,11 @@ def test_calls_are_answered_turn_by_turn_with_the_account_of_every_token(lab_pag
         "0 computed tokens of earlier turns could not be used again"
     )
     expect(stub).to_have_value('{"*": "done"}')
-    assert violations(lab_page.page, "#pd-panel-mend", GRADIO_RULES) == []
+    assert violations(lab_page.page, "#pd-panel-fix", GRADIO_RULES) == []
 
     turns_of(lab_page).nth(1).get_by_role("button", name="Open the run").click()
     expect(lab_page.page.locator("#pd-header")).to_contain_text("turn 2")
-    open_mend(lab_page, "loop")
+    open_fix(lab_page, "loop")
     expect(turns_of(lab_page)).to_have_count(2)
     turns_of(lab_page).nth(1).get_by_role("button", name="Request into the editor").click()
     expect(turns_of(lab_page).nth(1)).to_contain_text("It is in the editor.")
@@ -65,10 +65,10 @@ def test_calls_are_answered_turn_by_turn_with_the_account_of_every_token(lab_pag
     ]
 
 
-def test_an_applied_cure_opens_compare_with_before_and_after(lab_page: DebuggerPage) -> None:
+def test_an_applied_fix_opens_compare_with_before_and_after(lab_page: DebuggerPage) -> None:
     lab_page.run()
     lab_page.open_stage("findings")
-    lab_page.page.locator(".pd-cure").first.get_by_role("button", name="Apply and run").click()
+    lab_page.page.locator(".pd-offered").first.get_by_role("button", name="Apply and run").click()
 
     expect(lab_page.page.locator("#pd-tab-compare")).to_have_attribute("aria-selected", "true")
     expect(lab_page.page.locator("#pd-verdict .pd-badge")).to_have_text("NOTHING LOST")
@@ -79,7 +79,7 @@ def test_an_applied_cure_opens_compare_with_before_and_after(lab_page: DebuggerP
 
 def test_a_failing_test_is_written_run_in_vllm_and_saved(lab_page: DebuggerPage) -> None:
     lab_page.run()
-    open_mend(lab_page, "handover")
+    open_fix(lab_page, "handover")
     lab_page.page.click("#pd-start-upstream")
     upstream = lab_page.page.locator("#pd-upstream")
     expect(upstream.locator(".pd[data-state=done]")).to_have_count(1)
@@ -102,7 +102,7 @@ def test_prose_in_place_of_a_call_says_how_close_one_was(lab_page: DebuggerPage)
 
     expect(lab_page.page.locator("#pd-verdict .pd-detail")).to_contain_text("Where a call could have begun (token 0)")
     assert json.loads(lab_page.request_text())["logprobs"] is True
-    open_mend(lab_page, "trials")
+    open_fix(lab_page, "trials")
     lab_page.page.get_by_label("Runs at most").fill("1")
     lab_page.page.get_by_text("with trigger margin").click()
     lab_page.page.click("#pd-start-trials")

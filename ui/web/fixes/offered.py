@@ -1,4 +1,4 @@
-"""What the buttons beside a finding do: try its cure, copy the changed request, put it into the editor."""
+"""What the buttons beside a finding do: try its fix, copy the changed request, put it into the editor."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from prompt_debugger.core.request import body_text
 from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.experiments import Switch, Variant
 from prompt_debugger.core.tools.experiments.switches import find_switches
-from prompt_debugger.core.tools.fixes.cures import Cure, cures_of
-from prompt_debugger.core.tools.fixes.experiments import Experiment, Plan, step_experiments, tried_cures
+from prompt_debugger.core.tools.fixes.experiments import Experiment, Plan, step_experiments, tried_fixes
 from prompt_debugger.core.tools.fixes.forms import FORMS, NAMES, Form, request_as
 from prompt_debugger.core.tools.fixes.margin import with_logprobs
+from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.core.tools.fixes.patch import apply_patch
 from prompt_debugger.ui.present import pack_payload
-from prompt_debugger.ui.present.cures import can_try, trial_error_payload, trial_payload, tried_payload
+from prompt_debugger.ui.present.offered_fixes import can_try, trial_error_payload, trial_payload, tried_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench, as_debugger_error
-from prompt_debugger.ui.web.mend.runs import NOTHING, PageRuns, Ran, RunProgress, ticking
+from prompt_debugger.ui.web.fixes.runs import NOTHING, PageRuns, Ran, RunProgress, ticking
 from prompt_debugger.ui.web.render_setups import with_edges
 
 
-class Cures:
+class OfferedFixes:
     """What the events do; holds what does not change while the page is served."""
 
     def __init__(self, runs: PageRuns, bench: Bench) -> None:
@@ -34,7 +34,7 @@ class Cures:
         self._bench = bench
         self._numbers = itertools.count(1)  # an answer equal to the last one would not be noticed
 
-    async def try_cure(self, ran: Ran, code: str) -> AsyncGenerator[str, None]:
+    async def try_fix(self, ran: Ran, code: str) -> AsyncGenerator[str, None]:
         """Run the changed request once; yield how it goes, and how it ended."""
         try:
             trace, target = self._runs.target(ran)
@@ -59,7 +59,7 @@ class Cures:
     def _ended(self, trace: Trace, code: str, made: Experiment) -> str:
         if made.problem:
             return trial_payload(code, "error", f"It could not be tried: {made.problem}")
-        return tried_payload(code, trace, made, worked=tried_cures(trace, [made])[code].worked is True)
+        return tried_payload(code, trace, made, worked=tried_fixes(trace, [made])[code].worked is True)
 
     def apply(self, trace: Trace | None, code: str) -> str:
         """Return the changed request, for the editor."""
@@ -133,28 +133,28 @@ class Cures:
 
 
 def plan_to_try(trace: Trace, code: str, target: Target) -> Plan:
-    """Return the variant that tries the cure of a finding, without the other cures that it may have.
+    """Return the variant that tries the fix of a finding, without the other fixes that it may have.
 
     Raises:
-        RequestError: There is no such cure, or a run cannot try it.
+        RequestError: There is no such fix, or a run cannot try it.
     """
-    cure = _cure(trace, code)
-    if not can_try(cure, trace):
+    fix = _fix(trace, code)
+    if not can_try(fix, trace):
         raise RequestError("it is for the server's own start", "Start the server so, then run again.")
-    parser = cure.tool_parser if target.base_url is None else None
-    return Plan(cure.name, code, replace(cure, alternatives=()), cure.patch, parser)
+    parser = fix.tool_parser if target.base_url is None else None
+    return Plan(fix.name, code, replace(fix, alternatives=()), fix.patch, parser)
 
 
-def _cure(trace: Trace | None, code: str) -> Cure:
+def _fix(trace: Trace | None, code: str) -> OfferedFix:
     if trace is None:
         raise NOTHING
-    cure = cures_of(trace).get(code)
-    if cure is None:
-        raise RequestError("the run that is shown has no such cure", "Run again.")
-    return cure
+    fix = fixes_of(trace).get(code)
+    if fix is None:
+        raise RequestError("the run that is shown has no such fix", "Run again.")
+    return fix
 
 
 def _changed(trace: Trace | None, code: str) -> JSONObject:
-    cure = _cure(trace, code)
+    fix = _fix(trace, code)
     assert trace is not None
-    return apply_patch(trace.request.body, cure.patch)
+    return apply_patch(trace.request.body, fix.patch)

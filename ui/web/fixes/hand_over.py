@@ -24,7 +24,7 @@ from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import shrinking_payload, shrunk_payload, upstream_payload, waiting_payload
 from prompt_debugger.ui.web.experiments import as_debugger_error
-from prompt_debugger.ui.web.mend.runs import NOTHING, PageRuns, Ran, RunProgress
+from prompt_debugger.ui.web.fixes.runs import NOTHING, PageRuns, Ran, RunProgress
 from prompt_debugger.ui.web.work import upstream_source
 
 PUBLIC_SHRINK_RUNS = 6  # and three that confirm: within what a page may run in a minute

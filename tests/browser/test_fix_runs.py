@@ -1,4 +1,4 @@
-"""The mend panel on a real server: experiments, shrinking, the plugin and the test that are handed over."""
+"""The *Fix* panel on a real server: experiments, shrinking, the plugin and the test that are handed over."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def served_url(tmp_path_factory: Any, lab_model_dir: Any) -> Iterator[str]:
 
 @pytest.fixture
 def failed(watched: Any, served_url: str) -> DebuggerPage:
-    """The page after a run that has a finding with a cure."""
+    """The page after a run that has a finding with a fix."""
     page = DebuggerPage(watched, served_url)
     page.load()
     page.paste(json.dumps(FAULTY))
@@ -50,9 +50,9 @@ def failed(watched: Any, served_url: str) -> DebuggerPage:
     return page
 
 
-def open_mend(page: DebuggerPage, name: str) -> None:
-    page.page.click("#pd-tab-mend")
-    page.page.click(f"#pd-tab-of-pd-mend-{name}")
+def open_fix(page: DebuggerPage, name: str) -> None:
+    page.page.click("#pd-tab-fix")
+    page.page.click(f"#pd-tab-of-pd-fix-{name}")
 
 
 def start(page: DebuggerPage, view: str) -> None:
@@ -62,7 +62,7 @@ def start(page: DebuggerPage, view: str) -> None:
 
 
 def test_experiments_say_what_they_cost_and_what_came_of_each(failed: DebuggerPage) -> None:
-    open_mend(failed, "trials")
+    open_fix(failed, "trials")
     cost = failed.page.locator(".pd-variant-cost")
     expect(cost).to_contain_text("4 variants (the unchanged request is one), 1 run of each: 4 runs")
     expect(cost).to_contain_text("at most 816 new tokens")  # three requests each, two variants with 128 tokens
@@ -84,7 +84,7 @@ def test_experiments_say_what_they_cost_and_what_came_of_each(failed: DebuggerPa
     expect(rows.nth(2)).to_contain_text("stop at 'END'")
     expect(rows.nth(0)).to_contain_text("unchanged request")
     expect(rows.nth(1).locator(".pd-trial-runs button")).to_have_count(1)
-    assert violations(failed.page, "#pd-panel-mend", GRADIO_RULES) == []
+    assert violations(failed.page, "#pd-panel-fix", GRADIO_RULES) == []
     rows.nth(1).locator(".pd-trial-runs button").click()
     expect(failed.page.locator("#pd-header")).to_contain_text("experiment")
     failed.open_stage("findings")
@@ -92,7 +92,7 @@ def test_experiments_say_what_they_cost_and_what_came_of_each(failed: DebuggerPa
 
 
 def test_a_request_shrinks_to_one_that_opens_in_the_editor(failed: DebuggerPage) -> None:
-    open_mend(failed, "shrink")
+    open_fix(failed, "shrink")
     start(failed, "shrunk")
 
     shrunk = failed.page.locator("#pd-shrunk")

@@ -1,4 +1,4 @@
-"""What would cure a finding, as the page draws it: each change of the request, and how trying it ended."""
+"""What would fix a finding, as the page draws it: each change of the request, and how trying it ended."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from prompt_debugger.core.base.errors import DebuggerError
 from prompt_debugger.core.base.types import JSON, JSONObject, Severity, Trace
-from prompt_debugger.core.tools.fixes.cures import Cure, cures_of
 from prompt_debugger.core.tools.fixes.experiments import Experiment
+from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.core.tools.fixes.patch import steps_of, value_at
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of, shortened
@@ -17,27 +17,27 @@ MAX_CHANGES = 12
 _MAX_VALUE = 300
 
 
-def cure_views(trace: Trace) -> Mapping[str, JSONObject]:
-    """Return what there is to draw of each finding's cure, by the finding's code."""
-    return {code: cure_view(cure, trace) for code, cure in cures_of(trace).items()}
+def fix_views(trace: Trace) -> Mapping[str, JSONObject]:
+    """Return what there is to draw of each finding's fix, by the finding's code."""
+    return {code: fix_view(fix, trace) for code, fix in fixes_of(trace).items()}
 
 
-def can_try(cure: Cure, trace: Trace) -> bool:
-    """Say whether a cure can be tried where a run was made: flags of a server that is not ours cannot be changed."""
+def can_try(fix: OfferedFix, trace: Trace) -> bool:
+    """Say whether a fix can be tried where a run was made: flags of a server that is not ours cannot be changed."""
     is_lab = trace.server is not None and trace.server.is_lab
-    return cure.kind == "request" or (cure.tool_parser is not None and is_lab)
+    return fix.kind == "request" or (fix.tool_parser is not None and is_lab)
 
 
-def cure_view(cure: Cure, trace: Trace) -> JSONObject:
-    """Return what there is to draw of a cure."""
-    changes: list[JSON] = [change_view(operation, trace.request.body) for operation in cure.patch[:MAX_CHANGES]]
+def fix_view(fix: OfferedFix, trace: Trace) -> JSONObject:
+    """Return what there is to draw of a fix."""
+    changes: list[JSON] = [change_view(operation, trace.request.body) for operation in fix.patch[:MAX_CHANGES]]
     return {
-        "name": cure.name,
-        "kind": cure.kind,
-        "command": cure.command,
+        "name": fix.name,
+        "kind": fix.kind,
+        "command": fix.command,
         "changes": changes,
-        "more": max(0, len(cure.patch) - MAX_CHANGES),
-        "can_try": can_try(cure, trace),
+        "more": max(0, len(fix.patch) - MAX_CHANGES),
+        "can_try": can_try(fix, trace),
     }
 
 
@@ -58,17 +58,19 @@ def change_view(operation: JSONObject, body: JSONObject) -> JSONObject:
 
 
 def trial_payload(code: str, state: str, sentence: str, hint: str = "") -> str:
-    """Return what trying a cure came to: `running`, `worked`, `failed` or `error`, and a sentence."""
-    return pack_payload({"kind": "cure", "code": code, "state": state, "sentence": as_sentence(sentence), "hint": hint})
+    """Return what trying a fix came to: `running`, `worked`, `failed` or `error`, and a sentence."""
+    return pack_payload(
+        {"kind": "offered", "code": code, "state": state, "sentence": as_sentence(sentence), "hint": hint}
+    )
 
 
 def trial_error_payload(code: str, error: DebuggerError) -> str:
-    """Return that a cure could not be tried, and why."""
+    """Return that a fix could not be tried, and why."""
     return trial_payload(code, "error", f"It could not be tried: {error.message}", error.hint)
 
 
 def tried_payload(code: str, first: Trace, experiment: Experiment, *, worked: bool) -> str:
-    """Return how trying a cure ended.
+    """Return how trying a fix ended.
 
     Args:
         code: Of the finding.

@@ -1,10 +1,10 @@
-"""The three faults of the Kimi K2 report, one by one and all in one request, proved and mended on the lab.
+"""The three faults of the Kimi K2 report, one by one and all in one request, proved and fixed on the lab.
 
-    python scripts/mend_lab.py             run the experiments on the lab; write the record and the tables
-    python scripts/mend_lab.py --table     write the tables anew from the record
-    python scripts/mend_lab.py --check     run nothing; fail if the tables are not those of the record
+    python scripts/fix_lab.py             run the experiments on the lab; write the record and the tables
+    python scripts/fix_lab.py --table     write the tables anew from the record
+    python scripts/fix_lab.py --check     run nothing; fail if the tables are not those of the record
 
-Experiments and cures are those of `run --experiments`. The record is docs/mend-lab.json, the page docs/mend.md.
+Experiments and fixes are those of `run --experiments`. The record is docs/fix-lab.json, the page docs/fix-a-run.md.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ sys.path.insert(0, str(ROOT))
 from prompt_debugger.core.base.types import Trace  # noqa: E402
 from prompt_debugger.core.pipeline import Target, run_request  # noqa: E402
 from prompt_debugger.core.request import read_request  # noqa: E402
-from prompt_debugger.core.tools.fixes.experiments import Experiment, run_experiments, tried_cures  # noqa: E402
+from prompt_debugger.core.tools.fixes.experiments import Experiment, run_experiments, tried_fixes  # noqa: E402
 from prompt_debugger.core.tools.lab import LabPool  # noqa: E402  # the checkout must be on the path first
 
-RECORD = ROOT / "docs" / "mend-lab.json"
-PAGE = ROOT / "docs" / "mend.md"
+RECORD = ROOT / "docs" / "fix-lab.json"
+PAGE = ROOT / "docs" / "fix-a-run.md"
 BEGIN, END = "<!-- tables of the three faults -->", "<!-- end of the tables -->"
 Body = dict[str, Any]
 
@@ -68,7 +68,7 @@ REQUESTS: dict[str, Body] = {
     IDS: _request(_history(call_id="search")),
     ALL: _request(_history(content="", call_id="search"), add_generation_prompt=False),
 }
-# The finding that names each fault, and the finding whose cure mends it.
+# The finding that names each fault, and the finding whose fix removes it.
 CAUSES = {GENERATION_PROMPT: "PD203", CONTENT: "PD205", IDS: "PD104"}
 
 
@@ -86,10 +86,10 @@ async def measure() -> Body:
     try:
         for name, body in REQUESTS.items():
             trace, experiments = await experiments_on(body, labs)
-            cures = tried_cures(trace, experiments)
+            fixes = tried_fixes(trace, experiments)
             record[name] = {
                 "experiments": [one.to_json(experiments[0]) for one in experiments],
-                "cures": {one.name: one.worked for cure in cures.values() for one in cure.each},
+                "fixes": {one.name: one.worked for fix in fixes.values() for one in fix.each},
             }
     finally:
         labs.stop_all()
@@ -100,19 +100,19 @@ def returned_fault_by_fault(record: Body) -> list[tuple[str, int, int]]:
     """Return calls written and returned by all requests together: as they are, and as one fault after another goes."""
     last = {name: record[name]["experiments"] for name in record}
     rows = []
-    for mended in range(len(CAUSES) + 1):
-        gone = list(CAUSES)[:mended]
-        shown = [last[name][1 if name in gone else 0] for name in CAUSES] + [_of_all(last[ALL], mended)]
-        title = f"+ {gone[-1]} mended" if gone else "as they are"
+    for fixed in range(len(CAUSES) + 1):
+        gone = list(CAUSES)[:fixed]
+        shown = [last[name][1 if name in gone else 0] for name in CAUSES] + [_of_all(last[ALL], fixed)]
+        title = f"+ {gone[-1]} fixed" if gone else "as they are"
         rows.append((title, sum(one["written"] for one in shown), sum(one["returned"] for one in shown)))
     return rows
 
 
-def _of_all(experiments: list[Body], mended: int) -> Body:
-    """Return the row of the request with all faults in which the first ones are mended."""
-    if mended < 2:
-        return experiments[mended]
-    return next(one for one in experiments if one["name"] == f"the first {mended} changes together")
+def _of_all(experiments: list[Body], fixed: int) -> Body:
+    """Return the row of the request with all faults in which the first ones are fixed."""
+    if fixed < 2:
+        return experiments[fixed]
+    return next(one for one in experiments if one["name"] == f"the first {fixed} changes together")
 
 
 def tables_of(record: Body) -> str:
@@ -127,7 +127,7 @@ def tables_of(record: Body) -> str:
     ]
     for name, one in record.items():
         for row in one["experiments"]:
-            worked = {True: "yes", False: "no", None: ""}[one["cures"].get(row["name"])]
+            worked = {True: "yes", False: "no", None: ""}[one["fixes"].get(row["name"])]
             counts = " | ".join(str(row[key]) for key in ("written", "returned", "dropped", "valid"))
             lines.append(f"| {name} | {row['name']} | {row['finding'] or ''} | {counts} | {worked} |")
     return "\n".join(lines)

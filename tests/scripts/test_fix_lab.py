@@ -2,11 +2,11 @@
 
 import json
 
-from scripts.mend_lab import PAGE, RECORD, page_of, returned_fault_by_fault
+from scripts.fix_lab import PAGE, RECORD, page_of, returned_fault_by_fault
 
 
 def test_the_page_holds_the_tables_of_the_record():
-    assert PAGE.read_text("utf-8") == page_of(json.loads(RECORD.read_text("utf-8"))), "run scripts/mend_lab.py --table"
+    assert PAGE.read_text("utf-8") == page_of(json.loads(RECORD.read_text("utf-8"))), "run scripts/fix_lab.py --table"
 
 
 def test_calls_come_back_fault_by_fault_until_all_that_are_written_are_returned():

@@ -28,7 +28,7 @@ from prompt_debugger.core.tools.fixes.plans import pick_plans
 from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import keys_of, order_of, trials_payload, variants_payload
 from prompt_debugger.ui.web.experiments import Bench, as_debugger_error
-from prompt_debugger.ui.web.mend.runs import PUBLIC_RUNS, PageRuns, Ran, RunProgress, ticking
+from prompt_debugger.ui.web.fixes.runs import PUBLIC_RUNS, PageRuns, Ran, RunProgress, ticking
 from prompt_debugger.ui.web.render_setups import with_edges, with_own_template
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
 
@@ -64,11 +64,11 @@ class Experiments:
         self.most_runs = PUBLIC_RUNS if runs.is_public else MAX_RUNS
 
     async def plan(self, ran: Ran, edited: Edited = UNEDITED) -> str:
-        """Return what can be tried: cures, all of them together, switches, stops, parsers, and the edited template."""
+        """Return what can be tried: fixes, all of them together, switches, stops, parsers, and the edited template."""
         try:
             trace, target = self._runs.target(ran)
             plans = await in_thread(self._plans, ran, trace, target, edited)
-            ticked = frozenset(key for key in plans if key.startswith("cure"))
+            ticked = frozenset(key for key in plans if key.startswith("fix"))
             return await in_thread(variants_payload, plans, ticked, trace, self.most_runs)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             return bench_error_payload(as_debugger_error(error))
@@ -106,7 +106,7 @@ class Experiments:
 
     def _plans(self, ran: Ran, trace: Trace, target: Target, edited: Edited) -> dict[str, Plan]:
         """Return the variants by the key that the page chooses them by."""
-        made = {f"cure {at}": plan for at, plan in enumerate(plan_experiments(trace, target)[1:])}
+        made = {f"fix {at}": plan for at, plan in enumerate(plan_experiments(trace, target)[1:])}
         known = [plan.patch for plan in made.values()]
         for key, plan in self._switch_plans(ran, trace).items():
             if plan.patch not in known:

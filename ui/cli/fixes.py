@@ -11,9 +11,9 @@ from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import JSONObject, Request, Trace
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.sandbox import in_thread
-from prompt_debugger.core.tools.fixes.cures import Cure
-from prompt_debugger.core.tools.fixes.experiments import Experiment, run_experiments, tried_cures
+from prompt_debugger.core.tools.fixes.experiments import Experiment, run_experiments, tried_fixes
 from prompt_debugger.core.tools.fixes.margin import trigger_margin, with_logprobs
+from prompt_debugger.core.tools.fixes.offered import OfferedFix
 from prompt_debugger.core.tools.fixes.plans import Plan, pick_plans
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.cli.output import log, read_input
@@ -22,7 +22,7 @@ from prompt_debugger.ui.cli.output import log, read_input
 def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "--experiments", action="store_true", help="change what each finding blames, run again, and say what it cures"
+        "--experiments", action="store_true", help="change what each finding blames, run again, and say what it fixes"
     )
     parser.add_argument(
         "--try",
@@ -82,18 +82,18 @@ def add_margin(document: JSONObject, trace: Trace) -> None:
 
 
 def add_to_document(document: JSONObject, trace: Trace, experiments: list[Experiment]) -> None:
-    """Put the experiments into a run document, and the cures into its findings."""
-    cures = tried_cures(trace, experiments)
+    """Put the experiments into a run document, and the fixes into its findings."""
+    fixes = tried_fixes(trace, experiments)
     document["experiments"] = [one.to_json(None if one is experiments[0] else experiments[0]) for one in experiments]
     findings = document.get("findings")
     for finding in findings if isinstance(findings, list) else []:
         if isinstance(finding, dict):
-            cure = cures.get(str(finding.get("code")))
-            finding["cure"] = None if cure is None else cure.to_json()
+            fix = fixes.get(str(finding.get("code")))
+            finding["cure"] = None if fix is None else fix.to_json()
 
 
 def experiments_to_terminal(trace: Trace, experiments: list[Experiment]) -> str:
-    """Return the table of the experiments, and what became of each cure."""
+    """Return the table of the experiments, and what became of each fix."""
     lines = ["", "experiments (calls over all runs of a variant; 95 % interval of returned per written):"]
     heads = f"{'runs':>4} {'written':>7} {'returned':>8} {'change':>6} {'dropped':>7} {'valid':>5}  interval"
     lines.append(f"  {'variant':44} {heads}")
@@ -110,16 +110,16 @@ def experiments_to_terminal(trace: Trace, experiments: list[Experiment]) -> str:
         lines += [f"    trigger margin {margin:+.3f}"] if isinstance(margin, float) else []
         lines += [f"    start the server with {one.plan.command}"] if not row["n"] and one.plan.command else []
         lines += [f"    {one.problem}"] if one.problem else []
-    for code, cure in tried_cures(trace, experiments).items():
-        for one_cure in cure.each:
-            lines += _cure_lines(code, one_cure)
+    for code, fix in tried_fixes(trace, experiments).items():
+        for one_fix in fix.each:
+            lines += _fix_lines(code, one_fix)
     return "\n".join(printable(line, on_one_line=True) for line in lines) + "\n"
 
 
-def _cure_lines(code: str, cure: Cure) -> Iterator[str]:
-    told = {True: "tried: the finding is gone", False: "tried: it did not help", None: "not tried"}[cure.worked]
-    yield f"  {code}: {cure.name} ({told})" + (f": {cure.command}" if cure.command else "")
-    yield from (f"    {line}" for line in (cure.diff or cure.client).splitlines())
-    if cure.prompt_difference is not None:
-        change = cure.prompt_difference
+def _fix_lines(code: str, fix: OfferedFix) -> Iterator[str]:
+    told = {True: "tried: the finding is gone", False: "tried: it did not help", None: "not tried"}[fix.worked]
+    yield f"  {code}: {fix.name} ({told})" + (f": {fix.command}" if fix.command else "")
+    yield from (f"    {line}" for line in (fix.diff or fix.client).splitlines())
+    if fix.prompt_difference is not None:
+        change = fix.prompt_difference
         yield f"    prompt: {change.removed} tokens go, {change.added} come, from token {change.first} on"

@@ -1,4 +1,4 @@
-"""From a failing run to a working one on the page: cures, switches, templates, experiments, what is handed over."""
+"""From a failing run to a working one on the page: fixes, switches, templates, experiments, what is handed over."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ def history_ids(page: DebuggerPage) -> list[str]:
     return [call["id"] for message in messages for call in message.get("tool_calls", [])]
 
 
-def test_a_cure_shows_what_it_changes_and_is_copied_in_three_forms(bare: DebuggerPage) -> None:
+def test_a_fix_shows_what_it_changes_and_is_copied_in_three_forms(bare: DebuggerPage) -> None:
     bare.open_stage("findings")
-    cure = bare.page.locator(".pd-cure")
+    fix = bare.page.locator(".pd-offered")
 
-    expect(cure).to_have_count(1)
-    expect(cure.locator(".pd-cure-state")).to_have_text("not tried")
-    expect(cure.locator(".pd-change-before")).to_have_text(['−"search"', '−"search"'])
-    expect(cure.locator(".pd-change-after").first).to_have_text('+"functions.search:0"')
+    expect(fix).to_have_count(1)
+    expect(fix.locator(".pd-offered-state")).to_have_text("not tried")
+    expect(fix.locator(".pd-change-before")).to_have_text(['−"search"', '−"search"'])
+    expect(fix.locator(".pd-change-after").first).to_have_text('+"functions.search:0"')
     for form, begin in (("JSON", "{"), ("curl", "curl "), ("Python", "from openai")):
-        cure.get_by_role("button", name=form, exact=True).click()
-        expect(cure.locator(".pd-cure-told")).to_have_text(f"Copied as {form}.")
+        fix.get_by_role("button", name=form, exact=True).click()
+        expect(fix.locator(".pd-offered-told")).to_have_text(f"Copied as {form}.")
         copied = bare.page.evaluate("navigator.clipboard.readText()")
         assert copied.startswith(begin)
         assert "functions.search:0" in copied
 
 
-def test_a_cure_that_cannot_be_tried_says_why(bare: DebuggerPage) -> None:
+def test_a_fix_that_cannot_be_tried_says_why(bare: DebuggerPage) -> None:
     bare.open_stage("findings")
-    bare.page.get_by_role("button", name="Try the cure").click()
+    bare.page.get_by_role("button", name="Try the fix").click()
 
-    cure = bare.page.locator(".pd-cure")
-    expect(cure).to_have_attribute("data-state", "error")
-    expect(cure.locator(".pd-cure-told")).to_contain_text("there is no server to run against")
-    expect(cure.locator(".pd-cure-state")).to_have_text("not tried")
+    fix = bare.page.locator(".pd-offered")
+    expect(fix).to_have_attribute("data-state", "error")
+    expect(fix.locator(".pd-offered-told")).to_contain_text("there is no server to run against")
+    expect(fix.locator(".pd-offered-state")).to_have_text("not tried")
     assert violations(bare.page, "#pd-panel-findings") == []
 
 
-def test_a_cure_is_put_into_the_editor_and_run(bare: DebuggerPage) -> None:
+def test_a_fix_is_put_into_the_editor_and_run(bare: DebuggerPage) -> None:
     assert history_ids(bare) == ["search"]
     bare.open_stage("findings")
     bare.page.get_by_role("button", name="Apply and run").click()
@@ -86,10 +86,10 @@ def test_an_edited_template_goes_along_with_the_request_and_out_again(bare: Debu
     )
 
 
-def test_a_cure_is_no_wider_than_the_window(bare: DebuggerPage) -> None:
+def test_a_fix_is_no_wider_than_the_window(bare: DebuggerPage) -> None:
     for width in (1440, 400):
         bare.page.set_viewport_size({"width": width, "height": 850})
         bare.open_stage("findings")
 
-        expect(bare.page.locator(".pd-cure")).to_be_visible()
+        expect(bare.page.locator(".pd-offered")).to_be_visible()
         assert bare.page.evaluate("document.documentElement.scrollWidth") <= width, width

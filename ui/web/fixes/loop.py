@@ -26,7 +26,7 @@ from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import order_of
 from prompt_debugger.ui.present.words import as_sentence
 from prompt_debugger.ui.web.experiments import as_debugger_error
-from prompt_debugger.ui.web.mend.runs import NOTHING, PUBLIC_RUNS, PageRuns, Ran, RunProgress, ticking
+from prompt_debugger.ui.web.fixes.runs import NOTHING, PUBLIC_RUNS, PageRuns, Ran, RunProgress, ticking
 from prompt_debugger.ui.web.work import mask_document
 
 MOST_TURNS = 40  # of one conversation; each holds a whole run

@@ -1,4 +1,4 @@
-"""Trying, copying and applying a cure, on a real server; what is refused, and said."""
+"""Trying, copying and applying a fix, on a real server; what is refused, and said."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import pytest
 from prompt_debugger.core.pipeline import Target, run_request
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.tools.fixes.cures import cures_of
-from prompt_debugger.core.tools.fixes.experiments import Experiment, tried_cures
+from prompt_debugger.core.tools.fixes.experiments import Experiment, tried_fixes
+from prompt_debugger.core.tools.fixes.offered import fixes_of
 from prompt_debugger.core.tools.fixes.trial import Trial
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.plugin.write import write_plugin
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
+from prompt_debugger.ui.web.fixes import hand_over
+from prompt_debugger.ui.web.fixes.experiments import Edited, Experiments
+from prompt_debugger.ui.web.fixes.hand_over import HandOver
+from prompt_debugger.ui.web.fixes.offered import OfferedFixes, plan_to_try
+from prompt_debugger.ui.web.fixes.runs import PageRuns, Ran
 from prompt_debugger.ui.web.gate import RunGate
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
-from prompt_debugger.ui.web.mend import hand_over
-from prompt_debugger.ui.web.mend.cures import Cures, plan_to_try
-from prompt_debugger.ui.web.mend.experiments import Edited, Experiments
-from prompt_debugger.ui.web.mend.hand_over import HandOver
-from prompt_debugger.ui.web.mend.runs import PageRuns, Ran
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields, trusting_template
 from tests.servers.running_servers import llama_cpp
@@ -48,7 +48,7 @@ def page(runs_per_minute=None, **settings):
     handlers = Handlers(made, labs)
     if runs_per_minute is not None:
         handlers.gate = RunGate(replace(handlers.limits, runs_per_minute=runs_per_minute), clock=lambda: 0.0)
-    return Cures(PageRuns(handlers), Bench(made, labs))
+    return OfferedFixes(PageRuns(handlers), Bench(made, labs))
 
 
 def recorded(name):
@@ -73,14 +73,14 @@ def server_url(tmp_path_factory):
 
 
 @pytest.mark.servers
-async def test_a_cure_is_tried_on_the_server_of_the_run_and_on_no_other(server_url, lab_model_dir):
-    request, cures = read_request(json.dumps(FAULTY)), page()
+async def test_a_fix_is_tried_on_the_server_of_the_run_and_on_no_other(server_url, lab_model_dir):
+    request, fixes = read_request(json.dumps(FAULTY)), page()
     trace = await run_request(request, Target(base_url=server_url, tokenizer=lab_model_dir))
     fields = NOWHERE._replace(endpoint=server_url, tokenizer=str(lab_model_dir))
 
-    told = await collect(cures.try_cure(Ran(trace, fields, "a"), "PD101"))
+    told = await collect(fixes.try_fix(Ran(trace, fields, "a"), "PD101"))
     elsewhere = await collect(
-        cures.try_cure(Ran(trace, fields._replace(endpoint="http://127.0.0.1:9/v1"), "a"), "PD101")
+        fixes.try_fix(Ran(trace, fields._replace(endpoint="http://127.0.0.1:9/v1"), "a"), "PD101")
     )
 
     assert [one["state"] for one in told][-1] == "worked"
@@ -94,52 +94,52 @@ async def test_a_cure_is_tried_on_the_server_of_the_run_and_on_no_other(server_u
 async def test_a_trial_counts_among_a_visitors_runs(server_url, lab_model_dir):
     target = Target(base_url=server_url, tokenizer=lab_model_dir)
     trace = await run_request(read_request(json.dumps(FAULTY)), target)
-    cures = page(2, public=True, target=target)
+    fixes = page(2, public=True, target=target)
 
-    told = [await collect(cures.try_cure(Ran(trace, NOWHERE, "a"), "PD101")) for _ in range(3)]
+    told = [await collect(fixes.try_fix(Ran(trace, NOWHERE, "a"), "PD101")) for _ in range(3)]
 
     assert [one[-1]["state"] for one in told] == ["worked", "worked", "error"]
     assert "within a minute" in told[-1][-1]["sentence"]
 
 
-def test_a_cure_beside_which_there_are_others_is_known_to_have_worked():
+def test_a_fix_beside_which_there_are_others_is_known_to_have_worked():
     """It was told as one that did not help: the others were taken for a part of it."""
     trace = recorded("polluted-content")
-    assert cures_of(trace)["PD205"].alternatives
+    assert fixes_of(trace)["PD205"].alternatives
     plan = plan_to_try(trace, "PD205", Target())
     made = Experiment(plan, traces=[recorded("healthy-call")], numbers=[0])
 
-    assert tried_cures(trace, [made])["PD205"].worked is True
-    assert tried_cures(trace, [Experiment(plan, traces=[trace], numbers=[0])])["PD205"].worked is False
+    assert tried_fixes(trace, [made])["PD205"].worked is True
+    assert tried_fixes(trace, [Experiment(plan, traces=[trace], numbers=[0])])["PD205"].worked is False
 
 
 async def test_before_a_run_there_is_nothing_to_try_or_to_copy():
-    cures = page()
+    fixes = page()
 
-    [tried] = await collect(cures.try_cure(Ran(None, NOWHERE, "a"), "PD104"))
+    [tried] = await collect(fixes.try_fix(Ran(None, NOWHERE, "a"), "PD104"))
     assert "nothing has been run" in tried["sentence"]
-    assert "nothing has been run" in read(cures.copy(None, "curl PD104"))[0]["sentence"]
-    assert "no such cure" in read(cures.apply(recorded("healthy-call"), "PD104"))[0]["sentence"]
+    assert "nothing has been run" in read(fixes.copy(None, "curl PD104"))[0]["sentence"]
+    assert "no such fix" in read(fixes.apply(recorded("healthy-call"), "PD104"))[0]["sentence"]
 
 
 def test_the_changed_request_is_applied_and_copied():
-    cures, trace = page(), recorded("dropped-call")
+    fixes, trace = page(), recorded("dropped-call")
 
-    header, text = read(cures.apply(trace, "PD401"))
+    header, text = read(fixes.apply(trace, "PD401"))
     assert header["kind"] == "apply"
     assert json.loads(text)["messages"][2]["tool_calls"][0]["id"] == "functions.search:0"
-    header, copied = read(cures.copy(trace, "curl PD401"))
+    header, copied = read(fixes.copy(trace, "curl PD401"))
     assert header["kind"] == "copy"
     assert read_request(copied).body == json.loads(text)
 
 
 async def test_a_switch_goes_into_the_request_and_one_that_a_request_cannot_say_does_not():
-    cures, asked = page(), Asked(recorded("dropped-call").request.text, NOWHERE)
+    fixes, asked = page(), Asked(recorded("dropped-call").request.text, NOWHERE)
 
-    header, text = read(await cures.apply_switch(asked, "", "without-tools"))
+    header, text = read(await fixes.apply_switch(asked, "", "without-tools"))
     assert header["kind"] == "apply"
     assert "tools" not in json.loads(text)
-    header, _ = read(await cures.apply_switch(asked, "", "no-such-switch"))
+    header, _ = read(await fixes.apply_switch(asked, "", "no-such-switch"))
     assert "does not apply" in header["sentence"]
 
 
@@ -180,9 +180,9 @@ async def test_experiments_run_what_was_chosen_beside_the_unchanged_request(serv
     trials, _ = trials_page()
 
     listed = unpack_payload(await trials.plan(ran))[0]
-    steps = [one async for one in trials.run(ran, '{"chosen": ["cure 0"], "samples": 2, "budget": 3}')]
+    steps = [one async for one in trials.run(ran, '{"chosen": ["fix 0"], "samples": 2, "budget": 3}')]
 
-    assert next((one["key"], one["ticked"]) for one in listed["variants"]) == ("cure 0", True)
+    assert next((one["key"], one["ticked"]) for one in listed["variants"]) == ("fix 0", True)
     assert {"switch without-tools", "switch tools-sorted"} & {one["key"] for one in listed["variants"]}
     assert listed["max_tokens"] == 8
     last = unpack_payload(steps[-1].payload)[0]
@@ -250,10 +250,10 @@ def test_a_request_is_asked_again_with_log_probabilities():
     ("order", "words"),
     [
         ("not json", "nothing was chosen"),
-        ('{"chosen": ["cure 0"], "samples": 0, "budget": 3}', "samples goes from 1 to 20"),
-        ('{"chosen": ["cure 0"], "samples": 1, "budget": 9}', "runs goes from 1 to 8"),
+        ('{"chosen": ["fix 0"], "samples": 0, "budget": 3}', "samples goes from 1 to 20"),
+        ('{"chosen": ["fix 0"], "samples": 1, "budget": 9}', "runs goes from 1 to 8"),
         ('{"stop_token_ids": "x", "samples": 1, "budget": 3}', "'x' names no token ids"),
-        ('{"chosen": [["cure 0"]], "samples": true, "budget": 1}', "nothing was chosen"),
+        ('{"chosen": [["fix 0"]], "samples": true, "budget": 1}', "nothing was chosen"),
     ],
 )
 async def test_an_order_that_asks_for_nothing_or_too_much_is_refused(server_url, lab_model_dir, order, words):

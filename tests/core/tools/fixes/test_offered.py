@@ -1,4 +1,4 @@
-"""Cures as data, from recorded runs: the right change for each finding, and none where nothing is wrong."""
+"""Fixes as data, from recorded runs: the right change for each finding, and none where nothing is wrong."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import ChatResult, Finding, FindingEvidence, Request, Severity, Stage, Trace
+from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.recordings import load_recording
-from prompt_debugger.core.tools.fixes.client_cures import CLIENT_CURES, mended_message
-from prompt_debugger.core.tools.fixes.cures import Cure, cures_of, plugin_command
 from prompt_debugger.core.tools.fixes.experiments import (
     UNCHANGED,
     Experiment,
@@ -24,12 +23,12 @@ from prompt_debugger.core.tools.fixes.experiments import (
     cost_of,
     plan_experiments,
     step_experiments,
-    tried_cures,
+    tried_fixes,
 )
+from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of, plugin_command
 from prompt_debugger.core.tools.fixes.patch import apply_patch, patch_between
 from prompt_debugger.core.tools.fixes.plans import pick_plans, target_of
-from prompt_debugger.core.tools.fixes.request_cures import BODIES
-from prompt_debugger.core.tools.fixes.reread import reread
+from prompt_debugger.core.tools.fixes.reread import fixed_message, reread
 from prompt_debugger.core.tools.plugin.write import write_plugin
 
 NAMES = st.text(alphabet="ab/~", max_size=3)
@@ -41,6 +40,10 @@ JSON = st.recursive(
     max_leaves=8,
 )
 OBJECTS = st.dictionaries(NAMES, JSON, max_size=4)
+DECLARED = {
+    kind: {code: fix for code, rule in RULES.items() for fix in rule.fixes if fix.kind == kind}
+    for kind in ("request", "template", "flags", "client", "plugin")
+}
 
 
 def recorded(name):
@@ -49,9 +52,9 @@ def recorded(name):
     return recording.trace
 
 
-def cured_body(name, code):
+def fixed_body(name, code):
     trace = recorded(name)
-    return apply_patch(trace.request.body, cures_of(trace)[code].patch)
+    return apply_patch(trace.request.body, fixes_of(trace)[code].patch)
 
 
 @given(OBJECTS, OBJECTS)
@@ -65,55 +68,55 @@ def test_the_same_needs_no_patch(value):
 
 
 @pytest.mark.parametrize("name", ["healthy-call", "parallel-calls"])
-def test_a_healthy_run_has_no_cure(name):
-    assert cures_of(recorded(name)) == {}
+def test_a_healthy_run_has_no_fix(name):
+    assert fixes_of(recorded(name)) == {}
 
 
-def test_a_dropped_call_is_cured_at_its_cause_in_the_history():
-    body = cured_body("dropped-call", "PD401")
+def test_a_dropped_call_is_fixed_at_its_cause_in_the_history():
+    body = fixed_body("dropped-call", "PD401")
 
     assert body["messages"][2]["tool_calls"][0]["id"] == "functions.search:0"
     assert body["messages"][3]["tool_call_id"] == "functions.search:0"
 
 
 def test_fields_are_left_out_raised_or_set():
-    assert "add_generation_prompt" not in cured_body("missing-generation-prompt", "PD203")
-    assert cured_body("truncated-call", "PD301")["max_tokens"] > 16
-    assert cured_body("polluted-content", "PD205")["messages"][2]["content"] is None
-    assert cured_body("answer-swallowed-as-reasoning", "PD408")["chat_template_kwargs"] == {"thinking": False}
-    assert "stop_token_ids" not in cured_body("tutorial-tool-types", "PD100")
-    types = cured_body("tutorial-tool-types", "PD101")["tools"][1]["function"]["parameters"]["properties"]
+    assert "add_generation_prompt" not in fixed_body("missing-generation-prompt", "PD203")
+    assert fixed_body("truncated-call", "PD301")["max_tokens"] > 16
+    assert fixed_body("polluted-content", "PD205")["messages"][2]["content"] is None
+    assert fixed_body("answer-swallowed-as-reasoning", "PD408")["chat_template_kwargs"] == {"thinking": False}
+    assert "stop_token_ids" not in fixed_body("tutorial-tool-types", "PD100")
+    types = fixed_body("tutorial-tool-types", "PD101")["tools"][1]["function"]["parameters"]["properties"]
     assert (types["a"]["type"], types["b"]["type"]) == ("integer", "number")
 
 
 def test_another_parser_is_a_matter_of_flags_and_runs_on_the_lab_alone():
     trace = recorded("wrong-parser")
-    cure = cures_of(trace)["PD405"]
+    fix = fixes_of(trace)["PD405"]
     at_lab = plan_experiments(trace, Target())
     elsewhere = plan_experiments(trace, Target(base_url="http://localhost:1/v1"))
 
-    assert (cure.kind, cure.patch, cure.tool_parser) == ("flags", (), "kimi_k2")
+    assert (fix.kind, fix.patch, fix.tool_parser) == ("flags", (), "kimi_k2")
     assert [can_run(plan) for plan in at_lab] == [True, True]
     assert [can_run(plan) for plan in elsewhere] == [True, False]
 
 
-def test_the_unchanged_request_comes_first_and_several_cures_are_put_together():
+def test_the_unchanged_request_comes_first_and_several_fixes_are_put_together():
     names = [plan.name for plan in plan_experiments(recorded("tutorial-tool-types"), Target())]
 
     assert names[0] == UNCHANGED
     assert names[-1] == "the first 2 changes together"
 
 
-def test_a_cure_works_where_the_finding_is_gone_and_no_other_error_has_come():
+def test_a_fix_works_where_the_finding_is_gone_and_no_other_error_has_come():
     trace = recorded("dropped-call")
     plan = plan_experiments(trace, Target())[1]
     outcomes = {
-        name: tried_cures(trace, [Experiment(plan, [recorded(name)])])["PD401"].worked
+        name: tried_fixes(trace, [Experiment(plan, [recorded(name)])])["PD401"].worked
         for name in ("healthy-call", "dropped-call", "truncated-call")
     }
 
     assert outcomes == {"healthy-call": True, "dropped-call": False, "truncated-call": False}
-    assert tried_cures(trace, [Experiment(plan)])["PD401"].tried is False
+    assert tried_fixes(trace, [Experiment(plan)])["PD401"].tried is False
 
 
 def test_a_row_counts_what_the_ledger_counts():
@@ -141,7 +144,7 @@ async def test_steps_tell_what_goes_on_and_what_will_come():
     async def run(body, plan):
         return recorded("healthy-call")
 
-    plans = [Plan("unchanged"), Plan("other flags", cure=Cure("x", "flags", command="--x")), Plan("a change")]
+    plans = [Plan("unchanged"), Plan("other flags", fix=OfferedFix("x", "flags", command="--x")), Plan("a change")]
     steps = [
         (len(step.experiments), step.ended, step.done, step.runs)
         async for step in step_experiments(first, plans, run, samples=2, budget=3)
@@ -152,7 +155,7 @@ async def test_steps_tell_what_goes_on_and_what_will_come():
     ]  # fmt: skip
 
 
-NO_CHANGE = "def mend(message):\n    return message\n"
+NO_CHANGE = "def fix(message):\n    return message\n"
 
 
 def with_message(trace, message):
@@ -177,21 +180,21 @@ async def test_a_clients_change_is_tried_on_the_very_answer_and_asks_no_server(c
     plans = [plan for plan in plan_experiments(first, Target(base_url="http://localhost:1/v1")) if plan.client]
     *_, last = [step async for step in step_experiments(first, plans, run)]
 
-    cure = tried_cures(first, list(last.experiments))[code]
+    fix = tried_fixes(first, list(last.experiments))[code]
     assert code in {finding.code for finding in first.findings}
-    assert (cure.kind, cure.tried, cure.worked) == ("client", True, True)
-    assert "def mend(message):" in cure.to_json()["client"]
+    assert (fix.kind, fix.tried, fix.worked) == ("client", True, True)
+    assert "def fix(message):" in fix.to_json()["client"]
 
 
-@pytest.mark.parametrize("code", sorted(CLIENT_CURES))
+@pytest.mark.parametrize("code", sorted(DECLARED["client"]))
 @pytest.mark.parametrize("message", [{}, {"tool_calls": None}, {"tool_calls": [{"id": "a"}]}, {"tool_calls": "x"}])
 def test_a_clients_change_leaves_what_is_no_call_alone(code, message):
-    assert mended_message(CLIENT_CURES[code].source, message).keys() == message.keys()
+    assert fixed_message(DECLARED["client"][code].source, message).keys() == message.keys()
 
 
 def test_a_template_is_changed_at_the_one_expression_that_printed_the_list():
-    cure = cures_of(recorded("polluted-content"))["PD205"]
-    (template,) = [one for one in cure.alternatives if one.kind == "template"]
+    fix = fixes_of(recorded("polluted-content"))["PD205"]
+    (template,) = [one for one in fix.alternatives if one.kind == "template"]
 
     changed = [line for line in template.diff.splitlines()[2:] if line[0] in "+-"]
     assert [line.split()[0] for line in changed] == ["-", "+"]
@@ -200,7 +203,7 @@ def test_a_template_is_changed_at_the_one_expression_that_printed_the_list():
     assert template.template.count("map(attribute='text')") == 1
 
 
-def test_a_template_cure_runs_on_the_lab_alone_and_is_given_as_a_command_elsewhere():
+def test_a_template_fix_runs_on_the_lab_alone_and_is_given_as_a_command_elsewhere():
     trace = recorded("polluted-content")
     (here,) = [plan for plan in plan_experiments(trace, Target()) if plan.template]
     (there,) = [plan for plan in plan_experiments(trace, Target(base_url="http://localhost:1/v1")) if plan.template]
@@ -209,7 +212,7 @@ def test_a_template_cure_runs_on_the_lab_alone_and_is_given_as_a_command_elsewhe
     assert (can_run(here), can_run(there)) == (True, False)
     assert target.lab.chat_template.read_text("utf-8") == target.chat_template == here.template
     assert target == target_of(here, Target())
-    assert there.command == "--chat-template mended.jinja"
+    assert there.command == "--chat-template fixed.jinja"
 
 
 def test_a_template_is_named_to_a_server_by_its_own_flag():
@@ -217,10 +220,10 @@ def test_a_template_is_named_to_a_server_by_its_own_flag():
     elsewhere = replace(trace, server=replace(trace.server, kind="llama.cpp"))
     target = Target(base_url="http://localhost:1/v1")
 
-    (cure,) = [plan for plan in plan_experiments(elsewhere, target) if plan.template]
+    (fix,) = [plan for plan in plan_experiments(elsewhere, target) if plan.template]
     (picked,) = pick_plans(elsewhere, target, ["chat-template=my.jinja"], template="x")
 
-    assert (cure.command, picked.command) == ("--chat-template-file mended.jinja", "--chat-template-file my.jinja")
+    assert (fix.command, picked.command) == ("--chat-template-file fixed.jinja", "--chat-template-file my.jinja")
 
 
 BODY_CASES = {
@@ -263,7 +266,9 @@ EVIDENCE = {
 
 
 def test_every_change_of_a_request_has_a_case():
-    assert set(BODY_CASES) == set(BODIES)
+    of_recordings = {"PD100", "PD101", "PD103", "PD104", "PD203", "PD205", "PD301", "PD302", "PD408"}
+
+    assert set(DECLARED["request"]) == of_recordings | set(BODY_CASES)
 
 
 @pytest.mark.parametrize("code", BODY_CASES)
@@ -273,7 +278,7 @@ def test_a_field_is_set_left_out_or_written_as_it_was_meant(code):
     finding = Finding(code, "", Severity.ERROR, Stage.REQUEST, "", "", evidence)
     trace = Trace(Request(before, ""), chat=ChatResult({}, "stop", stop_reason="}"))
 
-    assert BODIES[code][1](trace, finding) == after
+    assert DECLARED["request"][code].change(trace, finding).body == after
     assert trace.request.body == BODY_CASES[code][0]
 
 
@@ -317,13 +322,13 @@ def test_the_plugin_is_put_into_a_lab_and_given_as_a_command_elsewhere():
     assert target_of(plan, lab).lab == spec
 
 
-def test_a_call_that_nothing_explains_is_cured_by_the_plugin_which_the_lab_tries():
+def test_a_call_that_nothing_explains_is_fixed_by_the_plugin_which_the_lab_tries():
     trace = recorded("dropped-call")
     alone = replace(trace, findings=tuple(replace(one, follows=None) for one in trace.findings if one.code == "PD401"))
 
-    cure = cures_of(alone)["PD401"]
+    fix = fixes_of(alone)["PD401"]
 
-    assert (cure.kind, cure.plugin, cure.command) == ("flags", "kimi_k2", plugin_command("kimi_k2"))
+    assert (fix.kind, fix.plugin, fix.command) == ("flags", "kimi_k2", plugin_command("kimi_k2"))
     assert [can_run(plan) for plan in plan_experiments(alone, Target())] == [True, True]
 
 

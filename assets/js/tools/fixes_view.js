@@ -1,8 +1,8 @@
 // @ts-check
-// The mend panel: what to change and what that will cost, the table of what came of it, the smallest request, the test.
+// The Fix panel: what to change and what that will cost, the table of what came of it, the smallest request, the test.
 import { bench } from "./bench.js";
 import { builders } from "../lib/builders.js";
-import { commandBox } from "../views/cure_view.js";
+import { commandBox } from "../views/offered_fix.js";
 import { button, copyText, make, prose, region, table, under } from "../lib/dom.js";
 import { applyRequest, order, tellAt } from "../page/orders.js";
 import { plural, visibleText } from "../lib/payload.js";
@@ -66,7 +66,7 @@ function drawVariants(root, header) {
   cost.setAttribute("role", "status");
   const numbers = make("div", "pd-variant-numbers");
   numbers.append(labelled(made.samples), labelled(made.budget), marginBox(made));
-  const none = make("p", "pd-muted", "No finding of this run has a cure that a program can carry out: choose yourself what to change.");
+  const none = make("p", "pd-muted", "No finding of this run has a fix that a program can carry out: choose yourself what to change.");
   root.replaceChildren(suspected.childNodes.length ? suspected : none, rest, numbers, cost);
   if (!suspected.childNodes.length) rest.open = true;
   const tellCost = () => (cost.textContent = costOf(made, header));
@@ -107,7 +107,7 @@ function variant(choice, one) {
   box.checked = one.ticked;
   choice.boxes.set(one.key, box);
   label.append(box, prose("span", "pd-variant-name", one.name));
-  if (one.finding) label.append(make("span", "pd-muted", "cures " + one.finding));
+  if (one.finding) label.append(make("span", "pd-muted", "fixes " + one.finding));
   if (!one.can_run) label.append(make("span", "pd-muted", "needs another start of the server: you get the flags"));
   item.append(label);
   const fields = one.changes.map((change) => change.field);
@@ -191,7 +191,7 @@ function trialRow(row, hasMargin) {
   const line = make("tr", row.better > 0 ? "pd-better" : row.better < 0 ? "pd-worse" : "");
   const title = make("td", "pd-words");
   title.append(prose("strong", "pd-trial-name", row.name));
-  if (row.finding) title.append(make("span", "pd-muted", " cures " + row.finding));
+  if (row.finding) title.append(make("span", "pd-muted", " fixes " + row.finding));
   if (row.problem) title.append(prose("p", "pd-trial-problem", row.problem));
   if (row.command) title.append(make("p", "pd-muted", "Start your server so:"), commandBox(row.command));
   line.append(title);
@@ -253,7 +253,7 @@ const copying = (label, text) => button(label, "pd-small", (event) => copyText(t
 builders.shrunk = (root, name) =>
   withText(root, name, "Messages, tools, properties and text are left out as long as the same finding stays and the same calls are missing. The smallest request is confirmed by three further runs.", (header, text) => {
     if (!text) return [];
-    const row = make("p", "pd-cure-actions");
+    const row = make("p", "pd-offered-actions");
     const said = make("span", "pd-muted", "");
     said.setAttribute("role", "status");
     row.append(
@@ -271,13 +271,13 @@ builders.shrunk = (root, name) =>
 builders.upstream = (root, name) =>
   withText(root, name, "One small file with the raw output, the tools and the calls that a parser must find; it needs no weights and no GPU. For vLLM it is run here, and you are told how it ended.", (header, text) => {
     if (!text) return [];
-    const row = make("p", "pd-cure-actions");
+    const row = make("p", "pd-offered-actions");
     row.append(copying("Copy", text), button("Save " + header.name, "pd-small", () => saveFile(new TextEncoder().encode(text), "text/plain", header.name)));
     return [row, sourceBox(text, "The test")];
   });
 
 // The list of what can be changed is made anew whenever the panel is opened.
 document.addEventListener("click", (event) => {
-  const tab = under(event, "#pd-tab-mend");
+  const tab = under(event, "#pd-tab-fix");
   if (tab) order("pd-plan-trials", "", null);
 });

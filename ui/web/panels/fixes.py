@@ -1,4 +1,4 @@
-"""The mend panel: experiments on the last run, the smallest request that fails so, and what is handed over."""
+"""The *Fix* panel: experiments on the last run, the smallest request that fails so, and what is handed over."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.ui.present import pack_payload
-from prompt_debugger.ui.web.mend.experiments import Edited, Experiments, Kept
-from prompt_debugger.ui.web.mend.hand_over import HandOver
+from prompt_debugger.ui.web.fixes.experiments import Edited, Experiments, Kept
+from prompt_debugger.ui.web.fixes.hand_over import HandOver
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
 from prompt_debugger.ui.web.panels.loop import LoopPanel, build_loop
@@ -30,8 +30,8 @@ _TABS: list[JSON] = [
 ]
 
 
-class MendPanel(NamedTuple):
-    """Components of the mend panel."""
+class FixPanel(NamedTuple):
+    """Components of the *Fix* panel."""
 
     variants: gr.HTML
     trials: Form
@@ -45,10 +45,10 @@ class MendPanel(NamedTuple):
     loop: LoopPanel
 
 
-def build_mend() -> MendPanel:
+def build_fixes() -> FixPanel:
     """Place the panel: one task at a time is shown, all stay mounted."""
-    with gr.Column(elem_id="pd-panel-mend", elem_classes=["pd-panel"]):
-        build_view("tabs", "mend_tabs", pack_payload({"label": "Fix", "prefix": "pd-mend-", "tabs": _TABS}))
+    with gr.Column(elem_id="pd-panel-fix", elem_classes=["pd-panel"]):
+        build_view("tabs", "fix_tabs", pack_payload({"label": "Fix", "prefix": "pd-fix-", "tabs": _TABS}))
         with _place("trials"):
             variants = build_view("variants", "variants")
             trials = build_form("trials", "Run these")
@@ -72,11 +72,11 @@ def build_mend() -> MendPanel:
             upstream = build_form("upstream", "Write the test")
         with gr.Column(elem_classes=["pd-unseen"]):
             plan, open_run = order_button("plan-trials"), order_button("open-trial")
-    return MendPanel(variants, trials, shrink, engine, upstream, plugin, plan, open_run, gr.State(()), loop)
+    return FixPanel(variants, trials, shrink, engine, upstream, plugin, plan, open_run, gr.State(()), loop)
 
 
-def wire_mend(
-    page: Page, panel: MendPanel, orders: OrderPanel, trials: Experiments, over: HandOver, template: TemplatePanel
+def wire_fixes(
+    page: Page, panel: FixPanel, orders: OrderPanel, trials: Experiments, over: HandOver, template: TemplatePanel
 ) -> None:
     """Wire the panel; what it runs is made of the last run, on the server of that run."""
     inputs = [page.trace, *page.request.sending_fields]
@@ -104,9 +104,7 @@ def wire_mend(
     )
 
 
-def _wire_trials(
-    page: Page, panel: MendPanel, orders: OrderPanel, trials: Experiments, template: TemplatePanel
-) -> None:
+def _wire_trials(page: Page, panel: FixPanel, orders: OrderPanel, trials: Experiments, template: TemplatePanel) -> None:
     async def plan(
         visitor: gr.Request,
         edited: str,
@@ -154,4 +152,4 @@ def _wire_trials(
 
 
 def _place(name: str) -> gr.Column:
-    return gr.Column(elem_id=f"pd-mend-{name}", elem_classes=["pd-bench"])
+    return gr.Column(elem_id=f"pd-fix-{name}", elem_classes=["pd-bench"])

@@ -1,4 +1,4 @@
-"""Cures as they are drawn: the changes of the request, once for all findings that one change cures."""
+"""Fixes as they are drawn: the changes of the request, once for all findings that one change fixes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core.pipeline.recordings import load_recording
-from prompt_debugger.core.tools.fixes.cures import cures_of
 from prompt_debugger.core.tools.fixes.experiments import Experiment, Plan
+from prompt_debugger.core.tools.fixes.offered import fixes_of
 from prompt_debugger.ui.present import unpack_payload
-from prompt_debugger.ui.present.cures import can_try, change_view, tried_payload
 from prompt_debugger.ui.present.findings import findings_payload
+from prompt_debugger.ui.present.offered_fixes import can_try, change_view, tried_payload
 
 
 def recorded(name):
@@ -29,27 +29,27 @@ def cards(trace):
 def test_the_change_is_drawn_at_the_first_finding_and_the_others_say_where():
     shown = cards(recorded("dropped-call"))
 
-    cure = shown["PD401"]["cure"]
-    assert cure["changes"] == [
+    fix = shown["PD401"]["offered"]
+    assert fix["changes"] == [
         {"field": "messages[2].tool_calls[0].id", "before": '"search"', "after": '"functions.search:0"'},
         {"field": "messages[3].tool_call_id", "before": '"search"', "after": '"functions.search:0"'},
     ]
-    assert cure["can_try"]
-    assert (shown["PD104"]["cure"], shown["PD104"]["cure_at"]) == (None, "PD401")
-    assert shown["PD401"]["cure_at"] is None
+    assert fix["can_try"]
+    assert (shown["PD104"]["offered"], shown["PD104"]["offered_at"]) == (None, "PD401")
+    assert shown["PD401"]["offered_at"] is None
 
 
-def test_a_healthy_run_offers_no_cure():
-    assert [card["cure"] for card in cards(recorded("healthy-call")).values()] == []
+def test_a_healthy_run_offers_no_fix():
+    assert [card["offered"] for card in cards(recorded("healthy-call")).values()] == []
 
 
 def test_other_flags_can_be_tried_on_the_lab_alone():
     trace = recorded("wrong-parser")
-    cure = next(iter(cures_of(trace).values()))
+    fix = next(iter(fixes_of(trace).values()))
     elsewhere = replace(trace, server=replace(trace.server, is_lab=False))
 
-    assert can_try(cure, trace)
-    assert not can_try(cure, elsewhere)
+    assert can_try(fix, trace)
+    assert not can_try(fix, elsewhere)
 
 
 @pytest.mark.parametrize(

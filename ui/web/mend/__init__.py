@@ -1,1 +1,0 @@
-"""From a failing run to a working one: what the page's cures, experiments and hand-overs do."""
