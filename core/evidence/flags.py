@@ -13,7 +13,6 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Server
 from prompt_debugger.core.complete.engines import families_of_parser
 from prompt_debugger.core.evidence.json_of import json_of
-from prompt_debugger.core.formats import FORMATS, TABLES
 
 _MOST_WORDS = 5_000
 _FLAG = re.compile(r"--?([A-Za-z][\w.-]*)(?:=(.*))?\Z", re.DOTALL)
@@ -98,16 +97,16 @@ def server_of(kind: str, flags: JSONObject, version: str | None = None, *, is_wh
         has_reasoning_parser=has_reasoning,
         default_template_kwargs=as_object(json_of(kwargs) if isinstance(kwargs, str) else kwargs),
         parser_families=families_of_parser(kind, tool_parser) if tool_parser else None,
+        chat_template=(_template(flags) or "")[:120],
     )
     return Started(server, _notes(kind, flags, is_whole=is_whole))
 
 
 def _notes(kind: str, flags: JSONObject, *, is_whole: bool) -> tuple[str, ...]:
     notes: list[str] = []
-    template = next((text for name in _TEMPLATE if (text := _text(flags.get(name))) is not None), None)
+    template = _template(flags)
     if template is not None:
         notes.append(f"The server was started with the chat template `{template[:120]}`, not with the model's own.")
-        notes.extend(_of_names(template, _text(flags.get("tool_call_parser"))))
     has_auto = flags.get("enable_auto_tool_choice") not in (None, False)
     if kind == "vllm" and is_whole and _text(flags.get("tool_call_parser")) and not has_auto:
         notes.append("The server was started with a tool parser and without `--enable-auto-tool-choice`.")
@@ -116,22 +115,8 @@ def _notes(kind: str, flags: JSONObject, *, is_whole: bool) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _of_names(template: str, parser: str | None) -> tuple[str, ...]:
-    """Say that a template is named after a notation that the tool parser does not read."""
-    stem = _plain(template.rpartition("/")[2].rpartition("\\")[2])
-    families = {name: TABLES.tool_parsers.get(name, ()) for name in FORMATS}
-    known = {name for family, parsers in families.items() for name in (family, *parsers)}
-    named = max((name for name in known if len(name) > 3 and f"_{_plain(name)}_" in f"_{stem}_"), key=len, default=None)
-    if named is None or parser is None or parser not in known:
-        return ()
-    readers = {one for family, parsers in families.items() if named in (family, *parsers) for one in parsers}
-    if parser in readers:
-        return ()
-    return (f"The template is named after `{named}`, and the tool parser `{parser}` is made for another notation.",)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", name.lower())
+def _template(flags: JSONObject) -> str | None:
+    return next((text for name in _TEMPLATE if (text := _text(flags.get(name))) is not None), None)
 
 
 def shown_flags(flags: JSONObject) -> str:

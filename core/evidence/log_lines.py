@@ -28,6 +28,7 @@ from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.python_repr import plain, read_printed
 
 MOST_ENTRIES = 20_000
+_MOST_OF_WARNING = 300  # characters
 _MOST_READ = 8  # times the text, for values that begin and never end
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"\s*+")
@@ -52,7 +53,7 @@ class What(StrEnum):
     FLAGS = "flags"
     VERSION = "version"
     REASON = "reason"
-    REMARK = "remark"
+    WARNING = "warning"
 
 
 class Entry(NamedTuple):
@@ -222,8 +223,9 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _a_remark(words: str) -> Callable[[_Text, re.Match[str]], list[tuple[What, JSON]]]:
-    return lambda _, match: [(What.REMARK, words.format(**match.groupdict()))]
+def _line(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    """Return the line of a warning, from its words on."""
+    return [(What.WARNING, log.text[match.start() : _line_end(log.text, match.start())][:_MOST_OF_WARNING].rstrip())]
 
 
 _ID = r"(?P<id>[\w.:-]{1,120}?)"
@@ -261,22 +263,10 @@ _MARKS: tuple[_Mark, ...] = (
     _Mark("lm-studio", re.compile(r"Generated (?:prediction|packet):\s{1,4}(?=\{)"), _a_json(What.ANSWER)),
     _Mark("lm-studio", re.compile(r"(?m)^Model Output: {1,3}"), _a_rest(What.RAW)),
     _Mark("", re.compile(r"\bRequest options: (?=\{)"), _client_request),
-    _Mark(
-        "llama.cpp",
-        re.compile(r"Added a BOS token to the prompt [^\n]{0,80}but the prompt also starts with a BOS token"),
-        _a_remark(
-            "llama.cpp put a BOS token before a prompt that begins with one: the template writes it, and the tokenizer "
-            "adds it. Send the prompt without it, or leave it out of the template."
-        ),
-    ),
-    _Mark(
-        "ollama",
-        re.compile(r"truncating input prompt\"? limit=(?P<limit>\d{1,9}) prompt=(?P<prompt>\d{1,9})"),
-        _a_remark(
-            "Ollama cut the prompt from {prompt} to {limit} tokens, so its oldest messages were not read. "
-            "Raise `num_ctx`."
-        ),
-    ),
+    _Mark("llama.cpp", re.compile(r"\bAdded a [BE]OS token to the prompt [^\n]{0,80}but the prompt also "), _line),
+    _Mark("llama.cpp", re.compile(r"\binput truncated, n_ctx = \d"), _line),
+    _Mark("llama.cpp", re.compile(r"\bslot context shift, n_keep = \d"), _line),
+    _Mark("ollama", re.compile(r"\btruncating input prompt\"? limit=\d{1,9} prompt=\d"), _line),
     _Mark("", re.compile(r"\b(?:RAW RESPONSE|Raw response|raw_response):\s{0,4}(?=\{)"), _a_json(What.ANSWER)),
     _Mark("", re.compile(r"Exiting (?:LLM|Chat Model) run with output:\s{0,4}(?=\{)"), _generation),
 )  # fmt: skip

@@ -168,6 +168,8 @@ class Server:
         start_command: How to start such a server, without folders of this machine; "" if that is not known.
         parser_families: Formats that its tool parser is made for, where this software has names of its own for parsers,
             none of a name that is not known; `None` where such names are vLLM's.
+        chat_template: Name of the chat template that it was started with in place of the model's own; "" if none shows.
+        log_warnings: Lines of its log that warn of what it did to this run's prompt, as they stand there.
     """
 
     base_url: str
@@ -185,3 +187,5 @@ class Server:
     served_models: tuple[str, ...] = ()
     start_command: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
     parser_families: tuple[str, ...] | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
+    chat_template: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
+    log_warnings: tuple[str, ...] = field(default=(), metadata=LEFT_OUT_IF_EMPTY)

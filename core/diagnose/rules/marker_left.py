@@ -194,6 +194,7 @@ RULE: Rule = TraceRule(
     stage=Stage.PARSE,
     find=find,
     needs=TracePart.ANSWER,
+    borrows_fix=True,
     threads=("MoonshotAI/Kimi-K2#89", "vllm-project/vllm#31207", "vllm-project/vllm#35906"),
     explains=("PD501",),
     fixes=(FlagsFix("tool"),),

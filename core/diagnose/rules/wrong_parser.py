@@ -47,6 +47,7 @@ from prompt_debugger.core.diagnose.advice import parse_it_yourself
 from prompt_debugger.core.diagnose.bare_lists import bare_list
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
+from prompt_debugger.core.diagnose.generations import families_read, familys_parser, siblings_of
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -106,7 +107,7 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=cause.detail
         + (f" Parsers that read it: {', '.join(f'`{reader}`' for reader in readers)}." if readers else ""),
         evidence=(*(in_raw(trace, call.char_span) for call in calls), *_residue(trace)),
-        fix=_fix(trace, readers),
+        fix=_fix(trace, name, readers),
         certainty=Certainty.INFERRED if certainty is Certainty.INFERRED else cause.certainty,
     )
 
@@ -137,14 +138,19 @@ def _of_flags(trace: Trace) -> Iterator[Report]:
     )
 
 
-def _fix(trace: Trace, readers: tuple[str, ...]) -> str:
+def _fix(trace: Trace, name: str, readers: tuple[str, ...]) -> str:
     """Say what to start the server with; a parser that may be running already is never advised as it stands."""
     if not readers:
-        return FAMILYS_PARSER
+        return FAMILYS_PARSER if has_own_names(trace.server) else familys_parser(name)
     flags = f"`--enable-auto-tool-choice --tool-call-parser {readers[0]}`"
     if trace.server is not None and trace.server.tool_parser is None and "tool_parser" in trace.server.features:
         which = f"where it is not `{readers[0]}`"
         return f"The server runs a tool parser and does not say which: {which}, start with {flags}."
+    read = () if trace.server is None else families_read(trace.server)
+    other = next((family for family in siblings_of(name) if family in read), None)
+    if other is not None:  # of two generations the one may be the model's and the other the template's
+        own = f"if it is of `{other}`, serve its own template"
+        return f"If the model is of `{name}`, start the server with {flags}; {own}."
     return f"Start the server with {flags}."
 
 
@@ -220,6 +226,7 @@ RULE: Rule = TraceRule(
     stage=Stage.PARSE,
     find=find,
     needs=TracePart.RAW,
+    borrows_fix=True,
     threads=("vllm-project/vllm#46863", "vllm-project/vllm#39294", "MiniMax-AI/MiniMax-M2#14"),
     explains=("PD401", "PD402", "PD403", "PD404", "PD406", "PD412", "PD413"),
     fixes=(FlagsFix("tool"),),

@@ -31,7 +31,8 @@ from prompt_debugger.core.request import body_text, read_request
 _CALLS = re.compile(r"\[tool_calls: ")
 _CALL = re.compile(r"([\w.:-]{1,100})\((?=[{\[\"\)])")
 _DECODER = json.JSONDecoder()
-_OF_SERVER = (What.FLAGS, What.VERSION, What.REMARK)
+_MOST_WARNINGS = 20
+_OF_SERVER = (What.FLAGS, What.VERSION, What.WARNING)
 _STARTS = (What.REQUEST, What.PROMPT)
 _ENDS = (What.RAW, What.CONTENT, What.MESSAGE, What.ANSWER)
 
@@ -50,8 +51,7 @@ def _read(paste: Paste) -> Evidence:
         raise RequestError("The lines of the log that are known are cut.", "Paste the lines whole.")
     groups = _by_request([entry for entry in entries if entry.what not in _OF_SERVER])
     engine = next((entry.engine for entry in entries if entry.engine), "")
-    remarks = tuple(dict.fromkeys(str(entry.value) for entry in entries if entry.what is What.REMARK))
-    evidence = Evidence(Form.LOG, f"a log of {_title(engine)}" if engine else "a client's log", notes=remarks[:5])
+    evidence = Evidence(Form.LOG, f"a log of {_title(engine)}" if engine else "a client's log")
     if groups:
         if paste.row > len(groups):
             raise RequestError(f"There is no number {paste.row}: it holds {len(groups):,}.", "Choose a smaller number.")
@@ -185,12 +185,14 @@ def _with_server(evidence: Evidence, entries: Sequence[Entry], engine: str) -> E
         return evidence
     flags = next((as_object(entry.value) for entry in entries if entry.what is What.FLAGS), None)
     version = next((entry.value for entry in entries if entry.what is What.VERSION), None)
-    if flags is None and version is None:
+    warnings = tuple(dict.fromkeys(str(entry.value) for entry in entries if entry.what is What.WARNING))
+    if flags is None and version is None and not warnings:
         return evidence
     started = server_of(engine, flags or {}, version if isinstance(version, str) else None, is_whole=flags is not None)
     shown = shown_flags(flags or {})
     words = f"{evidence.words} that was started with {shown}" if shown else evidence.words
-    return replace(evidence, words=words, server=started.server, notes=(*evidence.notes, *started.notes))
+    server = replace(started.server, log_warnings=warnings[:_MOST_WARNINGS])
+    return replace(evidence, words=words, server=server, notes=(*evidence.notes, *started.notes))
 
 
 READER = Reader(Form.LOG, _finds, _read)

@@ -81,7 +81,7 @@ def _lines(trace: Trace, title_of: Callable[[str], str]) -> Iterator[str]:
         server = trace.server
         parsers = ", ".join(part for part in (server.tool_parser, server.reasoning_parser) if part) or "unknown"
         yield "target    " + _line(
-            f"{title_of(server.kind)} {server.version or ''} · {server.model} · parsers {parsers}"
+            f"{title_of(server.kind)} {server.version or ''} · {server.model or 'model unknown'} · parsers {parsers}"
         )
     if trace.evidence is not None:
         yield f"evidence  {trace.evidence.value}"

@@ -166,15 +166,20 @@ def test_clients_log_the_request_and_the_answer():
     assert (evidence.request.body, evidence.chat.message) == (BODY, MESSAGE)
 
 
-def test_what_a_server_remarks_about_the_prompt_is_said():
+def test_what_a_server_warns_of_is_kept_for_rules():
     bos = (
         "check_double_bos_eos: Added a BOS token to the prompt as specified by the model but the prompt also starts "
         "with a BOS token. So now the final prompt starts with 2 BOS tokens.\n"
     )
     cut = 'level=WARN source=runner.go:1 msg="truncating input prompt" limit=2048 prompt=8632 keep=4 new=2048\n'
+    shift = "slot update_slots: id  0 | task 0 | slot context shift, n_keep = 1, n_left = 2046, n_discard = 1023\n"
 
-    assert any("begins with one" in note for note in read_evidence(bos).notes)
-    assert any("from 8632 to 2048 tokens" in note for note in read_evidence(cut).notes)
+    assert [read_evidence(text).server.kind for text in (bos, cut, shift)] == ["llama.cpp", "ollama", "llama.cpp"]
+    assert read_evidence(bos).server.log_warnings[0].startswith("Added a BOS token to the prompt as specified")
+    assert read_evidence(cut).server.log_warnings == (
+        'truncating input prompt" limit=2048 prompt=8632 keep=4 new=2048',
+    )
+    assert "n_discard = 1023" in read_evidence(shift).server.log_warnings[0]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,63 @@
+"""The server's log warns that the prompt has a BOS or EOS token twice.
+
+What it finds:
+    llama.cpp's warning that it added a BOS token to a prompt which begins with
+    one, or an EOS token to one which ends with one.
+
+Why it matters:
+    The template writes the token and the tokenizer adds it once more. No model
+    was trained on that: the output gets worse without any error, and the log is
+    the only place that says so.
+
+Bad:
+    `So now the final prompt starts with 2 BOS tokens.`
+
+Good:
+    No such line; the prompt begins with one BOS.
+
+Source:
+    tracker: mdegans/drama_llama#93, abetlen/llama-cpp-python#1501.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.trace_queries import TracePart
+
+_DOUBLED = re.compile(r"Added a ([BE]OS) token to the prompt ")
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Look for the warning in the lines of the server's log."""
+    for line in () if trace.server is None else trace.server.log_warnings:
+        found = _DOUBLED.match(line)
+        if found is None:
+            continue
+        token, place = found[1], "starts" if found[1] == "BOS" else "ends"
+        yield Report(
+            title=f"The prompt {place} with two {token} tokens.",
+            detail=f"The server's log says so: the template writes {token}, and the tokenizer adds it once more. The "
+            "model was trained with one; with two its output gets worse, and no error tells of it.",
+            evidence=(FindingEvidence("server", quote=line),),
+            fix=(
+                Step(f"Take {token} out of the chat template, or off the text that is sent to the server."),
+                Step("Send token ids, or have the text tokenized without special tokens."),
+            ),
+        )
+
+
+RULE: Rule = TraceRule(
+    code="PD230",
+    name="doubled-token-in-log",
+    severity=Severity.ERROR,
+    stage=Stage.RENDER,
+    find=find,
+    needs=TracePart.SERVER,
+    threads=("mdegans/drama_llama#93", "abetlen/llama-cpp-python#1501"),
+)
