@@ -30,6 +30,7 @@ from benchmarks.page import UP_S, measure_start
 from benchmarks.parsers import all_parsers_s, raw_output
 from benchmarks.render import tools
 from benchmarks.scan import HOSTILE
+from benchmarks.verify_reading import measure as measure_row
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import Completion, Request, Trace
@@ -92,6 +93,7 @@ def measure() -> list[Figure]:
         tokens_of_a_prompt(),
         page_up(),
         start_of_the_page(),
+        row_of_verify(),
         *parsers(),
     ]
 
@@ -146,6 +148,13 @@ def page_up() -> Figure:
     """From the command to the page's first answer, by the clock, the best of three; beside it, what is promised."""
     up_s = min(measure_start().up_s for _ in range(3))
     return Figure("page up, by the clock", up_s, "s", up_s / UP_S, f"the {UP_S} s that are promised")
+
+
+def row_of_verify() -> Figure:
+    """Reading one answer of `verify`, in all its processes; beside it, JSON in and out of what is kept of a row."""
+    cost = measure_row(300)
+    whole = cost.own + cost.sandboxes
+    return Figure("reading a row of verify", whole, "ms", whole / cost.codec, "its JSON in and out")
 
 
 def parsers() -> list[Figure]:

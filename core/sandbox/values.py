@@ -4,6 +4,7 @@
     tuple       ("t", items)                record    ("r", class, values of its fields)
     set         ("s", items)                records   ("c", class, a column per field): a tuple of many of one class
     enum        ("e", class, value)         error     ("x", class, its attributes)
+    mapping     ("m", keys, values)         of many records of one class
 
 Records are frozen dataclasses and named tuples; those of `core.base.types` may travel,
 and others that a module admits. Nothing else does: the reader builds what it
@@ -26,6 +27,8 @@ from prompt_debugger.core.base.errors import DebuggerError
 C = TypeVar("C", bound=type)
 
 _ATOMS = frozenset({type(None), bool, int, float, str, bytes})
+_CONTAINERS = frozenset({dict, MappingProxyType, list, tuple, set, frozenset})
+_VALUE_OF = attrgetter("_value_")  # `value` is looked for in Python, once for each token
 _COLUMN_FROM = 4  # records of one class in a tuple are written by columns from so many on
 
 
@@ -83,7 +86,7 @@ def encode_value(value: object) -> object:
     if cls in _ATOMS:
         return value
     if cls is dict or cls is MappingProxyType:
-        return {_key(key): encode_value(item) for key, item in cast("Mapping[object, object]", value).items()}
+        return _encode_mapping(cast("Mapping[object, object]", value))
     if cls is list:
         return [encode_value(item) for item in cast("list[object]", value)]
     if cls is tuple:
@@ -93,10 +96,18 @@ def encode_value(value: object) -> object:
     return _encode_named(value, cls)
 
 
-def _key(key: object) -> object:
-    if type(key) not in _ATOMS:
-        raise UnknownValueError(f"a key is of the kind {type(key).__name__}")
-    return key
+def _encode_mapping(value: Mapping[object, object]) -> object:
+    for key in value:
+        if type(key) not in _ATOMS:
+            raise UnknownValueError(f"a key is of the kind {type(key).__name__}")
+    if len(value) >= _COLUMN_FROM:
+        values = tuple(value.values())
+        kinds = set(map(type, values))
+        if kinds <= _ATOMS:
+            return dict(value)
+        if len(kinds) == 1 and not kinds <= _CONTAINERS:
+            return ("m", list(value), _encode_items(values))
+    return {key: encode_value(item) for key, item in value.items()}
 
 
 def _encode_named(value: object, cls: type) -> object:
@@ -104,7 +115,8 @@ def _encode_named(value: object, cls: type) -> object:
     if name in _VALUES:
         if isinstance(value, Enum):
             return ("e", name, value.value)
-        return ("r", name, [encode_value(getattr(value, field)) for field in _fields(cls)])
+        held = [getattr(value, field) for field in _fields(cls)]
+        return ("r", name, [item if type(item) in _ATOMS else encode_value(item) for item in held])
     if isinstance(value, DebuggerError):
         known = next(base for base in cls.__mro__ if _name(base) in _ERRORS)
         return ("x", _name(known), {key: encode_value(item) for key, item in vars(value).items()})
@@ -121,7 +133,7 @@ def _encode_items(items: Sequence[object]) -> object:
         name = _name(cls)
         if name in _VALUES:
             if issubclass(cls, Enum):
-                return ("e*", name, [cast("Enum", item).value for item in items])
+                return ("e*", name, list(map(_VALUE_OF, items)))
             return ("c", name, [_encode_items(list(map(attrgetter(field), items))) for field in _fields(cls)])
     return ("t", [encode_value(item) for item in items])
 
@@ -195,7 +207,18 @@ def _decode_enum(name: object, value: object) -> object:
 
 
 def _decode_enums(name: object, values: object) -> object:
-    return tuple(map(_enum(name), _items(values)))
+    found, items = _enum(name), _items(values)
+    known = {item: found(item) for item in set(items)}
+    return tuple(map(known.__getitem__, items))
+
+
+def _decode_mapping(keys: object, values: object) -> dict[object, object]:
+    if type(keys) is not list or not set(map(type, keys)) <= _ATOMS:
+        raise UnknownValueError("the keys are missing")
+    decoded = decode_value(values)
+    if type(decoded) is not tuple or len(decoded) != len(keys):
+        raise UnknownValueError("a mapping has other values than keys")
+    return dict(zip(keys, decoded, strict=True))
 
 
 def _decode_columns(name: object, columns: object) -> tuple[object, ...]:
@@ -236,5 +259,6 @@ _READERS: Mapping[str, Callable[..., object]] = {  # type: ignore[explicit-any] 
     "c": _decode_columns,
     "e": _decode_enum,
     "e*": _decode_enums,
+    "m": _decode_mapping,
     "x": _decode_error,
 }

@@ -28,9 +28,19 @@ def span_schema() -> CoreSchema:
     return core_schema.no_info_after_validator_function(_span, core_schema.tuple_positional_schema([number, number]))
 
 
-def tokens_schema(inner: CoreSchema) -> CoreSchema:
-    """Return the schema of tokens: those of a tuple of them, however they are held."""
-    return {**inner, "serialization": core_schema.wrap_serializer_function_ser_schema(_tokens_to_json)}
+def tokens_schema(inner: CoreSchema, write: Callable[[Sequence[object]], JSON]) -> CoreSchema:
+    """Return the schema of tokens: those of a tuple of them, however they are held.
+
+    Args:
+        inner: Of such a tuple.
+        write: Returns them as JSON where that is quicker than one by one; else `None`.
+    """
+
+    def to_json(tokens: Sequence[object], dump: Callable[[tuple[object, ...]], JSON]) -> JSON:
+        written = write(tokens)
+        return dump(tuple(tokens)) if written is None else written
+
+    return {**inner, "serialization": core_schema.wrap_serializer_function_ser_schema(to_json)}
 
 
 def json_schema() -> CoreSchema:
@@ -62,10 +72,6 @@ def _wrapped(value: JSON) -> JSON:
     if _is_plain(value, MAX_DEPTH) and not (isinstance(value, dict) and [*value] == [_WRAPPED]):
         return value
     return {_WRAPPED: json.dumps(value)}
-
-
-def _tokens_to_json(tokens: Sequence[object], dump: Callable[[tuple[object, ...]], JSON]) -> JSON:
-    return dump(tuple(tokens))
 
 
 def _mapping_to_json(value: Mapping[str, object], dump: Callable[[Mapping[str, object]], Mapping[str, JSON]]) -> JSON:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
-from prompt_debugger.core.base.types.base import Span
+from prompt_debugger.core.base.types.base import JSON, Span
 from prompt_debugger.core.base.types.frozen import value
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ else:
         def __get_pydantic_core_schema__(cls, _source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
             from prompt_debugger.core.base.types.outside import tokens_schema
 
-            return tokens_schema(handler.generate_schema(tuple[Token, ...]))
+            return tokens_schema(handler.generate_schema(tuple[Token, ...]), _written)
 
 
 class Entry(NamedTuple):
@@ -229,3 +229,25 @@ def count_special(tokens: Tokens) -> int:
     if isinstance(tokens, TokenTable):
         return tokens.kinds.count(TokenKind.SPECIAL)
     return sum(token.kind is TokenKind.SPECIAL for token in tokens)
+
+
+def _written(tokens: Sequence[object]) -> list[JSON] | None:
+    """Return the tokens of a table as JSON without making them, for a verification keeps hundreds with each row."""
+    if not isinstance(tokens, TokenTable):
+        return None
+    known = {token_id: (piece.hex(), kind.value) for token_id, (piece, kind) in tokens.entries.items()}
+    odd = {index: (piece.hex(), kind.value) for index, (piece, kind) in tokens.odd.items()}
+    origins = [tokens.origins[at] for at in tokens.origin_of] or [NOWHERE] * len(tokens)
+    forged = frozenset(tokens.forged)
+    written: list[JSON] = []
+    for index, (token_id, (start, stop), origin) in enumerate(
+        zip(tokens.ids, pairwise(tokens.edges), origins, strict=True)
+    ):
+        piece, kind = odd.get(index) or known[token_id]
+        written.append(
+            {
+                "id": token_id, "text": tokens.text[start:stop], "char_span": [start, stop], "kind": kind,
+                "bytes": piece, "field": origin.field, "template_line": origin.line, "injected": index in forged,
+            }
+        )  # fmt: skip
+    return written

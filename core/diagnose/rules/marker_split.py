@@ -26,7 +26,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Prompt, Severity, Span, SpanKind, Stage, Token, TokenKind, Trace
+from prompt_debugger.core.base.types import Prompt, Severity, Span, SpanKind, Stage, Token, TokenKind, TokenTable, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, prompt_of
 
@@ -71,6 +71,9 @@ def _markers(prompt: Prompt) -> Iterator[Span]:
 
 def _touching(tokens: Sequence[Token], span: Span) -> Sequence[Token]:
     """Return the tokens that share characters with a stretch of the prompt."""
+    if isinstance(tokens, TokenTable):  # whose tokens need not be made to find them
+        first = bisect_right(tokens.edges, span.start, 1) - 1
+        return tokens[first : bisect_right(tokens.edges, span.stop - 1, 0, len(tokens))]
     first = bisect_right(tokens, span.start, key=_stop)
     last = bisect_right(tokens, span.stop - 1, key=_start)
     return tokens[first:last]

@@ -25,6 +25,7 @@ from prompt_debugger.core.report.wire.traces import (
     prompt_to_json,
     trace_from_json,
     trace_to_json,
+    trace_to_line,
 )
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "prompt_to_json",
     "trace_from_json",
     "trace_to_json",
+    "trace_to_line",
     "write_document",
     "write_json",
     "write_line",

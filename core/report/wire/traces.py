@@ -45,6 +45,11 @@ def trace_to_json(trace: Trace, *, whole: bool = False) -> JSONObject:
     return dump_document(_run_document(trace, whole=whole))
 
 
+def trace_to_line(trace: Trace) -> str:
+    """Return the whole `run` document as one line of JSON."""
+    return write_document(_run_document(trace, whole=True))
+
+
 def prompt_to_json(prompt: Prompt, *, case_id: JSON = None, findings: tuple[Finding, ...] = ()) -> JSONObject:
     """Return the `render` document of the contract."""
     return dump_document(_render_document(prompt, case_id, findings))

@@ -138,14 +138,14 @@ class Journal:
             "UPDATE rows SET state = 'failed', row = ? WHERE side = ? AND data_index = ?", (_packed(row), side, index)
         )
 
-    def note_result(self, side: int, index: int, row: JSONObject, trace: JSONObject | None) -> None:
-        """Keep the row of the results, and the run it comes from in place of the bare answer."""
+    def note_result(self, side: int, index: int, row: JSONObject, trace: str) -> None:
+        """Keep the row of the results, and the run it comes from, a JSON text, in place of the bare answer."""
         self._do(
             "UPDATE rows SET state = ?, row = ?, trace = ?, answer = NULL WHERE side = ? AND data_index = ?",
             (
                 "done" if row["status"] == "success" else "failed",
                 _packed(row),
-                None if trace is None else _packed(trace),
+                zlib.compress(trace.encode("ascii"), 1),
                 side,
                 index,
             ),
@@ -160,14 +160,16 @@ class Journal:
         """Return an answer or refusal that nobody reads yet; `busy` are those that somebody does."""
         taken = set(busy)
         for state in ("answered", "refused"):
-            for index, attempts, blob in self._do(
-                "SELECT data_index, attempts, answer FROM rows WHERE state = ? AND side = ? "
-                "ORDER BY data_index LIMIT ?",
-                (state, side, len(taken) + 1),
-            ):
+            query = "SELECT data_index FROM rows WHERE state = ? AND side = ? ORDER BY data_index LIMIT ?"
+            for (index,) in self._do(query, (state, side, len(taken) + 1)):  # the index alone is read
                 if index not in taken:
-                    return Answered(int(index), int(attempts), _unpacked(blob))
+                    return self._answered(side, int(index))
         return None
+
+    def _answered(self, side: int, index: int) -> Answered:
+        query = "SELECT attempts, answer FROM rows WHERE side = ? AND data_index = ?"
+        attempts, blob = self._do(query, (side, index)).fetchone()
+        return Answered(index, int(attempts), _unpacked(blob))
 
     def count(self, side: int, state: str) -> int:
         """Return how many rows are in a state."""

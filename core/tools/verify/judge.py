@@ -21,16 +21,18 @@ from prompt_debugger.core.base.types import (
     Finding,
     JSONObject,
     Parse,
+    Prompt,
     Refusal,
     Server,
     Severity,
     Trace,
 )
 from prompt_debugger.core.complete import Decoding, ServerClient, TakesTurn, gather_afterwards
+from prompt_debugger.core.diagnose.schemas import may_take_long
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
 from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
 from prompt_debugger.core.pipeline.rendering import Renderer
-from prompt_debugger.core.report.wire import trace_to_json
+from prompt_debugger.core.report.wire import trace_to_line
 from prompt_debugger.core.report.wire.verification import PromptTokens, RowAccount
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.verify.answer import Answer, answer_from_json, calls_of, row_of_answer, row_of_failure
@@ -47,11 +49,11 @@ class Judged(NamedTuple):
 
     Attributes:
         row: The row of the results.
-        trace: The whole run, as JSON.
+        trace: The whole run, as JSON text.
     """
 
     row: JSONObject
-    trace: JSONObject
+    trace: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,12 @@ class Judge:
     async def _validity(self, answer: Answer) -> Validity | None:
         if answer.chat.finish_reason != "tool_calls":
             return None
-        tools = answer.sent.get("tools")
+        given, calls = answer.sent.get("tools"), calls_of(answer.chat)
+        tools = given if isinstance(given, list) else []
+        if len(repr(calls)) < _SHORT_CHARS and not may_take_long([*tools]):
+            return check_calls(tools, calls)  # one pass over both, which is less than asking for it elsewhere
         try:
-            return await sandbox_of().run(check_calls, tools if isinstance(tools, list) else [], calls_of(answer.chat))
+            return await sandbox_of().run(check_calls, tools, calls)
         except DebuggerError:
             return None
 
@@ -122,8 +127,7 @@ class Judge:
         body, renderer = trace.request.body, self.renderer.for_one_run()
         trace = replace(trace, server=self.server, vocabulary=renderer.vocabulary, sent=body)
         is_rendered = renderer.template is not None  # else there is nothing to do, which is quicker said here
-        local = await in_thread(renderer.render_local, body) if is_rendered else None
-        generation_prompt = await in_thread(renderer.generation_prompt, body) if is_rendered else None
+        local, generation_prompt = await in_thread(_rendered, renderer, body) if is_rendered else (None, None)
         gathered = await gather_afterwards(
             self.client,
             self.server,
@@ -163,6 +167,11 @@ class Judge:
                     notes = (*trace.notes, *step.notes)
                     trace = replace(trace, findings=step.findings, verdict=step.verdict, notes=notes)
         return trace
+
+
+def _rendered(renderer: Renderer, body: JSONObject) -> tuple[Prompt | None, str | None]:
+    """Return the prompt of a request, and the text that opens the assistant turn."""
+    return renderer.render_local(body), renderer.generation_prompt(body)
 
 
 def account_of_run(trace: Trace, *, attempts: int) -> RowAccount:
@@ -237,13 +246,9 @@ def _prompt_tokens(trace: Trace) -> PromptTokens | None:
     return None if server is None and ours is None else PromptTokens(server=server, local=ours)
 
 
-async def _document_of(trace: Trace) -> JSONObject:
+async def _document_of(trace: Trace) -> str:
     """Return a run as JSON; a long one is written in a thread, so that others are not held up."""
     prompts = (trace.prompt, trace.local_prompt)
     size = sum(len(prompt.text) for prompt in prompts if prompt is not None)
     size += 0 if trace.raw is None else len(trace.raw.text)
-    return _document(trace) if size < _SHORT_CHARS else await in_thread(_document, trace)
-
-
-def _document(trace: Trace) -> JSONObject:
-    return trace_to_json(trace, whole=True)
+    return trace_to_line(trace) if size < _SHORT_CHARS else await in_thread(trace_to_line, trace)

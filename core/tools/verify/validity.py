@@ -7,6 +7,7 @@ tool's parameters. No schema, an empty one, one that is none, and an empty list 
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import NamedTuple
 
 from jsonschema import Draft202012Validator
@@ -18,6 +19,8 @@ from prompt_debugger.core.base.schema_validator import build_validator, is_schem
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.sandbox import Limits, job
 from prompt_debugger.core.sandbox.values import admit
+
+_MAX_REMEMBERED_CHARS = 100_000
 
 
 class Validity(NamedTuple):
@@ -59,11 +62,11 @@ def _check(schemas: _Schemas, call: JSON) -> Validity:
 
 
 class _Schemas:
-    """The tools' parameters, each looked at once however many calls it has."""
+    """The parameters of a request's tools."""
 
     def __init__(self, tools: list[JSON]) -> None:
         self._schemas: dict[str, JSON] = {}
-        self._validators: dict[tuple[str, type[Validator]], Validator | None] = {}
+        self._texts: dict[str, str] = {}
         for tool in tools:
             function = tool.get("function") if isinstance(tool, dict) else None
             if isinstance(function, dict):
@@ -75,17 +78,41 @@ class _Schemas:
         schema = self._schemas.get(key)
         if not schema or not isinstance(schema, dict):
             return _NEITHER
-        own = validator_for(schema, default=Draft202012Validator)
-        newest = self._passes(key, schema, Draft202012Validator, value)
-        return Validity(newest if own is Draft202012Validator else self._passes(key, schema, own, value), newest)
-
-    def _passes(self, key: str, schema: JSONObject, cls: type[Validator], value: JSON) -> bool:
         try:
-            if (key, cls) not in self._validators:
-                self._validators[key, cls] = None  # if what comes raises
-                if is_schema(schema, cls):
-                    self._validators[key, cls] = build_validator(schema, cls, registry=SPECIFICATIONS)
-            validator = self._validators[key, cls]
-            return validator is not None and bool(validator.is_valid(value))
+            if key not in self._texts:
+                self._texts[key] = json.dumps(schema)
+            usable = _usable if len(self._texts[key]) <= _MAX_REMEMBERED_CHARS else _usable.__wrapped__
+            validators = usable(self._texts[key])
         except Exception:  # noqa: BLE001  # a schema that cannot be used makes the call invalid, whatever it raises
-            return False
+            return _NEITHER
+        return Validity(*(_passes(validator, value) for validator in validators))
+
+
+class _Usable(NamedTuple):
+    """The validators of a schema; `None` by a draft that does not take it for one."""
+
+    own: Validator | None
+    newest: Validator | None
+
+
+@lru_cache(maxsize=256)
+def _usable(text: str) -> _Usable:
+    """Look at a schema; the rows of a dataset share their tools."""
+    schema: JSONObject = json.loads(text)
+    cls = validator_for(schema, default=Draft202012Validator)
+    newest = _validator_of(schema, Draft202012Validator)
+    return _Usable(newest if cls is Draft202012Validator else _validator_of(schema, cls), newest)
+
+
+def _validator_of(schema: JSONObject, cls: type[Validator]) -> Validator | None:
+    try:
+        return build_validator(schema, cls, registry=SPECIFICATIONS) if is_schema(schema, cls) else None
+    except Exception:  # noqa: BLE001  # likewise
+        return None
+
+
+def _passes(validator: Validator | None, value: JSON) -> bool:
+    try:
+        return validator is not None and bool(validator.is_valid(value))
+    except Exception:  # noqa: BLE001  # likewise
+        return False

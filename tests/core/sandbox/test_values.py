@@ -12,7 +12,7 @@ from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import Request, Span, Token, TokenKind, Trace
 from prompt_debugger.core.sandbox import frames
 from prompt_debugger.core.sandbox.frames import HEADER, pack, unpack
-from prompt_debugger.core.sandbox.values import UnknownValueError, encode_value
+from prompt_debugger.core.sandbox.values import UnknownValueError, decode_value, encode_value
 from tests.core.report.strategies import instances
 
 NESTED = {"a": [1, 2.5, None, True, "\ud800", b"\x00"], "b": {"c": [[], {}, ()]}, "d": (1, ("x", Span(0, 3)))}
@@ -58,6 +58,25 @@ def test_a_token_table_arrives_with_spans_and_kinds():
 
     assert arrived == tokens
     assert {type(token.kind) for token in arrived} == {TokenKind}
+
+
+def test_a_mapping_of_many_records_travels_by_columns_and_arrives_as_it_left():
+    spans = {f"s{number}": Span(number, number + 1) for number in range(5)}
+    kinds = dict(enumerate([*TokenKind, *TokenKind]))
+    mixed = {**spans, "none": None}
+
+    assert encode_value(spans)[0] == "m"
+    for value in (spans, kinds, mixed, {"a": [1], "b": [2], "c": [3], "d": []}):
+        arrived = carried(value)
+        assert arrived == value
+        assert list(arrived) == list(value)
+        assert [*map(type, arrived.values())] == [*map(type, value.values())]
+
+
+@pytest.mark.parametrize("plain", [("m", [[]], ("t", [1])), ("m", ["a", "b"], ("t", [1])), ("m", "a", ("t", [1]))])
+def test_a_mapping_that_is_none_is_refused(plain):
+    with pytest.raises(UnknownValueError):
+        decode_value(plain)
 
 
 def test_an_error_arrives_with_its_facts():

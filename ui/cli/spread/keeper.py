@@ -137,7 +137,7 @@ class FarJournal(Journal):
         """See `Journal`."""
         self._call("note_failure", side, index, row)
 
-    def note_result(self, side: int, index: int, row: JSONObject, trace: JSONObject | None) -> None:
+    def note_result(self, side: int, index: int, row: JSONObject, trace: str) -> None:
         """See `Journal`."""
         self._call("note_result", side, index, row, trace)
 

@@ -1,0 +1,71 @@
+"""A thread goes from one piece of work to the next; however many pieces wait, each has a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from prompt_debugger.core.sandbox import threads
+from prompt_debugger.core.sandbox.threads import begin
+from tests.patience import PATIENCE_S
+
+
+def until(is_so):
+    end_s = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < end_s
+        time.sleep(0)
+
+
+def idle_after(thread):
+    """Wait until a thread has nothing to do, and return it."""
+    until(lambda: any(idle._thread is thread for idle in threads._IDLE))
+    return thread
+
+
+@pytest.fixture(autouse=True)
+def no_idle_threads(monkeypatch):
+    monkeypatch.setattr(threads, "_IDLE", [])
+
+
+def test_the_next_piece_of_work_goes_to_the_thread_that_is_done():
+    first = idle_after(begin(threading.current_thread, "first").result(PATIENCE_S))
+
+    second = begin(threading.current_thread, "second").result(PATIENCE_S)
+
+    assert second is first
+    assert second.name == "second"
+
+
+def test_work_that_waits_holds_up_no_other():
+    go_on = threading.Event()
+    waiting = [begin(lambda: go_on.wait(PATIENCE_S), "waits") for _ in range(50)]
+
+    value = begin(lambda: 7, "other").result(PATIENCE_S)
+    go_on.set()
+
+    assert value == 7
+    assert all(one.result(PATIENCE_S) for one in waiting)
+
+
+def test_a_thread_that_nobody_needs_ends(monkeypatch):
+    monkeypatch.setattr(threads, "_STAYS_S", 0.01)
+
+    thread = begin(threading.current_thread, "once").result(PATIENCE_S)
+    thread.join(PATIENCE_S)
+
+    assert not thread.is_alive()
+    assert threads._IDLE == []
+    assert begin(lambda: 7, "next").result(PATIENCE_S) == 7
+
+
+def test_an_error_is_raised_where_it_is_awaited_and_leaves_the_thread_fit_for_more():
+    def fail():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        begin(fail, "fails").result(PATIENCE_S)
+
+    assert begin(lambda: 7, "next").result(PATIENCE_S) == 7
