@@ -43,7 +43,7 @@ class Sent(NamedTuple):
 
 SCHEMA = Sent("run", (CALL,))
 TEMPLATE = Sent("probe_template", (LONG,))
-BUNDLES = tuple(Sent(event, event_data={"packed": BOMB}) for event in ("open_bundle", "add_bundle"))
+BUNDLES = tuple(Sent(event, event_data={"packed": BOMB}) for event in ("open_bundle", "compare_runs"))
 SMALL = Sent("check_request", (json.dumps({"messages": [{"role": "user", "content": "small"}]}),))
 MIXES: Mapping[str, tuple[Sent, ...]] = MappingProxyType(
     {

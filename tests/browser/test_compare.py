@@ -14,6 +14,7 @@ from prompt_debugger.core.report import write_bundle
 from tests.browser.axe import violations_in_both_themes
 from tests.browser.conftest import Keep
 from tests.browser.page import DebuggerPage
+from tests.browser.test_history import CALL, run_output
 from tests.browser.test_page import GRADIO_RULES
 from tests.browser.test_share import open_bundle
 from tests.core.tools.experiments.test_runs import changed
@@ -98,11 +99,55 @@ def test_a_damaged_bundle_is_one_message_and_the_comparison_stays(compared: Debu
     assert "only A has PD401" in shown(compared)
 
 
-def test_the_sides_can_be_chosen(compared: DebuggerPage) -> None:
-    compared.page.click("#pd-compare-left input")
-    compared.page.get_by_role("option", name="Bundle 2").click()
+def test_the_sides_can_be_chosen_and_swapped(compared: DebuggerPage) -> None:
+    name = compared.page.locator(".pd-comparison-name").first.inner_text()
+    compared.page.get_by_role("button", name="Swap A and B").click()
+    expect(compared.page.locator(".pd-comparison-name").last).to_have_text(name.replace("A ", "B ", 1))
+    expect(compared.page.locator("#pd-comparison")).to_contain_text("only B has PD401")
+
+    compared.page.get_by_label("Run B").select_option(label="after.json")
 
     expect(compared.page.locator("#pd-comparison")).to_contain_text("are the same in all that both runs hold")
+
+
+def test_the_lists_hold_the_history(bare: DebuggerPage) -> None:
+    run_output(bare, "Paris", 1)
+    run_output(bare, "Oslo", 2)
+    bare.load()
+    bare.page.click("#pd-tab-compare")
+
+    expect(bare.page.get_by_label("Run A").locator("option")).to_have_count(2)
+    names = bare.page.get_by_label("Run A").locator("option").all_inner_texts()
+    assert all("no server" in name and bare.badge() in name for name in names)
+    expect(bare.page.locator(".pd-comparison-side")).to_have_count(2)
+    assert "tab=compare&runs=" in bare.page.url
+
+
+def test_an_address_with_two_runs_compares_them(bare: DebuggerPage) -> None:
+    for number, city in enumerate(("Paris", "Oslo", "Rome"), 1):
+        run_output(bare, city, number)
+    bare.page.click("#pd-tab-compare")
+    bare.page.get_by_label("Run B").select_option(index=2)
+    expect(bare.page.locator("#pd-comparison")).to_contain_text("Paris")
+    url = bare.page.url
+
+    other = bare.page.context.new_page()
+    other.goto(url)
+
+    expect(other.locator(".pd-comparison-side")).to_have_count(2)
+    expect(other.locator("#pd-comparison")).to_contain_text("Paris")
+    expect(other.locator("#pd-comparison")).to_contain_text("Oslo")
+
+
+def test_runs_are_compared_also_where_nothing_is_kept(bare: DebuggerPage) -> None:
+    bare.page.evaluate("localStorage.setItem('pd-keep-nothing', '1')")
+    for city in ("Paris", "Oslo"):
+        bare.paste(CALL.format(city))
+        bare.run()
+    bare.page.click("#pd-tab-compare")
+
+    expect(bare.page.locator("#pd-comparison")).to_contain_text("Oslo")
+    assert "runs=" not in bare.page.url
 
 
 def test_hostile_runs_are_text(bare: DebuggerPage, tmp_path: Path) -> None:
@@ -147,7 +192,7 @@ def test_a_fix_is_run_and_compared_with_what_it_fixes(lab_page: DebuggerPage) ->
     lab_page.page.wait_for_selector(".pd-comparison-sides")
 
     text = shown(lab_page)
-    assert "Run 1 · DROPPED" in text
+    assert "lab · lab-model · kimi_k2 · DROPPED" in text
     assert "only A has PD401" in text
     assert "messages[2].tool_calls[0].id" in text
     assert lab_page.page.locator(".pd-comparison-side").last.get_attribute("data-tone") == "neutral"

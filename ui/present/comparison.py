@@ -48,11 +48,6 @@ def comparison_payload(left: NamedRun, right: NamedRun) -> str:
     )
 
 
-def run_badge(trace: Trace) -> str:
-    """Return the word of a run's verdict, such as `DROPPED`."""
-    return str(unpack_payload(verdict_payload(trace))[0]["badge"])
-
-
 def _side(letter: str, run: NamedRun) -> JSONObject:
     strip, _ = unpack_payload(verdict_payload(run.trace))
     return {"letter": letter, "name": run.name, **{key: strip[key] for key in ("badge", "tone", "sentence")}}

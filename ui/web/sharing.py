@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import JSONObject, Trace
-from prompt_debugger.core.report import Bundle
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.ui.present import VIEWS, empty_payloads, pack_payload
 from prompt_debugger.ui.report import known_place
@@ -22,7 +21,7 @@ from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS, TargetFields
-from prompt_debugger.ui.web.work import FORMS, make_link, read_packed, reopen, share_as
+from prompt_debugger.ui.web.work import FORMS, make_link, reopen, share_as
 
 RESULT_VIEWS = tuple(name for name in VIEWS if name != "verdict")  # a link empties them
 MAX_BUNDLE_CHARS = 100_000_000
@@ -123,26 +122,23 @@ class Sharing:
             _log.info("a run could not be kept: %r", error)
             return None
 
-    def open(self, packed: str) -> Opened:
-        """Open a bundle that the browser read and packed; nothing is run."""
+    def open(self, packed: str, *, is_kept: bool = False) -> Opened:
+        """Open a bundle that the browser read and packed; nothing is run.
+
+        Args:
+            packed: The bundle.
+            is_kept: Whether the browser has it from its own history.
+        """
         try:
-            opened = sandbox_of().call(reopen, packed, self._most_chars)
+            opened = sandbox_of().call(reopen, packed, self.most_chars, is_kept=is_kept)
         except DebuggerError as error:
             return Opened(self._answer(_failure(error)))
-        answer = self._answer({"kind": "opened", "sentence": opened.sentence})
+        answer = self._answer({"kind": "opened", "sentence": opened.sentence, "name": opened.name})
         return Opened(answer, _without_folder(opened.trace), opened.text, opened.payloads)
 
-    def read(self, packed: str) -> Bundle:
-        """Return the bundle that the browser packed: gzip in base64.
-
-        Raises:
-            RequestError: It is none, or longer than this page reads.
-            SandboxError: Reading it takes too much.
-        """
-        return sandbox_of().call(read_packed, packed, self._most_chars)
-
     @property
-    def _most_chars(self) -> int:
+    def most_chars(self) -> int:
+        """How long a bundle may be that this page reads."""
         return MAX_PUBLIC_BUNDLE_CHARS if self.settings.public else MAX_BUNDLE_CHARS
 
     def _link(self, text: str, fields: TargetFields) -> JSONObject:

@@ -17,7 +17,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, ChatResult, Completion, JSONObject, Parse, Request, Trace
 from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
-from prompt_debugger.core.report import Bundle, read_bundle, redact_json, write_bundle
+from prompt_debugger.core.report import Bundle, moment_words, read_bundle, redact_json, write_bundle
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.sandbox import Limits as Sandbox
 from prompt_debugger.core.sandbox import job
@@ -33,6 +33,7 @@ from prompt_debugger.ui.web.limits import LimitError, Limits, check_length, chec
 Payloads = dict[str, str | None]
 
 MAX_TITLE = 200  # characters
+_SIDES = 2  # of a comparison; a side has a name and a text
 _MOST_WORDS = 2_000  # characters of how a run ended
 
 _PICTURE_VIEWS = ("header", "verdict", "ledger", "findings")
@@ -53,10 +54,10 @@ def rehearse() -> None:
         share_as(form, trace)
     make_link(f"curl http://localhost/v1/chat/completions -d '{text}'", {})
     reopened_payloads(read_bundle(write_bundle(trace)))
-    compare_runs(NamedRun("A", trace), NamedRun("B", trace))
+    comparison_payload(NamedRun("A", trace), NamedRun("B", trace))
 
 
-for _traveller in (Bundle, NamedRun, Limits, LimitError):
+for _traveller in (Bundle, Limits, LimitError):
     admit(_traveller)
 
 
@@ -141,12 +142,14 @@ class Reopened(NamedTuple):
         trace: The run.
         text: The request as it was pasted.
         sentence: Where it comes from.
+        name: What ran where, and how it ended, for a list of runs.
         payloads: The views.
     """
 
     trace: Trace
     text: str
     sentence: str
+    name: str
     payloads: Payloads
 
 
@@ -154,8 +157,13 @@ admit(Reopened)
 
 
 @job("opening the bundle", Sandbox(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
-def reopen(packed: str, limit: int) -> Reopened:
+def reopen(packed: str, limit: int, *, is_kept: bool = False) -> Reopened:
     """Read a bundle and draw it.
+
+    Args:
+        packed: The bundle as a browser packed it.
+        limit: Most characters of it.
+        is_kept: Whether it is a run of that browser's history, and no file.
 
     Raises:
         RequestError: It is none, longer than `limit`, or tells nonsense.
@@ -164,11 +172,13 @@ def reopen(packed: str, limit: int) -> Reopened:
     # A lone surrogate cannot be sent; in JSON its escape is the same character.
     text = bundle.trace.request.text.encode("utf-8", "backslashreplace").decode()
     try:
-        payloads = reopened_payloads(bundle)
+        payloads = kept_payloads(bundle) if is_kept else reopened_payloads(bundle)
     except Exception:  # noqa: BLE001  # a bundle can be whole and still tell nonsense
         problem = "this bundle cannot be shown: its parts do not fit each other"
         raise RequestError(problem, "Ask for it again.") from None
-    return Reopened(bundle.trace, text, describe_bundle(bundle), payloads)
+    facts = _line_of(bundle.trace)
+    name = joined(str(facts["title"]), str(facts["target"]), str(facts["badge"]))
+    return Reopened(bundle.trace, text, describe_bundle(bundle), name, payloads)
 
 
 @job("showing a cell of a check", Sandbox(cpu_s=10.0, memory_mb=1024))
@@ -188,15 +198,48 @@ def shown_row(trace: Trace, origin: str) -> Payloads:
     return marked_payloads(trace, "from verify", origin)
 
 
-@job("comparing two runs", Sandbox(cpu_s=10.0, wall_s=120.0, memory_mb=2048))
-def compare_runs(left: NamedRun, right: NamedRun) -> str:
-    """Return the payload of two runs side by side."""
-    return comparison_payload(left, right)
+@job("comparing two runs", Sandbox(cpu_s=20.0, wall_s=120.0, memory_mb=3072))
+def compare_packed(packed: str, limit: int) -> str:
+    """Return the payload of two runs side by side, which a browser packed together: `[[name, bundle], …]`.
+
+    Raises:
+        RequestError: One of them is no bundle of a finished run, or both are longer than `limit`.
+    """
+    try:
+        pair = json.loads(_unpacked(packed, limit))
+    except (ValueError, RecursionError):
+        pair = None
+    if not (isinstance(pair, list) and len(pair) == _SIDES and all(map(_is_named, pair))):
+        raise RequestError("The two runs did not arrive whole", "Choose them again.")
+    return comparison_payload(*(_named_run(str(name), str(text), limit) for name, text in pair))
+
+
+def _is_named(side: object) -> bool:
+    return isinstance(side, list) and len(side) == _SIDES and all(isinstance(part, str) for part in side)
+
+
+def _named_run(name: str, text: str, limit: int) -> NamedRun:
+    shown = shortened(" ".join(name.split()), MAX_TITLE)
+    try:
+        trace = read_bundle(text, max_chars=limit).trace
+    except RequestError as error:
+        raise RequestError(f"In {shown}: {error.message}", error.hint) from None
+    if trace.verdict is None:
+        raise RequestError(f"There is no finished run in {shown}", "Choose another.")
+    return NamedRun(shown, trace)
 
 
 def reopened_payloads(bundle: Bundle) -> Payloads:
     """Return the views of an opened run, marked as such."""
     return marked_payloads(bundle.trace, "reopened", describe_bundle(bundle))
+
+
+def kept_payloads(bundle: Bundle) -> Payloads:
+    """Return the views of a run that the browser kept, marked as such."""
+    when = f" of {moment_words(bundle.trace.started)}" if bundle.trace.started else ""
+    edited = " The file was changed after it was written." if bundle.is_edited else ""
+    origin = f"Your run{when}, kept in this browser; nothing was asked again.{edited}"
+    return marked_payloads(bundle.trace, "kept", origin)
 
 
 def marked_payloads(trace: Trace, mark: str, origin: str, *, state: str = "done", run: int = 0) -> Payloads:
@@ -263,12 +306,17 @@ def _run_link(run: SharedRun) -> tuple[JSONObject, bytes]:
 
 
 def _kept(run: SharedRun) -> tuple[JSONObject, bytes]:
-    strip, _ = unpack_payload(verdict_payload(run.trace))
-    server = run.trace.server
+    return {"kind": "kept", **_line_of(run.trace)}, _bundle(run)[1]
+
+
+def _line_of(trace: Trace) -> JSONObject:
+    """Return what a list of runs says of one."""
+    strip, _ = unpack_payload(verdict_payload(trace))
+    server = trace.server
     target = "no server" if server is None else "lab" if server.is_lab else server.base_url
     parts = (target, None if server is None else server.model, None if server is None else server.tool_parser)
     facts: JSONObject = {name: strip[name] for name in ("badge", "tone", "sentence")}
-    return {"kind": "kept", **facts, "target": joined(*parts), "title": run.trace.title[:80]}, _bundle(run)[1]
+    return {**facts, "target": joined(*parts), "title": trace.title[:80]}
 
 
 FORMS: Mapping[str, Callable[[SharedRun], tuple[JSONObject, bytes]]] = {

@@ -1,9 +1,9 @@
 // @ts-check
 // The runs of this browser: kept in its own database, masked, to be opened again, compared, named, saved and forgotten.
 import { builders } from "../lib/builders.js";
-import { askComparison } from "../tools/comparison_view.js";
+import { addRun, chooseRuns, offerRuns } from "../tools/comparison_view.js";
 import { button, make, prose } from "../lib/dom.js";
-import { isKeeping, keepCompared, keepCurrentRun, keepOpened, keepRunning, keepSwitch, keepTarget, mayKeep, runIsOver } from "../editor/draft.js";
+import { isKeeping, keepCurrentRun, keepOpened, keepRunning, keepSwitch, keepTarget, mayKeep, runIsOver } from "../editor/draft.js";
 import { editorView, replaceRequest } from "../editor/editor_link.js";
 import { host, onVerdict } from "../lib/host.js";
 import { open as openPanel } from "../views/linking.js";
@@ -28,8 +28,6 @@ let pressedText = null; // what stood in the editor when Run was pressed
 let last = { state: "idle" }; // what the verdict strip shows, and since when
 /** @type {number | null} */
 let awaited = null; // id of the kept run that is about to be shown
-/** @type {number[]} */
-let recent = []; // ids of the last two runs of this page: what Compare shows by itself
 /** @type {HistoryView | null} */
 let view = null; // of the menu
 
@@ -110,29 +108,32 @@ onVerdict((verdict) => {
 /** @param {...(string | null)} fields */
 export const runEnded = (...fields) => {
   runIsOver();
-  if (!isKeeping() || !view) return;
-  keepTarget(...fields);
-  view.ask("select", { index: 0, value: "keep" });
+  if (isKeeping()) keepTarget(...fields);
+  view?.ask("select", { index: 0, value: "keep" });
 };
+
+/** @type {number | null} */
+let before = null; // id of the run that this page made last
 
 /** @param {Decoded} decoded */
 async function keep({ header, columns }) {
   const text = new TextDecoder().decode(columns);
   const packed = await packText(text);
-  if (packed === null || !isKeeping()) return; // too long for an event: it could not be opened again
+  if (packed === null) return; // too long for an event: it could not be opened again
   const isWhole = last.state === "done";
   const words = isWhole || !mayKeep(last.sentence || "") ? header.sentence : last.sentence; // a server may repeat a key in its error
   const record = {
     at: Date.now(), title: header.title, badge: isWhole ? header.badge : last.badge || "", tone: header.tone, sentence: words,
     ended: isWhole ? "" : last.state || "", target: header.target, ran: pressedText !== null && mayKeep(pressedText) ? pressedText : null, packed,
   };
-  const id = await put(record);
+  const id = isKeeping() ? await put(record).catch(() => null) : null;
+  if (id === null) return addRun(nameOf(record), packed); // for Compare alone, as long as this page is open
   keepCurrentRun(id);
   last.kept = id;
-  recent = [...recent, id].slice(-2);
-  if (recent.length === 2) keepCompared(recent);
   await makeRoom();
   await redraw();
+  chooseRuns([before ?? NaN, id]);
+  before = id;
 }
 
 // What the page's server needs to draw a kept run; how one ended that has no verdict, its file does not say.
@@ -169,12 +170,8 @@ export const reopenKept = async (id, text, isFree) => {
 // Puts the runs side by side again that were so before a reload.
 /** @param {number[]} ids */
 export const compareKept = async (ids) => {
-  try {
-    const runs = (await allRuns()).filter((run) => ids.includes(run.id));
-    if (runs.length === 2) await compare(runs);
-  } catch {
-    // a browser that keeps nothing
-  }
+  await redraw();
+  chooseRuns(ids);
 };
 
 // A title that was typed for a report is the run's name here, too.
@@ -198,14 +195,11 @@ function reopen(run) {
 }
 
 /** @param {KeptRun[]} runs */
-async function compare(runs) {
-  const ask = askComparison;
-  if (!ask) return;
+function compare(runs) {
   host.panelChosen = true;
   openPanel("compare");
   view?.show(false);
-  keepCompared(runs.map((run) => run.id));
-  for (const run of [...runs].sort((a, b) => a.at - b.at)) await ask(run.packed);
+  chooseRuns([...runs].sort((a, b) => a.at - b.at).map((run) => run.id));
 }
 
 /** @param {KeptRun} run */
@@ -263,6 +257,7 @@ builders.history = (root) => {
   let runs = [];
   view = { ask: (event, data) => root.pdAsk(event, data), show, draw };
   show(false);
+  redraw();
 
   /** @param {boolean} isOpen */
   function show(isOpen) {
@@ -348,11 +343,16 @@ builders.history = (root) => {
   return { show: (decoded) => decoded && decoded.header.kind === "kept" && keep(decoded) };
 };
 
+// The name of a run in a list: when, to the second, on what, and how it ended.
+/** @param {Omit<KeptRun, "id">} run */
+function nameOf(run) {
+  const seconds = String(new Date(run.at).getSeconds()).padStart(2, "0");
+  return [timeWords(run.at, Date.now()) + ":" + seconds, run.title, run.target, run.badge].filter(Boolean).join(" \u00b7 ");
+}
+
 async function redraw() {
-  if (!view) return;
-  try {
-    view.draw(await allRuns());
-  } catch {
-    view.draw([]);
-  }
+  /** @type {KeptRun[]} */
+  const runs = await allRuns().catch(() => []);
+  view?.draw(runs);
+  offerRuns(runs.map((run) => ({ id: run.id, name: nameOf(run), packed: run.packed })));
 }

@@ -2,8 +2,9 @@
 // Sharing: the menu, files made in this browser, a run opened again, and what the link of this page changes on it.
 import { carriedBy } from "./address.js";
 import { builders } from "../lib/builders.js";
+import { addRun } from "../tools/comparison_view.js";
 import { button, make, prose } from "../lib/dom.js";
-import { nameCurrentRun, sharedRunWords } from "./history.js";
+import { nameCurrentRun, sharedRunWords, timeWords } from "./history.js";
 import { host, onVerdict } from "../lib/host.js";
 import { packPayload, packText, TOO_LONG } from "../lib/packing.js";
 import { savePicture } from "../views/picture.js";
@@ -88,6 +89,7 @@ const FORMS = [
 ];
 
 builders.share = (root) => {
+  let opening = ""; // the bundle that is on its way
   root.classList.add("pd-share");
   const toggle = button("Share \u25be", "pd-small pd-share-toggle", () => show(Boolean(menu.hidden)));
   toggle.setAttribute("aria-controls", "pd-share-menu");
@@ -122,7 +124,7 @@ builders.share = (root) => {
       return say(TOO_LONG, "error");
     }
     wanted = held.at || "";
-    root.pdAsk("submit", { packed });
+    openRun(packed);
   };
   host.linkTo = (at) => {
     show(true);
@@ -130,7 +132,12 @@ builders.share = (root) => {
     root.pdAsk("select", { index: 0, value: { form: "run_link", title: title.value, at } });
   };
 
-  openPacked = (packed) => root.pdAsk("submit", { packed });
+  /** @param {string} packed */
+  const openRun = (packed) => {
+    opening = packed;
+    root.pdAsk("submit", { packed });
+  };
+  openPacked = openRun;
 
   /**
    * @param {string} sentence
@@ -181,7 +188,7 @@ builders.share = (root) => {
     say("Opening it \u2026");
     const packed = await packText(text);
     if (packed === null) return say(TOO_LONG, "error");
-    root.pdAsk("submit", { packed });
+    openRun(packed);
   }
 
   /**
@@ -200,6 +207,7 @@ builders.share = (root) => {
     if (header.kind === "page") return arrive(header);
     if (header.kind === "failure") return say(header.sentence + (header.hint ? " " + header.hint : ""), "error");
     if (header.kind === "opened") {
+      addRun(["opened " + timeWords(Date.now(), Date.now()), header.name].join(" \u00b7 "), opening);
       say(header.sentence);
       return show(false);
     }

@@ -2,9 +2,10 @@
 // Two runs side by side: verdicts, facts, and for each stage what one has and the other has not.
 import { builders } from "../lib/builders.js";
 import { button, copyText, make, prose } from "../lib/dom.js";
+import { keepCompared } from "../editor/draft.js";
 import { drawDifference } from "./experiments_view.js";
 import { plural, visibleText } from "../lib/payload.js";
-import { packText, TOO_LONG } from "../lib/packing.js";
+import { packText, TOO_LONG, unpackText } from "../lib/packing.js";
 
 /**
  * @typedef {{ letter: string, name: string, badge: string, tone: string, sentence: string }} Side
@@ -15,8 +16,55 @@ import { packText, TOO_LONG } from "../lib/packing.js";
  * @typedef {[title: string, items: { severity: string, mark: string, code: string, title: string }[]]} Group
  */
 
-/** @type {((packed: string) => Promise<void>) | null} */
-export let askComparison = null; // as long as its view is there
+/**
+ * @typedef {{ id: number, name: string, packed: string }} Choice A run that can stand on either side; those with an id above 0 are in the history.
+ */
+
+/** @type {Choice[]} */
+let choices = []; // newest first
+/** @type {[number, number] | null} */
+let chosen = null; // ids of A and B
+const MOST_ADDED = 8;
+let newestAdded = 0; // ids of bundles go down from 0
+/** @type {{ draw(): void, ask(): void } | null} */
+let view = null;
+
+/**
+ * The runs that the history holds now.
+ * @param {Choice[]} runs newest first
+ */
+export function offerRuns(runs) {
+  choices = [...choices.filter((one) => one.id < 0), ...runs];
+  view?.draw();
+}
+
+/**
+ * A run beside the history: it stands against the one that was chosen last.
+ * @param {string} name
+ * @param {string} packed
+ */
+export function addRun(name, packed) {
+  newestAdded -= 1;
+  const added = choices.filter((one) => one.id < 0).slice(0, MOST_ADDED - 1);
+  choices = [{ id: newestAdded, name, packed }, ...added, ...choices.filter((one) => one.id > 0)];
+  chooseRuns([chosen ? chosen[1] : NaN, newestAdded]);
+}
+
+/** @param {number[]} pair ids of A and B; one that is not there is replaced by the newest other run */
+export function chooseRuns([left, right]) {
+  chosen = [left, right];
+  view?.draw();
+  view?.ask();
+}
+
+// Two runs that are there: what was chosen, else the newest.
+function settled() {
+  const ids = choices.map((one) => one.id);
+  const right = chosen && ids.includes(chosen[1]) ? chosen[1] : ids[0];
+  const left = chosen && ids.includes(chosen[0]) ? chosen[0] : ids.find((id) => id !== right);
+  return left === undefined || right === undefined ? null : [left, right];
+}
+
 /** @type {Record<string, [mark: string, words: string]>} */
 const STATES = { same: ["=", "the same"], differs: ["\u2260", "they differ"], missing: ["?", "not in both"] };
 
@@ -25,15 +73,45 @@ builders.comparison = (root) => {
   const body = make("div", "pd-comparison-body");
   const status = make("p", "pd-share-hint");
   status.setAttribute("role", "status");
+  const [left, right] = ["A", "B"].map((letter) => {
+    const list = make("select", "pd-comparison-choice");
+    list.setAttribute("aria-label", "Run " + letter);
+    list.addEventListener("change", () => chooseRuns([Number(left.value), Number(right.value)]));
+    return list;
+  });
+  const swap = button("\u21c4", "pd-small", () => chooseRuns([Number(right.value), Number(left.value)]), "Swap A and B");
+  swap.setAttribute("aria-label", "Swap A and B");
   root.append(picker(), status, body);
-  let answered = () => {};
-  // Adds a run; the answer is awaited, for a second one that comes meanwhile would take the first one's place.
-  askComparison = (packed) =>
-    new Promise((resolve) => {
-      answered = resolve;
-      root.pdAsk("submit", { packed });
-    });
+  let asked = ""; // the pair that is shown, or on its way
+  view = { draw, ask };
   empty();
+  draw();
+  new MutationObserver(ask).observe(document.documentElement, { attributes: true, attributeFilter: ["data-panel"] });
+
+  function draw() {
+    const pair = settled();
+    [left, right].forEach((list, side) => {
+      list.replaceChildren(...choices.map((one) => new Option(one.name, String(one.id))));
+      if (pair) list.value = String(pair[side]);
+      else list.selectedIndex = choices.length - 1;
+      list.disabled = choices.length === 0;
+    });
+    swap.disabled = pair === null;
+  }
+
+  // Only what is looked at is compared.
+  async function ask() {
+    const pair = settled();
+    if (document.documentElement.dataset.panel !== "compare" || !pair || asked === pair.join()) return;
+    asked = pair.join();
+    const both = pair.map((id) => /** @type {Choice} */ (choices.find((one) => one.id === id)));
+    const texts = await Promise.all(both.map(async (one) => [one.name, await unpackText(one.packed)]));
+    const packed = await packText(JSON.stringify(texts));
+    if (asked !== pair.join()) return; // others were chosen meanwhile
+    keepCompared(pair.every((id) => id > 0) ? pair : []);
+    if (packed === null) status.replaceChildren(prose("span", "", "These two runs are too long for the page: `run --bundle B --compare-with A` compares them."));
+    else root.pdAsk("submit", { packed });
+  }
 
   function picker() {
     const box = make("div", "pd-comparison-bar");
@@ -45,17 +123,19 @@ builders.comparison = (root) => {
     file.addEventListener("change", async () => {
       if (!file.files?.length) return;
       status.textContent = "Reading it \u2026";
+      const { name } = file.files[0];
       const packed = await packText(await file.files[0].text());
       file.value = "";
       if (packed === null) status.replaceChildren(prose("span", "", TOO_LONG));
-      else root.pdAsk("submit", { packed });
+      else addRun(name.slice(0, 80), packed);
     });
+    box.append(letter("A"), left, swap, letter("B"), right);
     box.append(button("Add a bundle \u2026", "", () => file.click(), "A run saved as JSON becomes a choice for either side"), file);
     return box;
   }
 
   function empty() {
-    body.replaceChildren(make("p", "pd-empty", "Two runs stand here side by side, with what differs between them. Run twice, or add a bundle: the last runs of this page are the choices above."));
+    body.replaceChildren(make("p", "pd-empty", "Two runs stand here side by side, with what differs between them. Run twice, or add a bundle: the runs of this browser's history are the choices above."));
   }
 
   return {
@@ -64,7 +144,7 @@ builders.comparison = (root) => {
       const { header } = decoded;
       status.textContent = header.note || "";
       status.dataset.tone = header.tone || "";
-      if (header.kind === "note") return answered();
+      if (header.kind === "note") return undefined;
       const head = make("div", "pd-comparison-head");
       head.append(prose("p", "pd-sentence", header.sentence));
       head.append(button("Copy sentence", "", (event) => copyText(header.sentence, event.currentTarget)));
@@ -73,6 +153,9 @@ builders.comparison = (root) => {
     },
   };
 };
+
+/** @param {string} name */
+const letter = (name) => make("strong", "pd-letter", name);
 
 /** @param {Side[]} pair */
 function sides(pair) {
@@ -91,14 +174,16 @@ function sides(pair) {
 /** @param {FactRow[]} rows */
 function facts(rows) {
   const differing = rows.filter((row) => row[3]);
-  const equal = rows.filter((row) => !row[3]);
-  const box = section("Server and run", differing.length ? "differs" : "same", differing.length ? plural(differing.length, "fact") + " differ" + (differing.length === 1 ? "s" : "") + "." : "The same in both.");
+  const unknown = rows.filter((row) => !row[3] && (row[1] === null || row[2] === null));
+  const equal = rows.filter((row) => !row[3] && !unknown.includes(row));
+  const box = section("Server and run", differing.length ? "differs" : "same", differing.length ? plural(differing.length, "fact") + " differ" + (differing.length === 1 ? "s" : "") + "." : "None is known to differ.");
   if (differing.length) box.append(factTable(differing));
-  if (equal.length) {
+  const folded = [/** @type {const} */ ([equal, " the same in both"]), /** @type {const} */ ([unknown, " known of one run only"])];
+  folded.filter(([some]) => some.length).forEach(([some, words]) => {
     const more = make("details", "pd-more");
-    more.append(make("summary", "", plural(equal.length, "fact") + " the same in both"), factTable(equal));
+    more.append(make("summary", "", plural(some.length, "fact") + words), factTable(some));
     box.append(more);
-  }
+  });
   return box;
 }
 
@@ -116,7 +201,7 @@ function factTable(rows) {
     const row = make("tr", "");
     const name = make("th", "", label);
     name.scope = "row";
-    row.append(name, ...[left, right].map((value) => make("td", value === null ? "pd-muted" : "", value === null ? "not told" : value)));
+    row.append(name, ...[left, right].map((value) => make("td", value === null ? "pd-muted" : "", value === null ? "not known" : value)));
     table.append(row);
   });
   return table;

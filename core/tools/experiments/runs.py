@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from prompt_debugger.core.base.types import Completion, Finding, Prompt, PromptSpan, Server, Tokens, Trace
+from prompt_debugger.core.base.types import Completion, Finding, Prompt, PromptSpan, Request, Server, Tokens, Trace
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.report import template_sha256
 from prompt_debugger.core.tools.experiments.difference import TokenDifference, diff_renders
@@ -35,8 +35,8 @@ class Fact:
 
     @property
     def differs(self) -> bool:
-        """Whether the two runs say two things."""
-        return self.left != self.right
+        """Whether the two runs say two things; what only one of them says is not known to differ."""
+        return self.left is not None and self.right is not None and self.left != self.right
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def compare_runs(left: Trace, right: Trace) -> RunComparison:
     if left.chat is not None and right.chat is not None:
         message = json_changes(left.chat.message, right.chat.message)
     return RunComparison(
-        request=json_changes(left.request.body, right.request.body),
+        request=_request_changes(left.request, right.request),
         facts=tuple(_facts(left, right)),
         prompt=_compare(_prompt(left), _prompt(right), has_one_vocabulary=has_one_vocabulary),
         raw=_compare(_output(left.raw), _output(right.raw), has_one_vocabulary=has_one_vocabulary),
@@ -109,6 +109,15 @@ def sentence_of(comparison: RunComparison, left: str = "A", right: str = "B") ->
         return f"{left} and {right} are the same in all that both runs hold."
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _request_changes(left: Request, right: Request) -> tuple[JsonChange, ...]:
+    """Return the fields that somebody changed: not a `model` that was filled in or left out for a server."""
+    is_own = left.text != right.text and not any(
+        notice.field == "model" for request in (left, right) for notice in request.notices
+    )
+    changes = json_changes(left.body, right.body)
+    return changes if is_own else tuple(one for one in changes if one.path != "model" or one.kind == "changed")
 
 
 # --- texts -------------------------------------------------------------------------
@@ -147,6 +156,9 @@ def _compare(left: Rendered | None, right: Rendered | None, *, has_one_vocabular
 
 def _facts(left: Trace, right: Trace) -> Iterator[Fact]:
     rows = (dict(_facts_of(left)), dict(_facts_of(right)))
+    for row, trace in zip(rows, (left, right), strict=True):
+        if trace.chat is not None and any("refused" in one for one in rows):
+            row.setdefault("refused", "no")  # it was answered: that much is known
     for label in [*rows[0], *(label for label in rows[1] if label not in rows[0])]:
         yield Fact(label, rows[0].get(label), rows[1].get(label))
 

@@ -15,7 +15,7 @@ from prompt_debugger.ui.web.limits import PUBLIC_LIMITS, LimitError, Limits
 from prompt_debugger.ui.web.work import (
     as_it_ended,
     check_pasted,
-    compare_runs,
+    compare_packed,
     read_packed,
     read_pasted,
     reopen,
@@ -96,7 +96,7 @@ def test_work_that_takes_too_long_is_ended_and_the_next_is_done(job, args):
 
 
 def test_every_job_of_the_page_has_a_limit_that_a_visitor_can_wait_for():
-    assert max(one.limits.cpu_s for one in (check_pasted, read_pasted, share_as, read_packed, compare_runs)) <= 20
+    assert max(one.limits.cpu_s for one in (check_pasted, read_pasted, share_as, read_packed, compare_packed)) <= 20
 
 
 STOPPED = {"badge": "STOPPED", "sentence": "Stopped before the end.", "state": "error", "tone": "x"}

@@ -116,7 +116,7 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
         "apply_switch", "apply_template", "plan_trials", "show_loop",
     ),
     Kind.SHARE: (
-        "share", "open_bundle", "add_bundle", "compare_runs", "open_cell", "pack_run", "reopen_run",
+        "share", "open_bundle", "compare_runs", "open_cell", "pack_run", "reopen_run",
         "copy_fix", "apply_fix", "open_verification", "open_row", "open_trial", "make_plugin",
         "open_turn", "turn_request", "save_loop", "ask_margin",
     ),

@@ -27,7 +27,7 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
         return sharing.pack_run(trace) or gr.skip()
 
     def reopen(event: gr.EventData) -> Changes:
-        opened = sharing.open(str(event.packed))
+        opened = sharing.open(str(event.packed), is_kept=True)
         if opened.trace is None:
             return {page.views["header"]: gr.skip()}
         payloads = as_it_ended(opened.payloads, opened.trace, getattr(event, "ended", None))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import gradio as gr
-from gradio.events import Dependency
 
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.web.page import Changes, Page, quiet
@@ -15,12 +14,8 @@ from prompt_debugger.ui.web.targets import TargetFields
 SHARE_LIMIT = 4
 
 
-def wire_share(page: Page, sharing: Sharing) -> Dependency:
-    """Wire the menu: what it makes, what it opens, and the link the page was opened with.
-
-    Returns:
-        The event that opens a bundle: after it `page.trace` may hold another run.
-    """
+def wire_share(page: Page, sharing: Sharing) -> None:
+    """Wire the menu: what it makes, what it opens, and the link the page was opened with."""
     request, menu = page.request, page.views["share"]
 
     # Gradio fills in an event where it finds one annotated, and only after arguments that are spelled out.
@@ -49,11 +44,10 @@ def wire_share(page: Page, sharing: Sharing) -> Dependency:
     inputs = [page.trace, request.editor, *request.target_fields]
     outputs: list[Any] = [page.trace, request.editor, request.case, *page.views.values()]
     menu.select(share, inputs, menu, api_name="share", concurrency_limit=SHARE_LIMIT, **quiet())
-    opened = menu.submit(open_bundle, None, outputs, api_name="open_bundle", concurrency_limit=SHARE_LIMIT, **quiet())
+    menu.submit(open_bundle, None, outputs, api_name="open_bundle", concurrency_limit=SHARE_LIMIT, **quiet())
     changed = [
         request.editor, request.tool_parser, request.reasoning_parser, request.model, request.tokenizer, request.case,
         page.views["notices"], *(page.views[name] for name in RESULT_VIEWS), page.views["verdict"],
     ]  # fmt: skip
     # In the browser alone: what a link holds is not sent anywhere by opening it.
     menu.change(None, changed, changed, js="(...values) => globalThis.PromptDebugger.applyLink(...values)", **quiet())
-    return opened

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.base.types import Request, Trace
+from prompt_debugger.core.base.types import Notice, Refusal, Request, Trace
 from prompt_debugger.core.tools.experiments import compare_runs, json_changes, runs_to_json, sentence_of
 from tests.core.diagnose.strategies import jsons, traces
 from tests.ui.present.traces import PROMPT_TEXT, RAW_TEXT, dropped_call_trace, prompt_of, tokens_of
@@ -160,3 +160,50 @@ def test_the_second_list_is_made_of_the_first_by_its_changes(left, right):
     gone = sum(change.kind == "removed" for change in changes)
     come = sum(change.kind == "added" for change in changes)
     assert len(left) - gone + come == len(right)
+
+
+def test_what_one_run_does_not_say_is_no_difference():
+    left = dropped_call_trace()
+    right = replace(left, server=replace(left.server, model=None, tool_parser=None, is_lab=False), parse=None)
+    comparison = compare_runs(replace(left, server=replace(left.server, is_lab=False)), right)
+
+    assert [fact.label for fact in comparison.facts if fact.differs] == []
+    assert ("model", "lab-model", None) in [(fact.label, fact.left, fact.right) for fact in comparison.facts]
+
+
+def test_a_refused_and_an_answered_request_differ():
+    left = dropped_call_trace()
+    right = replace(left, chat=None, refusal=Refusal(400, "no such field"))
+    facts = {fact.label: fact for fact in compare_runs(left, right).facts}
+
+    assert facts["refused"].differs
+    assert facts["refused"].left == "no"
+
+
+@pytest.mark.parametrize(
+    ("text", "notices", "expected"),
+    [
+        ("the same", (), []),
+        ("another", (Notice("model", "The server's own first model is asked."),), []),
+        ("another", (Notice("top_k", "Ignored."),), ["model"]),
+    ],
+)
+def test_a_model_that_nobody_changed_is_no_difference(text, notices, expected):
+    left = dropped_call_trace()
+    request = replace(left.request, text="the same", body={**left.request.body, "model": "lab-model"})
+    body = {name: value for name, value in request.body.items() if name != "model"}
+    right = replace(left, request=replace(request, text=text, body=body, notices=notices))
+
+    comparison = compare_runs(replace(left, request=request), right)
+
+    assert [change.path for change in comparison.request] == expected
+
+
+def test_a_model_that_somebody_changed_is_one():
+    left = dropped_call_trace()
+    first = replace(left.request, text="a", body={**left.request.body, "model": "a"})
+    second = replace(left.request, text="b", body={**left.request.body, "model": "b"})
+
+    comparison = compare_runs(replace(left, request=first), replace(left, request=second))
+
+    assert [change.path for change in comparison.request] == ["model"]

@@ -353,7 +353,7 @@ def test_only_the_openings_of_a_bundle_take_a_file(built):
 
     assert {rule.name for rule in table.rules.values() if rule.takes_file} == {
         "open_bundle",
-        "add_bundle",
+        "compare_runs",
         "reopen_run",
     }
 
