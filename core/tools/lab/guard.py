@@ -7,8 +7,12 @@ followed here, in a helper that can be (`core.tools.grammar`). A server of someb
 
 from __future__ import annotations
 
+import json
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from itertools import pairwise
+from math import inf
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
@@ -23,6 +27,7 @@ from prompt_debugger.core.tools.grammar import (
 from prompt_debugger.core.tools.lab.spec import LabSpec
 
 CPU_S = 2.0  # of all constraints of a request together
+_MAX_REMEMBERED, _MAX_REMEMBERED_CHARS = 256, 20_000
 _KINDS = {"json": "schema", "regex": "regex", "choice": "choice", "grammar": "grammar", "structural_tag": "tag"}
 
 
@@ -51,6 +56,8 @@ class LabGuard:
     def __init__(self, engine: GrammarEngine | None = None, cpu_s: float = CPU_S) -> None:
         self._engine = engine or GrammarEngine()
         self._cpu_s = cpu_s
+        self._costs: OrderedDict[str, float] = OrderedDict()
+        self._changing = threading.Lock()
 
     def check(self, body: JSONObject, spec: LabSpec) -> None:
         """Refuse a request whose constraints would hold up the lab; waits for a helper if there are any.
@@ -66,7 +73,7 @@ class LabGuard:
         left_s = self._cpu_s
         for constraint in constraints_of(body, are_all_strict=_is_strict(spec)):
             try:
-                left_s -= self._engine.cost_of_compiling(constraint.kind, constraint.value, max(left_s, 0.05))
+                left_s -= self._cost_of(constraint, max(left_s, 0.05))
             except GrammarMissingError:  # then the lab's vLLM has none either
                 return
             except GrammarTooMuchError:
@@ -77,6 +84,31 @@ class LabGuard:
                     "patterns and deep nesting smaller; a server of your own can be asked as it is.",
                     field=constraint.field,
                 ) from None
+
+    def _cost_of(self, constraint: Constraint, cpu_s: float) -> float:
+        """Return what a constraint costs; the rows of a dataset have few different ones."""
+        try:
+            key = json.dumps((constraint.kind, constraint.value))
+        except RecursionError:
+            key = ""
+        if not key or len(key) > _MAX_REMEMBERED_CHARS:
+            return self._engine.cost_of_compiling(constraint.kind, constraint.value, cpu_s)
+        with self._changing:
+            cost_s = self._costs.get(key)
+        if cost_s is None:
+            try:
+                cost_s = self._engine.cost_of_compiling(constraint.kind, constraint.value, cpu_s)
+            except GrammarTooMuchError:
+                if cpu_s < self._cpu_s:
+                    raise  # it may be little enough alone
+                cost_s = inf
+            with self._changing:
+                self._costs[key] = cost_s
+                while len(self._costs) > _MAX_REMEMBERED:
+                    self._costs.popitem(last=False)
+        if cost_s > cpu_s:
+            raise GrammarTooMuchError("it takes more than is left")
+        return cost_s
 
     def close(self) -> None:
         """End the helpers."""

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.errors import BackendError, RequestError
 from prompt_debugger.core.base.types import ChatResult, JSONObject
 from prompt_debugger.core.complete import ServerClient, ask_once, is_passing, refusal_of
 from prompt_debugger.core.known_errors import Cause, recognise_error
 from prompt_debugger.core.report.wire.verification import RowAccount
+from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.verify.answer import Answer, answer_to_json, row_of_failure
 from prompt_debugger.core.tools.verify.dataset import Row
 from prompt_debugger.core.tools.verify.flow import Flow
@@ -100,6 +101,7 @@ class Asker:
         spent: What was used.
         clock: Seconds that only grow.
         on_end: Called when a row has ended, with whether there is an answer.
+        check: Refuses a body that the server must not be asked; may take a while. `None` where it is asked anything.
         stopped: Why no more is asked, once that is so.
     """
 
@@ -113,6 +115,7 @@ class Asker:
     spent: Spent
     clock: Callable[[], float]
     on_end: Callable[[bool], None]
+    check: Callable[[JSONObject], None] | None = None
     stopped: str | None = None
     _out_since: float | None = None
     _chance: random.Random = field(default_factory=random.Random)
@@ -151,6 +154,8 @@ class Asker:
     async def _ask(self, row: Row) -> None:
         """Ask for one row until there is an answer, or reason to give it up."""
         try:
+            if self.check is not None:
+                await in_thread(self.check, {**row.body, **self.extra_body})
             failures = 0
             while True:
                 failure = await self._try(row)
@@ -167,6 +172,8 @@ class Asker:
                     return
                 await self._pause(failure, failures)
                 failures += 1
+        except RequestError as refusal:
+            self._give_up(row, refusal.message)
         finally:
             await self.flow.give_back()
 

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import BackendError, DebuggerError, RequestError
@@ -233,9 +234,12 @@ class _Session:
 
     async def _connect(self, number: int, target: Target, spent: Spent, stack: AsyncExitStack) -> _Side:
         base_url, is_lab = target.base_url, target.base_url is None
+        check: Callable[[JSONObject], None] | None = None
         if base_url is None:
             lab, target = await lease_lab(stack, target, self.labs)
             base_url = lab.base_url
+            assert self.labs is not None, "it gave the lab"
+            check = partial(self.labs.guard.check, spec=lab.spec)
         timeouts = Timeouts(read_s=self.plan.timeout_s, total_s=self.plan.timeout_s)
         client = await stack.enter_async_context(client_of(target, base_url, timeouts))
         server = await look_at(client, target, target.model, is_lab=is_lab)
@@ -263,6 +267,7 @@ class _Session:
             spent=spent,
             clock=self.clock,
             on_end=note_end,
+            check=check,
         )
         judge = Judge(client, server, renderer, flow.place, Decoding())
         name = "the lab" if is_lab else client.base_url

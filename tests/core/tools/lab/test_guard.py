@@ -73,13 +73,39 @@ def judged_by(engine: Engine) -> LabGuard:
 
 def test_the_constraints_of_a_request_share_the_time():
     engine = Engine(cost_s=0.4)
-    body = body_with({"tools": [tool(USUAL) for _ in range(4)], "tool_choice": "required"})
+    body = body_with(
+        {"tools": [tool({**USUAL, "title": str(number)}) for number in range(4)], "tool_choice": "required"}
+    )
 
     with pytest.raises(RequestError) as raised:
         judged_by(engine).check(body, LabSpec())
 
     assert raised.value.field == "tools[2].function.parameters"
     assert [round(cpu_s, 1) for _, cpu_s in engine.asked] == [1.0, 0.6, 0.2]
+
+
+def test_what_was_judged_is_known_for_the_next_request():
+    engine = Engine(cost_s=0.4)
+    guard, cheap = judged_by(engine), body_with({"tools": [tool(USUAL)], "tool_choice": "required"})
+    for _ in range(3):
+        guard.check(cheap, LabSpec())
+    twins = body_with({"tools": [tool(USUAL)] * 3, "tool_choice": "required"})
+
+    with pytest.raises(RequestError) as raised:  # each counts, as the lab follows each
+        guard.check(twins, LabSpec())
+
+    assert raised.value.field == "tools[2].function.parameters"
+    assert [round(cpu_s, 1) for _, cpu_s in engine.asked] == [1.0]
+
+
+def test_what_was_too_much_alone_is_refused_without_trying_it_again():
+    engine = Engine(cost_s=5.0)
+    guard = judged_by(engine)
+    for _ in range(2):
+        with pytest.raises(RequestError):
+            guard.check(body_with(HEAVY["regex"][1]), LabSpec())
+
+    assert len(engine.asked) == 1
 
 
 def test_without_xgrammar_the_lab_says_so_itself():
