@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import psutil
 
-from prompt_debugger.core.pipeline import Target, find_example, run_request
+from prompt_debugger.core import pipeline
+from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.lab import LabPool
 
@@ -93,7 +94,7 @@ async def run_cases() -> None:
             times = []
             for _ in range(RUNS):
                 began = time.monotonic()
-                await run_request(read_request(example.request_text), Target(lab=example.lab), labs)
+                await pipeline.run(read_request(example.request_text), Target(lab=example.lab), labs)
                 times.append(time.monotonic() - began)
             median = sorted(times)[RUNS // 2]
             print(f"Run to verdict       {median:6.2f} s median, {times[0]:.2f} s first, {name}   (promised: 3 s)")

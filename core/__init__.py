@@ -6,7 +6,7 @@
                            run
 
 Each stage is a folder; they never import one another. One value, the `Trace`
-(`core.base.types`), travels through them; `core.pipeline.run_request` is the order in code.
+(`core.base.types`), travels through them; `core.pipeline.run` is the order in code.
 
     base        what all share: values, errors, seams, text
     sandbox     processes for work on strangers' text, which can be ended at any moment

@@ -19,10 +19,11 @@ from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, Protocol, TypeVar, cast, runtime_checkable
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Finding, JSONObject, Parse, Prompt, Request, Trace
 from prompt_debugger.core.evidence import gather_evidence, show_evidence
-from prompt_debugger.core.pipeline import CaseParser, Progress, Target, render_case, run_request
+from prompt_debugger.core.pipeline import CaseParser, Progress, Target, render_case
 from prompt_debugger.core.report import parse_to_json, prompt_to_json, trace_to_json
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.sandbox import in_thread
@@ -196,10 +197,10 @@ async def run_async(
     if not isinstance(target, Target):
         target = Target(target or read.base_url, model, api_key, tokenizer, chat_template)
     if target.base_url is not None or labs is not None:
-        return await run_request(read, target, labs, on_progress)
+        return await pipeline.run(read, target, labs, on_progress)
     pool = LabPool()
     try:
-        return await run_request(read, target, pool, on_progress)
+        return await pipeline.run(read, target, pool, on_progress)
     finally:
         await asyncio.to_thread(pool.stop_all)
 

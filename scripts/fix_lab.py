@@ -18,8 +18,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from prompt_debugger.core import pipeline  # noqa: E402
 from prompt_debugger.core.base.types import Trace  # noqa: E402
-from prompt_debugger.core.pipeline import Target, run_request  # noqa: E402
+from prompt_debugger.core.pipeline import Target  # noqa: E402
 from prompt_debugger.core.request import read_request  # noqa: E402
 from prompt_debugger.core.tools.fixes.experiments import Experiment, run_experiments, tried_fixes  # noqa: E402
 from prompt_debugger.core.tools.lab import LabPool  # noqa: E402  # the checkout must be on the path first
@@ -75,7 +76,7 @@ CAUSES = {GENERATION_PROMPT: "PD203", CONTENT: "PD205", IDS: "PD104"}
 async def experiments_on(body: Body, labs: LabPool, target: Target | None = None) -> tuple[Trace, list[Experiment]]:
     """Run a request on the lab, and then its experiments."""
     target = target or Target()
-    trace = await run_request(read_request(json.dumps(body)), target, labs)
+    trace = await pipeline.run(read_request(json.dumps(body)), target, labs)
     return trace, [one async for one in run_experiments(trace, target, labs)]
 
 

@@ -30,10 +30,11 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from prompt_debugger.core import pipeline  # noqa: E402
 from prompt_debugger.core.base.errors import RenderError  # noqa: E402
 from prompt_debugger.core.base.types import Request, Severity, Trace  # noqa: E402
 from prompt_debugger.core.diagnose import diagnose_trace  # noqa: E402  # the checkout must be on the path first
-from prompt_debugger.core.pipeline import Target, run_request  # noqa: E402
+from prompt_debugger.core.pipeline import Target  # noqa: E402
 from prompt_debugger.core.render import generation_prompt, render_local  # noqa: E402
 from prompt_debugger.core.request import read_request  # noqa: E402
 from prompt_debugger.core.tools.lab import LabPool, LabSpec  # noqa: E402
@@ -179,7 +180,7 @@ async def run_healthy(requests: Iterable[Healthy], labs: LabPool) -> AsyncGenera
     for one in requests:
         template = None if one.lab.chat_template is None else one.lab.chat_template.read_text("utf-8")
         target = Target(lab=one.lab, chat_template=template)
-        trace = await run_request(read_request(json.dumps(one.body)), target, labs)
+        trace = await pipeline.run(read_request(json.dumps(one.body)), target, labs)
         is_healthy = False
         with suppress(ValueError):
             is_healthy = is_expected(trace, one.answer)

@@ -19,9 +19,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.parse.engines import VllmEngine
-from prompt_debugger.core.pipeline import EXAMPLE_NAMES, Example, Target, ask_parsers, find_example, run_request
+from prompt_debugger.core.pipeline import EXAMPLE_NAMES, Example, Target, ask_parsers, find_example
 from prompt_debugger.core.pipeline.recordings import FACTS_NAME, pack_recording, recordings_dir
 from prompt_debugger.core.report import write_bundle
 from prompt_debugger.core.request import read_request
@@ -48,7 +49,7 @@ async def _record(examples: list[Example], folder: Path) -> None:
     labs, engine = LabPool(), VllmEngine()
     try:
         for example in sorted(examples, key=lambda example: str(example.lab)):
-            trace = await run_request(read_request(example.request_text), Target(lab=example.lab), labs)
+            trace = await pipeline.run(read_request(example.request_text), Target(lab=example.lab), labs)
             trace = await ask_parsers(trace, engine, example.lab.model_dir)
             stored = pack_recording(write_bundle(mask_trace(_neutral(trace))))
             (folder / f"{example.name}.json.gz").write_bytes(stored)

@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose import RULES
-from prompt_debugger.core.pipeline import Target, find_example, run_request
+from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.lab import LabPool, LabSpec
 from tests.conftest import ROOT
@@ -97,7 +98,7 @@ TRIED: dict[str, Try] = {
 
 
 def run(labs: LabPool, lab: LabSpec, body: Body) -> Trace:
-    return asyncio.run(run_request(read_request(json.dumps(body)), Target(lab=lab), labs))
+    return asyncio.run(pipeline.run(read_request(json.dumps(body)), Target(lab=lab), labs))
 
 
 @pytest.mark.lab

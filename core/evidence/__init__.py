@@ -10,7 +10,7 @@ from prompt_debugger.core.evidence.evidence import Evidence, Part, merge, parts_
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.gather import gather_evidence
 from prompt_debugger.core.evidence.read import read_evidence
-from prompt_debugger.core.evidence.show import read_trace, show_evidence
+from prompt_debugger.core.evidence.show import show_evidence
 
 __all__ = [
     "Evidence",
@@ -20,7 +20,6 @@ __all__ = [
     "merge",
     "parts_of",
     "read_evidence",
-    "read_trace",
     "show_evidence",
     "trace_of",
 ]

@@ -1,7 +1,7 @@
 """The stages in order: request → render → complete → parse → diagnose.
 
-`debug_request` runs a request against a server and yields the trace as it
-fills; `run_request` waits for the end. `render_case` and `CaseParser` run
+`follow` runs a request against a server and yields the trace as it
+fills; `run` waits for the end. `render_case` and `CaseParser` run
 one stage alone, from a line of a case file. No logic of a stage lives here.
 """
 
@@ -22,7 +22,6 @@ from prompt_debugger.core.pipeline.parsers import (
 from prompt_debugger.core.pipeline.progress import Progress
 from prompt_debugger.core.pipeline.recordings import Recording, load_recording
 from prompt_debugger.core.pipeline.render_only import check_rendered, render_request
-from prompt_debugger.core.pipeline.run import debug_request, follow_request, run_request
 from prompt_debugger.core.pipeline.server_parsers import (
     ask_server_parsers,
     is_server_parser,
@@ -30,6 +29,7 @@ from prompt_debugger.core.pipeline.server_parsers import (
     text_without_end,
 )
 from prompt_debugger.core.pipeline.server_render import render_on_server
+from prompt_debugger.core.pipeline.stages import follow, run
 from prompt_debugger.core.pipeline.target import RUN_S, Target, client_of
 
 __all__ = [
@@ -47,9 +47,8 @@ __all__ = [
     "case_setup",
     "check_rendered",
     "client_of",
-    "debug_request",
     "find_example",
-    "follow_request",
+    "follow",
     "is_server_parser",
     "judge_constrained",
     "judge_trace",
@@ -61,7 +60,7 @@ __all__ = [
     "render_case",
     "render_on_server",
     "render_request",
-    "run_request",
+    "run",
     "server_parsers_of",
     "step_parsers",
     "text_without_end",

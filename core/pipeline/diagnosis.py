@@ -7,11 +7,12 @@ from contextlib import aclosing
 from typing import TypeVar
 
 from prompt_debugger.core.base.errors import SandboxError
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.pipeline.reading import Checking, Diagnosis, check_run
+from prompt_debugger.core.base.types import Parse, ParserOutcome, Trace
+from prompt_debugger.core.pipeline.reading import Checking, Diagnosis, check_run, read_run, with_step
 from prompt_debugger.core.sandbox import sandbox_of
 
 T = TypeVar("T")
+S = TypeVar("S", Parse, dict[str, ParserOutcome])
 
 # What a schema can do to the process that checks it.
 _REASONS: Mapping[str, str] = {
@@ -50,6 +51,40 @@ async def checked_steps(
                 raise
             left_out[checking.field] = _REASONS[error.limit].format(checking.cpu_s)
         rest = sandbox_of().stream(check_run, trace_so_far(), left_out)
+
+
+async def judged_steps(
+    trace: Trace, steps: AsyncGenerator[S | Checking | Diagnosis, None]
+) -> AsyncGenerator[Trace, None]:
+    """Yield a run as a job of `core.pipeline.reading` reads and judges it, after each step.
+
+    Args:
+        trace: The run, as the job was given it.
+        steps: Of the job.
+
+    Raises:
+        SandboxError: It takes too much, and no schema is why.
+    """
+    async with aclosing(checked_steps(steps, lambda: trace)) as checked:
+        async for step in checked:
+            trace = with_step(trace, step)
+            yield trace
+
+
+async def read_trace(trace: Trace, special_texts: frozenset[str] = frozenset()) -> Trace:
+    """Return a run whose answers are there with all that can be said of them; no server is asked.
+
+    Args:
+        trace: The run.
+        special_texts: Texts of the tokenizer's special tokens.
+
+    Raises:
+        SandboxError: Reading it takes too much.
+    """
+    async with aclosing(judged_steps(trace, sandbox_of().stream(read_run, trace, special_texts))) as judged:
+        async for one in judged:
+            trace = one
+    return trace
 
 
 async def check(trace: Trace) -> Diagnosis:

@@ -11,8 +11,8 @@ from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import ParserOutcome, Trace, VllmOutcome
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, write_parser_name
 from prompt_debugger.core.pipeline.cases import tokenizer_source
-from prompt_debugger.core.pipeline.diagnosis import checked_steps
-from prompt_debugger.core.pipeline.reading import Diagnosis, account_outcomes, judge_outcomes
+from prompt_debugger.core.pipeline.diagnosis import judged_steps
+from prompt_debugger.core.pipeline.reading import account_outcomes, judge_outcomes
 from prompt_debugger.core.sandbox import sandbox_of
 
 # Parsers asked at a time where people wait: the next step comes, and can be stopped, within a second or two.
@@ -113,16 +113,11 @@ async def with_outcomes(trace: Trace, outcomes: Mapping[str, ParserOutcome]) -> 
     """
     if trace.parse is None:
         return trace
-    judged, parse = trace, trace.parse
     steps = sandbox_of().stream(judge_outcomes, trace, dict(outcomes))
-    async with aclosing(checked_steps(steps, lambda: judged)) as checked:
-        async for step in checked:
-            if isinstance(step, Diagnosis):
-                notes = tuple(dict.fromkeys((*judged.notes, *step.notes)))
-                judged = replace(judged, findings=step.findings, verdict=step.verdict, notes=notes)
-            else:
-                judged = replace(judged, parse=replace(parse, parsers=step))
-    return judged
+    async with aclosing(judged_steps(trace, steps)) as judged:
+        async for one in judged:
+            trace = one
+    return trace
 
 
 def output_of_trace(trace: Trace, tokenizer: str | Path | None = None) -> RawOutput | None:

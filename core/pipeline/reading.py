@@ -72,6 +72,18 @@ class Diagnosis(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+def with_step(trace: Trace, step: Parse | dict[str, ParserOutcome] | Checking | Diagnosis) -> Trace:
+    """Return a run with what one step of the jobs below gives it."""
+    if isinstance(step, Parse):
+        return replace(trace, parse=step)
+    if isinstance(step, Diagnosis):
+        notes = tuple(dict.fromkeys((*trace.notes, *step.notes)))
+        return replace(trace, findings=step.findings, verdict=step.verdict, notes=notes)
+    if isinstance(step, dict) and trace.parse is not None:
+        return replace(trace, parse=replace(trace.parse, parsers=step))
+    return trace
+
+
 @job("reading the output and checking the run", _LIMITS, hint=_HINT)
 def read_run(trace: Trace, special_texts: frozenset[str]) -> Iterator[Parse | Checking | Diagnosis]:
     """Yield the census and ledger of a run that has a raw output; then its findings and verdict.

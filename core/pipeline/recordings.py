@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
 from prompt_debugger.core.base.assets import assets_dir
-from prompt_debugger.core.base.types import JSONObject, Parse, Trace
-from prompt_debugger.core.pipeline.reading import Diagnosis, judge_outcomes, read_run
+from prompt_debugger.core.base.types import JSONObject, Trace
+from prompt_debugger.core.pipeline.reading import judge_outcomes, read_run, with_step
 from prompt_debugger.core.report import read_bundle
 
 FACTS_NAME = "recorded.json"
@@ -68,15 +67,9 @@ def judge_again(trace: Trace) -> Trace:
     outcomes = {} if trace.parse is None else dict(trace.parse.parsers)
     special = frozenset[str]() if trace.vocabulary is None else frozenset(trace.vocabulary.special.values())
     for step in read_run(trace, special):
-        if isinstance(step, Parse):
-            trace = replace(trace, parse=step)
-        elif isinstance(step, Diagnosis):
-            trace = replace(trace, findings=step.findings, verdict=step.verdict)
+        trace = with_step(trace, step)
     if not outcomes or trace.parse is None:
         return trace
     for found in judge_outcomes(trace, outcomes):
-        if isinstance(found, dict):
-            trace = replace(trace, parse=replace(trace.parse, parsers=found))
-        elif isinstance(found, Diagnosis):
-            trace = replace(trace, findings=found.findings, verdict=found.verdict)
+        trace = with_step(trace, found)
     return trace

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.types import Prompt, Request, Server, Trace
-from prompt_debugger.core.pipeline.diagnosis import checked_steps
-from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
+from prompt_debugger.core.pipeline.diagnosis import read_trace
 from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
 from prompt_debugger.core.pipeline.target import Target
-from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.sandbox import in_thread
 
 
 async def render_request(request: Request, target: Target) -> Trace:
@@ -59,9 +57,4 @@ async def check_rendered(trace: Trace, special_texts: frozenset[str]) -> Trace:
     Raises:
         SandboxError: Checking the request takes too much.
     """
-    steps = sandbox_of().stream(read_run, trace, special_texts)
-    async with aclosing(checked_steps(steps, lambda: trace)) as checked:
-        async for step in checked:
-            if isinstance(step, Diagnosis):
-                trace = replace(trace, findings=step.findings, notes=(*trace.notes, *step.notes))
-    return trace
+    return replace(await read_trace(trace, special_texts), verdict=None)

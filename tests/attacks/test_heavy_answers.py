@@ -10,10 +10,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import ServerClient
-from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from tests.attacks.heavy_answers import LOOKS, STREAMED, WHOLE, heavy_server
@@ -119,7 +120,7 @@ async def test_the_loop_goes_on_in_a_run_of_a_heavy_answer(url_of: UrlOf) -> Non
     """What was read travels on, to be checked; packed with gzip, as a proxy does it."""
     async with ticking() as ticks:
         target = Target(base_url=url_of("alternatives", is_packed=True))
-        trace = await run_request(read_request(json.dumps(BODY)), target)
+        trace = await pipeline.run(read_request(json.dumps(BODY)), target)
 
     assert trace.chat is not None
     assert len(trace.chat.logprobs or ()) == 20_000

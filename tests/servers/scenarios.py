@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import copy
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.types import JSON, JSONObject, Request, Trace
-from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
 
 
@@ -60,4 +61,4 @@ def body_of(scenario: str, **fields: JSON) -> JSONObject:
 def debug(base_url: str, body: JSONObject, **target: object) -> Trace:
     """Run a request through all stages against a server and return the trace."""
     aim = Target(base_url=base_url, **target)  # type: ignore[arg-type]  # names are the fields of Target
-    return asyncio.run(run_request(Request(body=body, text=""), aim, LabPool(max_running=0)))
+    return asyncio.run(pipeline.run(Request(body=body, text=""), aim, LabPool(max_running=0)))

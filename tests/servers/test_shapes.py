@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import JSONObject, Request, Severity, Trace
-from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
 from tests.core.complete.faulty_server import faulty_server
 from tests.servers.scenarios import body_of
@@ -25,7 +26,7 @@ def run(shape: Shape, *, is_stream: bool = False) -> Trace:
         async with faulty_server(shape.behaviours()) as server:
             fields: JSONObject = {**shape.asks, **({"stream": True} if is_stream else {})}
             request = Request(body=body_of("healthy", model="m", **fields), text="")
-            return await run_request(request, Target(base_url=server.base_url), LabPool(max_running=0))
+            return await pipeline.run(request, Target(base_url=server.base_url), LabPool(max_running=0))
 
     return asyncio.run(go())
 

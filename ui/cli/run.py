@@ -226,7 +226,7 @@ def _run(options: argparse.Namespace) -> int:
         if options.bundle:
             trace = _open_bundle(options)
         else:
-            trace, further = asyncio.run(_run_one(options, labs))
+            trace, further = asyncio.run(_run_request(options, labs))
         if options.parsers:
             trace = _with_parsers(trace, options)
     finally:
@@ -285,7 +285,7 @@ def _with_parsers(trace: Trace, options: argparse.Namespace) -> Trace:
         engine.close()
 
 
-async def _run_one(options: argparse.Namespace, labs: LabPool) -> tuple[Trace, _Further]:
+async def _run_request(options: argparse.Namespace, labs: LabPool) -> tuple[Trace, _Further]:
     """Run one request, and what is asked for besides: experiments on it, a conversation that goes on from it."""
     if options.example:
         example = find_example(options.example)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-import traceback
 from collections.abc import AsyncGenerator, Iterator
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from prompt_debugger.core.base.errors import DebuggerError, RequestError, shorten
+from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.experiments import CountAnswer, compare_setups, step_count, step_switches, step_turns
@@ -22,6 +20,7 @@ from prompt_debugger.ui.present.experiments import (
     switches_payload,
     turns_payload,
 )
+from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import Limits, check_length
 from prompt_debugger.ui.web.redraw_rate import RedrawRate
@@ -74,56 +73,49 @@ class Bench:
         self.redraw_rate = redraw_rate or RedrawRate()
         self._budget_s = PUBLIC_BUDGET_S if settings.public else None
 
+    @shown_as(bench_error_payload)
     async def try_switches(self, asked: Asked, edited: str) -> AsyncGenerator[str | None, None]:
         """Try every switch; `edited` is the template editor's text, a further switch if it is another template."""
-        try:
-            self.check_text(edited)
-            body, found = await in_thread(self._find, asked)
-            own = found.setup.template
-            other = with_edges(edited, own) if edited.strip() and with_edges(edited, own) != own else None
-            steps = step_switches(body, found.setup, other_template=other)
-            async for report, is_running in follow_steps(steps, self._budget_s, self.redraw_rate):
-                if report is None:
-                    yield None
-                    continue
-                yield await in_thread(switches_payload, report, found.source, is_running=is_running)
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            yield _failed(error)
+        self.check_text(edited)
+        body, found = await in_thread(self._find, asked)
+        own = found.setup.template
+        other = with_edges(edited, own) if edited.strip() and with_edges(edited, own) != own else None
+        steps = step_switches(body, found.setup, other_template=other)
+        async for report, is_running in follow_steps(steps, self._budget_s, self.redraw_rate):
+            if report is None:
+                yield None
+                continue
+            yield await in_thread(switches_payload, report, found.source, is_running=is_running)
 
+    @shown_as(bench_error_payload)
     async def follow_turns(self, asked: Asked) -> AsyncGenerator[str | None, None]:
         """Render the conversation turn by turn."""
-        try:
-            body, found = await in_thread(self._find, asked)
-            async for report, is_running in follow_steps(
-                step_turns(body, found.setup), self._budget_s, self.redraw_rate
-            ):
-                if report is None:
-                    yield None
-                    continue
-                yield await in_thread(turns_payload, report, found.source, is_running=is_running)
-        except Exception as error:  # noqa: BLE001  # as above
-            yield _failed(error)
+        body, found = await in_thread(self._find, asked)
+        async for report, is_running in follow_steps(step_turns(body, found.setup), self._budget_s, self.redraw_rate):
+            if report is None:
+                yield None
+                continue
+            yield await in_thread(turns_payload, report, found.source, is_running=is_running)
 
+    @shown_as(lambda error: CountStep(bench_error_payload(error)))
     async def explain_count(
         self, asked: Asked, counted: str, earlier: tuple[tuple[JSONObject, CountAnswer], ...]
     ) -> AsyncGenerator[CountStep, None]:
         """Explain a number of prompt tokens; answers for other requests narrow it down."""
-        try:
-            number = _whole_number(counted)
-            body, found = await in_thread(self._find, asked)
-            others = [answer for request, answer in earlier if request != body]
-            async for answer, is_running in follow_steps(
-                step_count(body, found.setup, number), self._budget_s, self.redraw_rate
-            ):
-                if answer is None:
-                    yield CountStep(None)
-                    continue
-                payload = await in_thread(count_payload, answer, found.source, earlier=others, is_running=is_running)
-                kept = tuple(one for one in earlier if one[0] != body)[-MAX_ANSWERS + 1 :]
-                yield CountStep(payload, None if is_running else (*kept, (body, answer)))
-        except Exception as error:  # noqa: BLE001  # as above
-            yield CountStep(_failed(error))
+        number = _whole_number(counted)
+        body, found = await in_thread(self._find, asked)
+        others = [answer for request, answer in earlier if request != body]
+        async for answer, is_running in follow_steps(
+            step_count(body, found.setup, number), self._budget_s, self.redraw_rate
+        ):
+            if answer is None:
+                yield CountStep(None)
+                continue
+            payload = await in_thread(count_payload, answer, found.source, earlier=others, is_running=is_running)
+            kept = tuple(one for one in earlier if one[0] != body)[-MAX_ANSWERS + 1 :]
+            yield CountStep(payload, None if is_running else (*kept, (body, answer)))
 
+    @shown_as(bench_error_payload)
     async def compare(self, asked: Asked, template: str, tokenizer: str) -> AsyncGenerator[str | None, None]:
         """Render the request with a second template or tokenizer and compare."""
 
@@ -133,11 +125,8 @@ class Bench:
             second = second_setup(self._settings, found.setup, template=template, tokenizer=tokenizer)
             yield setups_payload(compare_setups(body, found.setup, second.setup), found.source, second.source)
 
-        try:
-            async for payload, _ in follow_steps(compared(), self._budget_s, self.redraw_rate):
-                yield payload
-        except Exception as error:  # noqa: BLE001  # as above
-            yield _failed(error)
+        async for payload, _ in follow_steps(compared(), self._budget_s, self.redraw_rate):
+            yield payload
 
     def read_body(self, asked: Asked) -> JSONObject:
         """Return the request in the editor.
@@ -210,18 +199,3 @@ def _whole_number(text: str) -> int:
             "It stands in the answer's `usage.prompt_tokens`.",
         )
     return int(digits)
-
-
-def _failed(error: Exception) -> str:
-    return bench_error_payload(as_debugger_error(error))
-
-
-def as_debugger_error(error: Exception) -> DebuggerError:
-    """Return any error as one that can be shown; a fault of ours is logged."""
-    if isinstance(error, DebuggerError):
-        return error
-    places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
-    # The error's words may be a visitor's: the log names the places alone.
-    _log.error("an experiment failed in a way that nobody foresaw: %s at %s", type(error).__name__, " ".join(places))
-    message = f"this program failed: {type(error).__name__}: {error}"
-    return DebuggerError(message, "The log has more.")

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import NamedTuple
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError, SandboxError
 from prompt_debugger.core.base.types import JSON, Request, Trace
 from prompt_debugger.core.complete.backends.exchanges import listening
@@ -20,7 +21,6 @@ from prompt_debugger.core.pipeline import (
     Progress,
     Target,
     ask_parsers,
-    follow_request,
     load_examples,
     render_request,
 )
@@ -38,7 +38,7 @@ from prompt_debugger.ui.present import (
 )
 from prompt_debugger.ui.present.network import network_payload, waiting_words
 from prompt_debugger.ui.present.pasted import pasted_payload
-from prompt_debugger.ui.web.failures import as_visitors_see, log_fault
+from prompt_debugger.ui.web.failures import as_debugger_error, as_visitors_see
 from prompt_debugger.ui.web.gate import RunGate, Turn
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import LimitError, Limits, bounded_request, check_length
@@ -225,13 +225,10 @@ class Handlers:
                 async with aclosing(self._run(view, pasted, fields, key)) as updates:
                     async for update in updates:
                         yield update
-        except DebuggerError as error:
+        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             if isinstance(error, RequestError):
                 yield Update({"notices": await in_thread(notices_payload, error)})
-            yield Update(await in_thread(view.fail, as_visitors_see(error, self.settings)), view.trace)
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            log_fault(error, self.settings)
-            failure = DebuggerError(f"this program failed: {type(error).__name__}: {error}", "The log has more.")
+            failure = as_visitors_see(as_debugger_error(error, logs_words=not self.settings.public), self.settings)
             yield Update(await in_thread(view.fail, failure), view.trace)
 
     async def _wait(self, view: RunView, turn: Turn) -> AsyncGenerator[Payloads, None]:
@@ -298,7 +295,7 @@ class Handlers:
         """Yield what changes, at most every `MIN_GAP_S` and at least every `TICK_S`; where many run, less often."""
         started_s = time.monotonic()
         heard = None if self.settings.public else listening(view.exchanges)  # the operator's affair, there
-        async with follow_request(request, target, self.labs.pool, context=heard) as (progress, run):
+        async with pipeline.follow(request, target, self.labs.pool, context=heard) as (progress, run):
             while not run.done():
                 redraw_rate = self.gate.redraw_rate()
                 await progress.wait(TICK_S * redraw_rate)

@@ -16,7 +16,8 @@ from prompt_debugger.core.render.local import tokens_of
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.ui.present import tokens_payload
 from prompt_debugger.ui.present.live import live_error_payload, live_payload
-from prompt_debugger.ui.web.experiments import Asked, Bench, as_debugger_error
+from prompt_debugger.ui.web.experiments import Asked, Bench
+from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.limits import Limits
 from prompt_debugger.ui.web.render_setups import FoundSetup, with_own_template
 from prompt_debugger.ui.web.settings import PageSettings
@@ -54,21 +55,19 @@ class LiveRender:
                 del self._tasks[session]
         return None if task.cancelled() else task.result()
 
+    @shown_as(lambda error: Live(live_error_payload(error), None))
     async def _draw(self, asked: Asked) -> Live:
-        try:
-            self._bench.check_text(asked.text)
-            limits = Limits(request_chars=self._settings.limits.request_chars)
-            request = await sandbox_of().run(read_pasted, asked.text, limits, hides_keys=self._settings.public)
-            found = await in_thread(self._bench.find_setup, asked.fields, asked.trace)
-            found = with_own_template(found, request.body)
-            trace = await in_thread(_render, request, found)
-            with suppress(SandboxError):  # the prompt stands; the run will say what could not be checked
-                trace = await check_rendered(trace, _special_texts(trace))
-            prompt = trace.local_prompt
-            tokens = None if prompt is None else await in_thread(tokens_payload, prompt.tokens)
-            return Live(await in_thread(live_payload, trace, found.source), tokens or "")
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            return Live(live_error_payload(as_debugger_error(error)), None)
+        self._bench.check_text(asked.text)
+        limits = Limits(request_chars=self._settings.limits.request_chars)
+        request = await sandbox_of().run(read_pasted, asked.text, limits, hides_keys=self._settings.public)
+        found = await in_thread(self._bench.find_setup, asked.fields, asked.trace)
+        found = with_own_template(found, request.body)
+        trace = await in_thread(_render, request, found)
+        with suppress(SandboxError):  # the prompt stands; the run will say what could not be checked
+            trace = await check_rendered(trace, _special_texts(trace))
+        prompt = trace.local_prompt
+        tokens = None if prompt is None else await in_thread(tokens_payload, prompt.tokens)
+        return Live(await in_thread(live_payload, trace, found.source), tokens or "")
 
 
 def _render(request: Request, found: FoundSetup) -> Trace:

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError
 from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_trace
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
+from prompt_debugger.core.pipeline.diagnosis import read_trace
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.check import (
     Check,
@@ -34,7 +34,7 @@ from prompt_debugger.core.tools.check import (
 )
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload, check_running_payload
 from prompt_debugger.ui.present.tool_state import tool_error_payload
-from prompt_debugger.ui.web.experiments import as_debugger_error
+from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.redraw_rate import RedrawRate
 from prompt_debugger.ui.web.render_setups import with_edges
@@ -100,29 +100,25 @@ class ModelChecks:
         self._start_engine = start_engine or (lambda: VllmEngine(limits=_LIMITS))
         self._public: CheckChange | None = None  # the same for every visitor
 
+    @shown_as(lambda error: CheckChange(tool_error_payload(error)))
     async def check(self, fields: CheckFields, target: TargetFields) -> AsyncGenerator[CheckChange, None]:
         """Check a model; yield how far it is, and at the end what was found."""
-        try:
-            if self._public is not None:
-                yield self._public
-                return
-            yield CheckChange(check_running_payload(""))
-            async with aclosing(self._steps(fields, target)) as changes:
-                async for change in changes:
-                    if self._settings.public and change.check is not None:
-                        self._public = change
-                    yield change
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            yield CheckChange(tool_error_payload(as_debugger_error(error)))
+        if self._public is not None:
+            yield self._public
+            return
+        yield CheckChange(check_running_payload(""))
+        async with aclosing(self._steps(fields, target)) as changes:
+            async for change in changes:
+                if self._settings.public and change.check is not None:
+                    self._public = change
+                yield change
 
+    @shown_as(tool_error_payload)
     async def open_cell(self, check: Check | None, parser: str, answer: str) -> str:
         """Return the payload of one cell."""
-        try:
-            found = _need(check)
-            trace = await read_trace(cell_trace(found, parser, answer))
-            return await in_thread(cell_payload, found, parser, ideal_of(found, answer), trace)
-        except Exception as error:  # noqa: BLE001  # as above
-            return tool_error_payload(as_debugger_error(error))
+        found = _need(check)
+        trace = await read_trace(cell_trace(found, parser, answer))
+        return await in_thread(cell_payload, found, parser, ideal_of(found, answer), trace)
 
     async def take_cell(self, check: Check | None, parser: str, answer: str) -> TakenCell | None:
         """Return one cell as a run that the whole page shows; `None` if it cannot be."""

@@ -35,6 +35,7 @@ from prompt_debugger.ui.present.parsers import matrix_payload
 from prompt_debugger.ui.present.releases import releases_payload
 from prompt_debugger.ui.present.splits import splits_payload
 from prompt_debugger.ui.present.tool_state import tool_error_payload, waiting_payload
+from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.redraw_rate import TICK_S, RedrawRate
 from prompt_debugger.ui.web.settings import PageSettings
@@ -78,6 +79,7 @@ class ParseTools:
         self._redraw_rate = redraw_rate or RedrawRate()
         self._grammar = GrammarEngine()
 
+    @shown_as(lambda error: MatrixChange(tool_error_payload(error)))
     async def matrix(
         self, trace: Trace | None, tokenizer: str, servers: tuple[str, ...] = ()
     ) -> AsyncGenerator[MatrixChange, None]:
@@ -88,83 +90,74 @@ class ParseTools:
             tokenizer: The field under Target.
             servers: Addresses that the page ran against itself; a run that somebody shared sends us to no other.
         """
-        try:
-            run = _need(trace)
-            yield MatrixChange(await in_thread(matrix_payload, run, {}, total=0, is_running=True))
-            step = MatrixStep()
-            async with aclosing(
-                _with_ticks(self._matrix_steps(run, self._tokenizer(run, tokenizer), servers), self._redraw_rate)
-            ) as ticks:
-                async for found in ticks:
-                    step = found or step
-                    if found is None:
-                        yield MatrixChange()
-                        continue
-                    payload = await in_thread(
-                        matrix_payload, run, step.outcomes, total=step.total, version=step.version, is_running=True
-                    )
-                    yield MatrixChange(payload)
-            judged = await with_outcomes(run, step.outcomes)
-            yield await in_thread(_all_asked, judged, step.version)
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            yield MatrixChange(tool_error_payload(_as_debugger_error(error)))
+        run = _need(trace)
+        yield MatrixChange(await in_thread(matrix_payload, run, {}, total=0, is_running=True))
+        step = MatrixStep()
+        async with aclosing(
+            _with_ticks(self._matrix_steps(run, self._tokenizer(run, tokenizer), servers), self._redraw_rate)
+        ) as ticks:
+            async for found in ticks:
+                step = found or step
+                if found is None:
+                    yield MatrixChange()
+                    continue
+                payload = await in_thread(
+                    matrix_payload, run, step.outcomes, total=step.total, version=step.version, is_running=True
+                )
+                yield MatrixChange(payload)
+        judged = await with_outcomes(run, step.outcomes)
+        yield await in_thread(_all_asked, judged, step.version)
 
+    @shown_as(tool_error_payload)
     async def splits(
         self, trace: Trace | None, tokenizer: str, parser: str, seed: float | None
     ) -> AsyncGenerator[str | None, None]:
         """Stream the raw output through one parser in every interesting chunking."""
-        try:
-            run = _need(trace)
-            name = _parser_name(run, parser)
-            yield waiting_payload(f"Streaming the raw output through `{name}`.", "whole, by token, by special token, …")
-            call = try_splits(run, self._engine, name, self._tokenizer(run, tokenizer), seed=_seed(seed))
-            async with aclosing(_with_ticks(_once(call), self._redraw_rate)) as ticks:
-                async for outcome in ticks:
-                    yield None if outcome is None else await in_thread(splits_payload, run, name, outcome)
-        except Exception as error:  # noqa: BLE001  # as above
-            yield tool_error_payload(_as_debugger_error(error))
+        run = _need(trace)
+        name = _parser_name(run, parser)
+        yield waiting_payload(f"Streaming the raw output through `{name}`.", "whole, by token, by special token, …")
+        call = try_splits(run, self._engine, name, self._tokenizer(run, tokenizer), seed=_seed(seed))
+        async with aclosing(_with_ticks(_once(call), self._redraw_rate)) as ticks:
+            async for outcome in ticks:
+                yield None if outcome is None else await in_thread(splits_payload, run, name, outcome)
 
+    @shown_as(tool_error_payload)
     async def releases(
         self, trace: Trace | None, tokenizer: str, parser: str, versions: str
     ) -> AsyncGenerator[str | None, None]:
         """Ask the same parser of several vLLM releases; those that are not here are fetched."""
-        try:
-            if self._settings.public:  # a stranger must not make this machine download
-                raise RequestError(
-                    "older releases are not fetched on a public page", "Run the program on your own machine for that."
-                )
-            run = _need(trace)
-            name, wanted = _parser_name(run, parser), _versions(versions)
-            output = output_of_trace(run, self._tokenizer(run, tokenizer))
-            assert output is not None, "a run that was needed has an output"
-            async with VllmReleases(max_warm=1, fetch=True) as source:
-                steps = step_releases(output, name, wanted, releases=source)
-                async with aclosing(_with_ticks(steps, self._redraw_rate)) as ticks:
-                    async for table in ticks:
-                        if table is None:
-                            yield None
-                            continue
-                        done = len(table.rows)
-                        now = f"releases; now {wanted[done]}, fetched if need be" if done < len(wanted) else ""
-                        is_running = done < len(wanted)
-                        yield await in_thread(
-                            releases_payload, run, table, total=len(wanted), step=now, is_running=is_running
-                        )
-        except Exception as error:  # noqa: BLE001  # as above
-            yield tool_error_payload(_as_debugger_error(error))
+        if self._settings.public:  # a stranger must not make this machine download
+            raise RequestError(
+                "older releases are not fetched on a public page", "Run the program on your own machine for that."
+            )
+        run = _need(trace)
+        name, wanted = _parser_name(run, parser), _versions(versions)
+        output = output_of_trace(run, self._tokenizer(run, tokenizer))
+        assert output is not None, "a run that was needed has an output"
+        async with VllmReleases(max_warm=1, fetch=True) as source:
+            steps = step_releases(output, name, wanted, releases=source)
+            async with aclosing(_with_ticks(steps, self._redraw_rate)) as ticks:
+                async for table in ticks:
+                    if table is None:
+                        yield None
+                        continue
+                    done = len(table.rows)
+                    now = f"releases; now {wanted[done]}, fetched if need be" if done < len(wanted) else ""
+                    is_running = done < len(wanted)
+                    yield await in_thread(
+                        releases_payload, run, table, total=len(wanted), step=now, is_running=is_running
+                    )
 
+    @shown_as(tool_error_payload)
     async def constrained(self, trace: Trace | None, tokenizer: str, level: str) -> AsyncGenerator[str | None, None]:
         """Hold the raw output against the grammar that vLLM would enforce."""
-        try:
-            run = _need(trace)
-            yield waiting_payload("Walking the output through the grammar of its format.", "compiling the grammar")
-            source = self._tokenizer(run, tokenizer)
-            call = in_thread(judge_trace, run, level.strip(), self._grammar, source)
-            async with aclosing(_with_ticks(_once(call), self._redraw_rate)) as ticks:
-                async for verdict in ticks:
-                    yield None if verdict is None else await in_thread(constrained_payload, run, verdict)
-        except Exception as error:  # noqa: BLE001  # as above
-            yield tool_error_payload(_as_debugger_error(error))
+        run = _need(trace)
+        yield waiting_payload("Walking the output through the grammar of its format.", "compiling the grammar")
+        source = self._tokenizer(run, tokenizer)
+        call = in_thread(judge_trace, run, level.strip(), self._grammar, source)
+        async with aclosing(_with_ticks(_once(call), self._redraw_rate)) as ticks:
+            async for verdict in ticks:
+                yield None if verdict is None else await in_thread(constrained_payload, run, verdict)
 
     async def _matrix_steps(
         self, trace: Trace, tokenizer: str | None, servers: tuple[str, ...]
@@ -196,14 +189,6 @@ class ParseTools:
             return str(target.lab.model_dir)
         own = None if target.tokenizer is None else str(target.tokenizer)
         return own if self._settings.public else named.strip() or own
-
-
-def _as_debugger_error(error: Exception) -> DebuggerError:
-    """Return any error as one that can be shown; of a fault of ours the log has the kind, not a visitor's text."""
-    if isinstance(error, DebuggerError):
-        return error
-    _log.error("a question about an output failed in a way that nobody foresaw: %s", type(error).__name__)
-    return DebuggerError(f"this program failed: {type(error).__name__}: {error}", "The log has more.")
 
 
 def _need(trace: Trace | None) -> Trace:

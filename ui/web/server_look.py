@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prompt_debugger.core.pipeline import client_of
 from prompt_debugger.ui.present.server_look import look_failed_payload, no_server_payload, server_look_payload
-from prompt_debugger.ui.web.experiments import as_debugger_error
+from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields, choose_target
@@ -14,6 +14,7 @@ WANTS_KEY = (
 )
 
 
+@shown_as(look_failed_payload)
 async def look_at_server(settings: PageSettings, labs: PageLabs, fields: TargetFields, key: str) -> str:
     """Return the payload of the lines below the button.
 
@@ -27,13 +28,10 @@ async def look_at_server(settings: PageSettings, labs: PageLabs, fields: TargetF
         return no_server_payload(
             "No endpoint is named: a run boots the lab. Name your server's address above to test it."
         )
-    try:
-        target = choose_target(settings, labs, fields, key)
-        assert target.base_url is not None, "an endpoint was named"
-        async with client_of(target) as client:
-            server = await client.probe(target.model)
-            if client.wants_key and not settings.public:
-                return no_server_payload(WANTS_KEY)
-            return server_look_payload(server, client.notes, target.model, fields.endpoint.strip())
-    except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-        return look_failed_payload(as_debugger_error(error))
+    target = choose_target(settings, labs, fields, key)
+    assert target.base_url is not None, "an endpoint was named"
+    async with client_of(target) as client:
+        server = await client.probe(target.model)
+        if client.wants_key and not settings.public:
+            return no_server_payload(WANTS_KEY)
+        return server_look_payload(server, client.notes, target.model, fields.endpoint.strip())

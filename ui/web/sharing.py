@@ -6,7 +6,6 @@ and a bundle comes inside the event. Everything that leaves is masked.
 
 from __future__ import annotations
 
-import itertools
 import logging
 import os
 from dataclasses import replace
@@ -17,7 +16,9 @@ from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.ui.present import VIEWS, empty_payloads, pack_payload
 from prompt_debugger.ui.report import known_place
+from prompt_debugger.ui.web.failures import as_debugger_error
 from prompt_debugger.ui.web.handlers import Payloads
+from prompt_debugger.ui.web.numbered import NumberedAnswers
 from prompt_debugger.ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS, TargetFields
@@ -69,7 +70,7 @@ class Sharing:
 
     def __init__(self, settings: PageSettings) -> None:
         self.settings = settings
-        self._numbers = itertools.count(1)  # an answer equal to the last one would not be noticed
+        self._answers = NumberedAnswers()
 
     def first_payload(self) -> str:
         """Return what the menu is drawn with: the choices of this page, for links that name some."""
@@ -97,7 +98,7 @@ class Sharing:
         """
         try:
             if form == "link":
-                return self._answer(self._link(text, fields))
+                return self._answers.answer(self._link(text, fields))
             if form not in FORMS:
                 raise RequestError(f"A run cannot be shared as {form[:40]!r}.", f"Choose one of {', '.join(FORMS)}.")
             if trace is None:
@@ -105,19 +106,17 @@ class Sharing:
             header, data = sandbox_of().call(share_as, form, trace, wish.title, known_place(wish.at))
             if form == "run_link":
                 header |= {"at": known_place(wish.at), "base": _base()}
-            return self._answer(header, data)
-        except DebuggerError as error:
-            return self._answer(_failure(error))
+            return self._answers.answer(header, data)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            _log.exception("a run could not be shared")
-            return self._answer(_failure(DebuggerError(f"this program failed: {type(error).__name__}: {error}")))
+            failure = as_debugger_error(error, logs_words=not self.settings.public)
+            return self._answers.answer(_failure(failure))
 
     def pack_run(self, trace: Trace | None) -> str | None:
         """Return the payload of a run that the browser keeps, masked like all that leaves; `None` if there is none."""
         if trace is None:
             return None
         try:
-            return self._answer(*sandbox_of().call(share_as, "kept", trace))
+            return self._answers.answer(*sandbox_of().call(share_as, "kept", trace))
         except Exception as error:  # noqa: BLE001  # a history with a gap, no run that seems to have failed
             _log.info("a run could not be kept: %r", error)
             return None
@@ -132,8 +131,8 @@ class Sharing:
         try:
             opened = sandbox_of().call(reopen, packed, self.most_chars, is_kept=is_kept)
         except DebuggerError as error:
-            return Opened(self._answer(_failure(error)))
-        answer = self._answer({"kind": "opened", "sentence": opened.sentence, "name": opened.name})
+            return Opened(self._answers.answer(_failure(error)))
+        answer = self._answers.answer({"kind": "opened", "sentence": opened.sentence, "name": opened.name})
         return Opened(answer, _without_folder(opened.trace), opened.text, opened.payloads)
 
     @property
@@ -147,9 +146,6 @@ class Sharing:
             choices |= {"model": fields.model, "tokenizer": fields.tokenizer}
         state, notes = sandbox_of().call(make_link, text, choices)
         return {"kind": "link", "state": state, "notes": [*notes], "base": _base()}
-
-    def _answer(self, header: JSONObject, data: bytes = b"") -> str:
-        return pack_payload({**header, "number": next(self._numbers)}, data)
 
 
 def _base() -> str | None:

@@ -16,7 +16,8 @@ from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.experiments import RenderSetup
 from prompt_debugger.ui.present import tokens_payload
 from prompt_debugger.ui.present.template import edit_error_payload, edited_payload, probes_payload
-from prompt_debugger.ui.web.experiments import Asked, Bench, as_debugger_error, follow_steps
+from prompt_debugger.ui.web.experiments import Asked, Bench, follow_steps
+from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.render_setups import with_edges
 from prompt_debugger.ui.web.targets import TargetFields
 
@@ -63,6 +64,7 @@ class TemplateLab:
         is_edited = bool(template.strip()) and with_edges(template, own) != own
         return Opened(None if is_edited or with_edges(template, found) == found else found, found)
 
+    @shown_as(lambda error: Drawn(edit_error_payload(error), None))
     def render(self, asked: Asked, template: str, ending: str, kwargs: str, own: str) -> Drawn:
         """Render the request in the editor with the edited template.
 
@@ -73,16 +75,14 @@ class TemplateLab:
             kwargs: JSON object of template kwargs that win over the request's own.
             own: The model's own template.
         """
-        try:
-            self._bench.check_text(template)
-            found = self._bench.find_setup(asked.fields, asked.trace)
-            body = _changed(self._bench.read_body(asked), ending, _read_kwargs(kwargs))
-            prompt = _render(body, replace(found.setup, template=with_edges(template, own)))
-            tokens = tokens_payload(prompt.tokens)
-            return Drawn(edited_payload(prompt, own, found.source), tokens or "")
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            return Drawn(edit_error_payload(as_debugger_error(error)), None)
+        self._bench.check_text(template)
+        found = self._bench.find_setup(asked.fields, asked.trace)
+        body = _changed(self._bench.read_body(asked), ending, _read_kwargs(kwargs))
+        prompt = _render(body, replace(found.setup, template=with_edges(template, own)))
+        tokens = tokens_payload(prompt.tokens)
+        return Drawn(edited_payload(prompt, own, found.source), tokens or "")
 
+    @shown_as(edit_error_payload)
     async def probe(
         self, fields: TargetFields, trace: Trace | None, template: str, own: str
     ) -> AsyncGenerator[str | None, None]:
@@ -98,11 +98,8 @@ class TemplateLab:
                 answers = (*answers, answer)
                 yield answers
 
-        try:
-            async for answers, is_running in follow_steps(grown(), None, self._bench.redraw_rate):
-                yield None if answers is None else await in_thread(probes_payload, answers, is_running=is_running)
-        except Exception as error:  # noqa: BLE001  # as above
-            yield edit_error_payload(as_debugger_error(error))
+        async for answers, is_running in follow_steps(grown(), None, self._bench.redraw_rate):
+            yield None if answers is None else await in_thread(probes_payload, answers, is_running=is_running)
 
 
 def _render(body: JSONObject, setup: RenderSetup) -> Prompt:

@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Request, Trace
-from prompt_debugger.core.evidence import read_trace
+from prompt_debugger.core.pipeline.diagnosis import read_trace
 from prompt_debugger.core.report.wire import dump_document, trace_from_json
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.verify import About, Stored, Tally, cluster_rows, compare_rows, open_stored, summary_of
 from prompt_debugger.ui.present.tool_state import tool_error_payload
 from prompt_debugger.ui.present.verification import Changed, Side, verification_payload
 from prompt_debugger.ui.report import times_of
-from prompt_debugger.ui.web.experiments import as_debugger_error
+from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.work import shown_row
@@ -47,13 +47,11 @@ class Verifications:
     def __init__(self, settings: PageSettings) -> None:
         self._settings = settings
 
+    @shown_as(lambda error: (tool_error_payload(error), ()))
     async def open(self, first: str, second: str) -> tuple[str, Opened]:
         """Return the payload of one verification or two, and what rows are opened from."""
-        try:
-            self._check_own()
-            return await in_thread(_read, first, second)
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            return tool_error_payload(as_debugger_error(error)), ()
+        self._check_own()
+        return await in_thread(_read, first, second)
 
     async def open_row(self, opened: Opened, side: int, index: int) -> OpenedRow | None:
         """Return one row as a run that the whole page shows; `None` if it cannot be."""

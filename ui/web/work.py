@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import JSON, ChatResult, Completion, JSONObject, Parse, Request, Trace
+from prompt_debugger.core.base.types import JSON, ChatResult, Completion, JSONObject, Request, Trace
 from prompt_debugger.core.evidence import read_evidence
-from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
+from prompt_debugger.core.pipeline.reading import read_run, with_step
 from prompt_debugger.core.report import Bundle, moment_words, read_bundle, redact_json, write_bundle
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.sandbox import Limits as Sandbox
@@ -46,10 +46,7 @@ def rehearse() -> None:
     chat = ChatResult({"role": "assistant", "content": "hi"}, "stop")
     trace = Trace(request, sent=request.body, raw=Completion("hi", None, "stop"), chat=chat)
     for step in read_run(trace, frozenset()):
-        if isinstance(step, Parse):
-            trace = replace(trace, parse=step)
-        elif isinstance(step, Diagnosis):
-            trace = replace(trace, findings=step.findings, verdict=step.verdict)
+        trace = with_step(trace, step)
     for form in FORMS:
         share_as(form, trace)
     make_link(f"curl http://localhost/v1/chat/completions -d '{text}'", {})

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.types import JSON, CallOutcome, Trace
-from prompt_debugger.core.pipeline import Progress, Target, run_request
+from prompt_debugger.core.pipeline import Progress, Target
 from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.conversation.answers import ToolAnswer, answers_from_stub, request_after, returned_calls
 from prompt_debugger.core.tools.conversation.seam import Seam, seam_between
@@ -126,7 +127,7 @@ async def converse(
         if ended:
             return
         request = request_after(conversation.last, answers)
-        trace = await run_request(request, target, labs, on_progress)
+        trace = await pipeline.run(request, target, labs, on_progress)
         conversation = await in_thread(add_turn, conversation, trace, answers)
 
 

@@ -13,9 +13,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import CallOutcome, JSONObject, Prompt, Severity, Trace
-from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.core.tools.experiments.difference import TokenDifference, diff_renders
 from prompt_debugger.core.tools.experiments.variant import Rendered
@@ -192,7 +193,7 @@ async def run_experiments(
 
     async def run(body: JSONObject, plan: Plan) -> Trace:
         text = json.dumps(body, ensure_ascii=False, indent=2)
-        return await run_request(replace(first.request, body=body, text=text), target_of(plan, target), labs)
+        return await pipeline.run(replace(first.request, body=body, text=text), target_of(plan, target), labs)
 
     wanted = samples * sum(can_run(plan) for plan in plans)
     steps = step_experiments(first, plans, run, samples=samples, budget=budget)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
 
-from prompt_debugger.core.base.types import JSONObject, Parse, Trace
-from prompt_debugger.core.pipeline.diagnosis import checked_steps
-from prompt_debugger.core.pipeline.reading import read_run
-from prompt_debugger.core.sandbox import sandbox_of
+from prompt_debugger.core.base.types import JSONObject, Trace
+from prompt_debugger.core.pipeline.diagnosis import read_trace
 
 
 async def reread(first: Trace, client: str) -> Trace:
@@ -26,14 +23,7 @@ async def reread(first: Trace, client: str) -> Trace:
     chat = replace(first.chat, message=fixed_message(client, first.chat.message))
     special = frozenset() if first.vocabulary is None else frozenset(first.vocabulary.special.values())
     trace = replace(first, chat=chat, chat_stream=None, chat_whole=None, parse=None, findings=(), verdict=None)
-    steps = sandbox_of().stream(read_run, trace, special)
-    async with aclosing(checked_steps(steps, lambda: trace)) as checked:
-        async for step in checked:
-            if isinstance(step, Parse):
-                trace = replace(trace, parse=step)
-            else:
-                trace = replace(trace, findings=step.findings, verdict=step.verdict)
-    return trace
+    return await read_trace(trace, special)
 
 
 def fixed_message(source: str, message: JSONObject) -> JSONObject:

@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import CallOutcome, JSONObject, Request, Severity, Trace
-from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.render_only import render_request
 from prompt_debugger.core.tools.fixes.documents import ShrunkDocument
 from prompt_debugger.core.tools.fixes.reduce import reduce_request, size_of
@@ -142,7 +143,7 @@ async def shrink_request(
     say = report or (lambda _: None)
 
     async def run(body: JSONObject) -> Trace:
-        return await run_request(replace(request, body=body), target, labs)
+        return await pipeline.run(replace(request, body=body), target, labs)
 
     first = await run(request.body)
     told: list[bool] = []

@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import tempfile
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -20,15 +20,13 @@ from prompt_debugger.core.base.types import (
     ChatResult,
     Completion,
     JSONObject,
-    Parse,
     Request,
     Server,
     Trace,
 )
 from prompt_debugger.core.complete import Gathered
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.pipeline.diagnosis import checked_steps
-from prompt_debugger.core.pipeline.reading import read_run
+from prompt_debugger.core.pipeline.diagnosis import read_trace
 from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.lab import LabSpec, require_vllm
@@ -82,7 +80,7 @@ async def run_offline(request: Request, spec: LabSpec, method: OfflineMethod = "
         raw=renderer.with_tokens(gathered),
         chat=gathered.chat,
     )
-    return await _read(trace, renderer)
+    return await read_trace(trace, renderer.special_texts)
 
 
 def _job(body: JSONObject, spec: LabSpec, method: OfflineMethod, prompt: str) -> JSONObject:
@@ -179,15 +177,3 @@ def _notes(body: JSONObject, method: OfflineMethod) -> list[str]:
     if not (body.get("max_tokens") or body.get("max_completion_tokens")):
         notes.append("Without `max_tokens` vLLM writes 16 tokens here; a server fills the context.")
     return notes
-
-
-async def _read(trace: Trace, renderer: Renderer) -> Trace:
-    now = trace
-    steps = sandbox_of().stream(read_run, now, renderer.special_texts)
-    async with aclosing(checked_steps(steps, lambda: now)) as checked:
-        async for step in checked:
-            if isinstance(step, Parse):
-                now = replace(now, parse=step)
-            else:
-                now = replace(now, findings=step.findings, verdict=step.verdict, notes=(*now.notes, *step.notes))
-    return now

@@ -7,7 +7,6 @@ read is a row that says so.
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -29,8 +28,7 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.complete import Decoding, ServerClient, TakesTurn, gather_afterwards
 from prompt_debugger.core.diagnose.schemas import may_take_long
-from prompt_debugger.core.pipeline.diagnosis import checked_steps
-from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
+from prompt_debugger.core.pipeline.diagnosis import read_trace
 from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.report.wire import trace_to_line
 from prompt_debugger.core.report.wire.verification import PromptTokens, RowAccount
@@ -83,7 +81,7 @@ class Judge:
         error: str | None = None
         try:
             trace = await self._explained(trace, answer)
-            trace = await self._checked(trace)
+            trace = await read_trace(trace, self.renderer.special_texts)
         except DebuggerError as problem:
             error = str(problem)
         account = account_of_run(trace, attempts=answered.attempts)
@@ -102,7 +100,7 @@ class Judge:
         try:
             local = await in_thread(self.renderer.render_local, body)
             trace = replace(trace, server=self.server, sent=body, local_prompt=local)
-            trace = await self._checked(trace)
+            trace = await read_trace(trace, self.renderer.special_texts)
         except DebuggerError as problem:
             error = str(problem)
         account = replace(account_of_run(trace, attempts=attempts), labels=answer.row.labels or None, error=error)
@@ -155,18 +153,6 @@ class Judge:
             server=gathered.server or self.server,
             notes=gathered.notes,
         )
-
-    async def _checked(self, trace: Trace) -> Trace:
-        """Add census, ledger, findings and verdict."""
-        steps = sandbox_of().stream(read_run, trace, self.renderer.special_texts)
-        async with aclosing(checked_steps(steps, lambda: trace)) as checked:
-            async for step in checked:
-                if isinstance(step, Parse):
-                    trace = replace(trace, parse=step)
-                elif isinstance(step, Diagnosis):
-                    notes = (*trace.notes, *step.notes)
-                    trace = replace(trace, findings=step.findings, verdict=step.verdict, notes=notes)
-        return trace
 
 
 def _rendered(renderer: Renderer, body: JSONObject) -> tuple[Prompt | None, str | None]:

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete import ServerClient, Timeouts
@@ -15,7 +16,7 @@ from prompt_debugger.core.complete.backends import events, http
 from prompt_debugger.core.complete.backends.exchanges import MAX_PIECES, ExchangeLog, listening
 from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_CHOICES
 from prompt_debugger.core.complete.shapes import objects_of
-from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.request import read_request
 from tests.core.complete.faulty_server import Behaviour, answer, chunk, drip, faulty_server, raw, stream
 
@@ -154,7 +155,7 @@ async def test_one_finding_says_that_the_answer_was_cut(monkeypatch: pytest.Monk
     }
     async with faulty_server(behaviours) as server:
         body = {**BODY, "stream": path.endswith("#stream")}
-        trace = await run_request(read_request(json.dumps(body)), Target(base_url=server.base_url))
+        trace = await pipeline.run(read_request(json.dumps(body)), Target(base_url=server.base_url))
 
     assert [finding.title for finding in trace.findings if "was cut" in finding.title] == [
         "The answer did not end, and was cut."
@@ -187,7 +188,7 @@ async def test_a_run_takes_no_longer_than_its_target_says() -> None:
     }
     async with faulty_server(behaviours) as server:
         try:
-            trace = await run_request(read_request(json.dumps(BODY)), Target(base_url=server.base_url, run_s=2.0))
+            trace = await pipeline.run(read_request(json.dumps(BODY)), Target(base_url=server.base_url, run_s=2.0))
             said = " ".join(finding.detail for finding in trace.findings)
         except BackendError as error:  # nothing had come yet, on a slow machine
             said = error.message

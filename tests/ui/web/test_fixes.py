@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core import pipeline
+from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.fixes.experiments import Experiment, tried_fixes
@@ -75,7 +76,7 @@ def server_url(tmp_path_factory):
 @pytest.mark.servers
 async def test_a_fix_is_tried_on_the_server_of_the_run_and_on_no_other(server_url, lab_model_dir):
     request, fixes = read_request(json.dumps(FAULTY)), page()
-    trace = await run_request(request, Target(base_url=server_url, tokenizer=lab_model_dir))
+    trace = await pipeline.run(request, Target(base_url=server_url, tokenizer=lab_model_dir))
     fields = NOWHERE._replace(endpoint=server_url, tokenizer=str(lab_model_dir))
 
     told = await collect(fixes.try_fix(Ran(trace, fields, "a"), "PD101"))
@@ -93,7 +94,7 @@ async def test_a_fix_is_tried_on_the_server_of_the_run_and_on_no_other(server_ur
 @pytest.mark.servers
 async def test_a_trial_counts_among_a_visitors_runs(server_url, lab_model_dir):
     target = Target(base_url=server_url, tokenizer=lab_model_dir)
-    trace = await run_request(read_request(json.dumps(FAULTY)), target)
+    trace = await pipeline.run(read_request(json.dumps(FAULTY)), target)
     fixes = page(2, public=True, target=target)
 
     told = [await collect(fixes.try_fix(Ran(trace, NOWHERE, "a"), "PD101")) for _ in range(3)]
@@ -175,7 +176,7 @@ def trials_page(**settings):
 
 @pytest.mark.servers
 async def test_experiments_run_what_was_chosen_beside_the_unchanged_request(server_url, lab_model_dir):
-    trace = await run_request(read_request(json.dumps(FAULTY)), Target(base_url=server_url, tokenizer=lab_model_dir))
+    trace = await pipeline.run(read_request(json.dumps(FAULTY)), Target(base_url=server_url, tokenizer=lab_model_dir))
     ran = Ran(trace, NOWHERE._replace(endpoint=server_url, tokenizer=str(lab_model_dir)), "a")
     trials, _ = trials_page()
 
@@ -195,7 +196,7 @@ async def test_experiments_run_what_was_chosen_beside_the_unchanged_request(serv
 @pytest.mark.servers
 async def test_other_stops_are_variants_and_log_probabilities_give_the_margin(server_url, lab_model_dir):
     body = {**FAULTY, "stop": ["END"]}
-    trace = await run_request(
+    trace = await pipeline.run(
         read_request(json.dumps(body)), Target(base_url=server_url, tokenizer=lab_model_dir, tool_parser="kimi_k2")
     )
     ran = Ran(trace, NOWHERE._replace(endpoint=server_url, tokenizer=str(lab_model_dir)), "a")
@@ -222,7 +223,7 @@ async def test_other_stops_are_variants_and_log_probabilities_give_the_margin(se
 @pytest.mark.servers
 async def test_an_edited_template_is_a_variant_but_not_on_a_public_page(server_url, lab_model_dir):
     target = Target(base_url=server_url, tokenizer=lab_model_dir)
-    trace = await run_request(read_request(json.dumps(FAULTY)), target)
+    trace = await pipeline.run(read_request(json.dumps(FAULTY)), target)
     trace = replace(trace, server=replace(trace.server, kind="vllm"))
     ran = Ran(trace, NOWHERE._replace(endpoint=server_url, tokenizer=str(lab_model_dir)), "a")
 
@@ -258,7 +259,7 @@ def test_a_request_is_asked_again_with_log_probabilities():
 )
 async def test_an_order_that_asks_for_nothing_or_too_much_is_refused(server_url, lab_model_dir, order, words):
     target = Target(base_url=server_url, tokenizer=lab_model_dir)
-    trace = await run_request(read_request(json.dumps(FAULTY)), target)
+    trace = await pipeline.run(read_request(json.dumps(FAULTY)), target)
     trials, _ = trials_page(public=True, target=target)
 
     [step] = [one async for one in trials.run(Ran(trace, NOWHERE, "a"), order)]
@@ -269,7 +270,7 @@ async def test_an_order_that_asks_for_nothing_or_too_much_is_refused(server_url,
 @pytest.mark.servers
 async def test_a_request_shrinks_within_what_a_visitor_may_run(server_url, lab_model_dir):
     target = Target(base_url=server_url, tokenizer=lab_model_dir)
-    trace = await run_request(read_request(json.dumps(FAULTY)), target)
+    trace = await pipeline.run(read_request(json.dumps(FAULTY)), target)
     _, over = trials_page(public=True, target=target)
 
     told = [unpack_payload(one) async for one in over.shrink(Ran(trace, NOWHERE, "a"))]
@@ -333,4 +334,4 @@ async def test_without_the_parsers_name_no_test_is_written():
     [told] = [read(one)[0] async for one in over.upstream_test(unnamed, "vllm")]
 
     assert (told["state"], told["place"]) == ("error", None)
-    assert "does not tell which tool parser" in told["sentence"]
+    assert "does not report which tool parser" in told["sentence"]

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.types import ChatResult
-from prompt_debugger.core.pipeline import Target, find_example, run_request
+from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.pipeline.render_only import render_request
 from prompt_debugger.core.request import read_request
@@ -173,7 +174,7 @@ async def test_a_public_page_has_fewer_turns():
 
 @pytest.mark.lab
 async def test_typed_answers_and_then_the_stub_go_on_until_no_call_is_left(labs):
-    first = await run_request(read_request(find_example("healthy-call").request_text), Target(), labs)
+    first = await pipeline.run(read_request(find_example("healthy-call").request_text), Target(), labs)
     loop = page(labs)
 
     steps = await collect(

@@ -27,7 +27,8 @@ from prompt_debugger.core.tools.fixes.patch import patch_between
 from prompt_debugger.core.tools.fixes.plans import pick_plans
 from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import keys_of, order_of, trials_payload, variants_payload
-from prompt_debugger.ui.web.experiments import Bench, as_debugger_error
+from prompt_debugger.ui.web.experiments import Bench
+from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.fixes.runs import PUBLIC_RUNS, PageRuns, Ran, RunProgress, ticking
 from prompt_debugger.ui.web.render_setups import with_edges, with_own_template
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
@@ -63,46 +64,42 @@ class Experiments:
         self._bench = bench
         self.most_runs = PUBLIC_RUNS if runs.is_public else MAX_RUNS
 
+    @shown_as(bench_error_payload)
     async def plan(self, ran: Ran, edited: Edited = UNEDITED) -> str:
         """Return what can be tried: fixes, all of them together, switches, stops, parsers, and the edited template."""
-        try:
-            trace, target = self._runs.target(ran)
-            plans = await in_thread(self._plans, ran, trace, target, edited)
-            ticked = frozenset(key for key in plans if key.startswith("fix"))
-            return await in_thread(variants_payload, plans, ticked, trace, self.most_runs)
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            return bench_error_payload(as_debugger_error(error))
+        trace, target = self._runs.target(ran)
+        plans = await in_thread(self._plans, ran, trace, target, edited)
+        ticked = frozenset(key for key in plans if key.startswith("fix"))
+        return await in_thread(variants_payload, plans, ticked, trace, self.most_runs)
 
+    @shown_as(lambda error: TrialStep(bench_error_payload(error)))
     async def run(self, ran: Ran, order: str, edited: Edited = UNEDITED) -> AsyncGenerator[TrialStep, None]:
         """Run what was chosen; yield the table as it grows."""
-        try:
-            trace, target = self._runs.target(ran)
-            asked = order_of(order)
-            plans = await in_thread(self._plans, ran, trace, target, edited)
-            chosen = await in_thread(_chosen, plans, trace, target, asked)
-            has_margin = asked.get("logprobs") is True
-            source = f"On {trace.server.base_url if trace.server else ''}; each run as if it had been pasted."
-            progress = RunProgress()
+        trace, target = self._runs.target(ran)
+        asked = order_of(order)
+        plans = await in_thread(self._plans, ran, trace, target, edited)
+        chosen = await in_thread(_chosen, plans, trace, target, asked)
+        has_margin = asked.get("logprobs") is True
+        source = f"On {trace.server.base_url if trace.server else ''}; each run as if it had been pasted."
+        progress = RunProgress()
 
-            async def run(body: JSONObject, plan: Plan) -> Trace:
-                body = with_logprobs(body) if has_margin else body
-                return await self._runs.run(ran, target, body, plan, progress)
+        async def run(body: JSONObject, plan: Plan) -> Trace:
+            body = with_logprobs(body) if has_margin else body
+            return await self._runs.run(ran, target, body, plan, progress)
 
-            samples = _number(asked.get("samples"), MAX_SAMPLES, "samples")
-            budget = _number(asked.get("budget"), self.most_runs, "runs")
-            steps = step_experiments(trace, chosen, run, samples=samples, budget=budget)
-            last, said = Step((), 0, 0, 0), ""
-            async with aclosing(ticking(steps, self._runs.redraw_rate)) as ticks:
-                async for step in ticks:
-                    if step is None and progress.sentence == said:
-                        continue
-                    last, said = step or last, progress.sentence
-                    drawn = await in_thread(trials_payload, last, source, said, is_running=True)
-                    yield TrialStep(drawn, _kept(last.experiments))
-            drawn = await in_thread(trials_payload, last, source, "", is_running=False)
-            yield TrialStep(drawn, _kept(last.experiments))
-        except Exception as error:  # noqa: BLE001  # as above
-            yield TrialStep(bench_error_payload(as_debugger_error(error)))
+        samples = _number(asked.get("samples"), MAX_SAMPLES, "samples")
+        budget = _number(asked.get("budget"), self.most_runs, "runs")
+        steps = step_experiments(trace, chosen, run, samples=samples, budget=budget)
+        last, said = Step((), 0, 0, 0), ""
+        async with aclosing(ticking(steps, self._runs.redraw_rate)) as ticks:
+            async for step in ticks:
+                if step is None and progress.sentence == said:
+                    continue
+                last, said = step or last, progress.sentence
+                drawn = await in_thread(trials_payload, last, source, said, is_running=True)
+                yield TrialStep(drawn, _kept(last.experiments))
+        drawn = await in_thread(trials_payload, last, source, "", is_running=False)
+        yield TrialStep(drawn, _kept(last.experiments))
 
     def _plans(self, ran: Ran, trace: Trace, target: Target, edited: Edited) -> dict[str, Plan]:
         """Return the variants by the key that the page chooses them by."""

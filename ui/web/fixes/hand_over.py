@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import suppress
@@ -20,11 +19,11 @@ from prompt_debugger.core.tools.fixes.shrink import Shrinking, Shrunk, shrink_ru
 from prompt_debugger.core.tools.fixes.trial import Trial, try_test
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME, write_plugin
-from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import shrinking_payload, shrunk_payload, upstream_payload, waiting_payload
-from prompt_debugger.ui.web.experiments import as_debugger_error
+from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.fixes.runs import NOTHING, PageRuns, Ran, RunProgress
+from prompt_debugger.ui.web.numbered import NumberedAnswers
 from prompt_debugger.ui.web.work import upstream_source
 
 PUBLIC_SHRINK_RUNS = 6  # and three that confirm: within what a page may run in a minute
@@ -36,9 +35,10 @@ class HandOver:
 
     def __init__(self, runs: PageRuns) -> None:
         self._runs = runs
-        self._numbers = itertools.count(1)
+        self._answers = NumberedAnswers()
         self.most_runs = PUBLIC_SHRINK_RUNS if runs.is_public else SHRINK_RUNS
 
+    @shown_as(bench_error_payload)
     async def shrink(self, ran: Ran) -> AsyncGenerator[str, None]:
         """Make the request of the last run as small as it goes; yield the smallest so far."""
         task: asyncio.Task[Shrunk] | None = None
@@ -59,8 +59,6 @@ class HandOver:
             shrunk = task.result()
             curl = await in_thread(request_as, "curl", shrunk.request, trace)
             yield await in_thread(shrunk_payload, shrunk, curl)
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            yield bench_error_payload(as_debugger_error(error))
         finally:
             if task is not None:
                 task.cancel()
@@ -69,42 +67,37 @@ class HandOver:
 
     def plugin(self, trace: Trace | None) -> str:
         """Return the parser plugin for the family of the last run, as a file."""
-        try:
-            if trace is None or trace.parse is None:
-                raise NOTHING
-            found = trace.parse.parsed.format
-            family = "all" if found in ("generic", "harmony") else found
-            name = f"prompt_debugger_{family}.py"
-            flags = f"--enable-auto-tool-choice --tool-parser-plugin {name} --tool-call-parser {PARSER_NAME}"
-            hint = f"Start vLLM with `{flags}`."
-            header: JSONObject = {"kind": "file", "name": name, "type": "text/x-python", "hint": hint}
-            return pack_payload({**header, "number": next(self._numbers)}, write_plugin(family).encode())
-        except Exception as error:  # noqa: BLE001  # as above
-            failure = as_debugger_error(error)
-            return pack_payload(
-                {"kind": "failure", "sentence": failure.message, "hint": failure.hint, "number": next(self._numbers)}
-            )
+        return shown_as(self._answers.failure)(self._plugin)(trace)
 
+    def _plugin(self, trace: Trace | None) -> str:
+        if trace is None or trace.parse is None:
+            raise NOTHING
+        found = trace.parse.parsed.format
+        family = "all" if found in ("generic", "harmony") else found
+        name = f"prompt_debugger_{family}.py"
+        flags = f"--enable-auto-tool-choice --tool-parser-plugin {name} --tool-call-parser {PARSER_NAME}"
+        hint = f"Start vLLM with `{flags}`."
+        header: JSONObject = {"kind": "file", "name": name, "type": "text/x-python", "hint": hint}
+        return self._answers.answer(header, write_plugin(family))
+
+    @shown_as(bench_error_payload)
     async def upstream_test(self, trace: Trace | None, engine: str) -> AsyncGenerator[str, None]:
         """Write a test for maintainers, and run it where that is possible."""
-        try:
-            if trace is None:
-                raise NOTHING
-            known = engine if engine in PARSER_TESTS else next(iter(PARSER_TESTS))
-            if trace.server is None or trace.server.tool_parser is None:
-                unnamed = "The server does not report which tool parser it uses, and a test needs its name."
-                how = f"`report BUNDLE --upstream-test {known} --parser NAME` writes the test."
-                raise RequestError(unnamed, f"Save the run as a JSON bundle; {how}")
-            source = await sandbox_of().run(upstream_source, trace, known)
-            python, why_not = self._where_to_run(known)
-            if python is None:
-                yield await in_thread(upstream_payload, known, source, None, why_not)
-                return
-            yield waiting_payload(f"The test is written; it runs in the installed {title_of(known)}")
-            trial = await in_thread(_try, source, PARSER_TESTS[known].package, python)
-            yield await in_thread(upstream_payload, known, source, trial, "")
-        except Exception as error:  # noqa: BLE001  # as above
-            yield bench_error_payload(as_debugger_error(error))
+        if trace is None:
+            raise NOTHING
+        known = engine if engine in PARSER_TESTS else next(iter(PARSER_TESTS))
+        if trace.server is None or trace.server.tool_parser is None:
+            unnamed = "The server does not report which tool parser it uses, and a test needs its name."
+            how = f"`report BUNDLE --upstream-test {known} --parser NAME` writes the test."
+            raise RequestError(unnamed, f"Save the run as a JSON bundle; {how}")
+        source = await sandbox_of().run(upstream_source, trace, known)
+        python, why_not = self._where_to_run(known)
+        if python is None:
+            yield await in_thread(upstream_payload, known, source, None, why_not)
+            return
+        yield waiting_payload(f"The test is written; it runs in the installed {title_of(known)}")
+        trial = await in_thread(_try, source, PARSER_TESTS[known].package, python)
+        yield await in_thread(upstream_payload, known, source, trial, "")
 
     def _where_to_run(self, engine: str) -> tuple[str | None, str]:
         """Return the Python that is to run a test, or why none is."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import NamedTuple
@@ -20,13 +19,13 @@ from prompt_debugger.core.tools.conversation import (
     request_after,
 )
 from prompt_debugger.core.tools.fixes.experiments import Plan
-from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.conversation import conversation_payload, document_of
 from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import order_of
 from prompt_debugger.ui.present.words import as_sentence
-from prompt_debugger.ui.web.experiments import as_debugger_error
+from prompt_debugger.ui.web.failures import as_debugger_error, shown_as
 from prompt_debugger.ui.web.fixes.runs import NOTHING, PUBLIC_RUNS, PageRuns, Ran, RunProgress, ticking
+from prompt_debugger.ui.web.numbered import NumberedAnswers
 from prompt_debugger.ui.web.work import mask_document
 
 MOST_TURNS = 40  # of one conversation; each holds a whole run
@@ -60,18 +59,16 @@ class ToolLoop:
 
     def __init__(self, runs: PageRuns) -> None:
         self._runs = runs
-        self._numbers = itertools.count(1)  # an answer equal to the last one would not be noticed
+        self._answers = NumberedAnswers()
         self.most_turns = PUBLIC_RUNS if runs.is_public else MOST_TURNS
 
+    @shown_as(lambda error: LoopStep(bench_error_payload(error)))
     async def show(self, trace: Trace | None, known: Conversation | None) -> LoopStep:
         """Return the conversation that the run on the page belongs to, or begins."""
-        try:
-            conversation = _conversation_of(trace, known)
-            drawn = await in_thread(self._drawn, conversation)
-            # One that goes on meanwhile has grown since.
-            return LoopStep(drawn, None if conversation is known else conversation)
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            return LoopStep(bench_error_payload(as_debugger_error(error)))
+        conversation = _conversation_of(trace, known)
+        drawn = await in_thread(self._drawn, conversation)
+        # One that goes on meanwhile has grown since.
+        return LoopStep(drawn, None if conversation is known else conversation)
 
     async def run_turns(self, ran: Ran, order: str, known: Conversation | None) -> AsyncGenerator[LoopStep, None]:
         """Answer the open calls and run again; yield the conversation as it grows."""
@@ -127,25 +124,20 @@ class ToolLoop:
         """Return a turn's request, for the editor."""
         found = self.open(order, known)
         if found is None:
-            return self._failed(NOTHING)
-        header: JSONObject = {"kind": "apply", "runs": False, "number": next(self._numbers)}
-        return pack_payload(header, body_text(found[1].request.body).encode("utf-8", "replace"))
+            return self._answers.failure(NOTHING)
+        return self._answers.answer({"kind": "apply", "runs": False}, body_text(found[1].request.body))
 
     async def save(self, known: Conversation | None) -> str:
         """Return the whole conversation as a file, masked like all that leaves."""
-        try:
-            if known is None:
-                raise NOTHING
-            data = await sandbox_of().run(mask_document, await in_thread(document_of, known))
-            name = "prompt-debugger-conversation.json"
-            header: JSONObject = {"kind": "file", "name": name, "type": "application/json", "hint": ""}
-            return await in_thread(pack_payload, {**header, "number": next(self._numbers)}, data)
-        except Exception as error:  # noqa: BLE001  # as above
-            return self._failed(as_debugger_error(error))
+        return await shown_as(self._answers.failure)(self._save)(known)
 
-    def _failed(self, error: DebuggerError) -> str:
-        header: JSONObject = {"kind": "failure", "sentence": error.message, "hint": error.hint}
-        return pack_payload({**header, "number": next(self._numbers)})
+    async def _save(self, known: Conversation | None) -> str:
+        if known is None:
+            raise NOTHING
+        data = await sandbox_of().run(mask_document, await in_thread(document_of, known))
+        name = "prompt-debugger-conversation.json"
+        header: JSONObject = {"kind": "file", "name": name, "type": "application/json", "hint": ""}
+        return await in_thread(self._answers.answer, header, data)
 
     def _drawn(
         self, conversation: Conversation, *, state: str = "done", sentence: str = "", now: str | None = None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSONObject, Trace
@@ -19,10 +19,11 @@ from prompt_debugger.core.tools.fixes.forms import FORMS, NAMES, Form, request_a
 from prompt_debugger.core.tools.fixes.margin import with_logprobs
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.core.tools.fixes.patch import apply_patch
-from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.offered_fixes import can_try, trial_error_payload, trial_payload, tried_payload
-from prompt_debugger.ui.web.experiments import Asked, Bench, as_debugger_error
+from prompt_debugger.ui.web.experiments import Asked, Bench
+from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.fixes.runs import NOTHING, PageRuns, Ran, RunProgress, ticking
+from prompt_debugger.ui.web.numbered import NumberedAnswers
 from prompt_debugger.ui.web.render_setups import with_edges
 
 
@@ -32,29 +33,29 @@ class OfferedFixes:
     def __init__(self, runs: PageRuns, bench: Bench) -> None:
         self._runs = runs
         self._bench = bench
-        self._numbers = itertools.count(1)  # an answer equal to the last one would not be noticed
+        self._answers = NumberedAnswers()
 
-    async def try_fix(self, ran: Ran, code: str) -> AsyncGenerator[str, None]:
+    def try_fix(self, ran: Ran, code: str) -> AsyncGenerator[str, None]:
         """Run the changed request once; yield how it goes, and how it ended."""
-        try:
-            trace, target = self._runs.target(ran)
-            plan, progress = plan_to_try(trace, code, target), RunProgress("Running the changed request")
+        return shown_as(partial(trial_error_payload, code))(self._try_fix)(ran, code)
 
-            async def run(body: JSONObject, plan: Plan) -> Trace:
-                return await self._runs.run(ran, target, body, plan, progress)
+    async def _try_fix(self, ran: Ran, code: str) -> AsyncGenerator[str, None]:
+        trace, target = self._runs.target(ran)
+        plan, progress = plan_to_try(trace, code, target), RunProgress("Running the changed request")
 
-            made: Experiment | None = None
-            said = ""
-            async with aclosing(ticking(step_experiments(trace, [plan], run), self._runs.redraw_rate)) as steps:
-                async for step in steps:
-                    made = step.experiments[-1] if step is not None and step.experiments else made
-                    if progress.sentence != said:
-                        said = progress.sentence
-                        yield trial_payload(code, "running", said)
-            assert made is not None
-            yield await in_thread(self._ended, trace, code, made)
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            yield trial_error_payload(code, as_debugger_error(error))
+        async def run(body: JSONObject, plan: Plan) -> Trace:
+            return await self._runs.run(ran, target, body, plan, progress)
+
+        made: Experiment | None = None
+        said = ""
+        async with aclosing(ticking(step_experiments(trace, [plan], run), self._runs.redraw_rate)) as steps:
+            async for step in steps:
+                made = step.experiments[-1] if step is not None and step.experiments else made
+                if progress.sentence != said:
+                    said = progress.sentence
+                    yield trial_payload(code, "running", said)
+        assert made is not None
+        yield await in_thread(self._ended, trace, code, made)
 
     def _ended(self, trace: Trace, code: str, made: Experiment) -> str:
         if made.problem:
@@ -83,7 +84,7 @@ class OfferedFixes:
             known: Form = next((one for one in FORMS if one == form), FORMS[0])
             body = _changed(trace, code)
             assert trace is not None
-            return self._answer({"kind": "copy", "name": NAMES[known]}, request_as(known, body, trace))
+            return self._answers.answer({"kind": "copy", "name": NAMES[known]}, request_as(known, body, trace))
 
         return self._guarded(made)
 
@@ -119,17 +120,10 @@ class OfferedFixes:
         return changed.body
 
     def _apply(self, body: JSONObject, *, compares: bool = True) -> str:
-        return self._answer({"kind": "apply", "compares": compares}, body_text(body))
+        return self._answers.answer({"kind": "apply", "compares": compares}, body_text(body))
 
     def _guarded(self, make: Callable[[], str]) -> str:
-        try:
-            return make()
-        except Exception as error:  # noqa: BLE001  # as above
-            failure = as_debugger_error(error)
-            return self._answer({"kind": "failure", "sentence": failure.message, "hint": failure.hint})
-
-    def _answer(self, header: JSONObject, text: str = "") -> str:
-        return pack_payload({**header, "number": next(self._numbers)}, text.encode("utf-8", "replace"))
+        return shown_as(self._answers.failure)(make)()
 
 
 def plan_to_try(trace: Trace, code: str, target: Target) -> Plan:

@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSONObject, Trace
-from prompt_debugger.core.pipeline import Progress, Target, run_request
+from prompt_debugger.core.pipeline import Progress, Target
 from prompt_debugger.core.request import body_text
 from prompt_debugger.core.sandbox import VISITOR, sandbox_of
 from prompt_debugger.core.tools.fixes.experiments import Plan, target_of
@@ -92,7 +93,7 @@ class PageRuns:
                 await handlers.gate.wait(turn)
             try:
                 async with asyncio.timeout(limits.run_s):
-                    return await run_request(request, aimed, handlers.labs.pool, progress.take)
+                    return await pipeline.run(request, aimed, handlers.labs.pool, progress.take)
             except TimeoutError:
                 raise LimitError(f"the run was ended after {limits.run_s:g} s, the most that is given to one") from None
 

@@ -56,7 +56,7 @@ def wire_loop(page: Page, panel: LoopPanel, orders: OrderPanel, loop: ToolLoop) 
     state, answers = panel.conversation, orders.answers
     asked = "(_, ...values) => [PromptDebugger.loopOrder(), ...values]"
     inputs = [orders.order, state, page.trace, *page.request.sending_fields]
-    wire_form(panel.form, "go_on", run_turns, inputs, [state], js=asked, limit=ORDER_LIMIT)
+    wire_form(panel.form, "run_turns", run_turns, inputs, [state], js=asked, limit=ORDER_LIMIT)
     # Pressed by the script where the panel is opened, and inside a turn.
     with gr.Column(elem_classes=["pd-unseen"]):
         names = ("show-loop", "open-turn", "turn-request", "save-loop")

@@ -7,7 +7,8 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import ParserOutcome
-from prompt_debugger.core.evidence import Form, read_evidence, read_trace
+from prompt_debugger.core.evidence import Form, read_evidence
+from prompt_debugger.core.pipeline.diagnosis import read_trace
 from prompt_debugger.core.tools.check import cell_trace, check_without_parsers, ideal_of, pasted_text
 from prompt_debugger.core.tools.check.model import CheckedModel
 from tests.core.tools.check.checks import RIGHT, WRONG, check_of

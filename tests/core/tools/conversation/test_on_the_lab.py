@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from prompt_debugger.core.pipeline import Target, find_example, run_request
+from prompt_debugger.core import pipeline
+from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.conversation import converse
 
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.lab
 
 
 async def conversation_from(body, stub, labs, **options):
-    trace = await run_request(read_request(json.dumps(body)), Target(), labs)
+    trace = await pipeline.run(read_request(json.dumps(body)), Target(), labs)
     *_, conversation = [one async for one in converse(trace, Target(), labs, stub, **options)]
     return conversation
 

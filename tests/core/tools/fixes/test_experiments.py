@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.pipeline import Target, find_example, run_request
+from prompt_debugger.core import pipeline
+from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.fixes.experiments import run_experiments, tried_fixes
 from prompt_debugger.core.tools.fixes.plans import pick_plans
@@ -24,7 +25,7 @@ FAULTY = (
 
 
 async def experiments_on(text, target, labs, **options):
-    trace = await run_request(read_request(text), target, labs)
+    trace = await pipeline.run(read_request(text), target, labs)
     return trace, [one async for one in run_experiments(trace, target, labs, **options)]
 
 
@@ -78,7 +79,7 @@ async def test_all_three_faults_in_one_request_are_named_fixed_and_mended_one_by
 async def test_a_plugin_that_a_person_picks_is_put_into_a_lab_of_its_own_and_brings_the_call_back(labs):
     example = find_example("dropped-call")
     target = Target(lab=example.lab)
-    trace = await run_request(read_request(example.request_text), target, labs)
+    trace = await pipeline.run(read_request(example.request_text), target, labs)
 
     plans = pick_plans(trace, target, ["plugin"])
     done = [one async for one in run_experiments(trace, target, labs, picked=plans)]

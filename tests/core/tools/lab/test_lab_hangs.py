@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSONObject, Request, Trace
-from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import Lab, LabPool, LabSpec
 from tests.core.tools.lab.heavy import HARMLESS, HEAVY, body_with
 from tests.patience import PATIENCE_S
@@ -23,7 +24,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
 def run(extra: JSONObject, labs: LabPool) -> Trace:
     body = body_with(extra)
-    return asyncio.run(run_request(Request(body, json.dumps(body)), Target(), labs))
+    return asyncio.run(pipeline.run(Request(body, json.dumps(body)), Target(), labs))
 
 
 @pytest.mark.parametrize("kind", HEAVY)

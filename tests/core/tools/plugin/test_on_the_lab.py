@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.types import Severity
-from prompt_debugger.core.pipeline import Target, find_example, run_request
+from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.lab import LabSpec
 from prompt_debugger.core.tools.plugin.write import write_plugin
@@ -19,7 +20,7 @@ async def test_the_dropped_call_comes_back_streamed_and_not(labs, tmp_path):
     spec = LabSpec(tool_parser="prompt_debugger", extra_args=("--tool-parser-plugin", str(file)))
     request = read_request(find_example("dropped-call").request_text)
 
-    trace = await run_request(request, Target(lab=spec), labs)
+    trace = await pipeline.run(request, Target(lab=spec), labs)
 
     assert trace.verdict is not None
     assert trace.chat is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from contextvars import Context
 from dataclasses import dataclass, field, replace
@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import BackendError, LabError
-from prompt_debugger.core.base.types import JSONObject, Parse, Refusal, Request, Server, Trace
+from prompt_debugger.core.base.types import JSONObject, Refusal, Request, Server, Trace
 from prompt_debugger.core.complete import Gathered, ServerClient, Timeouts, gather
-from prompt_debugger.core.pipeline.diagnosis import checked_steps
+from prompt_debugger.core.pipeline.diagnosis import judged_steps
 from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_for
 from prompt_debugger.core.pipeline.progress import Progress, ProgressQueue
 from prompt_debugger.core.pipeline.reading import read_run
@@ -23,28 +23,6 @@ from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.lab import Lab, LabPool, LabProgress
 
 _DEATH_S = 2.0
-
-
-async def debug_request(request: Request, target: Target, labs: LabPool | None = None) -> AsyncIterator[Progress]:
-    """Run a request and yield the trace as it fills; the last one is complete.
-
-    Closing the iterator cancels the run and its connections.
-
-    Args:
-        request: What to run.
-        target: Where to.
-        labs: Labs that may be booted for it; not needed for an endpoint.
-
-    Yields:
-        Progress, at least once per stage.
-
-    Raises:
-        DebuggerError: The run could not be done; what it had found is in the last item.
-    """
-    async with follow_request(request, target, labs) as (progresses, run):
-        while (progress := await progresses.next()) is not None:
-            yield progress
-        await run
 
 
 class Following(NamedTuple):
@@ -60,7 +38,7 @@ class Following(NamedTuple):
 
 
 @asynccontextmanager
-async def follow_request(
+async def follow(
     request: Request, target: Target, labs: LabPool | None = None, *, context: Context | None = None
 ) -> AsyncGenerator[Following, None]:
     """Run a request as long as the block goes on, which takes of its progress what it has time for.
@@ -82,7 +60,7 @@ async def follow_request(
             await run
 
 
-async def run_request(
+async def run(
     request: Request,
     target: Target,
     labs: LabPool | None = None,
@@ -90,14 +68,22 @@ async def run_request(
 ) -> Trace:
     """Run a request to its end and return the complete trace.
 
+    Args:
+        request: What to run.
+        target: Where to.
+        labs: Labs that may be booted for it; not needed for an endpoint.
+        on_progress: Told what is known so far.
+
     Raises:
         DebuggerError: The run could not be done.
     """
     trace = Trace(request=request)
-    async for progress in debug_request(request, target, labs):
-        trace = progress.trace
-        if on_progress is not None:
-            on_progress(progress)
+    async with follow(request, target, labs) as (progresses, task):
+        while (progress := await progresses.next()) is not None:
+            trace = progress.trace
+            if on_progress is not None:
+                on_progress(progress)
+        await task
     return trace
 
 
@@ -213,14 +199,9 @@ class _Run:
     async def read(self, renderer: Renderer) -> None:
         """Stages C and D: our census and the account of every character; then findings and the run in one sentence."""
         steps = sandbox_of().stream(read_run, self.trace, renderer.special_texts)
-        async with aclosing(checked_steps(steps, lambda: self.trace)) as checked:
-            async for step in checked:
-                if isinstance(step, Parse):
-                    self.update("Read the output", replace(self.trace, parse=step))
-                else:
-                    notes = (*self.trace.notes, *step.notes)
-                    ended = replace(self.trace, findings=step.findings, verdict=step.verdict, notes=notes)
-                    self.update("Done", ended)
+        async with aclosing(judged_steps(self.trace, steps)) as judged:
+            async for trace in judged:
+                self.update("Read the output" if trace.verdict is None else "Done", trace)
 
     @property
     def trace(self) -> Trace:

@@ -7,9 +7,10 @@ import signal
 
 import pytest
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import DebuggerError, LabError
 from prompt_debugger.core.base.types import Basis, Stage
-from prompt_debugger.core.pipeline import Target, debug_request, find_example, run_request
+from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.lab import LabPool, LabSpec
 
@@ -31,7 +32,14 @@ def request_of(**fields):
 
 
 def run(request, labs, **target):
-    return asyncio.run(run_request(request, Target(**target), labs))
+    return asyncio.run(pipeline.run(request, Target(**target), labs))
+
+
+async def followed(request, labs):
+    async with pipeline.follow(request, Target(), labs) as (progresses, task):
+        while (progress := await progresses.next()) is not None:
+            yield progress
+        await task
 
 
 def test_stages_fill_up_in_order(labs):
@@ -39,7 +47,7 @@ def test_stages_fill_up_in_order(labs):
 
     async def go():
         request = read_request(find_example("healthy-call").request_text)
-        async for progress in debug_request(request, Target(), labs):
+        async for progress in followed(request, labs):
             trace = progress.trace
             stages = (trace.server, trace.local_prompt, trace.chat, trace.parse, trace.verdict)
             seen.append(tuple(stage is not None for stage in stages))
@@ -78,7 +86,7 @@ def test_a_refused_request_is_a_verdict_not_an_exception(labs):
 def test_closing_the_iterator_ends_the_run_and_leaves_the_lab(labs):
     async def go():
         request = request_of(max_tokens=1500, ignore_eos=True)
-        async for progress in debug_request(request, Target(), labs):
+        async for progress in followed(request, labs):
             if progress.raw_text or progress.chat_text:
                 break
         return progress
@@ -97,7 +105,7 @@ def test_a_server_killed_midway_is_one_clear_error_and_the_next_run_boots_anothe
         request = request_of(max_tokens=1900, ignore_eos=True)
         last, killed = None, False
         try:
-            async for progress in debug_request(request, Target(), labs):
+            async for progress in followed(request, labs):
                 last = progress
                 if not killed and (progress.raw_text or progress.chat_text):
                     os.kill(labs.peek(LabSpec()).pid, signal.SIGKILL)
