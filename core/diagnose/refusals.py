@@ -106,7 +106,9 @@ def understand(refusal: Refusal) -> Understood:
     if known is not None and known.error.stage is not Stage.REQUEST and cause is not Cause.CONTEXT:
         stage = known.error.stage
     is_seen = known is not None or quoted is not None or refusal.code in _CODES or refusal.status is not None
-    is_concluded = cause in (Cause.TEMPLATE, Cause.OUTPUT) and known is None and quoted is None
+    is_failure = refusal.status is not None and refusal.status >= 500  # whose words are about the request, or seem so
+    concluded = (Cause.TEMPLATE, Cause.OUTPUT, Cause.REQUEST) if is_failure else (Cause.TEMPLATE, Cause.OUTPUT)
+    is_concluded = cause in concluded and known is None and quoted is None
     certainty = Certainty.INFERRED if is_concluded or not is_seen else Certainty.OBSERVED
     return Understood(refusal, cause, stage, certainty, known, quoted)
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import CallStatus, Segment, SegmentKind, Span, ToolCallAttempt, Trace
+from prompt_debugger.core.diagnose.broken_arguments import stops_early
 from prompt_debugger.core.diagnose.fields import body_of, request_tools, texts_inside
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
 from prompt_debugger.core.formats import pick_format
 
+_BARE_CALL = re.compile(
+    r'\s*+\{\s*+(?:"type"\s*+:\s*+"function"\s*+,\s*+"function"\s*+:\s*+\{\s*+)?"name"\s*+:\s*+"([\w.:/-]{1,100})"'
+    r'\s*+,\s*+"(?:arguments|parameters)"\s*+:\s*+\{'
+)
 _MOST_DIFFERENT = 500  # calls that are looked for in the request, each in all of it
 _OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, SegmentKind.CALL_ARGUMENTS)
 
@@ -36,7 +42,8 @@ def written_calls(
     Args:
         trace: The run.
         text: The text.
-        statuses: Which calls are wanted; a cut one counts only with its name and the beginning of its arguments.
+        statuses: Which calls are wanted; a cut or malformed one counts only with its name and the beginning of its
+            arguments.
     """
     markers = list(find_unquoted_markers(text))
     if not markers:
@@ -51,7 +58,7 @@ def written_calls(
     for call in parsed.calls:
         within = bisect_right(starts, call.char_span.start) - 1
         has_markup = within >= 0 and call.char_span.start < marked[within].stop
-        is_begun = call.status is CallStatus.TRUNCATED and bool(call.arguments.strip(" {"))
+        is_begun = call.status is not CallStatus.COMPLETE and bool(call.arguments.strip(" {"))
         is_whole = call.arguments_json is not None or is_begun
         is_offered = call.name in offered if offered is not None else bool(call.name)
         if not has_markup or not is_whole or not is_offered or call.status not in statuses:
@@ -63,6 +70,12 @@ def written_calls(
             is_asked[written] = written in asked
         if not is_asked[written]:
             yield call
+
+
+def open_bare_call(text: str) -> str | None:
+    """Return the name of the call that a text is, in bare JSON that is not closed; `None` if it is anything else."""
+    begun = _BARE_CALL.match(text)
+    return begun[1] if begun is not None and stops_early(text.strip()) else None
 
 
 def bare_calls(trace: Trace, text: str) -> tuple[ToolCallAttempt, ...]:

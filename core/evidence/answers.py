@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Refusal
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.backends.error_words import words_of
@@ -43,10 +44,25 @@ def _whole(value: JSON) -> JSON:
 def is_event_list(values: Sequence[JSON]) -> bool:
     """Say whether JSON values are the events of one stream."""
     first = values[0] if values else None
+    if are_call_deltas(values):
+        return True
     if dialect_of_event(first) is not None or is_chunk(first):
         others = values[1:20]
         return all(dialect_of_event(one) is not None or is_chunk(one) or is_error(one) for one in others)
     return False
+
+
+def are_call_deltas(values: Sequence[JSON]) -> bool:
+    """Say whether values are deltas of calls, with nothing around them: later ones go on with a call by its index."""
+    if len(values) < 2 or is_chunk(values[0]) or not all(chunk_of_delta(value) is not None for value in values[:20]):
+        return False
+    calls = [call for value in values[:20] for call in objects_of(as_object(value).get("tool_calls"))]
+    goes_on = any(not text_of(as_object(call.get("function")).get("name")) for call in calls)
+    return goes_on and all(integer_of(call.get("index")) is not None for call in calls)
+
+
+def _as_chunks(objects: list[JSONObject]) -> list[JSONObject]:
+    return [chunk_of_delta(one) or one for one in objects] if are_call_deltas(objects) else objects
 
 
 def read_answer(value: JSON) -> Answer:
@@ -77,7 +93,7 @@ def events_in_list(values: list[JSON]) -> Events | None:
     """Return the events of a stream that was pasted as one list; `None` if it is another list."""
     objects = [value for value in values if isinstance(value, dict)]
     if len(objects) == len(values) and is_event_list(values):
-        return events_of_objects(objects)
+        return events_of_objects(_as_chunks(objects))
     chunks = chunks_of_deltas(values)
     return None if chunks is None else events_of_objects(chunks)
 
@@ -96,7 +112,7 @@ def read_stream(text: str) -> Answer:
     if lines := json_lines(text):
         read = [json_of(line) for line in lines]
         whole = [one for one in read if isinstance(one, dict)]
-        answer = _read_events(events_of_objects(whole), text)
+        answer = _read_events(events_of_objects(_as_chunks(whole)), text)
         if len(whole) < len(read):
             note = f"{len(read) - len(whole)} of {len(read):,} lines are not JSON objects and were left out."
             return answer._replace(notes=(*answer.notes, note))

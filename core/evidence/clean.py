@@ -11,6 +11,7 @@ import textwrap
 from itertools import pairwise
 from typing import NamedTuple
 
+from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.wrapped import unwrapped
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
@@ -24,6 +25,9 @@ _RANK = re.compile(r"\([\w. -]{1,60} pid=\d{1,9}\) ?")
 _PREFIXES = (_CONTAINER, _POD, _JOURNAL, _STAMP, _RANK)
 _CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"})
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
+# What a person wrote beside a line of JSON: `"content": null,   <---- missing`.
+_REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
+_BOX = "\u2503\u2502|"
 _LEAST_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
 _CODE_START = re.compile(r"[{\[<]|data:|[A-Za-z]\w{1,40}\(")
 
@@ -55,6 +59,15 @@ def clean(text: str) -> Cleaned:
             text = changed
             notes.append(f"{words} at the beginning of each line were taken off.")
     text = _unindented(text)
+    for words, take_off in (
+        ("A frame around each line was", _unboxed),
+        ("Remarks beside lines of JSON were", _unremarked),
+        ("Comments between lines of JSON were", _uncommented),
+    ):
+        changed = take_off(text)
+        if changed is not None:
+            text = changed
+            notes.append(f"{words} taken off.")
     for words, undo in (("HTML escapes", _unescaped), ("Typographic quotes", _straightened)):
         changed = undo(text)
         if changed is not None:
@@ -123,6 +136,33 @@ def _without(text: str, prefix: re.Pattern[str], least: int) -> str | None:
     if count < filled * _LEAST_SHARE:
         return None
     return "\n".join(line if match is None else line[match.end() :] for line, match in zip(lines, found, strict=True))
+
+
+def _unremarked(text: str) -> str | None:
+    """Take off what is no JSON at the end of lines, where all is JSON without it."""
+    if not text.lstrip().startswith(("{", "[")) or json_of(text) is not None:
+        return None
+    bare = _REMARK.sub("", text)
+    return bare if bare != text and json_of(bare) is not None else None
+
+
+def _uncommented(text: str) -> str | None:
+    """Take out the lines of a comment that stand between objects, one a line."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    kept = [line for line in lines if not line.lstrip().startswith(("//", "#"))]
+    if len(lines) == len(kept) or len(kept) < 2 or not all(line.lstrip().startswith("{") for line in kept):
+        return None
+    return "\n".join(kept) if all(json_of(line) is not None for line in kept) else None
+
+
+def _unboxed(text: str) -> str | None:
+    """Take off the sides of a box that a terminal's program drew around every line."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if len(lines) < 3 or not all(len(line) > 1 and line[0] == line[-1] and line[0] in _BOX for line in lines):
+        return None
+    if any("|" in line[1:-1] for line in lines if line[0] == "|"):
+        return None  # a table
+    return "\n".join(line[1:-1].strip() for line in lines)
 
 
 def _unindented(text: str) -> str:

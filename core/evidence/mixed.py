@@ -29,6 +29,12 @@ _MOST_READ = 200  # blocks
 _MOST_FENCES = 3  # around one another
 _MOST_PARAGRAPHS = 50
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
+_SHOWN_LEAD = re.compile(
+    r"\b(?:outputs?|responses?|returns?|returned|got|get|result|answer|content|prints?|raw)\b[^\n]{0,40}(?::|like|follows)$",
+    re.IGNORECASE,
+)
+_QUOTED_WORDS = re.compile(r"`[^`\n]{1,200}`|'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"")
+_CODE_LINE = re.compile(r"(?m)^[ \t]{0,8}`([^`\n]{20,4000})`[ \t]{0,8}$")
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 _OTHER_LEAD = re.compile(
     r"\b(?:expected|should|instead of|correct|works?|working|fixed|desired|workaround)\b", re.IGNORECASE
@@ -78,6 +84,9 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
     whole, failure = _try(inner, row, read)
     if whole is not None and (len(blocks) < 2 or _is_certain(whole, cleaned.text, blocks)):
         return _noted(whole, cleaned.notes)
+    fenced = _of_shown_output(whole, blocks, read)
+    if fenced is not None:
+        return _noted(fenced, cleaned.notes)
     merged = _merged(blocks, read)
     if whole is not None and (merged is None or not _says_more(merged, whole)):
         return _noted(whole, cleaned.notes)
@@ -96,6 +105,22 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
             "The text holds an output within JSON that is not whole.", "Paste the JSON whole, or the output without it."
         )
     return with_its_beginning(_of_its_paragraph(evidence, text)), None
+
+
+def _of_shown_output(whole: Evidence | None, blocks: Sequence[Block], read: Read) -> Evidence | None:
+    """Return what the only fence of a text holds, where its markup was taken for an output together with a report.
+
+    The line above the fence says that an output follows, and what stands around it mentions markup at most in quotes.
+    """
+    fences = [block for block in blocks if block.kind is BlockKind.FENCED]
+    if whole is None or whole.form is not Form.OUTPUT or len(fences) != 1 or not _SHOWN_LEAD.search(fences[0].lead):
+        return None
+    around = "\n".join(block.text for block in blocks if block is not fences[0])
+    if recognise(_QUOTED_WORDS.sub("", around)) is Form.OUTPUT:
+        return None
+    evidence = _of_block(fences[0], read)
+    unread = len([line for line in around.split("\n") if line.strip()])
+    return None if evidence is None else _noted(evidence, _of_unread(unread))
 
 
 def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
@@ -243,7 +268,15 @@ def _of_prose(text: str) -> Evidence | None:
 def _after_lead(text: str) -> Evidence | None:
     """Return the text below a line that says what it is: `Response choices[0].message.content:`."""
     found = _LEAD.search(text)
-    return None if found is None else _by_lead(found[1], text[found.end() :].strip("\n"))
+    return _of_inline_code(text) if found is None else _by_lead(found[1], text[found.end() :].strip("\n"))
+
+
+def _of_inline_code(text: str) -> Evidence | None:
+    """Return the only line of a text that is code from end to end and reads as an output: with a call's markup."""
+    shown = [line[1] for line in _CODE_LINE.finditer(text) if recognise(line[1]) is Form.OUTPUT]
+    if len(shown) != 1 or "{" not in shown[0]:
+        return None
+    return Evidence(Form.OUTPUT, f"a raw output of {len(shown[0]):,} characters", raw=shown[0])
 
 
 def _by_lead(lead: str, text: str) -> Evidence | None:

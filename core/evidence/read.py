@@ -11,7 +11,7 @@ from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.evidence.answer import Answer
-from prompt_debugger.core.evidence.answers import is_error, read_answer, read_stream, refusal_of
+from prompt_debugger.core.evidence.answers import are_call_deltas, is_error, read_answer, read_stream, refusal_of
 from prompt_debugger.core.evidence.completions import completions_request, is_completions_body
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -29,7 +29,7 @@ from prompt_debugger.core.evidence.recognise import (
     request_in,
 )
 from prompt_debugger.core.evidence.several import note_on_second
-from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.evidence.taking import of_deltas_alone, with_answer
 from prompt_debugger.core.report import read_bundle
 from prompt_debugger.core.request import body_text, read_request
 
@@ -176,7 +176,8 @@ def _read_answer(text: str, _row: int) -> Evidence:
 
 
 def _read_stream(text: str, _row: int) -> Evidence:
-    return with_answer(Evidence(Form.STREAM, "a streamed response"), read_stream(text))
+    evidence = with_answer(Evidence(Form.STREAM, "a streamed response"), read_stream(text))
+    return of_deltas_alone(evidence) if are_call_deltas([json_of(line) for line in json_lines(text)]) else evidence
 
 
 def _read_error(text: str, _row: int) -> Evidence:

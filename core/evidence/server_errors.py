@@ -68,6 +68,16 @@ _OF_CHAT = re.compile(
     r"google\.genai|langchain\w{0,20})\.|TemplateError|UndefinedError|TemplateSyntaxError|HarmonyError|APIStatusError|"
     r"APICallError|AI_APICallError"
 )
+# vLLM's log of a tool parser that failed: these words, then a traceback, each line with a head of its own.
+_PARSER_FAILED = re.compile(
+    r"Error in extracting tool call from response\b|Error trying to handle streaming tool call\b"
+)
+_VLLM_HEAD = re.compile(
+    r"(?m)^[`\s]{0,8}(?:\([\w. -]{1,60} pid=\d{1,9}\) ?)?(?:ERROR|WARNING|INFO) (?:\d\d-\d\d \d\d:\d\d:\d\d )?"
+    r"\[[\w.]{1,80}:\d{1,6}\] ?"
+)
+_LABEL = re.compile(r"\[[\w./ -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the words of an error
+_REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\]")
 _STACK = re.compile(r"\n\s{2,12}at |\n\s{0,9}\n")
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
 _NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
@@ -98,6 +108,8 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
         return error_of_value(value[0], status) if is_list_of_errors else None
     if not isinstance(value, dict) or any(value.get(key) and isinstance(value[key], list) for key in _NO_ERRORS):
         return None
+    if isinstance(value.get("errorMessage"), str):
+        value = _of_node(value)
     inside = next((found for key in _TEXT_OF_BODY if isinstance(found := value.get(key), str)), None)
     if inside is not None and not _is_error(value):
         below = error_of_value(json_of(inside), status or _status_of(value))
@@ -117,7 +129,15 @@ def error_of_text(text: str) -> FoundError | None:
     text = text[:MOST_CHARS]
     if text.lstrip().startswith(("data:", "event:")):
         return _of_stream(text)
-    return _of_head(text) or _of_exception(text) or _of_body_within(text) or _of_sentence(text)
+    bare = _VLLM_HEAD.sub("", text)
+    return (
+        _of_head(text)
+        or _of_parser(bare)
+        or _of_exception(text)
+        or (_of_exception(bare) if bare != text else None)
+        or _of_body_within(text)
+        or _of_sentence(text)
+    )
 
 
 def text_before_exception(text: str) -> str:
@@ -127,6 +147,15 @@ def text_before_exception(text: str) -> str:
         last = found.start()
     traceback = text.rfind(_TRACEBACK, 0, last)
     return text[: traceback if traceback >= 0 else last]
+
+
+def _of_node(value: JSONObject) -> JSONObject:
+    """Return the error of a workflow's node, as n8n copies it, in the form of others."""
+    details = as_object(value.get("errorDetails"))
+    raw = details.get("rawErrorMessage")
+    said = [value["errorMessage"], value.get("errorDescription"), *(raw if isinstance(raw, list) else [raw])]
+    words = ": ".join(dict.fromkeys(one.strip(" .") for one in said if isinstance(one, str) and one.strip()))
+    return {"error": {"message": f"{words}.", "code": details.get("httpCode")}}
 
 
 def _is_error(value: JSONObject) -> bool:
@@ -197,6 +226,23 @@ def _of_stream(text: str) -> FoundError | None:
     return FoundError(errors[0], 0.95) if errors and len(errors) == len(told) else None
 
 
+def _of_parser(text: str) -> FoundError | None:
+    """Read what a log says of a tool parser that failed, with the exception that ends its traceback."""
+    said = _PARSER_FAILED.search(text)
+    if said is None:
+        return None
+    raised = next(_EXCEPTION.finditer(text, said.end()), None) or _decode_error_before(text, said.start())
+    if raised is None:
+        return FoundError(Refusal(None, said[0], None), 0.8)
+    why = _REPEATED.sub("", text[raised.start() :].strip().partition("\n")[0]).strip("` ")
+    return FoundError(Refusal(None, f"{said[0]}: {why}", None), 0.8)
+
+
+def _decode_error_before(text: str, stop: int) -> re.Match[str] | None:
+    """Return the last decode error before a place: of a log that was cut at its beginning."""
+    return next((one for one in reversed(list(_EXCEPTION.finditer(text[:stop]))) if one[1] == "JSONDecodeError"), None)
+
+
 def _of_exception(text: str) -> FoundError | None:
     """Read the exception at the end of a traceback, or at the beginning of a line."""
     matches = list(_EXCEPTION.finditer(text))
@@ -230,7 +276,7 @@ def _of_body_within(text: str) -> FoundError | None:
 def _of_sentence(text: str) -> FoundError | None:
     """Read a known sentence: a short text that says it, or an entry of a log."""
     stripped = text.strip()
-    if len(stripped) <= _ALONE and not stripped.startswith(("{", "[", "<")) and _LOG_LINE.search(stripped) is None:
+    if len(stripped) <= _ALONE and not _starts_as_data(stripped) and _LOG_LINE.search(stripped) is None:
         known = recognise_error(stripped)
         if known is not None and known.error.is_distinctive:
             return FoundError(Refusal(_status_in(stripped), _cut(stripped), None), 0.8)
@@ -239,6 +285,11 @@ def _of_sentence(text: str) -> FoundError | None:
         if known is not None and known.error.is_distinctive:
             return FoundError(Refusal(_status_in(said), said.strip(), None), 0.6)
     return None
+
+
+def _starts_as_data(text: str) -> bool:
+    """Say whether a text begins as JSON or markup does; `[400]: …` and `[provider] …` begin as words do."""
+    return text.startswith(("{", "<", "[")) and _LABEL.match(text) is None
 
 
 def _suspicious_entries(text: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.answer import Answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.python_repr import CUT
 
 CUT_NOTE = "The pasted text ends inside the answer; what stood after that is not known."
@@ -44,6 +45,25 @@ def without_end(evidence: Evidence) -> Evidence:
         return evidence
     chat = replace(evidence.chat, body="")  # without a body nobody expects a word on how it ended
     return replace(evidence, chat=chat, stream=None if evidence.stream is None else chat)
+
+
+def of_deltas_alone(evidence: Evidence) -> Evidence:
+    """Return evidence of deltas that were copied without what is around them: neither an end nor open calls prove."""
+    evidence = without_end(evidence)
+    chat = evidence.chat
+    calls = None if chat is None else chat.message.get("tool_calls")
+    if chat is None or not isinstance(calls, list) or chat.finish_reason is not None:
+        return evidence
+    whole = [call for call in calls if _is_whole(call)]
+    chat = replace(chat, message={**chat.message, "tool_calls": whole}, error=None, deltas=())
+    note = f"{len(calls) - len(whole)} of {len(calls)} calls stood open where the text ends, and were left out."
+    notes = evidence.notes if len(whole) == len(calls) else (*evidence.notes, note, CUT_NOTE)
+    return replace(evidence, chat=chat, stream=chat, notes=notes)
+
+
+def _is_whole(call: JSON) -> bool:
+    arguments = as_object(as_object(call).get("function")).get("arguments")
+    return isinstance(arguments, str) and isinstance(json_of(arguments), dict)
 
 
 def has_cut_end(value: JSON, evidence: Evidence) -> bool:

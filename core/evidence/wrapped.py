@@ -15,11 +15,14 @@ _MOST_WIDTH = 1_000
 _STARTS = re.compile(r"\s*+(?:[{\[]|[A-Za-z_][\w.]{0,80}\()")
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _NEWLINE = re.compile("\n")
+_EVENT_FIELD = re.compile(r"[ \t]*+(?:data|event|id|retry)?:")
 _ANSWER = re.compile(r'"(?:choices|tool_calls|raw)"')
 
 
 def unwrapped(text: str) -> str | None:
     """Return a text without the breaks that a fixed width put into it; `None` if it shows none."""
+    if text.lstrip().startswith("data:"):
+        return _of_events(text)
     if "\n" not in text.strip() or _STARTS.match(text) is None or json_of(text) is not None:
         return None
     joined = _of_one_width(text.strip("\n"))
@@ -30,6 +33,21 @@ def unwrapped(text: str) -> str | None:
         joined = _with_whole_strings(text)
         return joined if joined != text and json_of(joined) is not None else None
     return None
+
+
+def _of_events(text: str) -> str | None:
+    """Return a stream without the breaks within its events; `None` if none of them is broken, or one stays broken."""
+    pieces: list[list[str]] = []
+    for line in text.split("\n"):
+        if not line.strip() or _EVENT_FIELD.match(line) or not pieces or not pieces[-1][0].startswith("data:"):
+            pieces.append([line.strip()])
+        else:
+            pieces[-1].append(line)
+    if all(len(lines) == 1 for lines in pieces):
+        return None
+    lines = ["".join(parts) for parts in pieces]
+    data = [line.removeprefix("data:").strip() for line in lines if line.startswith("data:")]
+    return "\n".join(lines) if all(one == "[DONE]" or json_of(one) is not None for one in data if one) else None
 
 
 def _with_whole_strings(text: str) -> str:

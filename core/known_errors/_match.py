@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from prompt_debugger.core.known_errors.base import KnownError, pattern_of
 
 MOST_CHARS = 8_000  # of a text; sentences stand at its beginning
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
-_END = re.compile(r"(?<=[.!?])(?:\s|$)|\s(?=[{\[]%?)")
+_END = re.compile(r"(?<=[.!?])(?:\s|$|(?=['\"\\]))|\s(?=[{\[]%?)")
 _MOST_SAID = 200  # characters after the part that is known
 _SUBSCRIPT = re.compile(r"\{([a-z_]+)\}")
 
@@ -51,14 +51,31 @@ def find_sentence(text: str, tables: Mapping[str, tuple[KnownError, ...]]) -> Re
         tables: The sentences, by maker.
     """
     line = words_as_one_line(text)
+    found = _find(line, tables, pattern_of)
+    if found is not None or "`" in line:
+        return found
+    return _find(line, tables, _bare_pattern_of)  # copied from a page that shows code marks as another font
+
+
+def _bare_pattern_of(says: str) -> re.Pattern[str]:
+    return pattern_of(says.replace("`", ""))
+
+
+def _find(
+    line: str, tables: Mapping[str, tuple[KnownError, ...]], pattern_for: Callable[[str], re.Pattern[str]]
+) -> Recognised | None:
+    is_bare = pattern_for is _bare_pattern_of
     folded = line.lower()
     best: Recognised | None = None
     for maker, errors in tables.items():
         for error in errors:
             if best is not None and error.weight <= best.error.weight:
                 continue
-            if all(part.lower().strip() in folded for part in error.literals):
-                found = pattern_of(error.says).search(line)
+            if is_bare and "`" not in error.says:
+                continue
+            literals = error.bare_literals if is_bare else error.literals
+            if all(part.lower().strip() in folded for part in literals):
+                found = pattern_for(error.says).search(line)
                 if found is not None:
                     parts = {name: text for name, text in found.groupdict().items() if text}
                     best = Recognised(error, maker, parts, _sentence(line, found.start(), found.end()))

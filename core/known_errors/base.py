@@ -122,6 +122,11 @@ class KnownError:
         return tuple(part for part in _VARIABLE.sub("\0", self.says).split("\0") if part.strip())
 
     @property
+    def bare_literals(self) -> tuple[str, ...]:
+        """The parts that do not vary, without code marks."""
+        return tuple(bare for part in self.literals if (bare := part.replace("`", "")).strip())
+
+    @property
     def weight(self) -> int:
         """How many characters of it do not vary: of two sentences that fit, the heavier one is meant."""
         return sum(map(len, self.literals))

@@ -65,4 +65,15 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.ADDRESS,
         is_distinctive=False,
     ),
+    KnownError(
+        "Invalid JSON: EOF while parsing {what} at line {line:int} column {column:int} [type=json_invalid, "
+        "input_value=",
+        Stage.PARSE,
+        "A text was to be read as JSON, most often what the model wrote, and it ends before the JSON is closed.",
+        "Look at `finish_reason`: if it is `length`, raise `max_tokens`; a schema or a prompt that asks for less "
+        "helps, too.",
+        "https://github.com/567-labs/instructor/issues/276",
+        example="1 validation error for Answer Invalid JSON: EOF while parsing a string at line 1 column 9 "
+        '[type=json_invalid, input_value=\'{"a": "b\', input_type=str]',
+    ),
 )

@@ -26,4 +26,13 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.CLIENT,
         look=Look.OPEN_CALLS,
     ),
+    KnownError(
+        "Received tool input did not match expected schema",
+        Stage.CONTRACT,
+        "The input that the model wrote for a tool does not fit the tool's schema: a required parameter is absent, "
+        "or has another type.",
+        "Compare the call with the schema: say in the description what each required parameter is, and make "
+        "optional what may be absent.",
+        "https://github.com/n8n-io/n8n/issues/37916",
+    ),
 )

@@ -103,4 +103,12 @@ SENTENCES: tuple[KnownError, ...] = (
         field="thinking.budget_tokens",
         cause=Cause.CLIENT,
     ),
+    KnownError(
+        "Error parsing chunk: {why}",
+        Stage.PARSE,
+        "LiteLLM could not read an event of the provider's stream.",
+        "Look at the event that it quotes: a newer release may read it; without `stream` the answer comes whole.",
+        "https://github.com/BerriAI/litellm/pull/39288",
+        example="OpenAIException - Error parsing chunk: Chat provider: Invalid function argument delta",
+    ),
 )

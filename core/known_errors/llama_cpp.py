@@ -239,4 +239,21 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages",
         cause=Cause.CONTEXT,
     ),
+    KnownError(
+        "llama_grammar_init_impl: failed to parse grammar",
+        Stage.COMPLETE,
+        "The grammar that the server made of a schema cannot be used; builds that only log this go on, and the "
+        "answer is not constrained.",
+        "Simplify the schema: a `pattern` with escapes, lookaheads or large numbers is the usual reason.",
+        "https://github.com/ggml-org/llama.cpp/issues/19051",
+        cause=Cause.SERVER,
+    ),
+    KnownError(
+        "Pattern must start with '^' and end with '$'",
+        Stage.COMPLETE,
+        "A `pattern` in a schema is not anchored at both ends, and this server makes grammars of anchored ones alone.",
+        "Anchor the pattern with `^` and `$`, or take it out.",
+        "https://github.com/ggml-org/llama.cpp/issues/26930",
+        cause=Cause.REQUEST,
+    ),
 )

@@ -63,4 +63,29 @@ SENTENCES: tuple[KnownError, ...] = (
         f"{_ISSUES}/942",
         example="Failed to parse tool call: Unexpected end of content",
     ),
+    KnownError(
+        "Failed to parse tool call: Extra content after end of tool call",
+        Stage.PARSE,
+        "After the end of a call stands more, such as a second call, and this parser takes one call at a time.",
+        "Switch parallel calls off in the prompt, or use a server that reads several calls of this model.",
+        "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/1528",
+    ),
+    KnownError(
+        'Failed to parse tool call: Expected "{wanted}", but got "{found}" at index {at:int}',
+        Stage.PARSE,
+        "The header of a message departs from the notation that the parser expects, such as a recipient at another "
+        "place.",
+        "Compare the raw output in the server's log with the notation; a newer release may read it. More tokens do "
+        "not help.",
+        "https://github.com/lmstudio-ai/lmstudio-js/issues/493",
+        example='Failed to parse tool call: Expected "<|message|>", but got "to=function" at index 89.',
+    ),
+    KnownError(
+        'Failed to parse arguments for tool "{name}": params requires property "{property}"',
+        Stage.CONTRACT,
+        "The model wrote a call without a parameter that the tool's schema requires.",
+        "Compare the names of the schema with those that the model wrote; describe the parameter, or make it optional.",
+        "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/1358",
+        example='Failed to parse arguments for tool "search": params requires property "query"',
+    ),
 )

@@ -60,9 +60,10 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "No function provided.",
         Stage.PARSE,
-        "Between the markers of a call stands nothing that the parser for Gemma's notation takes for a function.",
-        "Check that the model's tool parser is the right one, and look at the raw output.",
-        "mlx_lm/tool_parsers/function_gemma.py: parse_tool_call",
+        "Between the markers of a call stands nothing that the parser takes for a whole function, most often because "
+        "the output was cut within the call.",
+        "Raise `max_tokens` if the output was cut; else check that the model's tool parser is the right one.",
+        "https://github.com/ml-explore/mlx-lm/issues/905",
     ),
     KnownError(
         "No tool call arguments found.",

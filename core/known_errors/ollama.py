@@ -56,4 +56,30 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/ollama/ollama/issues/17276",
         example="XML syntax error on line 35: element <parameter> closed by </function>",
     ),
+    KnownError(
+        "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string",
+        Stage.REQUEST,
+        "The content of a message was sent as a list of parts, and this API takes a text alone.",
+        "Send `content` as one text, images in `images`; or use the route `/v1/chat/completions`, which takes parts.",
+        "https://github.com/BerriAI/litellm/issues/11273",
+        field="messages",
+    ),
+    KnownError(
+        "json: cannot unmarshal {kind:word} into Go struct field {path:word} of type {wanted}",
+        Stage.REQUEST,
+        "A field of the request has a value of another type than the server reads there.",
+        "Send the field that the sentence names in the type that it names.",
+        "https://github.com/ollama/ollama/issues/8235",
+        example="json: cannot unmarshal string into Go struct field ChatRequest.tools of type api.Tools",
+    ),
+    KnownError(
+        "error parsing tool call: {why} (status code: {status:int})",
+        Stage.PARSE,
+        "The arguments that the model wrote for a call are not JSON, and the server answers with an error in place "
+        "of the output.",
+        "Look at the arguments in the server's log, and ask again; where they end early, allow more tokens "
+        "(`num_predict`).",
+        "https://github.com/ollama/ollama/issues/12064",
+        example="error parsing tool call: invalid character ']' after object key:value pair (status code: 500)",
+    ),
 )

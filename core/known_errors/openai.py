@@ -128,4 +128,24 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages",
         cause=Cause.CONTEXT,
     ),
+    KnownError(
+        "Invalid type for '{path:word}': expected {wanted}, but got {kind} instead.",
+        Stage.REQUEST,
+        "A field of the request has a value of another type than the API takes there.",
+        'Send the field that the sentence names in the type that it names; an absent text is left out, or sent as "".',
+        "https://github.com/ag2ai/ag2/issues/2297",
+        example="Invalid type for 'input[2].content[0].text': expected a string, but got null instead.",
+        field="{path}",
+    ),
+    KnownError(
+        "Invalid schema for function '{name:word}': schema must be a JSON Schema of 'type: \"object\"', got 'type: "
+        '"{kind:word}"\'.',
+        Stage.REQUEST,
+        "The parameters of that tool are not declared as an object.",
+        'Give `parameters` as `{"type": "object", "properties": {…}}`, empty for a tool without parameters.',
+        "https://github.com/n8n-io/n8n/issues/29353",
+        example="Invalid schema for function 'search': schema must be a JSON Schema of 'type: \"object\"', got 'type: "
+        '"None"\'.',
+        field="tools",
+    ),
 )

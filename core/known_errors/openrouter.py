@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import Cause, KnownError
+from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
 
 MAKER = "OpenRouter"
 
@@ -34,5 +34,14 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://openrouter.ai/docs/faq",
         field="model",
         cause=Cause.SETTING,
+    ),
+    KnownError(
+        "Tool message must have tool_call_id",
+        Stage.REQUEST,
+        "A tool result does not say which call it answers.",
+        "Give each message of the role `tool` the `tool_call_id` of its call.",
+        "https://github.com/apmantza/pi-free/pull/232",
+        field="messages",
+        look=Look.ID_ABSENT,
     ),
 )

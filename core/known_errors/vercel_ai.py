@@ -29,4 +29,13 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.CLIENT,
         look=Look.OPEN_CALLS,
     ),
+    KnownError(
+        "Invalid input for tool {name:word}: Type validation failed: Value: {value}",
+        Stage.CONTRACT,
+        "The arguments of a call do not fit the tool's schema.",
+        "Compare the value with the schema. Where a list or an object came as a text, the server's tool parser did "
+        "not follow the schema: update it, or choose another parser.",
+        "https://github.com/anomalyco/opencode/issues/1809",
+        example='Invalid input for tool todo: Type validation failed: Value: {"todos":"[]"}.',
+    ),
 )

@@ -326,4 +326,60 @@ SENTENCES: tuple[KnownError, ...] = (
         example="1 validation error for list[FunctionDefinition] Invalid JSON: EOF while parsing a value at line 1 "
         "column 0 [type=json_invalid, input_value='', input_type=str]",
     ),
+    KnownError(
+        "Error in extracting tool call from response",
+        Stage.PARSE,
+        "The tool parser failed at what the model wrote for a call. The server answers 200 all the same, with the "
+        "markup in `content` and without calls.",
+        "Compare the raw output with the notation that the parser reads: a parser for another family, broken JSON, "
+        "or a call that is cut.",
+        "https://github.com/vllm-project/vllm/issues/17790",
+    ),
+    KnownError(
+        "Error in extracting tool call from response{where}JSONDecodeError: Extra data",
+        Stage.PARSE,
+        "The tool parser failed: after the first JSON value of a call stands more, such as a second call in one "
+        "block, or text. The server answers 200 all the same, with the markup in `content` and without calls.",
+        "Look at the raw output: each call needs a block of its own. Ask the model for one call at a time, or "
+        "report it to the parser's authors.",
+        "https://github.com/vllm-project/vllm/issues/17790",
+        example="Error in extracting tool call from response: json.decoder.JSONDecodeError: Extra data: line 3 column "
+        "1 (char 527)",
+    ),
+    KnownError(
+        "Error in extracting tool call from response{where}JSONDecodeError: Expecting value: line 1 column 1",
+        Stage.PARSE,
+        "The tool parser failed: where it expects JSON, none begins. The model writes its calls in another notation "
+        "than this parser reads, or the block is empty. The server answers 200 all the same, without calls.",
+        "Start the server with the parser of this model (`--tool-call-parser`).",
+        "https://github.com/vllm-project/vllm/issues/30651",
+        example="Error in extracting tool call from response: json.decoder.JSONDecodeError: Expecting value: line 1 "
+        "column 1 (char 0)",
+    ),
+    KnownError(
+        "cannot determine if tools should be extracted. Returning a standard chat completion.",
+        Stage.PARSE,
+        "The request has a `tool_choice` for which the server has no way to read calls: it sends no `tools`, or the "
+        "server runs without `--enable-auto-tool-choice` and a parser. The output is returned as text.",
+        "Leave `tool_choice` out of requests without tools, and start the server with a tool parser for those with "
+        "tools.",
+        "https://github.com/vllm-project/vllm/issues/17514",
+        field="tool_choice",
+    ),
+    KnownError(
+        "The provided JSON schema contains features not supported by xgrammar.",
+        Stage.COMPLETE,
+        "A schema of the request uses keywords that the grammar backend cannot use.",
+        "Simplify the schema: take out `format`, `pattern`, `propertyNames` and the like, or choose another backend.",
+        "https://github.com/z-lab/paroquant/issues/31",
+        cause=Cause.REQUEST,
+    ),
+    KnownError(
+        "Error trying to handle streaming tool call",
+        Stage.PARSE,
+        "The tool parser failed within a stream, so a piece of the call is missing in what the client got.",
+        "Compare the stream with the same request without `stream`; a newer release, or the parser of this model, "
+        "may read it.",
+        "vllm/tool_parsers: extract_tool_calls_streaming",
+    ),
 )

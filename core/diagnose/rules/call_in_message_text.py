@@ -5,7 +5,8 @@ What it finds:
     content, outside code and quotation marks, which the request does not hold
     and `tool_calls` lacks; of one of the request's tools, or of any where the
     request is not at hand. Likewise a call that begins there and is not closed,
-    as a conclusion. A conclusion and a warning: a content that is nothing but
+    as a conclusion, or that is malformed, as in JSON with a bracket too few. A
+    conclusion and a warning: a call in bare JSON that stays open; a content that is nothing but
     calls in a notation without control tokens (bare JSON, Python), where the
     request asks for no JSON (a note without the request: it is a guess), or
     what is left of a call without its control tokens, and a complete call in
@@ -39,9 +40,19 @@ from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
-from prompt_debugger.core.diagnose.written_calls import bare_calls, format_of, is_request_known, written_calls
+from prompt_debugger.core.diagnose.written_calls import (
+    bare_calls,
+    format_of,
+    is_request_known,
+    open_bare_call,
+    written_calls,
+)
 from prompt_debugger.core.formats import FORMATS, find_stripped_calls
 
+_AGAIN = (
+    "Ask again: the model wrote it so. A grammar for calls keeps their JSON whole (`tool_choice` as `required`, or "
+    "`strict` in the tool, where the server constrains calls by it)."
+)
 _TELL = "Of a hosted model, tell the provider."
 
 
@@ -57,6 +68,10 @@ def find(trace: Trace) -> Iterator[Report]:
         yield _report_written(trace, left, content)
     elif not returned and not calls and (begun := list(written_calls(trace, content, (CallStatus.TRUNCATED,)))):
         yield _report_begun(trace, begun[-1], content)
+    elif not returned and not calls and (broken := list(written_calls(trace, content, (CallStatus.MALFORMED,)))):
+        yield _report_broken(trace, broken[0], content)
+    elif not returned and not calls and (name := _open_bare_call(trace, content)) is not None:
+        yield _report_open(trace, name, content)
     elif not returned and not calls:
         bare = bare_calls(trace, content) if content.strip() else ()
         yield from [_report_bare(trace, bare, content)] if bare else _stripped(trace, content)
@@ -95,6 +110,40 @@ def _report_begun(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
         evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
         fix=(Step("Do not run this call. Raise `max_tokens` where finish_reason is `length`."), *_fix(trace, family)),
         certainty=Certainty.INFERRED,
+    )
+
+
+def _report_broken(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
+    family = format_of(trace, content)
+    return Report(
+        title=f"A tool call to `{call.name}` stands in content, and it is malformed.",
+        detail=f"It stands at character {call.char_span.start} in the notation of `{family}`: {call.problem}. A parser "
+        "that reads it strictly gives it back as text.",
+        evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
+        fix=(Step(f"Do not run this call. {_AGAIN}"), *_fix(trace, family)),
+        stage=Stage.COMPLETE,
+    )
+
+
+def _open_bare_call(trace: Trace, content: str) -> str | None:
+    name = open_bare_call(content)
+    body = trace.request.body
+    if name is None or body.get("response_format") or body.get("tool_choice") == "none":
+        return None
+    offered = {tool.name for tool in request_tools(trace.request)}
+    return None if is_request_known(trace) and name not in offered else name
+
+
+def _report_open(trace: Trace, name: str, content: str) -> Report:
+    return Report(
+        title=f"Content begins a call to `{name}` in JSON that is not closed.",
+        detail=f"It ends with {content[-60:]!r}: so this model writes its calls, and no parser reads one whose "
+        "brackets stay open.",
+        evidence=(in_message("content", content),),
+        fix=f"Do not run this call. Raise `max_tokens` where finish_reason is `length`. {_AGAIN}",
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+        stage=Stage.COMPLETE,
     )
 
 

@@ -1,7 +1,8 @@
 """A tool call of the answer has no id.
 
 What it finds:
-    A returned call whose `id` is absent, null or empty.
+    A returned call whose `id` is absent, null or empty, where the API has ids:
+    Ollama's own has none.
 
 Why it matters:
     The result of a tool names its call by id. Without one, a client makes one
@@ -34,7 +35,7 @@ def find(trace: Trace) -> Iterator[Report]:
     """Report the calls without an id, in one report."""
     calls = returned_calls(trace)
     without = [call for call in calls if not call.id]
-    if not without:
+    if not without or _has_no_ids(trace):
         return
     yield Report(
         title=f"The answer has {counted(len(without), 'tool call')} without an id.",
@@ -43,6 +44,12 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=tuple(in_message(f"{call.field}.id", call.id) for call in without),
         fix="Give the call an id of your own before it goes into the history, and the same to its result.",
     )
+
+
+def _has_no_ids(trace: Trace) -> bool:
+    """Say whether an answer is one of Ollama's own API, whose calls have no ids: results name the tool."""
+    body = next((chat.body for chat in (trace.chat, trace.chat_stream) if chat is not None and chat.body), "")
+    return '"done"' in body and '"choices"' not in body
 
 
 RULE: Rule = TraceRule(

@@ -2,8 +2,8 @@
 
 What it finds:
     Where no raw output is known: content null or empty, no tool call, text in
-    reasoning, and a finish_reason that says that the model ended by itself. An
-    error where the request switches thinking off.
+    reasoning, and a finish_reason that says that the model ended by itself, or a
+    message that was pasted without one. An error where the request switches thinking off.
 
 Why it matters:
     The user sees nothing. Either the template rendered thinking as off and the
@@ -41,6 +41,7 @@ _OLLAMA = (
     Step("Use a release of Ollama that ends the reasoning before it constrains the answer."),
     Step("Read the answer from `thinking`."),
 )
+_MORE = Step("Look at `finish_reason`: if it is `length`, the reasoning used up `max_tokens`, so allow more.")
 _SWITCHES = frozenset(switch.name for switch in TABLES.switches)
 
 
@@ -54,23 +55,27 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     if chat.message.get("function_call") or chat.message.get("refusal"):
         return
-    if not is_normal_end(chat.finish_reason) or any(True for _ in written_calls(trace, reasoning.text)):
+    if not (is_normal_end(chat.finish_reason) or _is_lone(trace, chat)) or any(
+        True for _ in written_calls(trace, reasoning.text)
+    ):
         return
     off = _switched_off(trace)
     is_json = isinstance(decode_json(reasoning.text), dict | list)
     shape = " It is JSON, as an answer would be." if is_json else ""
     parser = None if trace.server is None else trace.server.reasoning_parser
+    ended = f"finish_reason is `{chat.finish_reason}`" if chat.finish_reason else "finish_reason is not known"
     ran = "" if parser is None else f" The reasoning parser is `{parser}`."
     switch = thinking_switch(trace)
     yield Report(
         title=f"The whole answer stands in `{reasoning.field}`, and content is empty.",
-        detail=f"`{reasoning.field}` holds {len(reasoning.text)} characters, finish_reason is `{chat.finish_reason}`."
+        detail=f"`{reasoning.field}` holds {len(reasoning.text)} characters, {ended}."
         + (f" The request sets `{off}` to false: the model did not think." if off else "")
         + f"{shape}{ran} {_of_prompt(trace)}",
         evidence=(in_message(reasoning.field, reasoning.text), in_message("content")),
         fix=_OLLAMA
         if _is_ollama(chat)
         else (
+            *(() if chat.finish_reason else (_MORE,)),
             *(() if off else (think_less(switch, ", so that template and reasoning parser agree"),)),
             Step(
                 "Use a reasoning parser that does not start inside a block, or none: a parser that does takes an "
@@ -81,6 +86,11 @@ def find(trace: Trace) -> Iterator[Report]:
         certainty=Certainty.INFERRED,
         severity=Severity.ERROR if off or is_json else None,
     )
+
+
+def _is_lone(trace: Trace, chat: ChatResult) -> bool:
+    """Say whether a message was pasted without what stands around it, with its empty content."""
+    return chat.finish_reason is None and trace.chat_stream is None and not chat.body and "content" in chat.message
 
 
 def _of_prompt(trace: Trace) -> str:

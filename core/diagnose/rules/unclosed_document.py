@@ -32,6 +32,7 @@ from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.promised import Breach, breach_of, promised_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, completion_tokens, in_message, max_tokens_of
+from prompt_debugger.core.diagnose.written_calls import open_bare_call
 
 _FIX = (
     "Do not decode this answer. Look whether a stop text of the request, or of the server, ended it inside the document"
@@ -59,7 +60,7 @@ def find(trace: Trace) -> Iterator[Report]:
         + (" inside a string" if is_string else "")
         + f".{_tokens(trace)} No token limit shows{schema}.",
         evidence=(in_message("content", content), in_message("finish_reason", chat.finish_reason)),
-        fix=_FIX + (_QUOTES if is_string else "") + _REPORT,
+        fix=_FIX + (_QUOTES if is_string else "") + (_REPORT if is_promised else "."),
         certainty=Certainty.OBSERVED if is_promised else Certainty.INFERRED,
         severity=None if is_promised else Severity.WARNING,
     )
@@ -71,7 +72,8 @@ def _looks_promised(trace: Trace) -> bool:
     if chat is None or chat.error or trace.request.body or trace.raw is not None or returned_calls(trace):
         return False
     text = (content_of(chat.message) or "").strip()
-    return is_normal_end(chat.finish_reason) and text.startswith('{"') and stops_early(text)
+    is_open = text.startswith('{"') and stops_early(text)
+    return is_normal_end(chat.finish_reason) and is_open and open_bare_call(text) is None  # that is PD426
 
 
 def _tokens(trace: Trace) -> str:

@@ -76,6 +76,8 @@ def find(trace: Trace) -> Iterator[Report]:
 def _subject(understood: Understood) -> str:
     if understood.stage is Stage.CONTRACT:
         return "The call of the model was refused"
+    if understood.stage is Stage.COMPLETE:
+        return "The answer could not be used"
     quoted = understood.quoted
     what = "the arguments that the model wrote" if quoted is not None and quoted.is_arguments else "the output"
     return f"{what[:1].upper()}{what[1:]} could not be read"
@@ -108,7 +110,7 @@ def _reason(trace: Trace, understood: Understood) -> str:
 def _shown(understood: Understood) -> str:
     quoted = understood.quoted
     if quoted is None:
-        return "" if understood.stage is Stage.CONTRACT else " The error does not quote the output."
+        return "" if understood.stage is not Stage.PARSE else " The error does not quote the output."
     if quoted.skipped:
         return f" The first {quoted.skipped:,} characters of the output are not shown."
     return " The error leaves out the middle of the output." if quoted.is_elided else ""

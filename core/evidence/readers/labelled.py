@@ -43,19 +43,33 @@ def _finds(paste: Paste) -> float:
     fields = _fields(paste.text)
     if "name" in fields and "arguments" in fields:
         return 0.95  # surer than deltas without contents that a script prints beside them
-    return 0.65 if "content" in fields and {"finish_reason", "completion_tokens"} & {*fields} else 0.0
+    beside = {"finish_reason", "completion_tokens", "reasoning_content"} & {*fields}
+    return 0.65 if "content" in fields and beside else 0.0
 
 
 def _fields(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
-    for line in _LINE.finditer(text):
-        label = line["label"].strip().lower()
-        kind = next((kind for kind, pattern in _KINDS if pattern.search(label)), None)
+    lines = list(_LINE.finditer(text))
+    for number, line in enumerate(lines):
+        kind = _kind_of(line)
         value = _ARROW.sub("", line["value"]).strip()
         is_open = value[:1] in _QUOTES and (len(value) == 1 or value[-1] != value[0])
         if kind is not None and not is_open:
-            found[kind] = value
+            is_long = kind in ("content", "reasoning_content") and value[:1] not in _QUOTES
+            found[kind] = f"{value}{_goes_on(text, lines, number)}" if is_long else value
     return found
+
+
+def _goes_on(text: str, lines: list[re.Match[str]], number: int) -> str:
+    """Return the lines below a text's label that have no known label, as scripts print a text of several lines."""
+    after = (one for one in lines[number + 1 :] if _kind_of(one) is not None)
+    stop = next((one.start() for one in after), len(text))
+    return text[lines[number].end() : stop].rstrip()
+
+
+def _kind_of(line: re.Match[str]) -> str | None:
+    label = line["label"].strip().lower()
+    return next((kind for kind, pattern in _KINDS if pattern.search(label)), None)
 
 
 def _read(paste: Paste) -> Evidence:
@@ -63,7 +77,7 @@ def _read(paste: Paste) -> Evidence:
     if not {"content", "arguments"} & {*fields}:
         raise RequestError("No label names a part of an answer.", "Paste the answer as JSON.")
     message: JSONObject = {"role": "assistant", "content": _text(fields["content"]) if "content" in fields else None}
-    if "reasoning_content" in fields:
+    if fields.get("reasoning_content") not in (None, "None", "null"):
         message["reasoning_content"] = _text(fields["reasoning_content"])
     if "name" in fields and "arguments" in fields:
         function: JSONObject = {"name": _text(fields["name"]), "arguments": fields["arguments"]}

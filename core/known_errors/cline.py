@@ -1,0 +1,36 @@
+"""What Cline and Roo Code say."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "Cline or Roo Code"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "XML tool calls are no longer supported.",
+        Stage.PARSE,
+        "The model wrote a call as tags in its text, and the program takes calls of the API alone.",
+        "Have the server parse the calls of this model, so that they come in `tool_calls`; a history full of such "
+        "tags teaches them, so begin a new task.",
+        "https://github.com/RooCodeInc/Roo-Code/issues/11106",
+    ),
+    KnownError(
+        "The model failed to use any tools in its response.",
+        Stage.CONTRACT,
+        "The answer has text or reasoning and no call, where the program demands one.",
+        "Look at the raw answer: a call that stands in its text is one that the server did not parse; else use a "
+        "model that is made for tools.",
+        "https://github.com/RooCodeInc/Roo-Code/issues/11106",
+    ),
+    KnownError(
+        "The language model did not provide any assistant messages.",
+        Stage.COMPLETE,
+        "The answer was empty: no text and no call reached the program.",
+        "Look at the raw answer and at the server's log: all of the output may stand in the reasoning, the context "
+        "may be full, or the stream may have ended early.",
+        "https://github.com/RooCodeInc/Roo-Code/issues/1089",
+        cause=Cause.OUTPUT,
+    ),
+)

@@ -1,0 +1,30 @@
+"""What the grammar backend llguidance says, also through vLLM and SGLang."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "llguidance"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Unimplemented keys: [{keys}]",
+        Stage.COMPLETE,
+        "A schema of the request, of a tool or of `response_format`, uses keywords that the grammar backend does "
+        "not know.",
+        "Take these keywords out of the schemas; the model still reads them in descriptions.",
+        "https://github.com/noonghunna/club-3090/issues/45",
+        example='Grammar error: Unimplemented keys: ["propertyNames"].',
+        cause=Cause.REQUEST,
+    ),
+    KnownError(
+        "Grammar error: Unknown format: {name:word}",
+        Stage.COMPLETE,
+        "A schema of the request has a `format` that the grammar backend does not know.",
+        "Take that `format` out of the schema, or say it in the description.",
+        "https://github.com/z-lab/paroquant/issues/31",
+        example="Grammar error: Unknown format: uri",
+        cause=Cause.REQUEST,
+    ),
+)

@@ -1,0 +1,40 @@
+"""What Hugging Face's smolagents says."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import KnownError
+
+MAKER = "smolagents"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Your code snippet is invalid, because the regex pattern {pattern} was not found in it",
+        Stage.PARSE,
+        "The agent looks for code between marks of its own and found none: the model answered in prose, used other "
+        "marks, or was cut before them.",
+        "Give the model room first: a larger context (`num_ctx` of Ollama), which else cuts the instructions off, "
+        "and more `max_tokens`; then try a model that keeps to the format.",
+        "https://github.com/huggingface/smolagents/issues/201",
+        example="Your code snippet is invalid, because the regex pattern <code>(.*?)</code> was not found in it.",
+    ),
+    KnownError(
+        "is invalid, because the regex pattern {pattern} was not found in code_blob",
+        Stage.PARSE,
+        "The agent looks for code between marks of its own and found none: the model answered in prose, used other "
+        "marks, or was cut before them.",
+        "Give the model room first: a larger context (`num_ctx` of Ollama), which else cuts the instructions off, "
+        "and more `max_tokens`; then try a model that keeps to the format.",
+        "https://github.com/huggingface/smolagents/pull/1790",
+        example="The code blob is invalid, because the regex pattern <code>(.*?)</code> was not found in code_blob",
+    ),
+    KnownError(
+        "The model output does not contain any JSON blob.",
+        Stage.PARSE,
+        "The agent reads a call as JSON from the text of the answer, and there is none: the model answered in "
+        "prose, or was cut before it.",
+        "Look at the answer itself: raise `max_tokens` and the context if it is cut; use a model and a server with "
+        "calls of their own if it is prose.",
+        "https://github.com/huggingface/smolagents/issues/1732",
+    ),
+)

@@ -1,0 +1,269 @@
+"""Forms in which errors and outputs stand in reports: tracebacks in logs, boxes, remarks, wrapped streams, labels."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Certainty
+from prompt_debugger.core.diagnose.refusals import understand
+from prompt_debugger.core.evidence import Form, Part, read_evidence, show_evidence
+from prompt_debugger.core.evidence.server_errors import error_of_text
+from prompt_debugger.core.known_errors import Cause, recognise_error
+from tests.attacks.growth import grows_linearly
+
+HEAD = "ERROR 01-02 03:04:05 [hermes_tool_parser.py:110] "
+TRACEBACK = [
+    "Error in extracting tool call from response.",
+    "Traceback (most recent call last):",
+    '  File "/x/hermes_tool_parser.py", line 88, in extract_tool_calls',
+    "    json.loads(match[0])",
+    "json.decoder.JSONDecodeError: Extra data: line 3 column 1 (char 41)",
+]
+LOG = "\n".join(HEAD + line for line in TRACEBACK)
+
+
+@pytest.mark.parametrize("prefix", ["", "(APIServer pid=7) ", "server-1  | (Worker pid=7) "])
+def test_a_parser_that_failed_is_read_with_its_exception(prefix):
+    evidence = read_evidence("\n".join(prefix + line for line in LOG.split("\n")))
+
+    assert evidence.error is not None
+    assert "JSONDecodeError: Extra data" in evidence.error.message
+    assert understand(evidence.error).cause is Cause.OUTPUT
+    known = recognise_error(evidence.error.message)
+    assert known is not None
+    assert "a second call in one block" in known.error.means
+
+
+def test_the_exception_that_stands_before_it_in_a_cut_log_counts():
+    lines = LOG.split("\n")
+
+    found = error_of_text("\n".join([*lines[3:], lines[0]]))
+
+    assert found is not None
+    assert "Extra data" in found.refusal.message
+
+
+def test_a_parser_that_failed_for_a_reason_that_is_not_shown():
+    found = error_of_text(LOG.split("\n")[0])
+
+    assert found is not None
+    assert found.refusal.message == "Error in extracting tool call from response"
+
+
+def test_a_decode_error_of_a_program_of_ones_own_is_left_alone():
+    with pytest.raises(RequestError, match="was not recognised"):
+        read_evidence("\n".join(TRACEBACK[1:]).replace("hermes_tool_parser", "my_script"))
+
+
+def test_an_exception_in_lines_of_a_log_is_read_without_their_heads():
+    said = "ValueError: The provided JSON schema contains features not supported by xgrammar."
+
+    found = error_of_text(
+        f"ERROR 01-02 03:04:05 [serving.py:12] Traceback\nERROR 01-02 03:04:05 [serving.py:12] {said}"
+    )
+
+    assert found is not None
+    assert recognise_error(found.refusal.message) is not None
+
+
+def test_a_failure_of_the_server_is_not_said_to_be_a_refusal_for_sure():
+    evidence = read_evidence(json.dumps({"error": {"message": "Invalid state of argument cache", "code": 500}}))
+
+    assert evidence.error is not None
+    assert understand(evidence.error).certainty is Certainty.INFERRED
+
+
+def test_a_refusal_of_the_request_stays_one():
+    evidence = read_evidence(json.dumps({"error": {"message": "Invalid state of argument cache", "code": 400}}))
+
+    assert evidence.error is not None
+    assert understand(evidence.error).certainty is Certainty.OBSERVED
+
+
+def test_a_sentence_is_known_without_its_code_marks():
+    found = recognise_error("Missing reasoning_content field in the assistant message at message index 2.")
+
+    assert found is not None
+    assert found.maker == "DeepSeek"
+    assert found.field == "messages[2].reasoning_content"
+
+
+@pytest.mark.parametrize("label", ["[400]: ", "[provider/model] [400]: ", "[System Error] "])
+def test_a_label_in_brackets_is_not_taken_for_a_list(label):
+    evidence = read_evidence(f"{label}Tool message must have tool_call_id")
+
+    assert evidence.form is Form.ERROR
+
+
+def test_a_list_is_not_taken_for_a_label():
+    assert error_of_text('["Tool message must have tool_call_id"]') is None
+
+
+def test_the_error_of_a_node_is_read_with_what_stands_below_it():
+    value = {
+        "errorMessage": "Bad request - please check your parameters",
+        "errorDescription": "Tool message must have tool_call_id",
+        "errorDetails": {"rawErrorMessage": ["400 Tool message must have tool_call_id"], "httpCode": "400"},
+        "n8nDetails": {"nodeName": "AI Agent"},
+    }
+
+    evidence = read_evidence(json.dumps(value, indent=1))
+
+    assert evidence.error is not None
+    assert evidence.error.status == 400
+    assert "check your parameters: Tool message must have tool_call_id" in evidence.error.message
+
+
+def test_remarks_beside_lines_of_json_are_taken_off():
+    text = """{
+  "role": "assistant",
+  "content": null,      <---- always empty!
+  "tool_calls": [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]   --- fine
+}"""
+
+    evidence = read_evidence(text)
+
+    assert evidence.holds == (Part.MESSAGE,)
+    assert any("Remarks" in note for note in evidence.notes)
+
+
+def test_dashes_within_a_text_are_no_remark():
+    text = '{"messages": [{"role": "user", "content": "a --- b <-- c"}], }'
+
+    evidence = read_evidence(text)
+
+    assert evidence.request is not None
+    assert evidence.request.body["messages"] == [{"role": "user", "content": "a --- b <-- c"}]
+
+
+def test_a_box_around_each_line_is_taken_off():
+    lines = [
+        "The arguments provided to the tool are invalid: Invalid input for tool todo: Type",
+        'validation failed: Value: {"todos":"[{\\"id\\": 1}]"}.',
+        "Error message: [ expected array, received string ]",
+    ]
+
+    evidence = read_evidence("\n".join(f"  \u2503  {line:<90}  \u2503" for line in lines))
+
+    assert evidence.error is not None
+    known = recognise_error(evidence.error.message)
+    assert known is not None
+    assert known.maker == "Vercel's AI SDK"
+
+
+def test_a_table_keeps_its_sides():
+    with pytest.raises(RequestError):
+        read_evidence("| a | b |\n|---|---|\n| c | d |")
+
+
+EVENTS = [
+    {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Hel"}, "finish_reason": None}]},
+    {"choices": [{"index": 0, "delta": {"content": "lo there"}, "finish_reason": "stop"}]},
+]
+
+
+def test_a_stream_that_a_terminal_wrapped_is_read():
+    lines = [f"data: {json.dumps(event)}" for event in EVENTS]
+    wrapped = "\n\n".join("\n".join(line[at : at + 60] for at in range(0, len(line), 60)) for line in lines)
+
+    evidence = read_evidence(f"{wrapped}\n\ndata: [DONE]\n")
+
+    assert evidence.chat is not None
+    assert evidence.chat.message["content"] == "Hello there"
+
+
+def test_a_stream_with_a_broken_event_stays_as_it_is():
+    evidence = read_evidence(f'data: {json.dumps(EVENTS[0])}\n\ndata: {{"choices": [\nnot JSON\n\n')
+
+    assert not any("wrapping" in note for note in evidence.notes)
+
+
+DELTAS = [
+    {"tool_calls": [{"id": "a", "index": 0, "type": "function", "function": {"name": "f", "arguments": ""}}]},
+    {"tool_calls": [{"id": None, "index": 0, "function": {"name": None, "arguments": '{"a": 1}'}}]},
+]
+
+
+def test_deltas_of_a_call_with_comments_between_them_are_one_call():
+    first, second = map(json.dumps, DELTAS)
+
+    evidence = read_evidence(f"// first\n{first}\n// later ones\n{second}\n")
+
+    assert evidence.chat is not None
+    assert [call["function"]["arguments"] for call in evidence.chat.message["tool_calls"]] == ['{"a": 1}']
+
+
+async def test_of_deltas_alone_an_open_call_proves_nothing():
+    cut = {"tool_calls": [{"index": 0, "function": {"arguments": '{"a": '}}]}
+
+    trace = await show_evidence(read_evidence(f"{json.dumps(DELTAS[0])}\n{json.dumps(cut)}"))
+
+    assert trace.findings == ()
+
+
+def test_two_messages_a_line_each_are_no_deltas():
+    message = {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}
+
+    evidence = read_evidence(f"{json.dumps(message)}\n{json.dumps(message)}")
+
+    assert evidence.form is not Form.STREAM
+
+
+def test_a_content_of_several_lines_below_its_label_is_read_whole():
+    evidence = read_evidence("reasoning_content: None\ncontent: First, I think.\n</think>\n\nIt is four.\n")
+
+    assert evidence.chat is not None
+    assert evidence.chat.message == {"role": "assistant", "content": "First, I think.\n</think>\n\nIt is four."}
+
+
+def test_the_fence_below_its_lead_is_the_output():
+    text = "I get an output like\n```\nThey greet.\n</think>\n\nHello!\n```\n\nwithout the tag '<think>'."
+
+    evidence = read_evidence(text)
+
+    assert evidence.raw == "They greet.\n</think>\n\nHello!"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "They want code.</think>\nHere is the output:\n```\n<tool_call>\n{}\n</tool_call>\n```\n",
+        "I call it now.\n```\n<tool_call>\n{}\n</tool_call>\n```\n",
+    ],
+)
+def test_a_fence_that_the_model_wrote_belongs_to_its_output(text):
+    assert read_evidence(text).raw == text
+
+
+def test_a_line_of_code_with_a_call_beside_a_command_is_the_output():
+    text = 'vllm serve org/m --tool-call-parser mistral\n\nIt writes:\n\n`[TOOL_CALLS]f{"path": "a.txt"}`\n\nand dies.'
+
+    evidence = read_evidence(text)
+
+    assert evidence.raw == '[TOOL_CALLS]f{"path": "a.txt"}'
+    assert {*evidence.holds} == {Part.RAW, Part.FLAGS}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n: "{" + '"a": 1 <' * n,
+        lambda n: "\n".join(["data: {"] * 2 + ["x" * 50] * n),
+        lambda n: "ERROR [a.py:1] Error in extracting tool call from response\n" + "Error" * n,
+        lambda n: "[" + "a " * n + "]: x",
+        lambda n: '{"name": "' + "a" * n,
+        lambda n: "\n".join(["\u2503 a \u2503"] * n),
+        lambda n: "\n".join(["reasoning_content: a", "content: b"] * n),
+    ],
+)
+def test_the_time_that_it_takes_grows_as_the_text(make):
+    def read(text):
+        try:
+            read_evidence(text)
+        except RequestError:
+            return
+
+    assert grows_linearly(lambda size: read(make(size)), first=200)
