@@ -23,7 +23,7 @@ Good:
     `tool_calls: [{… "name": "get_weather" …}]`
 
 Source:
-    tracker: MoonshotAI/Kimi-K2#89, vllm-project/vllm#31207.
+    tracker: MoonshotAI/Kimi-K2#89, vllm-project/vllm#31207, vllm-project/vllm#11786.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ RULE: Rule = TraceRule(
     stage=Stage.PARSE,
     find=find,
     needs=TracePart.ANSWER,
-    threads=("MoonshotAI/Kimi-K2#89", "vllm-project/vllm#31207"),
+    threads=("MoonshotAI/Kimi-K2#89", "vllm-project/vllm#31207", "vllm-project/vllm#11786"),
     explains=("PD406", "PD412"),
     fixes=(FlagsFix("tool"),),
 )

@@ -17,7 +17,7 @@ Good:
     `{"content": "Hello! How can I help you today?"}`
 
 Source:
-    tracker: vllm-project/recipes#425, vllm-project/vllm#53284, ollama/ollama#12831.
+    tracker: vllm-project/recipes#425, vllm-project/vllm#53284, ollama/ollama#12831, ollama/ollama#15288.
 """
 
 from __future__ import annotations
@@ -120,5 +120,5 @@ RULE: Rule = TraceRule(
     stage=Stage.PARSE,
     find=find,
     needs=TracePart.ANSWER,
-    threads=("vllm-project/recipes#425", "vllm-project/vllm#53284", "ollama/ollama#12831"),
+    threads=("vllm-project/recipes#425", "vllm-project/vllm#53284", "ollama/ollama#12831", "ollama/ollama#15288"),
 )

@@ -23,7 +23,7 @@ Good:
 
 Source:
     derived: the status and message of the server.
-    tracker: vllm-project/vllm#41114, vllm-project/vllm#44505.
+    tracker: vllm-project/vllm#41114, vllm-project/vllm#44505, z-lab/paroquant#31, n8n-io/n8n#29353.
 """
 
 from __future__ import annotations
@@ -145,6 +145,6 @@ RULE: Rule = TraceRule(
     stage=Stage.REQUEST,
     find=find,
     needs=TracePart.REFUSAL,
-    threads=("vllm-project/vllm#41114", "vllm-project/vllm#44505"),
+    threads=("vllm-project/vllm#41114", "vllm-project/vllm#44505", "z-lab/paroquant#31", "n8n-io/n8n#29353"),
     fixes=(without_named_fields(),),
 )

@@ -19,7 +19,8 @@ Good:
     The call, or the text as it is, in `content`.
 
 Source:
-    tracker: ollama/ollama#12064, ggml-org/llama.cpp#24644, openai/harmony#60.
+    tracker: ollama/ollama#12064, ggml-org/llama.cpp#24644, openai/harmony#60, vllm-project/vllm#17790,
+    huggingface/smolagents#201, n8n-io/n8n#37916.
 """
 
 from __future__ import annotations
@@ -133,5 +134,12 @@ RULE: Rule = TraceRule(
     stage=Stage.PARSE,
     find=find,
     needs=TracePart.REFUSAL,
-    threads=("ollama/ollama#12064", "ggml-org/llama.cpp#24644", "openai/harmony#60"),
+    threads=(
+        "ollama/ollama#12064",
+        "ggml-org/llama.cpp#24644",
+        "openai/harmony#60",
+        "vllm-project/vllm#17790",
+        "huggingface/smolagents#201",
+        "n8n-io/n8n#37916",
+    ),
 )

@@ -20,7 +20,7 @@ Good:
 
 Source:
     publisher: the chat templates of Mistral, Llama and Qwen; jinja2.
-    tracker: vllm-project/vllm#6862.
+    tracker: vllm-project/vllm#6862, EleutherAI/lm-evaluation-harness#2109.
 """
 
 from __future__ import annotations
@@ -80,5 +80,5 @@ RULE: Rule = TraceRule(
     stage=Stage.RENDER,
     find=find,
     needs=TracePart.REFUSAL,
-    threads=("vllm-project/vllm#6862",),
+    threads=("vllm-project/vllm#6862", "EleutherAI/lm-evaluation-harness#2109"),
 )
