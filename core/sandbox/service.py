@@ -41,7 +41,8 @@ _Question: TypeAlias = tuple[str, tuple[object, ...], dict[str, object], float, 
 def serve(modules: Sequence[str]) -> None:
     """Import all that jobs of these modules need; then have processes split off that answer them."""
     enter()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle
+    for number in (signal.SIGINT, signal.SIGTERM):  # they are the client's to handle, and may be sent to all at once
+        signal.signal(number, signal.SIG_IGN)
     gc.disable()  # between jobs is time enough; of imports it would take a fifth
     jobs = _load(modules)
     gc.collect()

@@ -22,7 +22,7 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.backends.relay import RawHeaders, Relay, RelayedAnswer
 from prompt_debugger.core.tools.capture.callers import refusal_of
 from prompt_debugger.core.tools.capture.exchange import Exchange
-from prompt_debugger.core.tools.capture.limits import BODY_IDLE_S, BODY_WHOLE_S, MAX_UNDER_WAY
+from prompt_debugger.core.tools.capture.limits import BODY_IDLE_S, BODY_WHOLE_S, HEAD_S, MAX_UNDER_WAY
 from prompt_debugger.core.tools.capture.recorder import Recorder
 from prompt_debugger.core.tools.capture.secrets import secrets_of
 
@@ -45,14 +45,16 @@ class _ClientIsSlowError(Exception):
 
 
 @dataclass(slots=True)
-class BodyTimes:
-    """How long a request's body may take.
+class RequestTimes:
+    """How long a request may take to come.
 
     Attributes:
-        idle_s: Seconds between two pieces of it.
-        whole_s: Seconds for all of it.
+        head_s: Seconds for its head.
+        idle_s: Seconds between two pieces of its body.
+        whole_s: Seconds for all of its body.
     """
 
+    head_s: float = HEAD_S
     idle_s: float = BODY_IDLE_S
     whole_s: float = BODY_WHOLE_S
 
@@ -64,7 +66,7 @@ class CaptureProxy:
         relay: The way to the server.
         recorder: Keeps exchanges.
         names: What the proxy is called besides `localhost` and addresses, in small letters.
-        times: For requests' bodies.
+        times: For requests.
     """
 
     def __init__(
@@ -72,9 +74,9 @@ class CaptureProxy:
         relay: Relay,
         recorder: Recorder,
         names: frozenset[str] = frozenset(),
-        times: BodyTimes | None = None,
+        times: RequestTimes | None = None,
     ) -> None:
-        self._times = times or BodyTimes()
+        self._times = times or RequestTimes()
         self._relay = relay
         self._recorder = recorder
         self._names = names
@@ -183,7 +185,7 @@ class _Asked:
 class _Client:
     """The client's end: its body, then the moment at which it leaves."""
 
-    def __init__(self, receive: Receive, exchange: Exchange, times: BodyTimes) -> None:
+    def __init__(self, receive: Receive, exchange: Exchange, times: RequestTimes) -> None:
         self._receive = receive
         self._exchange = exchange
         self._times = times

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from prompt_debugger.core.base.egress import know_own_name
 from prompt_debugger.core.base.listening import listen_on
+from prompt_debugger.core.base.request_heads import TimedHeads
 from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.complete.backends.relay import Relay
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
-from prompt_debugger.core.tools.capture.proxy import BodyTimes, CaptureProxy
+from prompt_debugger.core.tools.capture.proxy import CaptureProxy, RequestTimes
 from prompt_debugger.core.tools.capture.recorder import Outcome, Recorder
 from prompt_debugger.core.tools.capture.store import Store
 
@@ -81,7 +83,7 @@ async def serve_capture(
     told: asyncio.Event,
     on_ready: Callable[[str, str], None],
     on_outcome: Callable[[Outcome], None],
-    times: BodyTimes | None = None,
+    times: RequestTimes | None = None,
 ) -> int:
     """Serve until `told` is set; what is under way then is ended, and all that went through is written.
 
@@ -90,8 +92,9 @@ async def serve_capture(
         told: Set by whoever wants it to end.
         on_ready: As in `run_capture`, and so is the rest.
         on_outcome: Told of each exchange.
-        times: For requests' bodies.
+        times: For requests.
     """
+    times = times or RequestTimes()
     address = read_address(capture.upstream)
     know_own_name(capture.host)
     host = f"[{capture.host}]" if ":" in capture.host else capture.host
@@ -101,7 +104,7 @@ async def serve_capture(
         proxy = CaptureProxy(relay, recorder, frozenset(map(str.lower, (capture.host, *capture.host_names))), times)
         warming = asyncio.ensure_future(in_thread(sandbox_of().warm_up))  # what reads exchanges, before the first comes
         try:
-            serving = _Serving(proxy, listener, told)
+            serving = _Serving(proxy, listener, told, times.head_s)
             on_ready(f"http://{host}:{listener.getsockname()[1]}/v1", address.base_url)
             await told.wait()
             await serving.end()
@@ -115,13 +118,15 @@ async def serve_capture(
 class _Serving:
     """uvicorn before a proxy, from its making on; `ended` is set should it end by itself."""
 
-    def __init__(self, proxy: CaptureProxy, listener: socket.socket, ended: asyncio.Event) -> None:
+    def __init__(self, proxy: CaptureProxy, listener: socket.socket, ended: asyncio.Event, head_s: float) -> None:
         self._proxy = proxy
         self._server = _Server(
             uvicorn.Config(
                 proxy,
-                http="h11",  # whose heads have a greatest length
-                h11_max_incomplete_event_size=_MOST_HEAD_BYTES,
+                http=type(
+                    "Protocol", (TimedHeads, H11Protocol), {"head_s": head_s}
+                ),  # h11's heads have a greatest length
+                h11_max_incomplete_event_size=_MOST_HEAD_BYTES,  # the other protocol has no such limit
                 ws="none",
                 lifespan="off",
                 log_config=None,

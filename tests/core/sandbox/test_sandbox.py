@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -478,6 +479,20 @@ def test_a_process_that_was_ended_is_replaced_without_new_imports(sandbox):
 
     assert sandbox.call(hostile.echo, "fine") == "fine"
     assert sandbox._forkserver is forkserver
+
+
+@pytest.mark.usefixtures("cold_sandboxes")
+def test_a_signal_to_end_that_goes_to_all_processes_ends_no_work(sandbox):
+    """A service that is stopped has it sent to each of its processes: what is under way is finished first."""
+    sandbox.call(hostile.echo, "warm")
+    forkserver = sandbox._forkserver
+    before = sandbox.pids
+    for pid in (*before, forkserver._process.pid):
+        os.kill(pid, signal.SIGTERM)
+
+    assert sandbox.call(hostile.echo, "fine") == "fine"
+    assert sandbox.pids == before
+    assert forkserver.is_running
 
 
 @pytest.mark.usefixtures("cold_sandboxes")

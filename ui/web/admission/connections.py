@@ -12,6 +12,7 @@ from typing import Any
 
 import uvicorn
 
+from prompt_debugger.core.base.request_heads import TimedHeads
 from prompt_debugger.ui.web.admission.counts import leaves_enough
 from prompt_debugger.ui.web.admission.visitors import Network, is_trusted, visitor_of
 
@@ -55,39 +56,27 @@ class Connections:
 def guard_connections(server: uvicorn.Server, connections: Connections, *, head_s: float = HEAD_S) -> None:
     """Guard the connections that a server takes from now on."""
     config: Any = server.config
-    guard = {"_connections": connections, "_head_s": head_s}
+    guard = {"_connections": connections, "head_s": head_s}
     config.http_protocol_class = type("GuardedProtocol", (_Guard, config.http_protocol_class), guard)
 
 
-class _Guard(asyncio.Protocol):
-    """Stands before a protocol of uvicorn's; the first attributes are that one's own."""
+class _Guard(TimedHeads):
+    """Stands before a protocol of uvicorn's; the first attribute is that one's own."""
 
     client: tuple[str, int] | None
-    cycle: Any
-    loop: asyncio.AbstractEventLoop
-    transport: asyncio.Transport
 
     _connections: Connections
-    _head_s: float
     _name: str | None = None
-    _timer: asyncio.TimerHandle | None = None
     _is_in_head = False
     _head_bytes = 0
-    _idle_since_s = 0.0
-    _last_cycle: object = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         self._name = self._connections.enter(self.client[0] if self.client else None)
         if self._name is None:
             self.transport.abort()
-            return
-        self._idle_since_s = self.loop.time()
-        self._look_again()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
         if self._name is not None:
             self._connections.leave(self._name)
             self._name = None
@@ -107,17 +96,3 @@ class _Guard(asyncio.Protocol):
     def on_headers_complete(self) -> None:
         self._is_in_head = False
         super().on_headers_complete()  # type: ignore[misc]  # likewise
-
-    def _look_again(self) -> None:
-        self._timer = self.loop.call_later(self._head_s / 4, self._look)
-
-    def _look(self) -> None:
-        """Close the connection if no request is under way on it, and none has been for long."""
-        now_s, cycle = self.loop.time(), self.cycle
-        is_new = cycle is not self._last_cycle
-        if is_new or (cycle is not None and not cycle.response_complete):
-            self._last_cycle, self._idle_since_s = cycle, now_s
-        elif now_s - self._idle_since_s >= self._head_s:
-            self.transport.abort()
-            return
-        self._look_again()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from prompt_debugger.core.tools.capture import Capture, Outcome
-from prompt_debugger.core.tools.capture.proxy import BodyTimes
+from prompt_debugger.core.tools.capture.proxy import RequestTimes
 from prompt_debugger.core.tools.capture.serve import serve_capture
 from tests.core.complete.faulty_server import Behaviour, FaultyServer, faulty_server
 from tests.patience import PATIENCE_S
@@ -34,7 +34,7 @@ class Capturing:
     told: asyncio.Event
     outcomes: list[Outcome] = field(default_factory=list)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
-    times: BodyTimes = field(default_factory=BodyTimes)
+    times: RequestTimes = field(default_factory=RequestTimes)
 
     def proxy_times(self, *, idle_s: float = 60.0, whole_s: float = 600.0) -> None:
         """Give bodies that begin from now on so much time."""
@@ -56,9 +56,11 @@ class Capturing:
 
 
 @asynccontextmanager
-async def capturing(upstream: str, out: Path, *host_names: str) -> AsyncIterator[Capturing]:
+async def capturing(
+    upstream: str, out: Path, *host_names: str, times: RequestTimes | None = None
+) -> AsyncIterator[Capturing]:
     """Run a capture on a free port; it is told to end with the block, and has written everything after it."""
-    found = Capturing("", out, asyncio.Event())
+    found = Capturing("", out, asyncio.Event(), times=times or RequestTimes())
     ready = asyncio.Event()
 
     def on_ready(base_url: str, _: str) -> None:

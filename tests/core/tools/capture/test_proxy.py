@@ -6,12 +6,14 @@ import asyncio
 import gzip
 import json
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from prompt_debugger.core.tools.capture.proxy import RequestTimes
 from tests.core.complete.faulty_server import (
     Behaviour,
     answer,
@@ -106,6 +108,51 @@ async def test_a_body_that_comes_slowly_but_for_ever_is_given_up(tmp_path: Path)
         writer.close()
 
     assert capture.outcomes[0].exchange.status == 408
+
+
+SLOW_HEADS = {
+    "nothing": (b"", b""),
+    "endless": (b"POST /v1/chat/completions HTTP/1.1\r\n", b"x-more: 1\r\n"),
+    "half a line": (b"GET /v1/models", b""),
+    "after an answer": (b"GET /v1/models HTTP/1.1\r\nhost: localhost\r\n\r\n", b"GET /v1"),
+}
+
+
+@pytest.mark.parametrize("kind", SLOW_HEADS)
+async def test_a_head_that_does_not_come_to_its_end_is_given_up(kind: str, tmp_path: Path) -> None:
+    begun, more = SLOW_HEADS[kind]
+    async with (
+        faulty_server(answer(200, CHAT)) as server,
+        capturing(server.base_url, tmp_path / "out", times=RequestTimes(head_s=0.1)) as capture,
+    ):
+        url = httpx.URL(capture.base_url)
+        reader, writer = await asyncio.open_connection(url.host, url.port)
+        writer.write(begun)
+        reading = asyncio.ensure_future(reader.read())
+        async with asyncio.timeout(PATIENCE_S):
+            while not reading.done():
+                if more:
+                    writer.write(more)
+                await asyncio.sleep(0.01)
+        writer.close()
+        with suppress(ConnectionError):
+            reading.result()
+
+    assert len(server.received) == (kind == "after an answer")
+    assert capture.outcomes == [] or kind == "after an answer"
+
+
+async def test_an_answer_may_take_longer_than_a_head(tmp_path: Path) -> None:
+    async with (
+        faulty_server(drip(SSE_HEAD, b"data: {}\n\n", 0.02)) as server,
+        capturing(server.base_url, tmp_path / "out", times=RequestTimes(head_s=0.05)) as capture,
+        patient_client() as client,
+        client.stream("GET", f"{capture.base_url}/models") as got,
+    ):
+        pieces = got.aiter_raw()
+        came = sum([len(await anext(pieces)) for _ in range(20)])
+
+    assert came >= 200
 
 
 async def test_an_upgrade_to_a_websocket_is_answered_as_the_server_answers_it(tmp_path: Path) -> None:
