@@ -25,7 +25,7 @@ from prompt_debugger.core.diagnose.fields import (
 from prompt_debugger.core.known_errors import Look, Recognised
 
 MOST_SPOTS = 3
-_NINE = re.compile(r"[A-Za-z0-9]{9}")
+NINE = re.compile(r"[A-Za-z0-9]{9}")
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SYSTEM = ("system", "developer")
 
@@ -110,8 +110,8 @@ def _orphan_results(request: Request, _parts: Mapping[str, str]) -> Iterator[Spo
 
 def _ids_of_nine(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
     for call in history_calls(request):
-        if call.id is None or not _NINE.fullmatch(call.id):
-            says = f"The id `{call.id}` has {len(call.id or '')} characters, not nine letters or digits."
+        if call.id is None or not NINE.fullmatch(call.id):
+            says = f"`{call.field}.id` is `{call.id}`: {len(call.id or '')} characters, not nine letters or digits."
             yield Spot(f"{call.field}.id", says, call.id)
 
 

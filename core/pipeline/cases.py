@@ -16,6 +16,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose import diagnose_trace
+from prompt_debugger.core.pipeline.explained import explained_for
 from prompt_debugger.core.render import generation_prompt, load_template, load_tokenizer, render_local
 from prompt_debugger.core.request.other_bodies import convert_body
 from prompt_debugger.core.tools.experiments import RenderSetup
@@ -42,14 +43,15 @@ def render_case(case: JSONObject) -> tuple[Prompt, tuple[Finding, ...]]:
     """
     body, setup = case_setup(case)
     tokenizer = setup.tokenizer
-    prompt = render_local(
-        body,
-        template=setup.template,
-        tokenizer=tokenizer,
-        special_tokens=setup.special_tokens,
-        template_kwargs=setup.template_kwargs,
-        add_generation_prompt=take_field(case, "add_generation_prompt", bool, None),
-    )
+    with explained_for(body):
+        prompt = render_local(
+            body,
+            template=setup.template,
+            tokenizer=tokenizer,
+            special_tokens=setup.special_tokens,
+            template_kwargs=setup.template_kwargs,
+            add_generation_prompt=take_field(case, "add_generation_prompt", bool, None),
+        )
     vocabulary = None if tokenizer is None else tokenizer.vocabulary
     trace = Trace(
         request=Request(body=body, text=""),

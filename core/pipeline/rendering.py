@@ -16,6 +16,7 @@ from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import Completion, JSONObject, Prompt, PromptDifference, Server, Vocabulary
 from prompt_debugger.core.complete import ENGINES, Gathered, engine_of
 from prompt_debugger.core.complete.model_root import believable_root
+from prompt_debugger.core.pipeline.explained import explained_for
 from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.render import (
     Remembered,
@@ -100,13 +101,14 @@ class Renderer:
         """
         if self.template is None:
             return None
-        return render_local(
-            body,
-            template=self.template,
-            tokenizer=self.tokenizer,
-            special_tokens=self.special_tokens,
-            renderer=self.remembered,
-        )
+        with explained_for(body):
+            return render_local(
+                body,
+                template=self.template,
+                tokenizer=self.tokenizer,
+                special_tokens=self.special_tokens,
+                renderer=self.remembered,
+            )
 
     def generation_prompt(self, body: JSONObject) -> str | None:
         """Return the text that opens the assistant turn; `None` without a template."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject, Notice
 from prompt_debugger.core.request.langchain import ChatModels
+from prompt_debugger.core.request.local_calls import LocalCall, LocalModels
 from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT, OTHER_APIS, SAME_BODY, convert_body
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.python_source import Source, expressions, parse_source, statements
@@ -61,6 +62,8 @@ class _Reading:
     address: ast.expr | None = None
     notices: list[Notice] = field(default_factory=list)
     chat_models: ChatModels = field(default_factory=ChatModels)
+    local_models: LocalModels = field(default_factory=LocalModels)
+    local_call: LocalCall | Unreadable | None = None
 
     def report(self, field_path: str, message: str, node: ast.expr | None) -> None:
         line, column = (None, None) if node is None else self.source.place(node)
@@ -91,6 +94,7 @@ def read_python(text: str) -> Draft:
         if not reading.has_call:
             _learn_assignment(statement, reading)
             reading.chat_models.learn(statement)
+            reading.local_models.learn(statement)
     value = reading.value if reading.has_call else _value_without_call(reading)
     if is_too_large(value):
         raise RequestError(f"The snippet's values grow beyond {MAX_SIZE:,} characters.")
@@ -98,6 +102,8 @@ def read_python(text: str) -> Draft:
         reading.report(
             "", f"The default that the snippet states for the environment variable `{name}` was taken.", None
         )
+    for name, (made, node) in reading.values.placeholders.items():
+        reading.report("", f"`{name}` gives a new value in every run: `{made}` stands for it.", node)
     base_url = _base_url(reading)
     return Draft(value, "python", _Locator(reading, value), text, base_url, tuple(reading.notices))
 
@@ -194,6 +200,11 @@ def _learn_call(node: ast.Call, reading: _Reading) -> None:
             _note_api(OTHER_APIS[method["other"]], reading, node)
     elif not reading.has_call:
         _learn_chat_model(node, reading)
+        if reading.local_call is None:
+            try:
+                reading.local_call = reading.local_models.body(node, reading.values)
+            except Unreadable as unreadable:
+                reading.local_call = unreadable
 
 
 def _note_api(api: str, reading: _Reading, node: ast.Call) -> None:
@@ -279,15 +290,17 @@ def _body_of_post(node: ast.Call, named: Mapping[str | None, ast.expr], reading:
 def _value_without_call(reading: _Reading) -> JSON:
     """Find the request in a snippet that calls nothing."""
     values, tree = reading.values, reading.source.tree
+    if isinstance(reading.local_call, LocalCall):
+        return _with_words(reading.local_call, reading)
     last = tree.body[-1] if tree.body else None
     if isinstance(last, ast.Expr) and isinstance(last.value, (ast.Dict, ast.List)):
         try:
             return values.value_of(last.value)
         except Unreadable as unreadable:
             raise reading.source.error(unreadable, _field_of(last.value, unreadable)) from None
-    for known in reversed(values.known.values()):
-        if isinstance(known, dict) and "messages" in known:
-            return _with_extra_body(known, reading)
+    named = [known for known in values.known.values() if isinstance(known, dict) and "messages" in known]
+    if named:
+        return _with_extra_body(named[-1], reading)
     body: JSONObject = {}
     for name in _FIELDS:
         value = values.known.get(name)
@@ -297,11 +310,19 @@ def _value_without_call(reading: _Reading) -> JSON:
             body[name] = value
             values.remember(body, name, _written_at(tree, name))
     if "messages" not in body:
+        if isinstance(reading.local_call, Unreadable):
+            raise reading.source.error(reading.local_call, "messages")
         raise RequestError(
             "The snippet holds no request: neither a call of `chat.completions.create(…)` nor a dict with `messages`.",
             "Paste the call with what it needs, or the body as JSON; an `extra_body` alone has no messages to send.",
         )
     return _with_extra_body(body, reading)
+
+
+def _with_words(call: LocalCall, reading: _Reading) -> JSONObject:
+    for path, message in call.said:
+        reading.report(path, message, reading.values.place_of(call.body, (path,)))
+    return call.body
 
 
 def _written_at(tree: ast.Module, name: str) -> ast.expr:

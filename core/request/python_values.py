@@ -2,8 +2,10 @@
 
 Understood are literals and names: what JSON has, names that were given such a
 value before and members of them, unpacked with `*` and `**`, texts and lists put
-together with `+`, f-strings of them, and the spellings `dict(…)`, `json.dumps(…)`
-and `os.getenv(…, default)`. Nothing is computed: not a sum, not a method of text.
+together with `+`, f-strings of them, the spellings `dict(…)`, `json.dumps(…)`
+and `os.getenv(…, default)`, and harmless calls of the standard library; a value
+that is new in every run gets a placeholder (`made_values.py`). Nothing else is
+computed: not a sum, not a function of the snippet.
 Every container remembers where its members were written.
 """
 
@@ -17,6 +19,7 @@ from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.request.made_values import METHODS, made_of, placeholder_of
 from prompt_debugger.core.request.message_classes import ROLE_BY_CLASS, message_of
 from prompt_debugger.core.request.places import Path
 
@@ -43,10 +46,12 @@ class Values:
     Attributes:
         known: Value by name, or why it has none.
         defaults_used: Names of environment variables whose stated default was taken.
+        placeholders: What stands for values that are new in every run, by the call that gives one.
     """
 
     known: dict[str, JSON | Unreadable] = field(default_factory=dict)
     defaults_used: list[str] = field(default_factory=list)
+    placeholders: dict[str, tuple[JSON, ast.expr]] = field(default_factory=dict)
     _members: dict[int, dict[str | int, ast.expr]] = field(default_factory=dict)
     _kept: list[JSON] = field(default_factory=list)
     _size: int = 0
@@ -87,6 +92,8 @@ class Values:
                 return self._subscript(node, depth)
             case ast.Call():
                 return self._call(node, depth)
+            case ast.Attribute() if (value := self._new(node)) is not None:
+                return value
             case ast.Await() | ast.NamedExpr() | ast.Starred():
                 return self.value_of(node.value, depth + 1)
             case _:
@@ -218,8 +225,30 @@ class Values:
             case "os.getenv" | "os.environ.get" | "getenv" | "environ.get", [variable, default]:
                 self.defaults_used.append(str(self.value_of(variable, depth + 1)))
                 return self.value_of(default, depth + 1)
+            case str(), _ if name.rpartition(".")[2] == "SamplingParams" and not node.args:
+                return self.keywords(node, depth)
             case _:
-                raise self._unknown(node)
+                return self._made(node, name, depth)
+
+    def _made(self, node: ast.Call, name: str, depth: int) -> JSON:
+        """Follow a harmless call of the standard library, or put a placeholder for what is new in every run."""
+        value = self._new(node)
+        if value is None and not node.keywords:
+            owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+            is_method = name.rpartition(".")[2] in METHODS if name else owner is not None
+            name = f".{node.func.attr}" if is_method and isinstance(node.func, ast.Attribute) else name
+            nodes = ([owner] if is_method and owner is not None else []) + node.args
+            value = made_of(name, [self.value_of(one, depth + 1) for one in nodes]) if len(nodes) <= 2 else None
+        if value is None:
+            raise self._unknown(node)
+        return self._text(node, value) if isinstance(value, str) else value
+
+    def _new(self, node: ast.expr) -> JSON:
+        name = dotted_name(node.func if isinstance(node, ast.Call) else node)
+        value = placeholder_of(name) if isinstance(node, ast.Call) or name.endswith(".hex") else None
+        if value is not None:
+            self.placeholders[_source(node)] = (value, node)
+        return value
 
     def _message(self, node: ast.Call, name: str, depth: int) -> JSON:
         members = self.keywords(node, depth)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.errors import SandboxError
 from prompt_debugger.core.base.types import Request, Trace
 from prompt_debugger.core.pipeline import check_rendered
+from prompt_debugger.core.pipeline.explained import explained_for
 from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.render import render_local
 from prompt_debugger.core.render.local import tokens_of
@@ -73,9 +74,13 @@ class LiveRender:
 def _render(request: Request, found: FoundSetup) -> Trace:
     """Return the request with its local prompt; a text that no tokenizer should be bothered with has no tokens."""
     setup = found.setup
-    prompt = render_local(
-        request.body, template=setup.template, special_tokens=setup.named_tokens, template_kwargs=setup.template_kwargs
-    )
+    with explained_for(request.body):
+        prompt = render_local(
+            request.body,
+            template=setup.template,
+            special_tokens=setup.named_tokens,
+            template_kwargs=setup.template_kwargs,
+        )
     if setup.tokenizer is not None and len(prompt.text) <= MAX_TOKENIZED_CHARS:
         prompt = replace(prompt, tokens=tokens_of(prompt.text, prompt.spans, setup.tokenizer))
     renderer = Renderer(setup.template, setup.tokenizer)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError, shorten
 from prompt_debugger.core.base.types import JSON, JSONObject, Prompt, Trace
+from prompt_debugger.core.pipeline.explained import explained_for
 from prompt_debugger.core.render import render_local
 from prompt_debugger.core.render.local import tokens_of
 from prompt_debugger.core.render.probes import ProbeAnswer, step_probes
@@ -104,9 +105,10 @@ class TemplateLab:
 
 def _render(body: JSONObject, setup: RenderSetup) -> Prompt:
     """Render with tokens; a text that no tokenizer should be bothered with comes without."""
-    prompt = render_local(
-        body, template=setup.template, special_tokens=setup.named_tokens, template_kwargs=setup.template_kwargs
-    )
+    with explained_for(body):
+        prompt = render_local(
+            body, template=setup.template, special_tokens=setup.named_tokens, template_kwargs=setup.template_kwargs
+        )
     if setup.tokenizer is None or len(prompt.text) > MAX_TOKENIZED_CHARS:
         return prompt
     return replace(prompt, tokens=tokens_of(prompt.text, prompt.spans, setup.tokenizer))

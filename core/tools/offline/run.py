@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 from prompt_debugger.core.base.errors import LabError
 from prompt_debugger.core.base.interpreter import vllm_python
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import (
     JSON,
     Basis,
@@ -39,7 +40,11 @@ _SAMPLING = (
     "stop", "stop_token_ids", "include_stop_str_in_output", "ignore_eos", "min_tokens", "skip_special_tokens",
     "spaces_between_special_tokens",
 )  # fmt: skip
-_CHAT = ("tools", "chat_template_kwargs", "add_generation_prompt", "continue_final_message")
+_CHAT = (
+    "tools", "chat_template_kwargs", "chat_template", "chat_template_content_format", "add_generation_prompt",
+    "continue_final_message", "mm_processor_kwargs",
+)  # fmt: skip
+_OF_TEMPLATE = ("documents", "reasoning_effort")  # which a server hands to the template by themselves
 _LIMIT_S = 900.0
 
 
@@ -93,6 +98,9 @@ def _job(body: JSONObject, spec: LabSpec, method: OfflineMethod, prompt: str) ->
         engine["kv_cache_memory_bytes"] = spec.kv_cache_bytes
     messages: JSON = body.get("messages")
     chat: JSONObject = {name: body[name] for name in _CHAT if body.get(name) is not None}
+    of_template: JSONObject = {name: body[name] for name in _OF_TEMPLATE if body.get(name) is not None}
+    if of_template:
+        chat["chat_template_kwargs"] = {**of_template, **as_object(chat.get("chat_template_kwargs"))}
     return {
         "method": method,
         "engine": engine,

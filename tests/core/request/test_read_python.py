@@ -104,9 +104,24 @@ def test_the_ways_to_write_one_request_read_alike(snippet: str) -> None:
         ('f"{names!r}"', None),
         ('os.getenv("X", "default")', "default"),
         ('os.getenv("X")', None),
-        ('textwrap.dedent("a")', None),
-        ('"a".strip()', None),
-        ('", ".join(["a", "b"])', None),
+        ('textwrap.dedent("  a")', "a"),
+        ('inspect.cleandoc("""\n    a\n    """)', "a"),
+        ('" a".strip().upper()', "A"),
+        ('", ".join(["a", "b"])', "a, b"),
+        ('", ".join(["a", 1])', None),
+        ('names["b"].copy()[0]', "y"),
+        ("copy.deepcopy(names)['b'][0]", "y"),
+        ("str(4)", "4"),
+        ("str(uuid.uuid4())", "00000000-0000-4000-8000-000000000000"),
+        ("uuid.uuid4().hex[0]", "0"),
+        ('f"call_{uuid4()}"', "call_00000000-0000-4000-8000-000000000000"),
+        ("datetime.now().strftime('%A')", "2026-01-01"),
+        ("str(int(time.time()))", "1767225600"),
+        ("secrets.token_hex(8)", "0" * 32),
+        ("my.uuid5.thing()", None),
+        ("strip(' a')", None),
+        ("open('x').read().strip()", None),
+        ("client.models.list().copy()", None),
         ('json.loads("1")', None),
         ('"a" * 2', None),
         ("2 ** 2", None),
@@ -217,3 +232,95 @@ def test_a_call_of_another_api_is_named_also_where_its_body_is_the_same() -> Non
     assert [notice.message.split(";")[0] for notice in plain.notices] == ["This is a call of Anthropic Messages"]
     assert [notice.message.split(";")[0] for notice in marked.notices] == ["This is a body of Anthropic Messages"]
     assert read_request(f"client.chat.completions.create(model='m', messages={HI})").notices == ()
+
+
+LOCAL = """
+from transformers import AutoTokenizer
+tokenizer = AutoTokenizer.from_pretrained("Qwen/Qwen3-8B")
+talk = [{"role": "user", "content": "Hi"}]
+text = tokenizer.apply_chat_template(talk, TOOLS, tokenize=False, WITH)
+"""
+TALK = [{"role": "user", "content": "Hi"}]
+
+
+def test_a_template_applied_in_the_script_keeps_what_it_is_given() -> None:
+    given = "add_generation_prompt=True, enable_thinking=False, custom_flag=[1], max_length=9"
+
+    request = read_request(LOCAL.replace("TOOLS", "[]").replace("WITH", given))
+
+    assert request.body == {
+        "model": "Qwen/Qwen3-8B",
+        "messages": TALK,
+        "tools": [],
+        "add_generation_prompt": True,
+        "chat_template_kwargs": {"enable_thinking": False, "custom_flag": [1]},
+    }
+
+
+def test_a_template_applied_without_a_generation_prompt_says_so() -> None:
+    request = read_request(LOCAL.replace("TOOLS, ", "").replace(", WITH", ""))
+
+    assert request.body["add_generation_prompt"] is False
+    assert [notice.field for notice in request.notices] == ["add_generation_prompt"]
+
+
+def test_tools_that_are_functions_are_left_out_and_said() -> None:
+    request = read_request(LOCAL.replace("TOOLS", "[get_weather]").replace("WITH", "add_generation_prompt=True"))
+
+    assert "tools" not in request.body
+    assert [notice.message for notice in request.notices] == [
+        "`tools` is left out: The snippet gives the name `get_weather` no value."
+    ]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'llm = LLM(model="m")\nsampling = SamplingParams(temperature=0, max_tokens=64)\nllm.chat(talk, sampling, KW)',
+        'LLM("m").chat([talk], sampling_params=SamplingParams(temperature=0, max_tokens=64), use_tqdm=False, KW)',
+    ],
+)
+def test_a_chat_of_vllm_without_a_server_is_read(call: str) -> None:
+    kwargs = 'tools=[], chat_template_kwargs={"enable_thinking": False}, lora_request=LoRARequest("a")'
+
+    request = read_request(f"talk = {TALK!r}\n" + call.replace("KW", kwargs))
+
+    assert request.body == {
+        "model": "m",
+        "messages": TALK,
+        "temperature": 0,
+        "max_tokens": 64,
+        "tools": [],
+        "chat_template_kwargs": {"enable_thinking": False},
+    }
+
+
+@pytest.mark.parametrize(
+    "call", ["room.chat(talk, 1)", "ollama.chat(talk)", "tokenizer.apply_chat_template()", "model.generate(talk)"]
+)
+def test_other_calls_of_that_name_are_not_followed(call: str) -> None:
+    request = read_request(f"messages = {TALK!r}\ntalk = 1\n{call}")
+
+    assert request.body == {"messages": TALK}
+
+
+def test_a_call_of_a_client_comes_before_one_in_the_script() -> None:
+    client = 'c.chat.completions.create(model="m", messages=talk)'
+
+    request = read_request(f"{LOCAL.replace('TOOLS, ', '').replace(', WITH', '')}\n{client}")
+
+    assert request.body == {"model": "m", "messages": TALK}
+
+
+def test_messages_of_a_script_that_cannot_be_known_are_refused_at_their_place() -> None:
+    error = fail("t = AutoTokenizer.from_pretrained('m')\nt.apply_chat_template(load_talk())")
+
+    assert (error.line, error.column, error.field) == (2, 23, "messages")
+
+
+def test_a_value_that_is_new_in_every_run_is_named_with_its_placeholder() -> None:
+    request = read_request("messages = [{'role': 'user', 'content': str(uuid.uuid4())}]")
+
+    assert [notice.message for notice in request.notices] == [
+        "`uuid.uuid4()` gives a new value in every run: `00000000-0000-4000-8000-000000000000` stands for it."
+    ]

@@ -45,6 +45,9 @@ def test_fields_of_the_request_reach_sampling_and_chat():
 
     assert job["sampling"] == {"temperature": 0, "max_tokens": 7}
     assert job["chat"] == {"tools": [{}], "chat_template_kwargs": {"thinking": True}}
+    of_template = _job({**BODY, **kwargs, "documents": [], "chat_template": "{{ 1 }}"}, LabSpec(), "chat", "")["chat"]
+    assert of_template["chat_template_kwargs"] == {"documents": [], "thinking": True}
+    assert of_template["chat_template"] == "{{ 1 }}"
     assert "kv_cache_memory_bytes" in job["engine"]
     assert "kv_cache_memory_bytes" not in _job(BODY, LabSpec(model_dir="a/b"), "chat", "")["engine"]
 
