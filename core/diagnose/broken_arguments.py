@@ -294,10 +294,21 @@ def _wrapped(text: str) -> BrokenArguments | None:
         before, after = text[:at].strip(), text[stop:].strip()
         if before.startswith("{"):
             words = f"a broken beginning of {at} characters stands before the whole object, as if it were sent twice"
+            words += _parting(text, at, stop)
             return BrokenArguments(Break.WRAPPED, Span(at, stop), words)
         where = "a code fence" if fence is not None else f"other text ({(before or after)[:40]!r})"
         return BrokenArguments(Break.WRAPPED, Span(at, stop), f"the object stands in {where}")
     return None
+
+
+def _parting(text: str, at: int, stop: int) -> str:
+    """Say where a broken beginning parts from the whole object that follows it; "" if it only stops too early."""
+    pairs = zip(text[:at], text[at:stop], strict=False)
+    place = next((index for index, (one, other) in enumerate(pairs) if one != other), None)
+    if place is None:
+        return ""
+    broken, whole = (repr(part[max(0, place - 8) : place + 12]) for part in (text[:at], text[at:stop]))
+    return f", and parts from it at character {place}: {broken} where the object has {whole}"
 
 
 def _other(text: str, error: json.JSONDecodeError) -> BrokenArguments:

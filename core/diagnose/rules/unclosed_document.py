@@ -58,7 +58,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The JSON document is not closed{said}.",
         detail=f"Content ends with {content[-60:]!r}"
         + (" inside a string" if is_string else "")
-        + f".{_tokens(trace)} No token limit shows{schema}.",
+        + f".{_meant_end(content) if is_string else ''}{_tokens(trace)} No token limit shows{schema}.",
         evidence=(in_message("content", content), in_message("finish_reason", chat.finish_reason)),
         fix=_FIX + (_QUOTES if is_string else "") + (_REPORT if is_promised else "."),
         certainty=Certainty.OBSERVED if is_promised else Certainty.INFERRED,
@@ -74,6 +74,19 @@ def _looks_promised(trace: Trace) -> bool:
     text = (content_of(chat.message) or "").strip()
     is_open = text.startswith('{"') and stops_early(text)
     return is_normal_end(chat.finish_reason) and is_open and open_bare_call(text) is None  # that is PD426
+
+
+def _meant_end(content: str) -> str:
+    """Say that the document ends as a whole one does, though a string is still open."""
+    if not content.rstrip().endswith(("}", "]")):
+        return ""
+    quotation = next((char for char in reversed(content[-400:]) if char in "\u201c\u201d\u201e\u00bb\u00ab\uff02"), "")
+    mark = (
+        f": `{quotation}` is no quotation mark of JSON"
+        if quotation
+        else ", and the quotation mark before it is missing"
+    )
+    return f" The model closed it with `{content.rstrip()[-1]}`{mark}."
 
 
 def _tokens(trace: Trace) -> str:

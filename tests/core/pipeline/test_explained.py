@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.pipeline import render_case
 
 REFUSES = "{{ raise_exception('%s') }}"
 IDS = "Tool call IDs should be alphanumeric strings with length 9!"
 ORDER = "After the optional system message, conversation roles must alternate user/assistant/user/assistant/..."
-CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": {}}}
-BODY = {
+CALL: JSONObject = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": {}}}
+BODY: JSONObject = {
     "messages": [
         {"role": "user", "content": "x"},
         {"role": "user", "content": "y"},
