@@ -49,8 +49,8 @@ def find(trace: Trace) -> Iterator[Report]:
                 continue
             yield Report(
                 title=f"`{name}` of the call to `{call.name}` is the JSON text of {what}.",
-                detail=f"It is {str(value)[:80]!r}. Where the tool wants {what} there, the server's parser encoded it once "
-                "more; whether it does is in the tool's schema, which is not at hand.",
+                detail=f"It is {str(value)[:80]!r}. Where the tool wants {what} there, the server's parser encoded it "
+                "once more; whether it does is in the tool's schema, which is not at hand.",
                 evidence=(in_message(f"{call.field}.function.arguments", as_text(call.arguments)),),
                 fix=_FIX,
                 certainty=Certainty.INFERRED,

@@ -81,12 +81,8 @@ def _meant_end(content: str) -> str:
     if not content.rstrip().endswith(("}", "]")):
         return ""
     quotation = next((char for char in reversed(content[-400:]) if char in "\u201c\u201d\u201e\u00bb\u00ab\uff02"), "")
-    mark = (
-        f": `{quotation}` is no quotation mark of JSON"
-        if quotation
-        else ", and the quotation mark before it is missing"
-    )
-    return f" The model closed it with `{content.rstrip()[-1]}`{mark}."
+    mark = f"`{quotation}` is no quotation mark of JSON" if quotation else "the quotation mark before it is missing"
+    return f" It ends with `{content.rstrip()[-1]}`, as a whole document does: {mark}."
 
 
 def _tokens(trace: Trace) -> str:
