@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -36,7 +36,7 @@ from prompt_debugger.ui.present.model_check import cell_payload, check_payload, 
 from prompt_debugger.ui.present.tool_state import tool_error_payload
 from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.handlers import Payloads
-from prompt_debugger.ui.web.redraw_rate import RedrawRate
+from prompt_debugger.ui.web.redraw_rate import RedrawRate, ticks_until
 from prompt_debugger.ui.web.render_setups import with_edges
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
@@ -136,19 +136,14 @@ class ModelChecks:
         task = asyncio.create_task(self._check(fields, target, told))
         shown = ""
         started_s = time.monotonic()
-        try:
-            with self._redraw_rate.counted():
-                while not await self._redraw_rate.tick(task):
-                    if self._settings.public and time.monotonic() - started_s > _PUBLIC_S:
-                        raise RequestError("the check took too long", "Run `check` on your own machine.")
-                    yield CheckChange(None if told[0] == shown else check_running_payload(told[0]))
-                    shown = told[0]
-            check, missing = task.result()
-            yield CheckChange(await asyncio.to_thread(check_payload, check, missing), check)
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError, DebuggerError):
-                await task
+        async with aclosing(ticks_until(task, self._redraw_rate)) as ticks:
+            async for _ in ticks:
+                if self._settings.public and time.monotonic() - started_s > _PUBLIC_S:
+                    raise RequestError("the check took too long", "Run `check` on your own machine.")
+                yield CheckChange(None if told[0] == shown else check_running_payload(told[0]))
+                shown = told[0]
+        check, missing = task.result()
+        yield CheckChange(await asyncio.to_thread(check_payload, check, missing), check)
 
     async def _check(self, fields: CheckFields, target: TargetFields, told: list[str]) -> tuple[Check, str]:
         model = await self._model(fields, target)

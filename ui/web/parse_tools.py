@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError
+from prompt_debugger.core.base.errors import EngineError, RequestError
 from prompt_debugger.core.base.types import ParserOutcome, Trace
 from prompt_debugger.core.parse.engines import VllmEngine, VllmReleases
 from prompt_debugger.core.pipeline import (
@@ -37,7 +36,7 @@ from prompt_debugger.ui.present.splits import splits_payload
 from prompt_debugger.ui.present.tool_state import tool_error_payload, waiting_payload
 from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.labs import PageLabs
-from prompt_debugger.ui.web.redraw_rate import TICK_S, RedrawRate
+from prompt_debugger.ui.web.redraw_rate import RedrawRate, ticking
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import target_of_server
 
@@ -94,7 +93,7 @@ class ParseTools:
         yield MatrixChange(await in_thread(matrix_payload, run, {}, total=0, is_running=True))
         step = MatrixStep()
         async with aclosing(
-            _with_ticks(self._matrix_steps(run, self._tokenizer(run, tokenizer), servers), self._redraw_rate)
+            ticking(self._matrix_steps(run, self._tokenizer(run, tokenizer), servers), self._redraw_rate)
         ) as ticks:
             async for found in ticks:
                 step = found or step
@@ -117,7 +116,7 @@ class ParseTools:
         name = _parser_name(run, parser)
         yield waiting_payload(f"Streaming the raw output through `{name}`.", "whole, by token, by special token, …")
         call = try_splits(run, self._engine, name, self._tokenizer(run, tokenizer), seed=_seed(seed))
-        async with aclosing(_with_ticks(_once(call), self._redraw_rate)) as ticks:
+        async with aclosing(ticking(_once(call), self._redraw_rate)) as ticks:
             async for outcome in ticks:
                 yield None if outcome is None else await in_thread(splits_payload, run, name, outcome)
 
@@ -136,7 +135,7 @@ class ParseTools:
         assert output is not None, "a run that was needed has an output"
         async with VllmReleases(max_warm=1, fetch=True) as source:
             steps = step_releases(output, name, wanted, releases=source)
-            async with aclosing(_with_ticks(steps, self._redraw_rate)) as ticks:
+            async with aclosing(ticking(steps, self._redraw_rate)) as ticks:
                 async for table in ticks:
                     if table is None:
                         yield None
@@ -155,7 +154,7 @@ class ParseTools:
         yield waiting_payload("Walking the output through the grammar of its format.", "compiling the grammar")
         source = self._tokenizer(run, tokenizer)
         call = in_thread(judge_trace, run, level.strip(), self._grammar, source)
-        async with aclosing(_with_ticks(_once(call), self._redraw_rate)) as ticks:
+        async with aclosing(ticking(_once(call), self._redraw_rate)) as ticks:
             async for verdict in ticks:
                 yield None if verdict is None else await in_thread(constrained_payload, run, verdict)
 
@@ -246,39 +245,3 @@ def _all_asked(judged: Trace, version: str) -> MatrixChange:
     """Return what the page shows once all parsers have answered."""
     matrix = matrix_payload(judged, version=version)
     return MatrixChange(matrix, findings_payload(judged), stages_payload(judged), judged)
-
-
-async def _with_ticks(steps: AsyncIterator[T], redraw_rate: RedrawRate) -> AsyncGenerator[T | None, None]:
-    """Yield what comes, and `None` every `TICK_S` while nothing does, less often where many wait.
-
-    A tab that was closed is noticed at a yield.
-    """
-    queue: asyncio.Queue[T | BaseException | None] = asyncio.Queue()
-
-    async def consume() -> None:
-        try:
-            async for step in steps:
-                queue.put_nowait(step)
-        except Exception as error:  # noqa: BLE001  # raised again where it is awaited
-            queue.put_nowait(error)
-        finally:
-            queue.put_nowait(None)
-
-    task = asyncio.create_task(consume())
-    try:
-        with redraw_rate.counted():
-            while True:
-                try:
-                    item = await asyncio.wait_for(queue.get(), TICK_S * redraw_rate.factor())
-                except TimeoutError:
-                    yield None
-                    continue
-                if item is None:
-                    return
-                if isinstance(item, BaseException):
-                    raise item
-                yield item
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError, DebuggerError):
-            await task

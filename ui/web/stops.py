@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from prompt_debugger.ui.web.redraw_rate import next_or_none
+
 _MAX_SESSIONS = 2_000
 _PATIENCE_S = 10.0  # for a run that was asked to end
 
@@ -85,25 +87,17 @@ class Stops:
 async def until_asked(updates: AsyncGenerator[T, None], sign: StopSign) -> AsyncGenerator[T, None]:
     """Yield what comes until the sign is given; what was being waited for is cancelled then."""
     asked = asyncio.ensure_future(sign.asked.wait())
-    step = asyncio.ensure_future(_next(updates))
+    step = asyncio.ensure_future(next_or_none(updates))
     try:
         while True:
             await asyncio.wait({asked, step}, return_when=asyncio.FIRST_COMPLETED)
             if sign.asked.is_set() or not (come := step.result()):
                 return
             yield come[0]
-            step = asyncio.ensure_future(_next(updates))
+            step = asyncio.ensure_future(next_or_none(updates))
     finally:
         asked.cancel()
         step.cancel()
         with suppress(asyncio.CancelledError, Exception):
             await step  # its connections are closed before the run counts as ended
         await updates.aclose()
-
-
-async def _next(updates: AsyncGenerator[T, None]) -> tuple[T] | None:
-    """Return what comes next; `None` at the end."""
-    try:
-        return (await anext(updates),)
-    except StopAsyncIteration:
-        return None

@@ -11,7 +11,7 @@ import { chosenTrials } from "../tools/fixes_view.js";
 import { order, orderRefused, tellAt, withOrder } from "./orders.js";
 import { editedByHand, withTextToRun } from "./outdated.js";
 import { unpackText } from "../lib/packing.js";
-import { askAgain, stopAsking } from "../tools/parser_views.js";
+import { askAgain } from "../tools/parser_views.js";
 import { applyServer } from "./servers.js";
 import { applyLink } from "./share.js";
 import { makeFragment } from "./shared_link.js";
@@ -19,6 +19,6 @@ import { requestEdited } from "../editor/template_editor.js";
 
 globalThis.PromptDebugger = {
   applyLink, applyServer, askAgain, attach, chosenTrials, controller, dropText, editedByHand, keepTarget, keepText,
-  loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle, stopAsking, tellAt,
+  loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle, tellAt,
   unpackText, withOrder, withTextToRun,
 };

@@ -1,9 +1,9 @@
 // @ts-check
 // A further question about a raw output: the first token that a server which forces the form of calls had not let through.
-import { placeButton } from "./bench.js";
+import { bench, placeButton } from "./bench.js";
 import { builders } from "../lib/builders.js";
 import { make, prose } from "../lib/dom.js";
-import { jumpButton, mark, question, shown } from "./parser_views.js";
+import { jumpButton, mark, shown } from "./parser_views.js";
 
 /**
  * @typedef {{ place: string, jump: Goal | null, cause: string, accepted: string, token: string, anything_but: boolean, allowed: string[],
@@ -15,7 +15,7 @@ import { jumpButton, mark, question, shown } from "./parser_views.js";
  */
 
 builders.constrained = (root, name) =>
-  question(
+  bench(
     root,
     name,
     "A server can force the form of tool calls by masking tokens. Would it have let this output through? If not: the first token at which it would have stepped in, what it would have allowed there, and which line of the request says so. Such an output is not broken, it would have been steered.",

@@ -1,7 +1,7 @@
 // @ts-check
 // Further questions about a raw output: other parsers, split fuzz, vLLM's releases.
 // All are views of the bench's kind: a sentence first, then what it rests on. Every place leads to the raw tokens.
-import { bench, settle, viewIn } from "./bench.js";
+import { bench } from "./bench.js";
 import { builders } from "../lib/builders.js";
 import { button, make, prose, region, table } from "../lib/dom.js";
 import { drawJson } from "../views/json_view.js";
@@ -62,37 +62,9 @@ function calls(texts) {
   return cell;
 }
 
-// A view of the bench's kind. What was still on its way when Stop was pressed comes in as stopped, too.
-/**
- * @param {HTMLElement} root
- * @param {string} name
- * @param {string} hint
- * @param {(header: any) => Node[]} draw
- * @returns {View}
- */
-function question(root, name, hint, draw) {
-  const inner = bench(root, name, hint, draw);
-  return {
-    show(decoded) {
-      inner.show(decoded);
-      if (root.dataset.stopped) settle(root.closest("[id^='pd-']:not(.pd)")?.id || "");
-    },
-  };
-}
-
-// Pressing the button begins anew, and the answer gets the room that the ledger has.
-/** @param {string} elementId */
-function askAgain(elementId) {
-  const root = viewIn(elementId);
-  if (root) delete root.dataset.stopped;
+// The answer gets the room that the ledger has.
+function askAgain() {
   document.getElementById("pd-parse-tools")?.scrollIntoView({ block: "start" });
-}
-
-/** @param {string} elementId */
-function stopAsking(elementId) {
-  const root = viewIn(elementId);
-  if (root) root.dataset.stopped = "true";
-  settle(elementId);
 }
 
 // --- which parser would have parsed this? --------------------------------------------
@@ -108,7 +80,7 @@ const MARKS = {
 
 builders.parser_matrix = (root, name) => {
   let showsAll = false;
-  const view = question(
+  const view = bench(
     root,
     name,
     "All of vLLM's tool parsers on this very output: which of them would have read it, and does it stay the same when streamed? They are asked by themselves once a call was lost. For any other run, run it and press the button.",
@@ -173,7 +145,7 @@ function matrixRow(row) {
 // --- split fuzz ------------------------------------------------------------------------
 
 builders.splits = (root, name) =>
-  question(
+  bench(
     root,
     name,
     "The output as a stream, cut in every interesting way: whole, token by token, at special tokens, several tokens at a time as speculative decoding makes them, at random, and once at each place. Does the parser give the same message each time? Where not, you see the smallest cut that fails and the delta at which the messages part.",
@@ -262,7 +234,7 @@ function log(header) {
 // --- releases --------------------------------------------------------------------------
 
 builders.releases = (root, name) =>
-  question(
+  bench(
     root,
     name,
     "The same output through the parser of several vLLM releases, with each release's own code: in which one did a call begin to vanish? Releases that are not here yet are downloaded (15 to 106 MB each) and kept; nothing is installed.",
@@ -308,4 +280,4 @@ function releaseTable(header) {
   return region("Releases", "pd-scroll", table("What each release makes of the output", ["vLLM", "outcome", "calls it gives", "content", "finish_reason"], rows));
 }
 
-export { askAgain, jumpButton, mark, question, shown, stopAsking };
+export { askAgain, jumpButton, mark, shown };

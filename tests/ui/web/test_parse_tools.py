@@ -1,7 +1,6 @@
 """What the tools below the ledger do, step by step, without a page: with a real vLLM's parsers and XGrammar."""
 
-import asyncio
-from contextlib import ExitStack, aclosing
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -12,8 +11,7 @@ from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.labs import PageLabs
-from prompt_debugger.ui.web.parse_tools import ParseTools, _with_ticks
-from prompt_debugger.ui.web.redraw_rate import TICK_S, RedrawRate
+from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import with_server
 from tests.core.complete.faulty_server import answer, faulty_server
@@ -166,30 +164,3 @@ async def test_a_stranger_names_no_tokenizer(engine, trace):
 
     assert public._tokenizer(trace, "/etc") == "own"
     assert ParseTools(PageSettings(lab=False), public._labs, engine)._tokenizer(trace, "mine") == "mine"
-
-
-async def test_a_tool_that_waits_ticks_less_often_where_many_wait(monkeypatch):
-    waited = []
-
-    async def wait_for(awaitable, timeout_s):
-        waited.append(timeout_s)
-        awaitable.close()
-        raise TimeoutError
-
-    monkeypatch.setattr(asyncio, "wait_for", wait_for)
-    redraw_rate = RedrawRate()
-    async with aclosing(_with_ticks(_never(), redraw_rate)) as ticks:
-        assert await anext(ticks) is None
-        with ExitStack() as others:
-            for _ in range(39):
-                others.enter_context(redraw_rate.counted())
-            await anext(ticks)
-        await anext(ticks)
-
-    assert waited == [TICK_S, 10 * TICK_S, TICK_S]
-    assert redraw_rate.factor() == 1.0
-
-
-async def _never():
-    await asyncio.Event().wait()
-    yield None

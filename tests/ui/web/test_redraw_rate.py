@@ -7,9 +7,8 @@ import pytest
 
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.ui.web import redraw_rate as pace_module
-from prompt_debugger.ui.web.fixes.runs import ticking
 from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
-from prompt_debugger.ui.web.redraw_rate import TICK_S, RedrawRate
+from prompt_debugger.ui.web.redraw_rate import TICK_S, RedrawRate, ticking
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 

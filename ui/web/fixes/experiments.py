@@ -29,7 +29,8 @@ from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import keys_of, order_of, trials_payload, variants_payload
 from prompt_debugger.ui.web.experiments import Bench
 from prompt_debugger.ui.web.failures import shown_as
-from prompt_debugger.ui.web.fixes.runs import PUBLIC_RUNS, PageRuns, Ran, RunProgress, ticking
+from prompt_debugger.ui.web.fixes.runs import PUBLIC_RUNS, PageRuns, Ran, RunProgress
+from prompt_debugger.ui.web.redraw_rate import ticking
 from prompt_debugger.ui.web.render_setups import with_edges, with_own_template
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
 

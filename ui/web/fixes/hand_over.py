@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import AsyncGenerator
-from contextlib import suppress
+from contextlib import aclosing
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import RequestError
@@ -15,7 +15,7 @@ from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.fixes.experiments import Plan
 from prompt_debugger.core.tools.fixes.forms import request_as
-from prompt_debugger.core.tools.fixes.shrink import Shrinking, Shrunk, shrink_run
+from prompt_debugger.core.tools.fixes.shrink import Shrinking, shrink_run
 from prompt_debugger.core.tools.fixes.trial import Trial, try_test
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME, write_plugin
@@ -24,6 +24,7 @@ from prompt_debugger.ui.present.trials import shrinking_payload, shrunk_payload,
 from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.fixes.runs import NOTHING, PageRuns, Ran, RunProgress
 from prompt_debugger.ui.web.numbered import NumberedAnswers
+from prompt_debugger.ui.web.redraw_rate import ticks_until
 from prompt_debugger.ui.web.work import upstream_source
 
 PUBLIC_SHRINK_RUNS = 6  # and three that confirm: within what a page may run in a minute
@@ -41,29 +42,22 @@ class HandOver:
     @shown_as(bench_error_payload)
     async def shrink(self, ran: Ran) -> AsyncGenerator[str, None]:
         """Make the request of the last run as small as it goes; yield the smallest so far."""
-        task: asyncio.Task[Shrunk] | None = None
-        try:
-            trace, target = self._runs.target(ran)
-            progress, steps = RunProgress(), list[Shrinking]()
+        trace, target = self._runs.target(ran)
+        progress, steps = RunProgress(), list[Shrinking]()
 
-            async def run(body: JSONObject) -> Trace:
-                return await self._runs.run(ran, target, body, Plan("smaller"), progress)
+        async def run(body: JSONObject) -> Trace:
+            return await self._runs.run(ran, target, body, Plan("smaller"), progress)
 
-            task = asyncio.create_task(shrink_run(trace, target, run, budget=self.most_runs, on_step=steps.append))
-            said: tuple[int, str] = (0, "")
-            with self._runs.redraw_rate.counted():
-                while not await self._runs.redraw_rate.tick(task):
-                    if steps and said != (len(steps), progress.sentence):
-                        said = (len(steps), progress.sentence)
-                        yield await in_thread(shrinking_payload, steps[-1], progress.sentence)
-            shrunk = task.result()
-            curl = await in_thread(request_as, "curl", shrunk.request, trace)
-            yield await in_thread(shrunk_payload, shrunk, curl)
-        finally:
-            if task is not None:
-                task.cancel()
-                with suppress(asyncio.CancelledError, Exception):
-                    await task
+        task = asyncio.create_task(shrink_run(trace, target, run, budget=self.most_runs, on_step=steps.append))
+        said: tuple[int, str] = (0, "")
+        async with aclosing(ticks_until(task, self._runs.redraw_rate)) as ticks:
+            async for _ in ticks:
+                if steps and said != (len(steps), progress.sentence):
+                    said = (len(steps), progress.sentence)
+                    yield await in_thread(shrinking_payload, steps[-1], progress.sentence)
+        shrunk = task.result()
+        curl = await in_thread(request_as, "curl", shrunk.request, trace)
+        yield await in_thread(shrunk_payload, shrunk, curl)
 
     def plugin(self, trace: Trace | None) -> str:
         """Return the parser plugin for the family of the last run, as a file."""

@@ -22,8 +22,9 @@ from prompt_debugger.core.tools.fixes.patch import apply_patch
 from prompt_debugger.ui.present.offered_fixes import can_try, trial_error_payload, trial_payload, tried_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.failures import shown_as
-from prompt_debugger.ui.web.fixes.runs import NOTHING, PageRuns, Ran, RunProgress, ticking
+from prompt_debugger.ui.web.fixes.runs import NOTHING, PageRuns, Ran, RunProgress
 from prompt_debugger.ui.web.numbered import NumberedAnswers
+from prompt_debugger.ui.web.redraw_rate import ticking
 from prompt_debugger.ui.web.render_setups import with_edges
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import RequestError
@@ -17,13 +15,11 @@ from prompt_debugger.core.sandbox import VISITOR, sandbox_of
 from prompt_debugger.core.tools.fixes.experiments import Plan, target_of
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.limits import LimitError, bounded_request
-from prompt_debugger.ui.web.redraw_rate import RedrawRate
 from prompt_debugger.ui.web.targets import TargetFields, choose_target, request_for, trusting_template
 from prompt_debugger.ui.web.work import read_pasted
 
 NOTHING = RequestError("nothing has been run yet", "Press Run first.")
 PUBLIC_RUNS = 8  # of one experiment of a visitor of a public page
-T = TypeVar("T")
 
 
 class Ran(NamedTuple):
@@ -96,38 +92,6 @@ class PageRuns:
                     return await pipeline.run(request, aimed, handlers.labs.pool, progress.take)
             except TimeoutError:
                 raise LimitError(f"the run was ended after {limits.run_s:g} s, the most that is given to one") from None
-
-
-async def ticking(steps: AsyncIterator[T], redraw_rate: RedrawRate) -> AsyncGenerator[T | None, None]:
-    """Yield what comes, and `None` at every tick until then; closing it ends what goes on.
-
-    Where many wait it ticks less often.
-    """
-    step = asyncio.ensure_future(_next(steps))
-    try:
-        with redraw_rate.counted():
-            while True:
-                if not await redraw_rate.tick(step):
-                    yield None
-                    continue
-                if not (come := step.result()):
-                    return
-                yield come[0]
-                step = asyncio.ensure_future(_next(steps))
-    finally:
-        step.cancel()
-        with suppress(asyncio.CancelledError, Exception):
-            await step
-        if isinstance(steps, AsyncGenerator):
-            await steps.aclose()
-
-
-async def _next(steps: AsyncIterator[T]) -> tuple[T] | None:
-    """Return what comes next; `None` at the end."""
-    try:
-        return (await anext(steps),)
-    except StopAsyncIteration:
-        return None
 
 
 def _check_same_server(trace: Trace, target: Target) -> None:

@@ -1,8 +1,8 @@
-"""A task of a panel: its two buttons, its view, and how they are wired to what runs."""
+"""A task of a panel: its fields, its two buttons, its view, and how they are wired to what runs."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -12,21 +12,49 @@ from prompt_debugger.ui.web.views import build_view
 
 
 class Form(NamedTuple):
-    """One task: its buttons and its view."""
+    """One task: its buttons, its view, and the fields that stand beside the buttons."""
 
     start: gr.Button
     stop: gr.Button
     view: gr.HTML
+    fields: tuple[Any, ...] = ()
 
 
-def build_form(view: str, label: str, *, is_filled_in: bool = False) -> Form:
-    """Place the buttons, and the view below them; above them where the view has fields to fill in first."""
-    name = view.replace("_", "-")
-    drawn = build_view(view, view) if is_filled_in else None
+def build_form(
+    view: str,
+    label: str,
+    *fields: Any,  # noqa: ANN401  # components, not rendered yet
+    is_filled_in: bool = False,
+    is_on: bool = True,
+    value: str | None = None,
+) -> Form:
+    """Place fields and buttons, and the view below them; above them where the view has fields to fill in first.
+
+    Args:
+        view: Name of the view.
+        label: Of the button that starts the task.
+        fields: What the task is asked with.
+        is_filled_in: Whether the view comes first.
+        is_on: Whether the task may be started at all.
+        value: First payload of the view.
+    """
+    drawn = build_view(view, view, value) if is_filled_in else None
     with gr.Row(elem_classes=["pd-bench-row"]):
-        start = gr.Button(label, variant="primary", elem_id=f"pd-start-{name}", size="sm", scale=0, min_width=120)
-        stop = gr.Button("Stop", interactive=False, elem_id=f"pd-stop-{name}", size="sm", scale=0, min_width=60)
-    return Form(start, stop, drawn or build_view(view, view))
+        for field in fields:
+            field.render()
+        start, stop = build_buttons(view.replace("_", "-"), label, is_on=is_on)
+    if not is_on:
+        gr.HTML("<p>Older releases are downloaded, so this is off on a public page.</p>", elem_classes=["pd-off"])
+    return Form(start, stop, drawn or build_view(view, view, value), fields)
+
+
+def build_buttons(name: str, label: str, *, is_on: bool = True) -> tuple[gr.Button, gr.Button]:
+    """Place the button that starts a task, and its Stop."""
+    start = gr.Button(
+        label, variant="primary", elem_id=f"pd-start-{name}", size="sm", scale=0, min_width=120, interactive=is_on
+    )
+    stop = gr.Button("Stop", interactive=False, elem_id=f"pd-stop-{name}", size="sm", scale=0, min_width=60)
+    return start, stop
 
 
 def wire_form(
@@ -34,10 +62,11 @@ def wire_form(
     name: str,
     run: Callable[..., AsyncGenerator[Any, None]],
     inputs: list[Any],
-    more_outputs: list[Any] | None = None,
+    more_outputs: Sequence[Any] = (),
     *,
     limit: int,
     js: str | None = None,
+    at_start: str | None = None,
 ) -> None:
     """Let the buttons start and stop a task that draws into the view.
 
@@ -45,26 +74,27 @@ def wire_form(
         form: The task's components.
         name: Of the event.
         run: What runs.
-        inputs: Components whose values it gets.
+        inputs: Components whose values it gets, before those of the form's own fields.
         more_outputs: Components that it changes besides the view.
         limit: How many of it go on at once.
         js: What the browser does with the inputs first.
+        at_start: What the browser does when the button is pressed.
     """
     buttons = [form.start, form.stop]
-    started = form.start.click(begin, None, buttons, api_name=f"{name}_begin", queue=False, **quiet())
-    outputs = [form.view, *(more_outputs or [])]
-    running = started.then(run, inputs, outputs, js=js, api_name=name, concurrency_limit=limit, **quiet())
-    running.then(end, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
-    stopped = form.stop.click(end, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet())
+    if at_start is not None:
+        form.start.click(None, None, None, js=at_start, **quiet())
+    started = form.start.click(_begin, None, buttons, api_name=f"{name}_begin", queue=False, **quiet())
+    fields, outputs = [*inputs, *form.fields], [form.view, *more_outputs]
+    running = started.then(run, fields, outputs, js=js, api_name=name, concurrency_limit=limit, **quiet())
+    running.then(_end, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
+    stopped = form.stop.click(_end, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet())
     settle = f"() => PromptDebugger.settle({form.view.elem_id!r})"
     stopped.then(None, None, None, js=settle, api_name=f"{name}_settle", **quiet())
 
 
-def begin() -> tuple[Any, Any]:
-    """Let the task be stopped, and not be started again."""
+def _begin() -> tuple[Any, Any]:
     return gr.Button(interactive=False), gr.Button(interactive=True)
 
 
-def end() -> tuple[Any, Any]:
-    """Let the task be started again."""
+def _end() -> tuple[Any, Any]:
     return gr.Button(interactive=True), gr.Button(interactive=False)

@@ -13,6 +13,7 @@ from prompt_debugger.ui.present.model_check import names_of
 from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.fields import build_choice, build_text
+from prompt_debugger.ui.web.panels.forms import Form, build_buttons, wire_form
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_asking_view
 from prompt_debugger.ui.web.targets import TargetFields
@@ -28,9 +29,7 @@ class CheckPanel(NamedTuple):
     model: gr.Textbox
     depth: gr.Dropdown
     template: gr.Dropdown
-    start: gr.Button
-    stop: gr.Button
-    view: gr.HTML
+    form: Form
     cell: gr.HTML
     check: gr.State
 
@@ -45,11 +44,10 @@ def build_check(settings: PageSettings) -> CheckPanel:
             template = build_choice("Template", "pd-check-template", templates, width=150, shown=shown)
             depths = [("usual", ""), ("thorough", "thorough")]
             depth = build_choice("Test depth", "pd-check-depth", depths, width=110, shown=shown)
-            start = gr.Button("Check the model", variant="primary", elem_id="pd-start-model-check", size="sm", scale=0)
-            stop = gr.Button("Stop", interactive=False, elem_id="pd-stop-model-check", size="sm", scale=0, min_width=60)
+            start, stop = build_buttons("model-check", "Check the model")
         view = build_asking_view("model_check")
         cell = build_view("check_cell", "check_cell")
-    return CheckPanel(model, depth, template, start, stop, view, cell, gr.State(None))
+    return CheckPanel(model, depth, template, Form(start, stop, view), cell, gr.State(None))
 
 
 def wire_check(page: Page, panel: CheckPanel, checks: ModelChecks, edited: gr.Code) -> None:
@@ -61,7 +59,7 @@ def wire_check(page: Page, panel: CheckPanel, checks: ModelChecks, edited: gr.Co
         async with aclosing(checks.check(fields, TargetFields(*target))) as changes:
             async for change in changes:
                 found: Changes = {} if change.check is None else {panel.check: change.check, panel.cell: ""}
-                yield {panel.view: gr.skip() if change.payload is None else change.payload, **found}
+                yield {panel.form.view: gr.skip() if change.payload is None else change.payload, **found}
 
     async def open_cell(found: Check | None, event: gr.SelectData) -> Changes:
         act, parser, answer = names_of(event.value if isinstance(event.value, dict) else {})
@@ -73,29 +71,9 @@ def wire_check(page: Page, panel: CheckPanel, checks: ModelChecks, edited: gr.Co
         changes: Changes = {page.trace: taken.trace, request.editor: taken.text, request.case: None}
         return {**changes, **page.changes(taken.payloads)}
 
-    buttons = [panel.start, panel.stop]
     inputs = [panel.model, panel.depth, panel.template, edited, *request.target_fields]
-    started = panel.start.click(_begin, None, buttons, api_name="check_model_begin", queue=False, **quiet())
-    running = started.then(
-        check,
-        inputs,
-        [panel.view, panel.check, panel.cell],
-        api_name="check_model",
-        concurrency_limit=CHECK_LIMIT,
-        **quiet(),
-    )
-    running.then(_end, None, buttons, api_name="check_model_end", queue=False, **quiet())
-    stopped = panel.stop.click(
-        _end, None, buttons, api_name="check_model_stop", queue=False, cancels=[running], **quiet()
-    )
-    stopped.then(None, None, None, js="() => PromptDebugger.settle('pd-model-check')", **quiet())
+    wire_form(panel.form, "check_model", check, inputs, [panel.check, panel.cell], limit=CHECK_LIMIT)
     outputs: list[Any] = [panel.cell, page.trace, request.editor, request.case, *page.views.values()]
-    panel.view.select(open_cell, panel.check, outputs, api_name="open_cell", concurrency_limit=CELL_LIMIT, **quiet())
-
-
-def _begin() -> tuple[Any, Any]:
-    return gr.Button(interactive=False), gr.Button(interactive=True)
-
-
-def _end() -> tuple[Any, Any]:
-    return gr.Button(interactive=True), gr.Button(interactive=False)
+    panel.form.view.select(
+        open_cell, panel.check, outputs, api_name="open_cell", concurrency_limit=CELL_LIMIT, **quiet()
+    )

@@ -12,12 +12,13 @@ from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.tools.grammar import LEVELS
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.page import Changes, Page, quiet
-from prompt_debugger.ui.web.panels.forms import begin, end
+from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
 from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
 from prompt_debugger.ui.web.views import build_view
 
+_AT_START = "() => PromptDebugger.askAgain()"
 TOOL_LIMIT = 2  # questions at once; all of them share the helpers
 RELEASES = "0.11.0, 0.17.0, 0.26.0, 0.32.0"
 _TABS: list[JSON] = [
@@ -32,15 +33,6 @@ _LEVELS = [
     ("as the request asks, server with --tool-strict-level parameter", "request+strict"),
     *((name, name) for name in LEVELS),
 ]
-
-
-class Form(NamedTuple):
-    """One tool: its fields, its buttons and its view."""
-
-    fields: tuple[Any, ...]
-    start: gr.Button
-    stop: gr.Button
-    view: gr.HTML
 
 
 class ParseToolsPanel(NamedTuple):
@@ -65,19 +57,19 @@ def build_parse_tools(settings: PageSettings, matrix: str | None = None) -> Pars
     with gr.Column(elem_id="pd-parse-tools"):
         build_view("tabs", "parse_tabs", tabs)
         with _place("matrix"):
-            asked = _build_form("parser_matrix", "Ask every parser", value=matrix)
+            asked = build_form("parser_matrix", "Ask every parser", value=matrix)
         with _place("splits"):
-            splits = _build_form("splits", "Try every split", _parser_field("splits"), _seed_field())
+            splits = build_form("splits", "Try every split", _parser_field("splits"), _seed_field())
         with _place("releases"):
-            releases = _build_form(
+            releases = build_form(
                 "releases",
                 "Ask the releases",
                 _parser_field("releases"),
                 _versions_field(),
-                interactive=not settings.public,
+                is_on=not settings.public,
             )
         with _place("constrained"):
-            constrained = _build_form("constrained", "Find the first illegal token", _level_field())
+            constrained = build_form("constrained", "Find the first illegal token", _level_field())
     return ParseToolsPanel(asked, splits, releases, constrained)
 
 
@@ -94,10 +86,19 @@ def wire_parse_tools(page: Page, panel: ParseToolsPanel, tools: ParseTools) -> N
                 yield {panel.matrix.view: gr.skip() if change.matrix is None else change.matrix, **kept}
 
     outputs = [page.trace, page.views["findings"], page.views["stages"]]
-    _wire(panel.matrix, "ask_parsers", matrix, [*inputs, page.servers], outputs)
-    _wire(panel.splits, "try_splits", _skipping(tools.splits), inputs)
-    _wire(panel.releases, "ask_releases", _skipping(tools.releases), inputs)
-    _wire(panel.constrained, "judge_constrained", _skipping(tools.constrained), inputs)
+    wire_form(
+        panel.matrix, "ask_parsers", matrix, [*inputs, page.servers], outputs, limit=TOOL_LIMIT, at_start=_AT_START
+    )
+    wire_form(panel.splits, "try_splits", _skipping(tools.splits), inputs, limit=TOOL_LIMIT, at_start=_AT_START)
+    wire_form(panel.releases, "ask_releases", _skipping(tools.releases), inputs, limit=TOOL_LIMIT, at_start=_AT_START)
+    wire_form(
+        panel.constrained,
+        "judge_constrained",
+        _skipping(tools.constrained),
+        inputs,
+        limit=TOOL_LIMIT,
+        at_start=_AT_START,
+    )
     views = [panel.splits.view, panel.releases.view, panel.constrained.view]
     # What was found belongs to one output: another run, another case, and it goes.
     for event, name in ((page.request.run.click, "run"), (page.request.case.input, "case")):
@@ -115,32 +116,6 @@ def _skipping(ask: Callable[..., AsyncGenerator[str | None, None]]) -> Callable[
 
 def _place(name: str) -> gr.Column:
     return gr.Column(elem_id=f"pd-parse-{name}", elem_classes=["pd-bench"])
-
-
-def _build_form(
-    view: str,
-    label: str,
-    *fields: Any,  # noqa: ANN401  # components
-    interactive: bool = True,
-    value: str | None = None,
-) -> Form:
-    name = view.replace("_", "-")
-    with gr.Row(elem_classes=["pd-bench-row"]):
-        for field in fields:
-            field.render()
-        start = gr.Button(
-            label,
-            variant="primary",
-            elem_id=f"pd-start-{name}",
-            size="sm",
-            scale=0,
-            min_width=120,
-            interactive=interactive,
-        )
-        stop = gr.Button("Stop", interactive=False, elem_id=f"pd-stop-{name}", size="sm", scale=0, min_width=60)
-    if not interactive:
-        gr.HTML("<p>Older releases are downloaded, so this is off on a public page.</p>", elem_classes=["pd-off"])
-    return Form(fields, start, stop, build_view(view, view, value))
 
 
 def _parser_field(name: str) -> gr.Dropdown:
@@ -175,26 +150,3 @@ def _level_field() -> gr.Dropdown:
         render=False,
         min_width=280,
     )
-
-
-def _wire(
-    form: Form,
-    name: str,
-    run: Callable[..., AsyncGenerator[Any, None]],
-    inputs: list[Any],
-    more_outputs: list[Any] | None = None,
-) -> None:
-    buttons = [form.start, form.stop]
-    form.start.click(None, None, None, js=f"() => PromptDebugger.askAgain({form.view.elem_id!r})", **quiet())
-    started = form.start.click(begin, None, buttons, api_name=f"{name}_begin", queue=False, **quiet())
-    running = started.then(
-        run,
-        [*inputs, *form.fields],
-        [form.view, *(more_outputs or [])],
-        api_name=name,
-        concurrency_limit=TOOL_LIMIT,
-        **quiet(),
-    )
-    running.then(end, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
-    stopped = form.stop.click(end, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet())
-    stopped.then(None, None, None, js=f"() => PromptDebugger.stopAsking({form.view.elem_id!r})", **quiet())
