@@ -14,6 +14,7 @@ from functools import lru_cache
 import jinja2
 
 from prompt_debugger.core.base.types import JSON, PromptSpan, Span
+from prompt_debugger.core.render.inspect import inspect_template
 from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome, Variable, unattributed
 from prompt_debugger.core.render.missing_names import MissingName, missing_name
 from prompt_debugger.core.render.reference import CLOCK, FINAL_TAG, compile_plain, render_plain
@@ -24,7 +25,7 @@ from prompt_debugger.core.render.trace.rows import Row, SourceMap, build_rows
 from prompt_debugger.core.render.trace.runs import BUDGET, Budget, Field, Run, RunBudgetError, RunKind
 from prompt_debugger.core.render.trace.strings import TracedStr, plain, traced
 from prompt_debugger.core.render.trace.values import wrap
-from prompt_debugger.core.render.vllm_view import apply_causes
+from prompt_debugger.core.render.vllm_view import MEDIA_CAUSE, apply_causes
 
 RUN_BUDGET = 3_000_000
 TRACE_S = 0.6  # CPU seconds that taking texts apart may cost
@@ -51,6 +52,8 @@ def run_in_steps(job: RenderJob, *, now: datetime | None = None) -> Iterator[Ren
 
     Only one outcome comes if there is a fault, or if no spans are wanted. Arguments as `run_job`.
     """
+    if job.causes == (MEDIA_CAUSE,) and inspect_template(job.template).content_format != "openai":
+        job = replace(job, causes=())  # a template that wants texts gets none of the parts
     token = CLOCK.set(now or datetime.now())
     try:
         plainly = _render_plainly(job)
@@ -106,7 +109,9 @@ def _trace(job: RenderJob, text: str) -> RenderOutcome:
     finally:
         BUDGET.reset(token)
     # One field may become several variables: it is named once.
-    unread = () if job.causes else tuple(dict.fromkeys(_unread(job, variables, template.environment.reads)))
+    is_of_request = job.causes in ((), (MEDIA_CAUSE,))  # others give the template what is not in the request
+    paths = _unread(job, variables, template.environment.reads) if is_of_request else ()
+    unread = tuple(dict.fromkeys(paths))
     return RenderOutcome(
         text,
         spans,

@@ -16,6 +16,8 @@ from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
 from prompt_debugger.core.render.request_variables import Variables, read_variables
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.turn_order import broken_order
+from prompt_debugger.core.render.vllm_view import MEDIA_CAUSE
+from prompt_debugger.core.render.vllm_view.content import has_media
 from prompt_debugger.core.render.worker import shared_worker
 
 Renderer: TypeAlias = Callable[[RenderJob], RenderOutcome]
@@ -59,7 +61,9 @@ def render_local(
         template_kwargs=template_kwargs,
         add_generation_prompt=add_generation_prompt,
     )
-    outcome = run(RenderJob(template, variables.variables, variables.continue_final_message), renderer)
+    causes = (MEDIA_CAUSE,) if has_media(body.get("messages")) else ()
+    job = RenderJob(template, variables.variables, variables.continue_final_message, causes)
+    outcome = run(job, renderer)
     kwargs = explain_kwargs(variables, body, special_tokens=named_tokens, server_defaults=template_kwargs)
     prompt = prompt_of(outcome, variables, template=template, tokenizer=tokenizer)
     return replace(prompt, kwargs=with_reads(kwargs, outcome))
@@ -177,6 +181,11 @@ def tokens_of(text: str, spans: tuple[PromptSpan, ...], tokenizer: Tokenizer | N
 
 
 def _note(outcome: RenderOutcome) -> str:
+    media = outcome.applied.get(MEDIA_CAUSE)
+    handed = ""
+    if media:
+        parts = "part" if len(media) == 1 else "parts"
+        handed = f" Of {len(media)} {parts} with media the template got the kind alone, as vLLM hands it on."
     if outcome.is_identical:
-        return "Our own render of the request as pasted."
-    return f"Our own render of the request as pasted, without attribution: {outcome.doubt}."
+        return f"Our own render of the request as pasted.{handed}"
+    return f"Our own render of the request as pasted, without attribution: {outcome.doubt}.{handed}"

@@ -2,9 +2,9 @@
 
 What it finds:
     A content part with media that the template did not read while it rendered
-    this request, in a prompt without any placeholder for media. A note where
-    the template reads parts of the type `image`, as which servers hand
-    `image_url` to it, and only a local render passed them over.
+    this request, in a prompt without any placeholder for media. A local render
+    hands an `image_url` to the template as vLLM does, as a part of the type
+    `image`; a note where the template mentions that type and printed nothing.
 
 Why it matters:
     The model answers without having seen the picture, and makes one up.
@@ -35,7 +35,7 @@ from prompt_debugger.core.diagnose.words import counted
 _MEDIA = frozenset(
     {"image", "image_url", "input_image", "audio", "audio_url", "input_audio", "video", "video_url", "file"}
 )
-_HANDED_ON = re.compile(r"['\"](?:image|video|audio)['\"]")
+_KIND = re.compile(r"image|video|audio")
 _PLACEHOLDER = re.compile(r"(?i)[<\[][^<>\[\]\s]{0,40}(?:im(?:g|age)|vision|visual|video|audio|media|picture)")
 
 
@@ -45,40 +45,45 @@ def find(trace: Trace) -> Iterator[Report]:
     if prompt is None or not prompt.unread or _PLACEHOLDER.search(prompt.text):
         return
     unread = frozenset(prompt.unread)
-    lost = [path for path in _media_parts(trace) if _is_unread(path, unread)]
+    lost = {path: kind for path, kind in _media_parts(trace) if _is_unread(path, unread)}
     if not lost:
         return
-    if prompt.source == "local" and _HANDED_ON.search(prompt.template or ""):
-        yield _handed_on(lost)
+    template = prompt.template or "" if prompt.source == "local" else ""
+    if all(re.search(rf"['\"]{kind}['\"]", template) for kind in lost.values()):
+        yield _mentioned(list(lost))
         return
     yield Report(
-        title=f"The template never reads {', '.join(f'`{path}`' for path in lost[:3])}.",
-        detail=f"{len(lost)} parts with media were sent; the prompt holds no placeholder for any.",
+        title=f"The template never reads {', '.join(f'`{path}`' for path in [*lost][:3])}.",
+        detail=f"{counted(len(lost), 'part')} with media {'was' if len(lost) == 1 else 'were'} sent; the prompt "
+        "holds no placeholder for any.",
         evidence=tuple(in_request(path) for path in lost),
         fix="Use a model and a template that take media, and send content as a list of parts "
         "(vLLM: `--chat-template-content-format openai`).",
     )
 
 
-def _handed_on(parts: list[str]) -> Report:
-    """Report parts that our render passes over and a server would not: it hands them on in the template's words."""
+def _mentioned(parts: list[str]) -> Report:
+    """Report parts that the template knows of and our render has nothing to show for."""
     return Report(
         title=f"{counted(len(parts), 'part')} with media {'has' if len(parts) == 1 else 'have'} no placeholder in this "
         "local render.",
-        detail=f"{', '.join(f'`{path}`' for path in parts[:3])}: the template reads parts of the type `image`, `video` "
-        "or `audio`. vLLM and other servers hand `image_url` to it as `image`, so their prompt has the placeholder.",
+        detail=f"{', '.join(f'`{path}`' for path in parts[:3])}: the template mentions parts of this kind, and printed "
+        "nothing that looks like a placeholder. Some servers put one of their own into the text.",
         evidence=tuple(in_request(path) for path in parts),
-        fix='Ask a server for its prompt, or send the parts as `{"type": "image"}` to a local render.',
+        fix="Ask a server for its prompt, and look whether it has a placeholder for each part.",
         severity=Severity.NOTE,
         certainty=Certainty.INFERRED,
     )
 
 
-def _media_parts(trace: Trace) -> Iterator[str]:
+def _media_parts(trace: Trace) -> Iterator[tuple[str, str]]:
+    """Yield the parts with media and their kinds as templates call them."""
     for index, message in numbered_messages(trace.request):
         for number, part in enumerate(as_list(message.get("content"))):
-            if as_text(as_object(part).get("type")) in _MEDIA:
-                yield f"messages[{index}].content[{number}]"
+            kind = as_text(as_object(part).get("type"))
+            if kind in _MEDIA:
+                found = _KIND.search(kind)
+                yield f"messages[{index}].content[{number}]", found[0] if found is not None else kind
 
 
 def _is_unread(path: str, unread: frozenset[str]) -> bool:

@@ -15,7 +15,12 @@ from collections.abc import Mapping, Sequence
 from prompt_debugger.core.render.trace.derive import derived_array, peek_all
 from prompt_debugger.core.render.trace.values import TracedDict, TracedList
 from prompt_debugger.core.render.vllm_view.calls import decode_arguments, drop_empty_calls, reorder_calls
-from prompt_debugger.core.render.vllm_view.content import content_as_parts, content_as_text, strip_billing_header
+from prompt_debugger.core.render.vllm_view.content import (
+    content_as_parts,
+    content_as_text,
+    media_parts,
+    strip_billing_header,
+)
 from prompt_debugger.core.render.vllm_view.llama_cpp import (
     join_content,
     keep_message_keys,
@@ -32,6 +37,7 @@ CAUSES: Mapping[str, Cause] = {
     "billing-header": strip_billing_header,
     "content-openai": content_as_parts,
     "content-string": content_as_text,
+    "media-parts": media_parts,
     "call-key-order": reorder_calls,
     "message-keys": keep_known_keys,
     "empty-calls": drop_empty_calls,
@@ -43,6 +49,8 @@ CAUSES: Mapping[str, Cause] = {
     "llama-cpp-message-keys": keep_message_keys,
     "llama-cpp-tools": rewrite_tools_in_full,
 }
+# What the reference library's own render is given besides: no template prints what an `image_url` holds.
+MEDIA_CAUSE = "media-parts"
 # What llama.cpp's server does; decoding arguments it shares with vLLM.
 LLAMA_CPP_CAUSES = (
     "arguments-decoded",
@@ -60,7 +68,7 @@ def usual_causes(content_format: str, *, knows_developer: bool) -> tuple[str, ..
         content_format: `openai` or `string`, as vLLM detects it.
         knows_developer: Whether the template mentions the developer role.
     """
-    left_out = {"content-string" if content_format == "openai" else "content-openai"}
+    left_out = {"content-string" if content_format == "openai" else "content-openai", MEDIA_CAUSE}
     if knows_developer:
         left_out.add("developer-role")
     left_out.update(name for name in CAUSES if name.startswith("llama-cpp-"))

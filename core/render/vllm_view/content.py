@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.render.trace.derive import (
     added_text,
     derived_array,
@@ -77,6 +79,34 @@ def content_as_parts(view: View) -> None:
                 derived_array([part for part in parts if part is not None], content._field),
                 "openai",
             )
+
+
+def media_parts(view: View) -> None:
+    """Parts with media lose what they hold: the template gets `{"type": "image"}` for an `image_url`."""
+    for index, message in enumerate(view.messages):
+        content = peek(message, "content")
+        parts = peek_all(content) if isinstance(content, TracedList) else []
+        kinds = [peek(part, "type") for part in parts]
+        if not isinstance(content, TracedList) or not any(str(kind) in _MEDIA for kind in kinds):
+            continue
+        made = [
+            _normal_part(part, content._field) if str(kind) in _MEDIA else part
+            for part, kind in zip(parts, kinds, strict=True)
+        ]
+        view.put(index, "content", derived_array(made, content._field))
+        view.changes.extend(
+            f"handed `{path_of(message, 'content')}[{at}]` on as `{_MEDIA[str(kind)]}`"
+            for at, kind in enumerate(kinds)
+            if str(kind) in _MEDIA
+        )
+
+
+def has_media(messages: JSON) -> bool:
+    """Say whether a message of a request holds a part with media that vLLM hands on in other words."""
+    contents = [as_object(message).get("content") for message in (messages if isinstance(messages, list) else [])]
+    return any(
+        as_object(part).get("type") in _MEDIA for content in contents if isinstance(content, list) for part in content
+    )
 
 
 def content_as_text(view: View) -> None:
