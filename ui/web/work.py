@@ -212,18 +212,18 @@ def compare_packed(packed: str, limit: int) -> str:
 
 
 def _is_named(side: object) -> bool:
-    return isinstance(side, list) and len(side) == _SIDES and all(isinstance(part, str) for part in side)
+    is_pair = isinstance(side, list) and len(side) == _SIDES and all(isinstance(part, str) for part in side)
+    return is_pair and len(side[0]) <= MAX_TITLE
 
 
 def _named_run(name: str, text: str, limit: int) -> NamedRun:
-    shown = shortened(" ".join(name.split()), MAX_TITLE)
     try:
         trace = read_bundle(text, max_chars=limit).trace
     except RequestError as error:
-        raise RequestError(f"In {shown}: {error.message}", error.hint) from None
+        raise RequestError(f"In {name}: {error.message}", error.hint) from None
     if trace.verdict is None:
-        raise RequestError(f"There is no finished run in {shown}", "Choose another.")
-    return NamedRun(shown, trace)
+        raise RequestError(f"There is no finished run in {name}", "Choose another.")
+    return NamedRun(name, trace)
 
 
 def reopened_payloads(bundle: Bundle) -> Payloads:

@@ -25,6 +25,7 @@ let choices = []; // newest first
 /** @type {[number, number] | null} */
 let chosen = null; // ids of A and B
 const MOST_ADDED = 8;
+const MOST_NAME = 200;
 let newestAdded = 0; // ids of bundles go down from 0
 /** @type {{ draw(): void, ask(): void } | null} */
 let view = null;
@@ -83,6 +84,8 @@ builders.comparison = (root) => {
   swap.setAttribute("aria-label", "Swap A and B");
   root.append(picker(), status, body);
   let asked = ""; // the pair that is shown, or on its way
+  /** @type {string[]} */
+  let names = []; // of that pair
   view = { draw, ask };
   empty();
   draw();
@@ -105,7 +108,9 @@ builders.comparison = (root) => {
     if (document.documentElement.dataset.panel !== "compare" || !pair || asked === pair.join()) return;
     asked = pair.join();
     const both = pair.map((id) => /** @type {Choice} */ (choices.find((one) => one.id === id)));
-    const texts = await Promise.all(both.map(async (one) => [one.name, await unpackText(one.packed)]));
+    names = both.map((one) => [...one.name].slice(0, MOST_NAME).join(""));
+    const bundles = await Promise.all(both.map((one) => unpackText(one.packed)));
+    const texts = names.map((name, at) => [name, bundles[at]]);
     const packed = await packText(JSON.stringify(texts));
     if (asked !== pair.join()) return; // others were chosen meanwhile
     keepCompared(pair.every((id) => id > 0) ? pair : []);
@@ -142,6 +147,7 @@ builders.comparison = (root) => {
     show(decoded) {
       if (!decoded) return empty();
       const { header } = decoded;
+      if (header.sides && header.sides.some((/** @type {Side} */ side, /** @type {number} */ at) => side.name !== names[at])) return undefined; // of others
       status.textContent = header.note || "";
       status.dataset.tone = header.tone || "";
       if (header.kind === "note") return undefined;

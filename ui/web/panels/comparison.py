@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import gradio as gr
 
 from prompt_debugger.ui.web.comparison import Comparing
@@ -23,4 +25,8 @@ def wire_comparison(view: gr.HTML, comparing: Comparing) -> None:
     def compare(event: gr.EventData) -> str:
         return comparing.compare(str(event.packed))
 
-    view.submit(compare, None, view, api_name="compare_runs", concurrency_limit=COMPARE_LIMIT, **quiet())
+    several: dict[str, Any] = {
+        "trigger_mode": "multiple",
+        "concurrency_limit": COMPARE_LIMIT,
+    }  # the view takes the answer that it wants
+    view.submit(compare, None, view, api_name="compare_runs", **several, **quiet())
