@@ -8,6 +8,8 @@ way out: every writer gets a trace whose secrets are gone.
 
 from prompt_debugger.core.report.bundle import Bundle, is_bundle, read_bundle, write_bundle
 from prompt_debugger.core.report.counts import calls_words, characters_words, moment_words
+from prompt_debugger.core.report.embedded import find_bundle, html_block, markdown_fold, pack_bundle, unpack_bundle
+from prompt_debugger.core.report.names import file_stem
 from prompt_debugger.core.report.readers import parsers_sentence, reading_words
 from prompt_debugger.core.report.redact import redact_body, redact_json, redact_text
 from prompt_debugger.core.report.repeat import curl_of, template_sha256
@@ -20,8 +22,13 @@ __all__ = [
     "calls_words",
     "characters_words",
     "curl_of",
+    "file_stem",
+    "find_bundle",
+    "html_block",
     "is_bundle",
+    "markdown_fold",
     "moment_words",
+    "pack_bundle",
     "parse_to_json",
     "parse_to_line",
     "parse_to_terminal",
@@ -37,5 +44,6 @@ __all__ = [
     "trace_to_json",
     "trace_to_markdown",
     "trace_to_terminal",
+    "unpack_bundle",
     "write_bundle",
 ]

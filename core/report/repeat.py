@@ -7,9 +7,8 @@ import json
 import shlex
 
 from prompt_debugger.core.base.types import Prompt, Trace
+from prompt_debugger.core.report.names import file_stem
 from prompt_debugger.core.report.redact import redact_text
-
-BUNDLE_NAME = "prompt-debugger.json"  # as the page saves it
 
 
 def curl_of(trace: Trace) -> str:
@@ -27,7 +26,7 @@ def curl_of(trace: Trace) -> str:
 
 def curl_of_bundle(trace: Trace) -> str:
     """Return the same command for a request that is too long to be shown: it takes the body from a bundle."""
-    return f"jq -c .sent {BUNDLE_NAME} | " + " ".join((*_head(trace), "-d @-"))
+    return f"jq -c .sent {file_stem(trace)}.json | " + " ".join((*_head(trace), "-d @-"))
 
 
 def parse_command(trace: Trace) -> str:

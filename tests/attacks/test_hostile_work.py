@@ -97,7 +97,7 @@ ATTACKS: list[tuple[Attack, str]] = [
     (run_a_doubling_schema, "process_completed"),
     (render_a_long_text, "Tokenizing the text "),
     (share_what_looks_like_keys, "process_completed"),
-    (share_long_passwords, "prompt-debugger.json"),
+    (share_long_passwords, "application/json"),
     (run_into_a_doubled_gzip, "gzip"),
     (run_into_brotli, "br"),
 ]
@@ -174,7 +174,7 @@ SERVERLESS: list[tuple[Attack, str]] = [
     (open_endless_zeros, "longer than"),
     (render_a_long_text, "Tokenizing the text "),
     (share_what_looks_like_keys, "process_completed"),
-    (share_long_passwords, "prompt-debugger.json"),
+    (share_long_passwords, "application/json"),
 ]
 
 

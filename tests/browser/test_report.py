@@ -207,7 +207,7 @@ def test_the_picture_is_a_png_of_the_verdict(opened, tmp_path):
     download.value.save_as(path)
 
     data = path.read_bytes()
-    assert download.value.suggested_filename == "prompt-debugger.png"
+    assert download.value.suggested_filename == "dropped-call_kimi_k2_vllm-0.32.0.png"
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(data[16:20], "big") == 2_400
     assert 600 < int.from_bytes(data[20:24], "big") < 2_400

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from prompt_debugger.core.report import read_bundle, write_bundle
-from prompt_debugger.ui.report import trace_to_html
+from prompt_debugger.ui.report import share_trace
 from tests.browser.axe import violations_in_both_themes
 from tests.browser.conftest import Keep
 from tests.browser.page import DebuggerPage
@@ -111,8 +111,8 @@ def test_the_open_menu_breaks_no_accessibility_rule_and_fits(loaded: DebuggerPag
 def test_what_cannot_be_shared_is_said_in_the_menu(unrun: DebuggerPage) -> None:
     """Nothing before a run, and no link of a request that is too long for one."""
     status = unrun.page.locator(".pd-share-status")
-    menu(unrun).get_by_role("button", name="JSON bundle").click()
-    expect(status).to_contain_text("Nothing has been run yet")
+    expect(menu(unrun).get_by_role("button", name="JSON bundle")).to_be_disabled()
+    expect(unrun.page.locator(".pd-share-which")).to_contain_text("Nothing has run yet")
 
     words = " ".join(str(number * 7_919) for number in range(40_000))
     unrun.paste(json.dumps({"messages": [{"role": "user", "content": words}]}))
@@ -247,7 +247,7 @@ def test_every_form_is_saved_titled_or_not_and_the_bundle_opens_again_as_the_sam
     opened: DebuggerPage, tmp_path: Path
 ) -> None:
     html = download(opened, "HTML report", tmp_path)
-    assert html.read_text() == trace_to_html(dropped_call_trace())
+    assert html.read_text() == share_trace(dropped_call_trace()).html
     picture = download(opened, "Picture", tmp_path)
     assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     markdown = download(opened, "Markdown", tmp_path)
@@ -291,3 +291,76 @@ def test_a_link_to_a_token_or_a_finding_opens_the_run_there_by_one_press(opened:
     follow(opened, to_finding)
     page.get_by_role("button", name="Show the run it holds").click()
     expect(page.locator(".pd-finding.pd-shown")).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    ("form", "ending"),
+    [("HTML report", "html"), ("Picture", "png"), ("Markdown for an issue", "md"), ("JSON bundle", "json")],
+)
+def test_every_file_of_a_run_says_what_is_in_it_and_opens_again(
+    bare: DebuggerPage, tmp_path: Path, form: str, ending: str
+) -> None:
+    path = download(bare, form, tmp_path)
+    assert path.name.startswith("dropped-call_kimi_k2_vllm-")
+    assert path.suffix == f".{ending}"
+    sentence = bare.sentence()
+    bare.load()
+    bare.choose("A healthy tool call")
+
+    menu(bare).locator("input[type=file]").set_input_files(path)
+
+    bare.page.wait_for_selector(".pd-verdict[data-state=done]")
+    assert bare.sentence() == sentence
+    assert "reopened" in bare.page.inner_text("#pd-header")
+
+
+@pytest.mark.parametrize("form", ["HTML report", "Picture", "Markdown for an issue"])
+def test_a_file_of_a_run_dropped_on_the_page_opens(bare: DebuggerPage, tmp_path: Path, form: str) -> None:
+    path = download(bare, form, tmp_path)
+    sentence = bare.sentence()
+    bare.choose("A healthy tool call")
+
+    bare.page.locator("#pd-file").set_input_files(path)  # goes the same way as a drop
+
+    bare.page.wait_for_selector(".pd-verdict[data-state=done]")
+    assert bare.sentence() == sentence
+
+
+def test_the_markdown_of_a_run_pasted_into_the_editor_opens_it(bare: DebuggerPage, tmp_path: Path) -> None:
+    text = download(bare, "Markdown for an issue", tmp_path).read_text()
+    sentence = bare.sentence()
+    bare.choose("A healthy tool call")
+
+    bare.paste(text)
+
+    bare.page.wait_for_selector(".pd-verdict[data-state=done]")
+    assert bare.sentence() == sentence
+
+
+def test_a_report_that_was_tampered_with_runs_nothing(bare: DebuggerPage, tmp_path: Path) -> None:
+    path = tmp_path / "evil.html"
+    evil = "<script>globalThis.__ran = 1</script><img src=x onerror='globalThis.__ran = 2'>"
+    path.write_text(f'{evil}<script type="application/json" id="pd-bundle">"H4sIAAAA"</script>{evil}')
+
+    bare.page.locator("#pd-file").set_input_files(path)
+
+    expect(bare.page.locator(".pd-share-status")).to_contain_text("did not arrive whole")
+    assert bare.page.evaluate("globalThis.__ran") is None
+
+
+def test_a_picture_without_a_run_is_said_to_hold_none(bare: DebuggerPage, tmp_path: Path) -> None:
+    path = tmp_path / "shot.png"
+    bare.page.screenshot(path=path)
+
+    bare.page.locator("#pd-file").set_input_files(path)
+
+    expect(bare.page.locator("#pd-left")).to_contain_text("That picture holds no run")
+
+
+def test_before_a_run_files_cannot_be_made_and_the_menu_says_why(unrun: DebuggerPage) -> None:
+    share = menu(unrun)
+
+    expect(share.locator(".pd-share-which")).to_contain_text("Press Run first")
+    for name in ("HTML report", "Picture", "Markdown for an issue", "JSON bundle", "Link to this run"):
+        expect(share.get_by_role("button", name=name)).to_be_disabled()
+    expect(share.get_by_role("button", name="Copy link")).to_be_enabled()

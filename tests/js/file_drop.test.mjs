@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 
 globalThis.addEventListener = () => {};
+globalThis.document = { addEventListener() {} };
 const { refusal } = await load(["file_drop.js"]);
 
 test("text is read, of whatever kind", () => {

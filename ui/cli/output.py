@@ -140,7 +140,15 @@ def read_input(name: str) -> str:
     Raises:
         RequestError: The file cannot be read, is too long, or is no UTF-8 text.
     """
-    data = read_named(name)
+    return decoded(read_named(name), name)
+
+
+def decoded(data: bytes, name: str) -> str:
+    """Return what a file holds as text.
+
+    Raises:
+        RequestError: It is no UTF-8 text.
+    """
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -8,18 +8,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from prompt_debugger.core.base.files import write_named
+from prompt_debugger.core.base.files import read_named, write_named
 from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Prompt, Request, Trace
 from prompt_debugger.core.evidence import Form, read_evidence, show_evidence
 from prompt_debugger.core.evidence.recognise import recognise
-from prompt_debugger.core.report import Bundle, prompt_to_json, read_bundle, redact_json, redact_text
+from prompt_debugger.core.report import (
+    Bundle,
+    find_bundle,
+    prompt_to_json,
+    read_bundle,
+    redact_json,
+    redact_text,
+    unpack_bundle,
+)
 from prompt_debugger.core.tools.experiments import RunComparison, sentence_of
-from prompt_debugger.ui.cli.output import log, read_input
+from prompt_debugger.ui.cli.output import decoded, log
 from prompt_debugger.ui.report import describe_bundle, mask_trace, share_trace
 
 _SHOWN = 12  # changed fields that are listed
 _LONGEST = 160  # characters of a value
+_MOST_CHARS = 500_000_000  # of a bundle inside another file
 
 
 class Run(NamedTuple):
@@ -70,7 +79,7 @@ def read_bundle_file(name: str) -> Bundle:
     Raises:
         RequestError: It cannot be read, or is no bundle; says where and what to do.
     """
-    bundle = read_bundle(read_input(name))
+    bundle = read_bundle(_text_of(name))
     log(f"Opened {name}: {describe_bundle(bundle)}")
     return bundle
 
@@ -81,13 +90,20 @@ def read_run_to_compare(name: str) -> Run:
     Raises:
         RequestError: It is neither.
     """
-    text = read_input(name)
+    text = _text_of(name)
     if recognise(text) is not Form.EXCHANGE:
         bundle = read_bundle(text)
         log(f"Opened {name}: {describe_bundle(bundle)}")
         return Run(bundle.trace, "the bundle")
     log(f"Opened {name}: an exchange, of which the answer is known and not the raw output")
     return Run(asyncio.run(show_evidence(read_evidence(text, Form.EXCHANGE))), "the captured answer")
+
+
+def _text_of(name: str) -> str:
+    """Return the text of a bundle, also of one that a report, a picture or a Markdown text holds."""
+    data = read_named(name)
+    packed = find_bundle(data)
+    return decoded(data, name) if packed is None else unpack_bundle(packed, _MOST_CHARS)
 
 
 def comparison_to_terminal(comparison: RunComparison, name: str = "the bundle") -> str:

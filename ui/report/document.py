@@ -12,6 +12,7 @@ from pathlib import Path
 
 from prompt_debugger.core.base.assets import assets_dir
 from prompt_debugger.core.base.types import Stage, Trace
+from prompt_debugger.core.report import file_stem, html_block
 from prompt_debugger.ui.present import RunView
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report.mask import mask_trace
@@ -29,7 +30,7 @@ _HIDDEN = re.compile(
 )
 
 
-def trace_to_html(trace: Trace, place: str = "") -> str:
+def trace_to_html(trace: Trace, place: str = "", *, bundle: str = "") -> str:
     """Return the report of a run: one HTML file that opens offline, in any browser of the last years.
 
     Nothing is asked of the network, secrets are covered, and all text of the
@@ -38,6 +39,7 @@ def trace_to_html(trace: Trace, place: str = "") -> str:
     Args:
         trace: Stages that have not run are said to be missing.
         place: Where it opens, such as `prompt.t87`; "" for its beginning. An address that ends in `#at=…` wins.
+        bundle: The masked run, for whoever opens the file on a page; "" to leave it out.
     """
     shown = mask_trace(trace)
     payloads: dict[str, str | None] = {**RunView(explains=False).finish(shown)}
@@ -49,6 +51,7 @@ def trace_to_html(trace: Trace, place: str = "") -> str:
     data: dict[str, object] = {
         "payloads": payloads,
         "ended": _ended(shown),
+        "name": file_stem(shown),
         "title": shortened(" ".join(shown.title.split()), 200),
     }
     script = _script()
@@ -60,6 +63,7 @@ def trace_to_html(trace: Trace, place: str = "") -> str:
         style=_style(),
         plain=html.escape(_visible(markdown_of(shown))),
         data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+        bundle=html_block(bundle) if bundle else "",
         script=script,
     )
 
@@ -145,6 +149,7 @@ _PAGE = """<!doctype html>
 </main>
 <div id="pd-inspector" role="status" aria-label="Inspector"></div>
 <script type="application/json" id="pd-data">{data}</script>
+{bundle}
 <script>{script}</script>
 </body>
 </html>

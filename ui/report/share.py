@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from prompt_debugger import __version__
 from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.report import Bundle, write_bundle
+from prompt_debugger.core.report import Bundle, file_stem, markdown_fold, pack_bundle, write_bundle
 from prompt_debugger.core.tools.fixes.upstream import case_of_trace, write_upstream_test
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report.document import trace_to_html
 from prompt_debugger.ui.report.mask import mask_trace
 from prompt_debugger.ui.report.place import run_for_link
 from prompt_debugger.ui.report.sections import markdown_of
+
+MARKDOWN_ROOM = 60_000  # characters; an issue on GitHub takes 65,536
 
 
 class SharedRun:
@@ -27,12 +29,23 @@ class SharedRun:
     @property
     def html(self) -> str:
         """The report that opens offline."""
-        return trace_to_html(self.trace, self._place)
+        return trace_to_html(self.trace, self._place, bundle=self.bundle)
 
     @property
     def markdown(self) -> str:
-        """The text for an issue tracker."""
-        return markdown_of(self.trace)
+        """The text for an issue tracker, with the run in a fold."""
+        text = markdown_of(self.trace)
+        return f"{text}\n{markdown_fold(self.short_bundle, MARKDOWN_ROOM - len(text))}"
+
+    @property
+    def packed(self) -> str:
+        """The bundle as it travels inside a picture."""
+        return pack_bundle(self.bundle)
+
+    @property
+    def stem(self) -> str:
+        """What its files are called, without the ending."""
+        return file_stem(self.trace)
 
     @property
     def short_bundle(self) -> str:

@@ -5,10 +5,7 @@ Imports no gradio: the sandbox's processes import this file.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -17,7 +14,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, ChatResult, Completion, JSONObject, Request, Trace
 from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.pipeline.reading import read_run, with_step
-from prompt_debugger.core.report import Bundle, moment_words, read_bundle, redact_json, write_bundle
+from prompt_debugger.core.report import Bundle, moment_words, read_bundle, redact_json, unpack_bundle, write_bundle
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.sandbox import Limits as Sandbox
 from prompt_debugger.core.sandbox import job
@@ -129,7 +126,7 @@ def read_packed(packed: str, limit: int) -> Bundle:
     Raises:
         RequestError: It is none, or longer than `limit`.
     """
-    return read_bundle(_unpacked(packed, limit), max_chars=limit)
+    return read_bundle(unpack_bundle(packed, limit), max_chars=limit)
 
 
 class Reopened(NamedTuple):
@@ -203,7 +200,7 @@ def compare_packed(packed: str, limit: int) -> str:
         RequestError: One of them is no bundle of a finished run, or both are longer than `limit`.
     """
     try:
-        pair = json.loads(_unpacked(packed, limit))
+        pair = json.loads(unpack_bundle(packed, limit))
     except (ValueError, RecursionError):
         pair = None
     if not (isinstance(pair, list) and len(pair) == _SIDES and all(map(_is_named, pair))):
@@ -212,8 +209,9 @@ def compare_packed(packed: str, limit: int) -> str:
 
 
 def _is_named(side: object) -> bool:
-    is_pair = isinstance(side, list) and len(side) == _SIDES and all(isinstance(part, str) for part in side)
-    return is_pair and len(side[0]) <= MAX_TITLE
+    if not (isinstance(side, list) and len(side) == _SIDES and all(isinstance(part, str) for part in side)):
+        return False
+    return len(side[0]) <= MAX_TITLE
 
 
 def _named_run(name: str, text: str, limit: int) -> NamedRun:
@@ -274,16 +272,16 @@ def as_it_ended(payloads: Payloads, trace: Trace, ended: object) -> Payloads:
 
 
 def _html(run: SharedRun) -> tuple[JSONObject, bytes]:
-    return {"kind": "file", "name": "prompt-debugger.html", "type": "text/html"}, run.html.encode("utf-8")
+    return {"kind": "file", "name": f"{run.stem}.html", "type": "text/html"}, run.html.encode("utf-8")
 
 
 def _markdown(run: SharedRun) -> tuple[JSONObject, bytes]:
     data = run.markdown.encode("utf-8", "replace")
-    return {"kind": "markdown", "name": "prompt-debugger.md", "type": "text/markdown"}, data
+    return {"kind": "markdown", "name": f"{run.stem}.md", "type": "text/markdown"}, data
 
 
 def _bundle(run: SharedRun) -> tuple[JSONObject, bytes]:
-    return {"kind": "file", "name": "prompt-debugger.json", "type": "application/json"}, run.bundle.encode("utf-8")
+    return {"kind": "file", "name": f"{run.stem}.json", "type": "application/json"}, run.bundle.encode("utf-8")
 
 
 def _picture(run: SharedRun) -> tuple[JSONObject, bytes]:
@@ -293,7 +291,7 @@ def _picture(run: SharedRun) -> tuple[JSONObject, bytes]:
     }
     parts["title"] = shortened(" ".join(run.trace.title.split()), 120)
     parts["facts"] = unpack_payload(again_payload(run.trace))[0]["facts"]
-    return {"kind": "picture", "name": "prompt-debugger.png", "parts": parts}, b""
+    return {"kind": "picture", "name": f"{run.stem}.png", "parts": parts}, run.packed.encode()
 
 
 def _run_link(run: SharedRun) -> tuple[JSONObject, bytes]:
@@ -303,7 +301,8 @@ def _run_link(run: SharedRun) -> tuple[JSONObject, bytes]:
 
 
 def _kept(run: SharedRun) -> tuple[JSONObject, bytes]:
-    return {"kind": "kept", **_line_of(run.trace)}, _bundle(run)[1]
+    header, data = _bundle(run)
+    return {"kind": "kept", **_line_of(run.trace), "name": header["name"]}, data
 
 
 def _line_of(trace: Trace) -> JSONObject:
@@ -324,17 +323,3 @@ FORMS: Mapping[str, Callable[[SharedRun], tuple[JSONObject, bytes]]] = {
     "run_link": _run_link,
     "kept": _kept,
 }
-
-
-def _unpacked(packed: str, limit: int) -> str:
-    try:
-        data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
-        unpacker = zlib.decompressobj(wbits=31)
-        text = unpacker.decompress(data, limit * 4)
-        if unpacker.unconsumed_tail:
-            raise RequestError(f"the bundle is longer than {limit:,} characters", "Open it by `run --bundle FILE`.")
-        if not unpacker.eof:
-            raise ValueError("the end is missing")
-        return text.decode("utf-8")
-    except (binascii.Error, zlib.error, ValueError):
-        raise RequestError("the bundle did not arrive whole", "Choose the file again.") from None

@@ -1,8 +1,10 @@
 // @ts-check
 // A file takes the place of the request: dropped anywhere on the page, or chosen. What it holds is read like a paste.
-import { button, make } from "../lib/dom.js";
+import { button, make, under } from "../lib/dom.js";
 import { anotherText } from "./draft.js";
 import { editorView, replaceRequest } from "./editor_link.js";
+import { bundleInPicture, bundleInText, isPng } from "../lib/embedded.js";
+import { openPacked } from "../page/share.js";
 
 const MOST_BYTES = 8_000_000; // as much as is read of a HAR
 const OVER = "pdFileOver";
@@ -20,11 +22,29 @@ export function refusal(size, text) {
   return text.includes("\u0000") || text.includes("\ufffd\ufffd") ? "That file is no text." : "";
 }
 
+/** @param {string | null} packed */
+function openEmbedded(packed) {
+  if (!packed || !openPacked) return false;
+  openPacked(packed);
+  return true;
+}
+
+// The Markdown of a run, pasted: the run opens, and the text that was there stays.
+document.addEventListener("paste", (event) => {
+  const text = event.clipboardData?.getData("text/plain") || "";
+  if (!under(event, "#pd-request") || text.length > MOST_BYTES || !openEmbedded(bundleInText(text))) return;
+  event.preventDefault();
+  event.stopPropagation();
+  say("The run in the pasted text.");
+}, true);
+
 /** @param {File | null | undefined} file */
 async function take(file) {
   if (!file) return;
-  const text = file.size > MOST_BYTES ? "" : await file.text();
-  const words = refusal(file.size, text);
+  const bytes = file.size > MOST_BYTES ? new Uint8Array() : new Uint8Array(await file.arrayBuffer());
+  const text = new TextDecoder().decode(bytes);
+  if (openEmbedded(bundleInPicture(bytes) || bundleInText(text))) return say("The run in " + file.name.slice(0, 80) + ".");
+  const words = isPng(bytes) ? "That picture holds no run: one that this page saved does." : refusal(file.size, text);
   if (!words) anotherText();
   if (!words && replaceRequest(text, true)) editorView()?.focus();
   say(words || "From " + file.name.slice(0, 80) + ".");
@@ -43,7 +63,7 @@ export function fileButton(tell) {
     take(field.files && field.files[0]);
     field.value = "";
   });
-  return [button("File \u2026", "pd-small", () => field.click(), "Read a file: a request, HAR, bundle, JSONL, raw output \u2026 or drop it on the page"), field];
+  return [button("File \u2026", "pd-small", () => field.click(), "Read a file: a request, HAR, bundle, report, picture, JSONL, raw output \u2026 or drop it on the page"), field];
 }
 
 /** @param {DragEvent} event */

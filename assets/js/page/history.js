@@ -227,10 +227,13 @@ export const timeWords = (time, now) => {
   return new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" }) + " " + clock;
 };
 
+// Whether there is a run that files can hold.
+export const hasSharedRun = () => last.state !== "idle" && last.state !== "running";
+
 // Which run the files of the Share menu hold.
 export const sharedRunWords = () => {
-  if (last.state === "idle") return "Nothing has run yet: only the link can be made.";
-  if (last.state === "running") return "A run is under way: files hold what there is of it at its end.";
+  if (last.state === "idle") return "Nothing has run yet: files hold a run, so only the link to the request can be made. Press Run first.";
+  if (last.state === "running") return "A run is under way: files can be made at its end.";
   const which = last.state === "recorded" ? "the recorded run that is shown" : last.run ? "your run of " + timeWords(Number(last.at), Date.now()) : "the run that was opened";
   const edited = isOutdated() ? " The request was edited since: files hold the one that was run, the link holds what stands in the editor." : "";
   return "Files hold " + which + ": " + last.badge + "." + edited;

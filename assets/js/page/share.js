@@ -4,10 +4,11 @@ import { carriedBy } from "./address.js";
 import { builders } from "../lib/builders.js";
 import { addRun } from "../tools/comparison_view.js";
 import { button, make, prose } from "../lib/dom.js";
-import { nameCurrentRun, sharedRunWords, timeWords } from "./history.js";
+import { hasSharedRun, nameCurrentRun, sharedRunWords, timeWords } from "./history.js";
 import { host, onVerdict } from "../lib/host.js";
 import { packPayload, packText, TOO_LONG } from "../lib/packing.js";
 import { savePicture } from "../views/picture.js";
+import { bundleInPicture, bundleInText } from "../lib/embedded.js";
 import { goToPlace } from "../views/place.js";
 import { CHOICES, makeFragment, readFragment, readPlayground, settleLink } from "./shared_link.js";
 
@@ -104,7 +105,9 @@ builders.share = (root) => {
   title.placeholder = "A title for it (optional)";
   title.maxLength = 120;
   title.setAttribute("aria-label", "Title of the report");
-  menu.append(which, title, ...FORMS.map(formButton), opener(), status);
+  which.id = "pd-share-which";
+  const forms = FORMS.map(formButton);
+  menu.append(which, title, ...forms, opener(), status);
   root.append(toggle, menu);
   show(false);
 
@@ -113,6 +116,7 @@ builders.share = (root) => {
     menu.hidden = !isOpen;
     toggle.setAttribute("aria-expanded", String(isOpen));
     if (isOpen) which.textContent = sharedRunWords();
+    forms.forEach((one, at) => (one.disabled = !hasSharedRun() && FORMS[at][0] !== "link"));
     if (isOpen) menu.querySelector("button")?.focus();
   }
 
@@ -134,7 +138,9 @@ builders.share = (root) => {
 
   /** @param {string} packed */
   const openRun = (packed) => {
+    if (host.sharePage && packed.length > host.sharePage.most_packed) return say(TOO_LONG, "error");
     opening = packed;
+    say("Opening it \u2026");
     root.pdAsk("submit", { packed });
   };
   openPacked = openRun;
@@ -155,6 +161,7 @@ builders.share = (root) => {
       root.pdAsk("select", { index: 0, value: { form: what, title: title.value } });
       nameCurrentRun(title.value.trim());
     });
+    one.setAttribute("aria-describedby", which.id);
     one.append(make("span", "pd-share-title", name), make("span", "pd-share-hint", hint));
     return one;
   }
@@ -163,19 +170,22 @@ builders.share = (root) => {
     const box = make("div", "pd-opener");
     const file = make("input", "pd-live");
     file.type = "file";
-    file.accept = ".json,application/json";
+    file.accept = ".json,.html,.png,.md,application/json";
     file.setAttribute("aria-label", "Bundle file");
     file.tabIndex = -1;
     file.addEventListener("change", async () => {
-      if (file.files?.length) openText(await file.files[0].text());
+      const chosen = file.files?.[0];
+      const inside = chosen && bundleInPicture(new Uint8Array(await chosen.arrayBuffer()));
+      if (inside) openRun(inside);
+      else if (chosen) openText(await chosen.text());
       file.value = "";
     });
     const text = make("textarea", "pd-opener-text");
     text.rows = 2;
-    text.placeholder = "or paste a bundle, or a link";
+    text.placeholder = "or paste a bundle, its Markdown, or a link";
     text.setAttribute("aria-label", "Bundle or link");
     const go = button("Open", "", () => openText(text.value));
-    box.append(make("p", "pd-share-title", "Open a run"), button("Choose a bundle \u2026", "", () => file.click()), file, text, go);
+    box.append(make("p", "pd-share-title", "Open a run"), button("Choose a file \u2026", "", () => file.click(), "A JSON bundle, HTML report, picture or Markdown of a run"), file, text, go);
     return box;
   }
 
@@ -183,6 +193,8 @@ builders.share = (root) => {
   async function openText(text) {
     const pasted = text.trim();
     if (!pasted) return say("Nothing was pasted.", "error");
+    const inside = bundleInText(text);
+    if (inside) return openRun(inside);
     if (!/\s/.test(pasted) && pasted.includes("#pd=")) return follow(globalThis.location.search, pasted.slice(pasted.indexOf("#pd=")));
     if (!/[\s{]/.test(pasted) && pasted.includes("modelId=")) return follow(pasted.slice(pasted.indexOf("?")).split("#")[0], "");
     say("Opening it \u2026");
@@ -212,7 +224,7 @@ builders.share = (root) => {
       return show(false);
     }
     if (header.kind === "link") return showLink(header);
-    if (header.kind === "picture") await savePicture(header.parts, header.name);
+    if (header.kind === "picture") await savePicture(header.parts, header.name, new TextDecoder().decode(columns));
     else saveFile(columns, header.type, header.name);
     const saved = "Saved " + header.name + (columns.byteLength ? ", " + Math.ceil(columns.byteLength / 1024) + " KB." : ".");
     if (header.kind !== "markdown") return say(saved);

@@ -13,7 +13,9 @@ import { goToPlace } from "../views/place.js";
 
 /** @typedef {import("../views/token_view.js").TokenView} TokenView */
 
-const { payloads, ended, title, at } = JSON.parse(document.getElementById("pd-data")?.textContent || "{}");
+const { payloads, ended, title, name, at } = JSON.parse(document.getElementById("pd-data")?.textContent || "{}");
+/** @type {string} */
+const packed = JSON.parse(document.getElementById("pd-bundle")?.textContent || '""'); // goes into pictures, too
 const KINDS = {
   header: "header", verdict: "verdict", stages: "stage_links", request: "sent", ledger: "ledger", findings: "findings",
   difference: "difference", prompt_tokens: "token_view", template: "template", completion: "completion",
@@ -164,7 +166,7 @@ async function saveRunPicture(element) {
     parts[name] = payloads[name] ? (await decodePayload(payloads[name])).header : null;
   }
   const { header, verdict, ledger, findings, again } = parts;
-  await savePicture({ header, verdict, ledger, findings, title, facts: again.facts }, "prompt-debugger.png");
+  await savePicture({ header, verdict, ledger, findings, title, facts: again.facts }, name + ".png", packed);
   element.blur();
 }
 

@@ -1,5 +1,6 @@
 // @ts-check
 // A picture of a run for a bug report: verdict, raw output by fate, message, findings. Drawn on a canvas, so nothing can taint it.
+import { withBundle } from "../lib/embedded.js";
 import { cellsOf, plural, visibleText } from "../lib/payload.js";
 
 /**
@@ -353,19 +354,22 @@ function drawPicture(parts) {
 /**
  * @param {PictureParts} parts
  * @param {string} fileName
+ * @param {string} [packed]
  */
-const savePicture = (parts, fileName) => saveCanvas(drawPicture(parts), fileName);
+const savePicture = (parts, fileName, packed) => saveCanvas(drawPicture(parts), fileName, packed);
 
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {string} fileName
+ * @param {string} [packed] the bundle that the picture holds
  */
-async function saveCanvas(canvas, fileName) {
+async function saveCanvas(canvas, fileName, packed) {
   /** @type {Blob | null} */
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
   if (!blob) return;
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
+  const data = packed ? withBundle(new Uint8Array(await blob.arrayBuffer()), packed) : blob;
+  link.href = URL.createObjectURL(new Blob([data], { type: "image/png" }));
   link.download = fileName;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

@@ -11,8 +11,9 @@ from prompt_debugger.core.base.types import JSON, Finding, Prompt, Server, Trace
 from prompt_debugger.core.report.call_table import call_table
 from prompt_debugger.core.report.counts import calls_words, characters_words, moment_words
 from prompt_debugger.core.report.markup import cell, code, code_cell, fence_of, fenced, prose
+from prompt_debugger.core.report.names import file_stem
 from prompt_debugger.core.report.redact import redact_body, redact_json
-from prompt_debugger.core.report.repeat import BUNDLE_NAME, curl_of, curl_of_bundle, parse_command, template_sha256
+from prompt_debugger.core.report.repeat import curl_of, curl_of_bundle, parse_command, template_sha256
 
 _LIMIT = 6000  # of one block; a GitHub issue takes 65,536 characters
 _MOST_FINDINGS = 12
@@ -165,7 +166,7 @@ def _reproduce(trace: Trace) -> Iterator[str]:
     if len(command) <= _LIMIT:
         yield from _command("Reproduce", command)
         return
-    yield from _command(f"Reproduce, with the JSON bundle saved as {BUNDLE_NAME}", curl_of_bundle(trace))
+    yield from _command(f"Reproduce, with the JSON bundle saved as {file_stem(trace)}.json", curl_of_bundle(trace))
 
 
 def _command(title: str, command: str, shell: str = "sh") -> Iterator[str]:

@@ -9,7 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from prompt_debugger.core.base.types import CallOutcome, Refusal, Request, Trace
-from prompt_debugger.core.report import redact_json, trace_to_markdown
+from prompt_debugger.core.report import file_stem, redact_json, trace_to_markdown
 from prompt_debugger.core.report.markup import cell
 from tests.attacks.growth import grows_linearly
 from tests.ui.present.strategies import HOSTILE
@@ -45,7 +45,7 @@ def test_the_command_is_never_cut(length, tmp_path):
     trace = dropped_call_trace()
     body = {**trace.sent, "user": "it's\n" * length}
     trace = replace(trace, sent=body)
-    (tmp_path / "prompt-debugger.json").write_text(json.dumps({"sent": body}))
+    (tmp_path / f"{file_stem(trace)}.json").write_text(json.dumps({"sent": body}))
     command = trace_to_markdown(trace).split("```sh\n")[1].split("\n```")[0]
 
     stubs = """curl() { for last; do :; done; if [ "$last" = @- ]; then cat; else printf %s "$last"; fi; }
