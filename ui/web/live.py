@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
-from prompt_debugger.core.base.errors import SandboxError
+from prompt_debugger.core.base.errors import RenderError, SandboxError
 from prompt_debugger.core.base.types import Request, Trace
 from prompt_debugger.core.pipeline import check_rendered
 from prompt_debugger.core.pipeline.explained import explained_for
@@ -28,10 +28,11 @@ MAX_TOKENIZED_CHARS = 2_000_000
 
 
 class Live(NamedTuple):
-    """What the live views show; `None` leaves the tokens of the last text that gave a prompt where they are."""
+    """What the live views show, and the names of the model's templates; `None` leaves what stands there."""
 
     status: str
     tokens: str | None
+    template_names: tuple[str, ...] | None = None
 
 
 class LiveRender:
@@ -62,13 +63,16 @@ class LiveRender:
         limits = Limits(request_chars=self._settings.limits.request_chars)
         request = await sandbox_of().run(read_pasted, asked.text, limits, hides_keys=self._settings.public)
         found = await in_thread(self._bench.find_setup, asked.fields, asked.trace)
-        found = with_own_template(found, request.body)
-        trace = await in_thread(_render, request, found)
+        found, names = with_own_template(found, request.body), tuple(found.templates)
+        try:
+            trace = await in_thread(_render, request, found)
+        except RenderError as error:  # another template of the model may take the request
+            return Live(live_error_payload(error), None, names)
         with suppress(SandboxError):  # the prompt stands; the run will say what could not be checked
             trace = await check_rendered(trace, _special_texts(trace))
         prompt = trace.local_prompt
         tokens = None if prompt is None else await in_thread(tokens_payload, prompt.tokens)
-        return Live(await in_thread(live_payload, trace, found.source), tokens or "")
+        return Live(await in_thread(live_payload, trace, found.source), tokens or "", names)
 
 
 def _render(request: Request, found: FoundSetup) -> Trace:

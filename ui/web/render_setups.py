@@ -7,9 +7,11 @@ nothing that a visitor types reaches the disk or the network.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
@@ -17,18 +19,22 @@ from prompt_debugger.core.base.types import JSONObject, Prompt, Server, Trace
 from prompt_debugger.core.pipeline.cases import cached_tokenizer
 from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
 from prompt_debugger.core.pipeline.target import Target
-from prompt_debugger.core.render import load_template
+from prompt_debugger.core.render import choose_template, load_templates
 from prompt_debugger.core.tools.experiments import RenderSetup
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields, choose_target
 
+NO_TEMPLATES: Mapping[str, str] = MappingProxyType({})
+
 
 class FoundSetup(NamedTuple):
-    """A template and a tokenizer, and where they come from in words."""
+    """A template and a tokenizer, where they come from in words, and all templates of the model by their names."""
 
     setup: RenderSetup
     source: str
+    templates: Mapping[str, str] = NO_TEMPLATES
+    template_name: str = ""
 
 
 def find_setup(settings: PageSettings, labs: PageLabs, fields: TargetFields, trace: Trace | None) -> FoundSetup:
@@ -40,7 +46,8 @@ def find_setup(settings: PageSettings, labs: PageLabs, fields: TargetFields, tra
     """
     endpoint = fields.endpoint.strip() or ((settings.target.base_url or "") if settings.public else "")
     if not endpoint:
-        return _local_setup(settings.target, "" if settings.public else fields.tokenizer.strip())
+        named = "" if settings.public else fields.tokenizer.strip()
+        return _local_setup(settings.target, named, fields.template_name)
     target = choose_target(settings, labs, fields)
     last = trace if trace is not None and _is_of(trace, target.base_url) else None
     server = last.server if last is not None and last.server is not None else Server(endpoint)
@@ -48,7 +55,9 @@ def find_setup(settings: PageSettings, labs: PageLabs, fields: TargetFields, tra
     # What a server says of its files is not believed where strangers choose the server.
     root = None if settings.public else server.model_root
     renderer = _load(target.tokenizer, target.chat_template, endpoint, root)
-    template = _template_of(prompt) or renderer.template
+    templates = renderer.templates if len(renderer.templates) > 1 else NO_TEMPLATES
+    name = fields.template_name if fields.template_name in templates else ""
+    template = templates.get(name) or _template_of(prompt) or renderer.template
     if template is None:
         raise RequestError(
             f"no template is known for {endpoint}", "Name its tokenizer under Target, or run once.", field="tokenizer"
@@ -56,7 +65,7 @@ def find_setup(settings: PageSettings, labs: PageLabs, fields: TargetFields, tra
     tokenizer = renderer.tokenizer
     named = "no tokenizer at hand, so words are compared" if tokenizer is None else f"tokenizer `{tokenizer.name}`"
     setup = RenderSetup(template, tokenizer, template_kwargs=server.default_template_kwargs)
-    return FoundSetup(setup, f"Rendered here with the template of {endpoint}; {named}.")
+    return FoundSetup(setup, f"Rendered here with the template of {endpoint}; {named}.", templates, name)
 
 
 def second_setup(settings: PageSettings, first: RenderSetup, *, template: str, tokenizer: str) -> FoundSetup:
@@ -83,10 +92,13 @@ def second_setup(settings: PageSettings, first: RenderSetup, *, template: str, t
 
 
 def with_own_template(found: FoundSetup, body: JSONObject) -> FoundSetup:
-    """Return what a request is rendered with that brings a template along."""
+    """Return what a request is rendered with: a template that it brings along, or of several the one for it."""
     own = body.get("chat_template")
     if not isinstance(own, str) or not own.strip():
-        return found
+        if len(found.templates) < 2 or found.template_name:
+            return found
+        chosen = choose_template(found.templates, has_tools=bool(body.get("tools")))
+        return found if chosen is None else found._replace(setup=replace(found.setup, template=chosen))
     return FoundSetup(replace(found.setup, template=own), f"{found.source} The template is the request's own.")
 
 
@@ -103,7 +115,7 @@ def with_edges(template: str, own: str) -> str:
     return template + back if template[-1:].strip() else template
 
 
-def _local_setup(target: Target, named: str) -> FoundSetup:
+def _local_setup(target: Target, named: str, template_name: str) -> FoundSetup:
     """Return the setup of a page that aims at no endpoint: the lab's, unless a tokenizer is named."""
     spec = target.lab
     own = str(target.tokenizer or "")
@@ -111,22 +123,28 @@ def _local_setup(target: Target, named: str) -> FoundSetup:
     template = target.chat_template if source == own or not named else None
     if template is None and spec.chat_template is not None and source == str(spec.model_dir):
         template = spec.chat_template.read_text(encoding="utf-8")
-    if template is None:
-        template = _template_at(source)
+    templates = _templates_at(source) if template is None else NO_TEMPLATES
+    name = template_name if template_name in templates else ""
+    template = template or choose_template(templates, has_tools=False, name=name or None)
     if template is None:
         raise RequestError(f"{Path(source).name!r} has no chat template", "Name another tokenizer.", field="tokenizer")
     setup = RenderSetup(template, cached_tokenizer(source), template_kwargs=spec.default_chat_template_kwargs)
-    return FoundSetup(setup, f"Rendered here with template and tokenizer of `{Path(source).name}`.")
+    words = f"Rendered here with template and tokenizer of `{Path(source).name}`."
+    return FoundSetup(setup, words, templates, name)
 
 
 def _template_at(source: str) -> str | None:
+    return choose_template(_templates_at(source), has_tools=False)
+
+
+def _templates_at(source: str) -> Mapping[str, str]:
     # A file may change while the page is open; the Hub is asked once.
-    return load_template(source) if Path(source).exists() else _template_of_hub(source)
+    return load_templates(source) if Path(source).exists() else _templates_of_hub(source)
 
 
 @lru_cache(maxsize=8)
-def _template_of_hub(source: str) -> str | None:
-    return load_template(source)
+def _templates_of_hub(source: str) -> Mapping[str, str]:
+    return load_templates(source)
 
 
 def _is_of(trace: Trace, endpoint: str | None) -> bool:

@@ -23,6 +23,7 @@ TOOL_PARSERS = ("kimi_k2", "hermes", "qwen3_coder", "llama3_json", "mistral", "d
 _NO_KEY = 401
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,64}: ")  # no key holds a colon and a space
 _BARE = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*|\[[0-9a-fA-F:]+\]):\d{1,5}(?:/|$)")  # a host with its port
+BY_REQUEST = ("as transformers chooses: `tool_use` with tools", "")  # of several templates
 MAX_LABEL_CHARS = 40  # of a host on the Run button
 MAX_CERTIFICATES_CHARS = 50_000
 MAX_SERVERS = 8  # that a page remembers to have run against
@@ -63,6 +64,7 @@ class TargetFields(NamedTuple):
     tokenizer: str
     tool_parser: str
     reasoning_parser: str
+    template_name: str = ""
     certificates: str = ""
     ask: str = AskModel.MORE
 
@@ -78,7 +80,8 @@ def choose_target(settings: PageSettings, labs: PageLabs, fields: TargetFields, 
         RequestError: The address is not one, or a public page may not talk to it.
     """
     target = _aimed(settings, labs, fields, key)
-    return replace(target, asks_once=fields.ask == AskModel.ONCE)
+    named = fields.template_name if target.base_url and target.tokenizer is not None else ""  # the lab's has one
+    return replace(target, asks_once=fields.ask == AskModel.ONCE, template_name=named or None)
 
 
 def _aimed(settings: PageSettings, labs: PageLabs, fields: TargetFields, key: str) -> Target:
@@ -115,7 +118,7 @@ def fields_for_run(settings: PageSettings, fields: TargetFields, request: Reques
         return fields._replace(endpoint="")
     if settings.public or fields.endpoint.strip() or not is_aimable(request.base_url):
         return fields
-    return fields._replace(endpoint=request.base_url or "", model="", tokenizer="")
+    return fields._replace(endpoint=request.base_url or "", model="", tokenizer="", template_name="")
 
 
 def is_aimable(url: str | None) -> bool:

@@ -203,7 +203,7 @@ function isOffered(at, value) {
   return offered ? offered.includes(value) : page.takes_model !== false;
 }
 
-// The new values of [notices, worked case, the five fields of the target]; the editor's text takes its place at once, or
+// The new values of [notices, worked case, the fields of the target]; the editor's text takes its place at once, or
 // never.
 /**
  * @param {unknown} notices

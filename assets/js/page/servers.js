@@ -69,12 +69,13 @@ const isSameAddress = (one, other) => String(one || "").trim().replace(/\/+$/, "
  */
 const isSameServer = (one, [url, model]) => isSameAddress(one.fields[0], url) && one.fields[1] === model;
 
-// The new values of the five fields of the target and of the key: as is wanted, or as they are, to be saved.
+// The new values of the fields of the target and of the key: as is wanted, or as they are, to be saved.
 /** @param {...Value} fields */
 export const applyServer = (...fields) => {
   if (wanted) {
-    const chosen = wanted(fields);
+    const saved = wanted(fields);
     wanted = null;
+    const chosen = saved && fields.map((_, at) => saved[at] ?? ""); // one that was saved before there was a further field
     if (!chosen) return [...fields, SAME].map(() => SAME);
     keepTarget(...chosen);
     return [...chosen, isSameAddress(chosen[0], fields[0]) ? SAME : ""];

@@ -11,6 +11,7 @@ from prompt_debugger.ui.web import live as live_module
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
+from prompt_debugger.ui.web.render_setups import find_setup, with_own_template
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 
@@ -113,3 +114,57 @@ async def test_a_public_page_reads_no_more_than_its_limit_and_shows_no_key():
 
 def test_the_file_of_the_event_imports_nothing_of_gradio():
     assert "gradio" not in vars(live_module)
+
+
+TWO = [
+    {"name": "default", "template": "{% for m in messages %}PLAIN {{ m.content }}{% endfor %}"},
+    {"name": "tool_use", "template": "{% for m in messages %}TOOLS {{ m.content }}{% endfor %}"},
+    {"name": "rag", "template": "{{ raise_exception('no documents') }}"},
+]
+
+
+@pytest.fixture
+def two_templates(tmp_path, lab_model_dir):
+    (tmp_path / "tokenizer.json").write_bytes((lab_model_dir / "tokenizer.json").read_bytes())
+    config = json.loads((lab_model_dir / "tokenizer_config.json").read_text())
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({**config, "chat_template": TWO}))
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "tools", "begin"),
+    [
+        ("", [], "PLAIN"),
+        ("", [{"type": "function", "function": {"name": "f"}}], "TOOLS"),
+        ("default", [{"type": "function", "function": {"name": "f"}}], "PLAIN"),
+        ("tool_use", [], "TOOLS"),
+        ("gone", [], "PLAIN"),
+    ],
+)
+async def test_of_several_templates_the_chosen_one_renders_or_the_one_for_the_request(
+    live, two_templates, name, tools, begin
+):
+    fields = FIELDS._replace(tokenizer=two_templates, template_name=name)
+
+    body = {**BODY, "tools": tools}
+
+    drawn = await live.render(asked(body, fields), "page")
+
+    assert drawn.tokens is not None
+    assert drawn.template_names == ("default", "tool_use", "rag")
+    found = find_setup(PageSettings(lab=False), PageLabs(LabPool(), enabled=False), fields, None)
+    assert begin in with_own_template(found, body).setup.template
+
+
+async def test_a_template_that_refuses_leaves_the_choice_of_another(live, two_templates):
+    fields = FIELDS._replace(tokenizer=two_templates, template_name="rag")
+
+    drawn = await live.render(asked(BODY, fields), "page")
+
+    assert drawn.tokens is None
+    assert drawn.template_names == ("default", "tool_use", "rag")
+    assert "no documents" in unpack_payload(drawn.status)[0]["sentence"]
+
+
+async def test_a_model_with_one_template_gives_no_choice(live):
+    assert len((await live.render(asked(BODY), "page")).template_names) < 2

@@ -8,9 +8,9 @@ import gradio as gr
 
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.web.experiments import Asked
-from prompt_debugger.ui.web.live import LiveRender
+from prompt_debugger.ui.web.live import Live, LiveRender
 from prompt_debugger.ui.web.page import Page, quiet
-from prompt_debugger.ui.web.targets import TargetFields
+from prompt_debugger.ui.web.targets import BY_REQUEST, TargetFields
 from prompt_debugger.ui.web.views import build_token_view, build_view
 
 
@@ -34,14 +34,15 @@ def build_live() -> LivePanel:
 def wire_live(page: Page, panel: LivePanel, live: LiveRender) -> None:
     """Wire the panel: the script presses its button a moment after the last key."""
 
-    async def render(visitor: gr.Request, text: str, trace: Trace | None, *fields: str) -> tuple[Any, Any]:
-        drawn = await live.render(Asked(text, TargetFields(*fields), trace), visitor.session_hash or "")
+    async def render(visitor: gr.Request, text: str, trace: Trace | None, *values: str) -> tuple[Any, Any, Any]:
+        fields = TargetFields(*values)
+        drawn = await live.render(Asked(text, fields, trace), visitor.session_hash or "")
         if drawn is None:
-            return gr.skip(), gr.skip()
-        return drawn.status, gr.skip() if drawn.tokens is None else drawn.tokens
+            return gr.skip(), gr.skip(), gr.skip()
+        return drawn.status, gr.skip() if drawn.tokens is None else drawn.tokens, _chooser(drawn, fields)
 
     inputs = [page.request.editor, page.trace, *page.request.target_fields]
-    outputs = [panel.status, panel.tokens]
+    outputs = [panel.status, panel.tokens, page.request.template_name]
     panel.refresh.click(
         render, inputs, outputs, api_name="live_render", trigger_mode="multiple", concurrency_limit=8, **quiet()
     )
@@ -49,3 +50,12 @@ def wire_live(page: Page, panel: LivePanel, live: LiveRender) -> None:
     page.request.editor.input(None, None, None, js=edited, api_name="edited_by_hand", **quiet())
     for field in page.request.target_fields:
         field.change(None, None, None, js="() => PromptDebugger.renderLive()", api_name="target_changed", **quiet())  # type: ignore[attr-defined]  # text boxes and lists have it
+
+
+def _chooser(drawn: Live, fields: TargetFields) -> Any:  # noqa: ANN401  # gradio's word for a change of a component
+    """Return the list of the model's templates; it is shown where there are several."""
+    if drawn.template_names is None:
+        return gr.skip()
+    names = drawn.template_names if len(drawn.template_names) > 1 else ()
+    chosen = fields.template_name if fields.template_name in names else ""
+    return gr.update(choices=[BY_REQUEST, *((name, name) for name in names)], value=chosen, visible=bool(names))

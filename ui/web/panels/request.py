@@ -11,7 +11,7 @@ from prompt_debugger.core.pipeline import Example
 from prompt_debugger.ui.web.pasted import AUTO_DETECT, READINGS
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_asking_view
-from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS, AskModel, RunOn
+from prompt_debugger.ui.web.targets import BY_REQUEST, REASONING_PARSERS, TOOL_PARSERS, AskModel, RunOn
 from prompt_debugger.ui.web.views import build_view
 
 
@@ -38,6 +38,7 @@ class RequestPanel(NamedTuple):
     tokenizer: gr.Textbox
     tool_parser: gr.Dropdown
     reasoning_parser: gr.Dropdown
+    template_name: gr.Dropdown
     key: gr.Textbox | gr.State
     certificates: gr.Textbox | gr.State
     ask: gr.Dropdown
@@ -47,7 +48,8 @@ class RequestPanel(NamedTuple):
     @property
     def target_fields(self) -> list[gr.components.Component]:
         """The fields under Target, in the order of `TargetFields`."""
-        return [self.endpoint, self.model, self.tokenizer, self.tool_parser, self.reasoning_parser]
+        parsers = [self.tool_parser, self.reasoning_parser]
+        return [self.endpoint, self.model, self.tokenizer, *parsers, self.template_name]
 
     @property
     def sending_fields(self) -> list[gr.components.Component]:
@@ -110,7 +112,7 @@ def build_request_panel(
 
 
 _Secret = gr.Textbox | gr.State
-_Parts = tuple[gr.Textbox, gr.Textbox, gr.Textbox, gr.Dropdown, gr.Dropdown, _Secret, _Secret, gr.Dropdown]
+_Parts = tuple[gr.Textbox, gr.Textbox, gr.Textbox, gr.Dropdown, gr.Dropdown, gr.Dropdown, _Secret, _Secret, gr.Dropdown]
 
 
 def _build_target(settings: PageSettings, first: Example) -> _Parts:
@@ -127,6 +129,15 @@ def _build_target(settings: PageSettings, first: Example) -> _Parts:
     )
     tokenizer = gr.Textbox(
         str(target.tokenizer or ""), label="Tokenizer", placeholder="folder or hub id", visible=shown
+    )
+    # Shown once the tokenizer turns out to have several.
+    template_name = gr.Dropdown(
+        [BY_REQUEST],
+        value="",
+        label="Template of the model",
+        elem_id="pd-template-name",
+        allow_custom_value=True,
+        visible=False,
     )
     # A public page has no such field, not even a hidden one.
     key = (
@@ -170,7 +181,7 @@ def _build_target(settings: PageSettings, first: Example) -> _Parts:
             if shown
             else gr.State("")
         )
-    return endpoint, model, tokenizer, tool_parser, reasoning_parser, key, certificates, ask
+    return endpoint, model, tokenizer, tool_parser, reasoning_parser, template_name, key, certificates, ask
 
 
 def build_look(*, shown: bool) -> LookPanel:

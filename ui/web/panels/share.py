@@ -27,6 +27,7 @@ def wire_share(page: Page, sharing: Sharing) -> None:
         tokenizer: str,
         tool_parser: str,
         reasoning_parser: str,
+        _template_name: str,
         event: gr.SelectData,
     ) -> str:
         fields = TargetFields(endpoint, model, tokenizer, tool_parser, reasoning_parser)
