@@ -25,14 +25,17 @@ interface VerdictPayload {
   state: "idle" | "running" | "done" | "recorded" | "error" | "stopped";
   badge: string;
   sentence: string;
+  cause: { text: string; code: string | null }[];
   detail: string;
+  tag: [word: string, hint: string] | null;
   tone: string;
   log: string;
   place: Place | null;
   evidence: Evidence | null;
   open: string | null;
   fraction: number | null;
-  quotable: boolean;
+  quote: string;
+  step: { kind: string; label: string; code: string | null } | null;
   asks_margin: boolean;
   run: number;
 }
@@ -70,6 +73,7 @@ interface OfferedFix {
   name: string;
   kind: string;
   command: string;
+  source: string; // a function for the client, or the change of the template
   changes: { field: string; before: string | null; after: string | null }[];
   more: number;
   can_try: boolean;
@@ -94,6 +98,7 @@ interface FindingsPayload {
   key: string;
   summary: string;
   findings: FindingCard[];
+  groups: number[][]; // numbers of the findings that one root explains, the root first
   unchecked: string[];
 }
 

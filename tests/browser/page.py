@@ -171,6 +171,13 @@ class DebuggerPage:
         )
         return [str(text) for text in texts]
 
+    def switch(self, option: str, view: str = "prompt-tokens") -> None:
+        """Press a switch of the token bar, or one of its View menu."""
+        switch = self.page.locator(f"#pd-{view} [data-option={option}]")
+        if not switch.is_visible():
+            self.page.locator(f"#pd-{view} .pd-view-menu > summary").click()
+        switch.click()
+
     def active_token(self, view: str = "prompt-tokens") -> str:
         """Return the chip that the keyboard stands on."""
         return str(self.page.inner_text(f"#pd-{view} [role=option][aria-selected=true]"))
@@ -188,8 +195,8 @@ class DebuggerPage:
         return str(self.page.inner_text(".pd-message"))
 
     def finding_codes(self) -> list[str]:
-        """Return code and name of the findings, worst first."""
-        return [str(text) for text in self.page.locator(".pd-finding .pd-code-name").all_inner_texts()]
+        """Return code and name of the findings, each root before what follows from it."""
+        return [str(text) for text in self.page.locator(".pd-finding .pd-code-name").all_text_contents()]
 
     def jump(self, label: str) -> None:
         """Press the evidence button of that label, such as `request messages[0].content`."""

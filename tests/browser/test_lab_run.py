@@ -75,7 +75,7 @@ def test_choosing_another_case_clears_the_results_of_the_last(dropped: DebuggerP
     dropped.choose("A healthy tool call")
 
     assert dropped.state() == "recorded"
-    assert dropped.sentence().startswith("Nothing lost")
+    assert dropped.sentence() == "1 call written, 1 returned. Nothing lost."
     dropped.open_stage("parse")
     assert dropped.lost_text() == []
 

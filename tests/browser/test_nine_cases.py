@@ -10,8 +10,8 @@ from tests.browser.page import DebuggerPage
 pytestmark = [pytest.mark.browser, pytest.mark.lab]
 
 CASES = {
-    "healthy-call": (None, "Nothing lost", None),
-    "parallel-calls": (None, "Nothing lost", None),
+    "healthy-call": (None, "1 call written, 1 returned. Nothing lost.", None),
+    "parallel-calls": (None, "2 calls written, 2 returned. Nothing lost.", None),
     "missing-generation-prompt": ("render", "no generation prompt", "missing-generation-prompt"),
     "polluted-content": ("render", "[{'type': 'text', 'text': ''}]", "content-as-repr"),
     "dropped-call": ("parse", "The model wrote 1 tool call, the server returned none.", "off-pattern-call-id"),

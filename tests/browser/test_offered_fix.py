@@ -39,7 +39,7 @@ def test_a_fix_shows_what_it_changes_and_is_copied_in_three_forms(bare: Debugger
 
 def test_a_fix_that_cannot_be_tried_says_why(bare: DebuggerPage) -> None:
     bare.open_stage("findings")
-    bare.page.get_by_role("button", name="Try the fix").click()
+    bare.page.locator(".pd-offered .pd-try").click()
 
     fix = bare.page.locator(".pd-offered")
     expect(fix).to_have_attribute("data-state", "error")

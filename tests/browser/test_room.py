@@ -122,15 +122,15 @@ def test_panes_are_resized_by_keys_and_mouse_and_what_wraps_on_demand_are_rememb
     assert by_mouse < by_keys < before
     bare.open_stage("render")
     expect(bare.page.locator("#pd-template [data-line]").first).to_be_visible()
-    assert bare.page.evaluate(is_wide)
+    assert not bare.page.evaluate(is_wide)
 
     wrap.click()
     bare.settle_layout()
-    assert not bare.page.evaluate(is_wide)
+    assert bare.page.evaluate(is_wide)
 
     bare.load()
     bare.open_stage("render")
-    expect(wrap).to_have_attribute("aria-pressed", "true")
+    expect(wrap).to_have_attribute("aria-pressed", "false")
     bare.open_stage("parse")
     expect(handle).to_have_attribute("aria-valuenow", str(by_mouse))
     handle.dblclick()
@@ -139,6 +139,7 @@ def test_panes_are_resized_by_keys_and_mouse_and_what_wraps_on_demand_are_rememb
 
 def test_tokens_do_not_wrap_on_demand(bare: DebuggerPage) -> None:
     bare.open_stage("render")
+    bare.page.locator("#pd-prompt-tokens .pd-view-menu > summary").click()
     wrap = bare.page.locator("#pd-prompt-tokens").get_by_role("button", name="wrap", exact=True)
     expect(wrap).to_have_attribute("aria-pressed", "true")
     grid = "document.querySelector('#pd-prompt-tokens .pd-grid')"
@@ -297,19 +298,15 @@ def test_the_header_leaves_a_narrow_window_its_room(loaded: DebuggerPage) -> Non
     assert loaded.page.locator(".pd-header .pd-target").bounding_box()["height"] < 60  # of six lines it had 112
 
 
-def test_the_detail_takes_what_the_sentence_leaves_also_when_only_the_strip_grows_wider(loaded: DebuggerPage) -> None:
+def test_the_cause_takes_one_line_and_the_rest_opens_on_demand(loaded: DebuggerPage) -> None:
     text = loaded.page.locator("#pd-verdict .pd-verdict-text")
-    expect(text).to_have_attribute("style", "--pd-lines: 2;")
-    sentence = loaded.page.locator("#pd-verdict .pd-sentence")
-
-    sentence.evaluate("e => { e.style.maxWidth = '400px'; }")
     expect(text).to_have_attribute("style", "--pd-lines: 1;")
-    sentence.evaluate("e => e.removeAttribute('style')")
-    expect(text).to_have_attribute("style", "--pd-lines: 2;")
+    assert "\u2192" in loaded.page.locator("#pd-verdict .pd-detail").inner_text()
+    assert loaded.page.locator("#pd-verdict").bounding_box()["height"] <= 66
 
 
 def test_show_evidence_takes_the_focus_along(loaded: DebuggerPage) -> None:
-    loaded.page.get_by_role("button", name="Show evidence").click()
+    loaded.page.get_by_role("button", name="Evidence", exact=True).click()
 
     expect(loaded.page.locator("#pd-ledger :focus")).to_be_visible()
     assert loaded.page.evaluate("document.activeElement.closest('.pd-raw') !== null")

@@ -54,6 +54,7 @@ async function reload() {
   const loaded = await load(["draft.js"], {
     packPayload: async (header) => JSON.stringify(header),
     editedByHand: () => (edits += 1),
+    takenOver() {},
     replaceRequest: (text) => ((editor = text), true),
     editorView: () => ({ dom: { contains: () => true }, state: { doc: editorDoc, selection: { main: selected } } }),
     under: ({ target }, box) => (target === box ? {} : null),

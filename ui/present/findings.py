@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.types import Basis, Certainty, Finding, FindingEvidence, JSONObject, Severity, Trace
+from prompt_debugger.ui.present.chains import grouped
 from prompt_debugger.ui.present.offered_fixes import fix_views
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import SEVERITY_MARKS, STAGE_WORDS, count_of, shortened
@@ -20,6 +21,7 @@ def findings_payload(trace: Trace) -> str | None:
             "key": _key(trace),
             "summary": summarize(trace.findings),
             "findings": [*_cards(trace)],
+            "groups": [[*group] for group in grouped(trace.findings)],
             "unchecked": [*_unchecked(trace)],
         }
     )
@@ -28,7 +30,7 @@ def findings_payload(trace: Trace) -> str | None:
 def summarize(findings: tuple[Finding, ...]) -> str:
     """Return how many findings there are, by severity."""
     if not findings:
-        return "No rule found anything."
+        return "No problems found."
     counts = [(severity, sum(finding.severity is severity for finding in findings)) for severity in Severity]
     return ", ".join(count_of(count, severity.value) for severity, count in counts if count)
 
@@ -68,7 +70,7 @@ def _card(finding: Finding) -> JSONObject:
     meta = [f"stage: {STAGE_WORDS[finding.stage]}"]
     meta.append("observed" if finding.certainty is Certainty.OBSERVED else "concluded")
     if finding.follows:
-        meta.append(f"probably caused by {finding.follows}")
+        meta.append(f"probably caused by: {finding.follows}")
     return {
         "code": finding.code,
         "name": finding.name,

@@ -13,16 +13,17 @@ from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import SEVERITY_MARKS, joined, shortened
 
 _LONGEST = 400
+_STARTING = "starting two helpers with vLLM's parsers; the whole takes one to four minutes"
 _MOST_DELTAS = 60
 
 
-def check_running_payload(words: str) -> str:
-    """Return the payload of a check that goes on; `words` say how far it is."""
+def check_running_payload(words: str, fraction: float | None = None) -> str:
+    """Return the payload of a check that goes on; `words` say how far it is, `fraction` of what it is at."""
     return pack_payload(
         {
             "state": "running",
             "sentence": "Checking the template against vLLM's parsers.",
-            "progress": {"text": words or "starting two helpers with vLLM's parsers", "fraction": None},
+            "progress": {"text": words or _STARTING, "fraction": fraction},
         }
     )
 

@@ -35,6 +35,7 @@ def fix_view(fix: OfferedFix, trace: Trace) -> JSONObject:
         "name": fix.name,
         "kind": fix.kind,
         "command": fix.command,
+        "source": fix.client or fix.diff,
         "changes": changes,
         "more": max(0, len(fix.patch) - MAX_CHANGES),
         "can_try": can_try(fix, trace),
@@ -57,11 +58,10 @@ def change_view(operation: JSONObject, body: JSONObject) -> JSONObject:
     }
 
 
-def trial_payload(code: str, state: str, sentence: str, hint: str = "") -> str:
-    """Return what trying a fix came to: `running`, `worked`, `failed` or `error`, and a sentence."""
-    return pack_payload(
-        {"kind": "offered", "code": code, "state": state, "sentence": as_sentence(sentence), "hint": hint}
-    )
+def trial_payload(code: str, state: str, sentence: str, hint: str = "", short: str = "") -> str:
+    """Return what trying a fix came to: `running`, `worked`, `failed` or `error`, a sentence, and its end in short."""
+    told: JSONObject = {"code": code, "state": state, "sentence": as_sentence(sentence), "hint": hint, "short": short}
+    return pack_payload({"kind": "offered", **told})
 
 
 def trial_error_payload(code: str, error: DebuggerError) -> str:
@@ -95,7 +95,10 @@ def tried_payload(code: str, first: Trace, experiment: Experiment, *, worked: bo
     else:
         told = f"Tried on the same server, one run: {code} is gone, but this error has come: {', '.join(errors)}"
     also = f". New beside it: {', '.join(others)}" if others else ""
-    return trial_payload(code, "worked" if worked else "failed", told + also)
+    short = f"Fixed: {calls if experiment.written else f'{code} is gone'}." if worked else ""
+    if not worked:
+        short = f"Not fixed: {told.partition(': ')[2]}."
+    return trial_payload(code, "worked" if worked else "failed", told + also, short=short)
 
 
 def _text(value: JSON) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.base.types import JSON, Conclusion, JSONObject, Severity, Stage, Trace, count_special
+from prompt_debugger.core.base.types import JSON, Conclusion, Finding, JSONObject, Severity, Stage, Trace, count_special
 from prompt_debugger.core.report import calls_words, characters_words
+from prompt_debugger.ui.present.chains import grouped
 from prompt_debugger.ui.present.findings import evidence_to_json, summarize
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.verdict import worst_severity
@@ -123,17 +124,25 @@ def _parse_figures(trace: Trace) -> list[str]:
     return [calls_words(ledger), characters_words(trace.parse, ledger)]
 
 
+def _causes_words(findings: tuple[Finding, ...]) -> str:
+    """Return how many findings explain themselves, and how many follow from those."""
+    effects = len(findings) - len(grouped(findings))
+    if not effects:
+        return summarize(findings)
+    return joined(count_of(len(findings) - effects, "cause"), count_of(effects, "effect"))
+
+
 def _findings_card(trace: Trace) -> JSONObject:
     has_run = trace.verdict is not None
     severities = {finding.severity for finding in trace.findings}
     state = "idle"
     if has_run:
         state = "guilty" if Severity.ERROR in severities else "note" if severities else "ok"
-    figures = [f"{len(trace.findings)}", summarize(trace.findings)] if has_run and trace.findings else []
+    figures = [_causes_words(trace.findings)] if has_run and trace.findings else []
     if has_run and not trace.findings:
-        figures = ["0", "no rule found anything"]
+        figures = ["no problems found"]
     if state == "ok" and trace.verdict is not None and trace.verdict.conclusion is Conclusion.UNKNOWN:
-        state, figures = "unknown", ["0", "no rule found anything in what is known"]
+        state, figures = "unknown", ["no problems found in what is known"]
     word = "nothing found" if state == "ok" else _WORDS[state] if state == "idle" else summarize(trace.findings)
     return {
         "opens": "findings",

@@ -17,9 +17,11 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.tools.fixes.margin import asks_for_margin, margin_of_prose
 from prompt_debugger.ui.present.findings import evidence_to_json
 from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.result import next_step, read_result
 
 _PANELS = {Stage.REQUEST: "findings", Stage.RENDER: "render", Stage.COMPLETE: "complete", Stage.PARSE: "parse"}
 
+_OF_CALLS = (Stage.PARSE, Stage.CONTRACT)  # a verdict about one of these speaks of the calls
 _BADGES = {
     Conclusion.FAULT: "FAULT FOUND",
     Conclusion.NOTHING_LOST: "NOTHING LOST",
@@ -36,7 +38,7 @@ def verdict_strip(state: str, badge: str, sentence: str, **changes: JSON) -> str
         state: `idle`, `recorded` (a worked case as it once ran), `running`, `done`, `stopped` or `error`.
         badge: One or two words, upper case.
         sentence: What there is to read.
-        **changes: `tone`, `detail`, `log`, `place`, `evidence`, `open`, `fraction`, `quotable`,
+        **changes: `tone`, `cause`, `detail`, `tag`, `log`, `place`, `evidence`, `open`, `fraction`, `quote`, `step`,
             `asks_margin`, `run`.
     """
     strip: JSONObject = {
@@ -44,13 +46,16 @@ def verdict_strip(state: str, badge: str, sentence: str, **changes: JSON) -> str
         "badge": badge,
         "sentence": sentence,
         "tone": "neutral",
+        "cause": [],
         "detail": "",
+        "tag": None,
         "log": "",
         "place": None,
         "evidence": None,
         "open": None,
         "fraction": None,
-        "quotable": False,
+        "quote": "",
+        "step": None,
         "asks_margin": False,
         "run": 0,
     }
@@ -90,14 +95,17 @@ def verdict_payload(trace: Trace, *, run: int = 0) -> str:
         return verdict_strip("done", "NO VERDICT", "The run ended without a verdict.", tone="warning", run=run)
     badge, tone = _outcome(trace, verdict), _tone(verdict, trace.findings)
     margin = margin_of_prose(trace)
+    result = read_result(trace, verdict)
     return verdict_strip(
         "done",
         badge,
-        verdict.sentence,
+        result.sentence,
         tone=tone,
+        cause=[*result.cause],
+        step=next_step(trace, verdict),
         evidence=_first_evidence(verdict, trace.findings),
         open=_panel(verdict, trace.findings),
-        quotable=True,
+        quote=verdict.sentence,
         detail="" if margin is None else f"No call was written. {margin.sentence}",
         asks_margin=asks_for_margin(trace),
         run=run,
@@ -112,22 +120,29 @@ def worst_severity(findings: tuple[Finding, ...]) -> Severity | None:
 
 def _outcome(trace: Trace, verdict: Verdict) -> str:
     """Return what came out, in a word or two; which stage is guilty is for the sentence and the cards to say."""
+    if trace.refusal is not None and not verdict.dropped_calls:
+        return "REFUSED"
+    has_wrong_calls = bool(verdict.dropped_calls or verdict.invented_calls or verdict.altered_calls)
+    if has_wrong_calls and verdict.stage is not None and verdict.stage not in _OF_CALLS:  # they follow from it
+        return "CUT" if _has_cut(trace) else _BADGES[verdict.conclusion]
     if verdict.dropped_calls:
         return "DROPPED"
     if verdict.invented_calls:
         return "INVENTED"
     if verdict.altered_calls:
         return "ALTERED"
-    if trace.refusal is not None:
-        return "REFUSED"
     if verdict.stage is None or trace.parse is None:
         return _BADGES[verdict.conclusion]
     ledger = trace.parse.ledger
-    if any(match.outcome is CallOutcome.CUT for match in ledger.matches):
+    if _has_cut(trace):
         return "CUT"
     is_compared = ledger.comparability is not None and ledger.comparability.certainty is not None
     has_loss = any(entry.fate is Fate.LOST for entry in ledger.entries)
     return "LOST" if is_compared and has_loss else _BADGES[verdict.conclusion]
+
+
+def _has_cut(trace: Trace) -> bool:
+    return trace.parse is not None and any(match.outcome is CallOutcome.CUT for match in trace.parse.ledger.matches)
 
 
 def _tone(verdict: Verdict, findings: tuple[Finding, ...]) -> str:
@@ -136,7 +151,9 @@ def _tone(verdict: Verdict, findings: tuple[Finding, ...]) -> str:
         return "error"
     if verdict.stage is not None:
         return "error" if worst is Severity.ERROR else "warning"
-    return "warning" if worst is Severity.WARNING else "neutral"
+    if worst is Severity.WARNING:
+        return "warning"
+    return "success" if verdict.conclusion is Conclusion.NOTHING_LOST else "neutral"
 
 
 def _panel(verdict: Verdict, findings: tuple[Finding, ...]) -> str:

@@ -22,6 +22,7 @@ from prompt_debugger.ui.scripts import one_script
 
 SCRIPT_ENTRY = "report/report.js"
 STYLES = ("views.css",)
+CONTROLS = "controls.css"  # last of all styles
 
 _HERE = Path(__file__).parent
 _HIDDEN = re.compile(
@@ -102,7 +103,7 @@ def _script() -> str:
 
 
 def _style() -> str:
-    names = [assets_dir() / "css" / name for name in STYLES]
+    names = [assets_dir() / "css" / name for name in (*STYLES, CONTROLS)]
     return "\n".join(_read(path) for path in (*names, _HERE / "report.css"))
 
 

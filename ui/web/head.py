@@ -18,6 +18,7 @@ PAGE_STYLES = (
     "help.css",
     "network.css",
     "room.css",
+    document.CONTROLS,
 )
 
 

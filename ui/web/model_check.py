@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +47,7 @@ _HELPERS = 2  # half a gigabyte each, gone at the end of the check
 _LIMITS = EngineLimits(request_s=600.0, parser_s=20.0)  # everything waits for the slowest parser
 _PUBLIC_S = 180.0  # for the one check of a public page
 
+_COUNTED = re.compile(r"(.{1,200}): answer (\d{1,6}) of (\d{1,6})")
 _log = logging.getLogger(__name__)
 
 
@@ -78,6 +80,34 @@ class TakenCell(NamedTuple):
     trace: Trace
     text: str
     payloads: Payloads
+
+
+@dataclass
+class Forecast:
+    """How long the answers that wait will take, by those that are done; in steps of five seconds, so that it is calm.
+
+    Attributes:
+        phase: What is asked now.
+        first: The first answer that was heard of in it, and when.
+    """
+
+    phase: str = ""
+    first: tuple[int, float] = (0, 0.0)
+
+    def of(self, words: str, now_s: float) -> tuple[str, float | None]:
+        """Return the words with the time that is left, and the share that is done; `None` where nothing is counted."""
+        counted = _COUNTED.fullmatch(words)
+        if counted is None:
+            return words, None
+        phase, at, total = counted[1], int(counted[2]), int(counted[3])
+        if phase != self.phase:
+            self.phase, self.first = phase, (at, now_s)
+        done = at - self.first[0]
+        share = (at - 1) / total
+        if done < 2:
+            return words, share
+        left_s = (now_s - self.first[1]) / done * (total - at + 1)
+        return f"{words}, about {max(5, round(left_s / 5) * 5)} s left", share
 
 
 class ModelChecks:
@@ -134,14 +164,15 @@ class ModelChecks:
     async def _steps(self, fields: CheckFields, target: TargetFields) -> AsyncGenerator[CheckChange, None]:
         told = [""]
         task = asyncio.create_task(self._check(fields, target, told))
-        shown = ""
+        forecast, shown = Forecast(), ""
         started_s = time.monotonic()
         async with aclosing(ticks_until(task, self._redraw_rate)) as ticks:
             async for _ in ticks:
                 if self._settings.public and time.monotonic() - started_s > _PUBLIC_S:
                     raise RequestError("the check took too long", "Run `check` on your own machine.")
-                yield CheckChange(None if told[0] == shown else check_running_payload(told[0]))
-                shown = told[0]
+                words, fraction = forecast.of(told[0], time.monotonic() - started_s)
+                yield CheckChange(None if words == shown else check_running_payload(words, fraction))
+                shown = words
         check, missing = task.result()
         yield CheckChange(await asyncio.to_thread(check_payload, check, missing), check)
 

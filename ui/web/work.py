@@ -237,6 +237,9 @@ def kept_payloads(bundle: Bundle) -> Payloads:
     return marked_payloads(bundle.trace, "kept", origin)
 
 
+_TAGS = {"recorded": "recorded \u00b7 Run repeats it live"}
+
+
 def marked_payloads(trace: Trace, mark: str, origin: str, *, state: str = "done", run: int = 0) -> Payloads:
     """Return the views of a run that was not made now, marked where the page says what is under test and what came out.
 
@@ -252,7 +255,12 @@ def marked_payloads(trace: Trace, mark: str, origin: str, *, state: str = "done"
     verdict, _ = unpack_payload(payloads["verdict"] or "")
     payloads["header"] = header_payload(facts)
     payloads["notices"] = notices_payload(trace.request)
-    payloads["verdict"] = pack_payload({**verdict, "state": state, "detail": f"{origin} {verdict['detail']}".rstrip()})
+    changes: JSONObject = {
+        "state": state,
+        "tag": [_TAGS.get(mark, mark), origin],
+        "detail": f"{origin} {verdict['detail']}".rstrip(),
+    }
+    payloads["verdict"] = pack_payload({**verdict, **changes})
     return payloads
 
 

@@ -8,7 +8,7 @@ import { compareKept, forgetRuns, reopenKept } from "../page/history.js";
 import { host } from "../lib/host.js";
 import { forgetRoom } from "../page/kept_room.js";
 import { open as openPanel } from "../views/linking.js";
-import { editedByHand } from "../page/outdated.js";
+import { editedByHand, takenOver } from "../page/outdated.js";
 import { forgetServers } from "../page/servers.js";
 import { packPayload } from "../lib/packing.js";
 
@@ -79,6 +79,7 @@ export const keepText = (text) => {
   timer = setTimeout(flush, PAUSE_MS);
   if (!isAnother) return SAME;
   isAnother = false;
+  takenOver();
   write({ worked: null });
   return null;
 };

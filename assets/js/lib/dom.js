@@ -114,7 +114,7 @@ export async function copyText(text, element) {
   if (navigator.clipboard) await navigator.clipboard.writeText(text);
   else copyBySelection(text); // a page that came over plain http
   const before = element.textContent;
-  element.textContent = "copied";
+  element.textContent = element.dataset.done || "copied";
   setTimeout(() => (element.textContent = before), 1200);
 }
 

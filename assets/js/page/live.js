@@ -15,6 +15,7 @@ import { visibleText } from "../lib/payload.js";
 const PAUSE_MS = 350;
 let timer = 0;
 let state = "idle"; // of the verdict strip
+let isFromLink = false; // the request came with a link, and nobody has run it
 let wantsRun = false; // the person asked for the prompt of the run
 
 const root = document.documentElement;
@@ -28,7 +29,7 @@ const showLive = () => {
   const isLive = isDue() && !wantsRun;
   if (root.hasAttribute("data-live") !== isLive) {
     root.toggleAttribute("data-live", isLive);
-    if (isLive) renderLive();
+    if (isLive) renderUnasked();
   }
   root.toggleAttribute("data-live-due", isDue());
   offerLive();
@@ -38,6 +39,7 @@ const showLive = () => {
 onDrawn(showLive);
 
 onVerdict((verdict) => {
+  isFromLink = "held" in verdict;
   if (verdict.state !== state || verdict.state === "running") wantsRun = false;
   state = verdict.state;
   showLive();
@@ -53,7 +55,12 @@ export const renderLive = () => {
   }, PAUSE_MS);
 };
 
-new MutationObserver(renderLive).observe(root, { attributes: true, attributeFilter: ["data-panel"] });
+new MutationObserver(renderUnasked).observe(root, { attributes: true, attributeFilter: ["data-panel"] });
+
+// What a link brought is sent nowhere by itself, not even to this page's own server.
+function renderUnasked() {
+  if (!isFromLink) renderLive();
+}
 
 /** @param {boolean} ofRun */
 function choose(ofRun) {

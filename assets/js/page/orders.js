@@ -104,6 +104,7 @@ const ANSWERS = {
     saveFile(columns, header.type, header.name);
     say("Saved " + header.name + ".", header.hint);
   },
+  told: (header) => say(header.sentence),
   failure: (header) => say(header.sentence.replace(/\.?$/, "."), header.hint),
 };
 

@@ -2,8 +2,9 @@
 // Says so as soon as the request under edit is no longer the one that was run. Undoing the edit takes it back.
 import { make } from "../lib/dom.js";
 import { editorView } from "../editor/editor_link.js";
-import { onVerdict } from "../lib/host.js";
+import { host, onVerdict } from "../lib/host.js";
 import { isSameJson } from "../lib/json_format.js";
+import { open } from "../views/linking.js";
 
 /** @type {(() => void)[]} */
 const listeners = [];
@@ -27,6 +28,8 @@ let compared = { ran: null, now: null, isSame: false };
 const MOST_COMPARED = 400_000; // characters of a text that is looked through at each key
 let isRecorded = false; // what is shown is no run of this page
 let isEditedRecording = false; // such a run is shown, and the request beside it was edited by hand
+let isOwnText = false; // a text of one's own has taken the place of all that the recorded run was made of
+const OWN_WORDS = "Your own text: nothing has run yet. Press Run.";
 
 function currentText() {
   const view = editorView();
@@ -61,6 +64,26 @@ export { isOutdated };
 /** @param {() => void} listener */
 export function onDrawn(listener) {
   listeners.push(listener);
+}
+
+// What was recorded says nothing of a text of one's own: it gives way until that has run.
+function drawOwn() {
+  const strip = document.querySelector(".pd-verdict");
+  const note = strip && strip.querySelector(".pd-own-text");
+  document.documentElement.toggleAttribute("data-own-text", isOwnText);
+  if (note && !isOwnText) note.remove();
+  if (note || !isOwnText || !strip) return;
+  const made = make("div", "pd-own-text");
+  made.append(make("span", "pd-own-badge", "READY"), make("p", "pd-own-words", OWN_WORDS));
+  strip.append(made);
+  host.markFindings?.([]);
+  open("render");
+}
+
+// Another text has taken the place of all that stood in the editor.
+export function takenOver() {
+  isOwnText = isRecorded;
+  drawOwn();
 }
 
 function draw() {
@@ -107,7 +130,8 @@ onVerdict((verdict) => {
     if (isRun) openedText = null;
   }
   isRecorded = verdict.state === "recorded" || (verdict.state === "done" && ranRun === null); // or a run that was opened
-  isEditedRecording = false;
+  isEditedRecording = isOwnText = false;
+  drawOwn();
   draw();
 });
 

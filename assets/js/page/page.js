@@ -191,7 +191,7 @@ function nameEditor() {
   const worked = /** @type {HTMLInputElement | null} */ (document.querySelector("#pd-case input"));
   if (worked) worked.placeholder = "None: a text of your own"; // gradio's list box has no such setting
   const run = document.getElementById("pd-run");
-  if (run && /Mac|iPhone|iPad/.test(navigator.platform)) run.textContent = "Run  \u2318\u21b5";
+  if (run) run.title = /Mac/.test(navigator.platform) ? "\u2318 + Enter" : "Ctrl + Enter";
   restoreTheme();
   inspect([]);
   watchEditor();

@@ -5,6 +5,7 @@ import { host } from "../lib/host.js";
 import { keepRoom, readRoom } from "./kept_room.js";
 import { whenDrawn } from "../lib/settling.js";
 import { addSplitters } from "./splitters.js";
+import "./phone.js";
 import "./verdict_room.js";
 
 // Headings that only a screen reader needs: who looks sees the parts.

@@ -30,7 +30,7 @@ const MOST_CHARS = 32_000;
 function strip(badge, sentence, detail, tone, held = false) {
   return packPayload({
     state: "idle", badge, sentence, detail, tone, log: "", place: null, evidence: null, open: null, fraction: null,
-    quotable: false, run: 0, held,
+    cause: [], quote: "", step: null, run: 0, held,
   });
 }
 

@@ -10,7 +10,7 @@ const STOPS = [
   ["#pd-target", "Target", "Who answers: the lab, a real vLLM with a miniature model, or your own server, with its key if it wants one."],
   ["#pd-run", "Run", "Asks for the raw output and for the chat response, and compares the two."],
   ["#pd-tab-parse", "Parse", "Where every character of the raw output ended up: which calls were returned, dropped, altered or invented."],
-  ["#pd-verdict", "Verdict", "One sentence to quote: what happened, and which stage is guilty. *Show evidence* goes to the place."],
+  ["#pd-verdict", "Verdict", "One sentence to quote: what happened, and which stage is guilty. *Evidence* goes to the place, and the filled button is the next step."],
   ["#pd-tab-findings", "Findings", "What is wrong, worst first. Each code leads to its page; a fix is tried by one click, with before and after side by side."],
   ["#pd-inspector", "Inspector", "Everything about what is under the pointer: a token's id and bytes, the field and the template line it came from."],
   ["#pd-history", "Keep and send", "*History* keeps the runs of this browser. *Share* makes links, reports and a text for an issue, without keys."],

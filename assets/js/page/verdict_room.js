@@ -3,7 +3,7 @@
 import { make } from "../lib/dom.js";
 import { onVerdict } from "../lib/host.js";
 
-const LINES = 3;
+const LINES = 2;
 const NARROW = globalThis.matchMedia("(max-width: 900px)");
 const ENDS = ["done", "error", "stopped"];
 
@@ -11,10 +11,10 @@ const ENDS = ["done", "error", "stopped"];
 function fitDetail() {
   const text = /** @type {HTMLElement | null} */ (document.querySelector("#pd-verdict .pd-verdict-text"));
   const detail = text && text.querySelector(".pd-detail");
-  const sentence = text && text.querySelector(".pd-sentence");
+  const sentence = text && /** @type {HTMLElement | null} */ (text.querySelector(".pd-result"));
   if (!detail || !sentence) return;
   const lines = Math.round(sentence.clientHeight / parseFloat(getComputedStyle(sentence).lineHeight));
-  text.style.setProperty("--pd-lines", String(NARROW.matches ? 2 : Math.max(1, LINES - lines)));
+  text.style.setProperty("--pd-lines", String(NARROW.matches ? 3 : Math.max(1, LINES - lines)));
   const more = /** @type {HTMLElement} */ (text.querySelector(".pd-detail-more") || addMore(text, detail));
   more.hidden = !text.classList.contains("pd-whole") && detail.scrollHeight <= detail.clientHeight + 1;
 }
@@ -64,7 +64,7 @@ function showEnd(verdict) {
 const resized = new ResizeObserver(fitDetail);
 onVerdict((verdict) => {
   resized.disconnect();
-  const sentence = document.querySelector("#pd-verdict .pd-sentence");
+  const sentence = document.querySelector("#pd-verdict .pd-result");
   if (sentence) resized.observe(sentence);
   fitDetail();
   showEnd(verdict);

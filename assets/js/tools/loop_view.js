@@ -20,8 +20,9 @@ import { plural, visibleText } from "../lib/payload.js";
 const HINT = "After a run: answer the tool calls of its message, and the model goes on. Each prompt is compared with the last prompt and what the model wrote after it.";
 
 let shown = ""; // what the fields are for
-/** @type {{ answers: HTMLTextAreaElement[], stub: HTMLTextAreaElement, user: HTMLTextAreaElement, turns: HTMLInputElement } | null} */
-let fields = null; // {answers: [field], stub, user, turns}
+/** @type {{ answers: HTMLTextAreaElement[], stub: HTMLTextAreaElement, user: HTMLTextAreaElement, turns: HTMLInputElement,
+ *   told: HTMLElement } | null} */
+let fields = null; // {answers: [field], stub, user, turns, told}
 let known = { stub: "", turns: 1 }; // what outlives a turn
 
 export const loopOrder = () => {
@@ -39,6 +40,7 @@ builders.loop = (root, name) => {
   const form = make("div", "pd-answers");
   const view = bench(root, name, HINT, (header) => {
     drawForm(form, header);
+    tellRefused(header);
     return [turnList(header.turns), form];
   });
   return {
@@ -48,6 +50,18 @@ builders.loop = (root, name) => {
     },
   };
 };
+
+// Why it did not go on stands beside the fields, where the eye is, and the field that lacks an answer has the focus.
+/** @param {{ state: string, sentence: string }} header */
+function tellRefused({ state, sentence }) {
+  if (!fields) return;
+  const isRefused = state === "refused";
+  fields.told.replaceChildren(...(isRefused ? [prose("span", "", sentence)] : []));
+  const missing = isRefused ? fields.answers.find((field) => !field.value.trim()) : undefined;
+  fields.answers.forEach((field) => field.toggleAttribute("aria-invalid", false));
+  missing?.setAttribute("aria-invalid", "true");
+  if (isRefused) (missing || fields.user).focus();
+}
 
 // --- the turns ---------------------------------------------------------------------------
 
@@ -143,7 +157,9 @@ function drawForm(form, header) {
     stub: field("Answers by tool, as JSON", '{"get_weather": {"temperature": 20}, "*": "done"}', known.stub),
     user: field("The user says (if anything)", "A further message behind the answers"),
     turns: make("input", "pd-number"),
+    told: make("p", "pd-loop-told", ""),
   };
+  made.told.setAttribute("role", "alert");
   fields = made;
   Object.assign(made.turns, { type: "number", min: 1, max: Math.max(1, header.turns_left), value: Math.min(known.turns, Math.max(1, header.turns_left)) });
   const asked = header.open.map((call, at) => labelled(made.answers[at], "calls " + call.name + "(" + call.arguments + ")"));
@@ -154,7 +170,7 @@ function drawForm(form, header) {
   turns.append(made.turns);
   const save = button("Save the conversation", "pd-small", () => order("pd-save-loop", "", saying), "All turns with their account, as JSON; what looks like a key is covered");
   row.append(turns, make("span", "pd-muted", "the later ones by the stub alone"), save, saying);
-  form.replaceChildren(...asked, labelled(made.user, "The user says (if anything)"), labelled(made.stub, "Answers by tool, as JSON: * stands for any other"), row);
+  form.replaceChildren(made.told, ...asked, labelled(made.user, "The user says (if anything)"), labelled(made.stub, "Answers by tool, as JSON: * stands for any other"), row);
 }
 
 /**

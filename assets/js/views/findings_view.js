@@ -1,11 +1,11 @@
 // @ts-check
-// Findings, worst first: what, where (jump), why, what to do (copy), known reports.
+// Findings, the root first with what follows from it folded below: what, where (jump), why, what to do, known reports.
 import { builders } from "../lib/builders.js";
 import { offeredBox, offeredOf } from "./offered_fix.js";
 import { button, copyText, make, prose } from "../lib/dom.js";
 import { host } from "../lib/host.js";
 import { jump } from "./linking.js";
-import { visibleText } from "../lib/payload.js";
+import { plural, visibleText } from "../lib/payload.js";
 
 // Code and name of a rule; on the page they lead to what is written about it, a report has no such pages.
 /**
@@ -29,11 +29,11 @@ builders.findings = (root) => {
   return {
     show(decoded) {
       if (host.markFindings) host.markFindings(decoded ? decoded.header.findings : []);
-      if (!decoded) return root.replaceChildren(make("p", "pd-empty", "What is wrong, worst first, each with its evidence and its fix."));
-      const { findings, summary, unchecked, key } = /** @type {FindingsPayload} */ (decoded.header);
+      if (!decoded) return root.replaceChildren(make("p", "pd-empty", "What is wrong, root cause first, each with its evidence and its fix."));
+      const { findings, groups, summary, unchecked, key } = /** @type {FindingsPayload} */ (decoded.header);
       offeredOf(key);
       const list = make("ol", "pd-finding-list");
-      list.append(...findings.map((finding, i) => card(finding, i + 1)));
+      list.append(...groups.map((group) => groupCard(findings, group)));
       root.replaceChildren(make("p", "pd-counts", summary), list);
       if (unchecked.length) root.append(aside(unchecked));
     },
@@ -44,24 +44,72 @@ builders.findings = (root) => {
 /**
  * Brings the card of a finding into sight and says which it is.
  * @param {HTMLElement} root
- * @param {string} name
+ * @param {string} name Its place, or its code: then the card of its root, where the fix is.
  */
 function mark(root, name) {
-  const card = /** @type {HTMLElement | null} */ (root.querySelector('[data-place="' + name + '"]'));
-  if (!card) return;
+  const found = /** @type {HTMLElement | null} */ (root.querySelector('[data-place="' + name + '"]') || root.querySelector('[data-codes~="' + name + '"]'));
+  if (!found) return;
   root.querySelectorAll(".pd-finding.pd-shown").forEach((other) => other.classList.remove("pd-shown"));
-  card.classList.add("pd-shown");
-  card.tabIndex = -1;
-  card.scrollIntoView({ block: "start" });
-  card.focus({ preventScroll: true });
+  const fold = /** @type {HTMLDetailsElement | null} */ (found.closest("details.pd-effects"));
+  if (fold) fold.open = true;
+  found.classList.add("pd-shown");
+  found.tabIndex = -1;
+  found.scrollIntoView({ block: "start" });
+  found.focus({ preventScroll: true });
+}
+
+/**
+ * A root with its fix; what follows from it is folded below.
+ * @param {FindingCard[]} findings
+ * @param {number[]} group
+ */
+function groupCard(findings, group) {
+  const [first, ...rest] = group;
+  const item = card(findings[first], first + 1, "li");
+  item.dataset.codes = group.map((i) => findings[i].code).join(" ");
+  const worst = ["error", "warning"].find((severity) => group.some((i) => findings[i].severity === severity));
+  if (worst) item.classList.replace("pd-" + findings[first].severity, "pd-" + worst);
+  // One change for all of them: tried for the effect, shown at the root.
+  const holder = group.map((i) => findings[i]).find(({ offered }) => offered);
+  const box = holder && holder.offered && offeredBox(holder.code, holder.offered);
+  if (rest.length) item.querySelector(".pd-finding-head")?.after(chain(group.map((i) => findings[i])));
+  const { offered_at } = findings[first];
+  const below = box || (offered_at && !group.some((i) => findings[i].code === offered_at) && make("p", "pd-muted pd-offered-at", "The same change fixes this: see " + offered_at + "."));
+  if (below) (item.querySelector(".pd-fix") || item.lastElementChild)?.after(below);
+  if (rest.length) item.append(effects(findings, rest));
+  return item;
+}
+
+/** @param {FindingCard[]} steps */
+function chain(steps) {
+  const line = make("p", "pd-chain");
+  steps.forEach(({ code, name, title }, i) => {
+    if (i) line.append(" \u2192 ");
+    const one = make("span", "pd-chain-step", code + " " + name);
+    one.title = visibleText(title, false);
+    line.append(one);
+  });
+  return line;
+}
+
+/**
+ * @param {FindingCard[]} findings
+ * @param {number[]} numbers
+ */
+function effects(findings, numbers) {
+  const fold = make("details", "pd-effects");
+  const titles = numbers.map((i) => findings[i].title.replace(/\.$/, "")).join(" \u00b7 ");
+  fold.append(prose("summary", "", plural(numbers.length, "effect") + ": " + titles), ...numbers.map((i) => card(findings[i], i + 1, "section")));
+  return fold;
 }
 
 /**
  * @param {FindingCard} finding
  * @param {number} number
+ * @param {"li" | "section"} tag
  */
-function card(finding, number) {
-  const item = make("li", "pd-finding pd-" + finding.severity);
+function card(finding, number, tag) {
+  const item = make(tag, "pd-finding pd-" + finding.severity);
   const head = make("div", "pd-finding-head");
   head.append(
     make("span", "pd-severity", finding.mark + " " + finding.severity),
@@ -70,15 +118,20 @@ function card(finding, number) {
   );
   const place = "finding." + finding.code + "." + number;
   item.dataset.place = place;
-  if (host.linkTo) head.append(button("Link to this finding", "pd-small", (event) => host.linkTo?.(place, event.currentTarget), "A link that opens at this finding"));
+  if (host.linkTo) head.append(linkButton(place));
   item.append(head, meta(finding));
   if (finding.detail) item.append(prose("p", "pd-finding-detail", finding.detail));
   if (finding.evidence.length) item.append(evidence(finding.evidence));
   if (finding.fix) item.append(fix(finding.fix));
-  if (finding.offered) item.append(offeredBox(finding.code, finding.offered));
-  if (finding.offered_at) item.append(make("p", "pd-muted pd-offered-at", "The same change fixes this: see " + finding.offered_at + "."));
   if (finding.links.length) item.append(links(finding.links));
   return item;
+}
+
+/** @param {string} place */
+function linkButton(place) {
+  const made = button("Link", "pd-quiet", (event) => host.linkTo?.(place, event.currentTarget), "A link that opens at this finding");
+  made.setAttribute("aria-label", "Link to this finding");
+  return made;
 }
 
 /** @param {FindingCard} finding */

@@ -4,7 +4,7 @@ import { button, copyText, make, prose } from "../lib/dom.js";
 import { host } from "../lib/host.js";
 import { plural, visibleText } from "../lib/payload.js";
 
-/** @typedef {{ code: string, state: string, sentence: string, hint: string }} News How trying a fix went. */
+/** @typedef {{ code: string, state: string, sentence: string, hint: string, short: string }} News How trying a fix went; `short` is its end in few words. */
 
 /** @type {Record<string, string>} */
 const STATES = { untried: "not tried", running: "trying", worked: "tried: it works", failed: "tried: it does not help", error: "not tried", stopped: "stopped" };
@@ -12,6 +12,11 @@ const STATES = { untried: "not tried", running: "trying", worked: "tried: it wor
 let key = null; // the run that is shown
 /** @type {Map<string, News>} */
 let told = new Map(); // how trying a fix of it ended, by the finding's code
+/** @type {((news: News) => void)[]} */
+const listeners = [];
+
+/** @param {(news: News) => void} listener Is called whenever a trial goes on or ends. */
+export const onOffered = (listener) => listeners.push(listener);
 
 // What was tried belongs to one run; a result of the same run that is drawn anew keeps it.
 /** @param {string} shown */
@@ -30,14 +35,30 @@ export const offeredBox = (code, fix) => {
   head.append(make("span", "pd-fix-label", "Fix"), prose("span", "pd-offered-name", fix.name), make("span", "pd-offered-state", ""));
   box.append(head);
   if (fix.changes.length) box.append(changeList(fix));
+  if (fix.source) box.append(sourceBox(fix));
   if (fix.command) box.append(commandBox(fix.command));
   const said = make("p", "pd-offered-told", "");
   said.setAttribute("role", "status");
   box.append(said);
   if (host.order) box.append(actions(code, fix, said)); // a report has nothing to ask
-  drawState(box, told.get(code) || { code, state: "untried", sentence: "", hint: "" });
+  drawState(box, told.get(code) || { code, state: "untried", sentence: "", hint: "", short: "" });
   return box;
 };
+
+// What there is to copy: some lines for the client, or the change of the template.
+/** @param {OfferedFix} fix */
+function sourceBox(fix) {
+  const fold = make("details", "pd-fix-source");
+  fold.open = fix.source.length < 1200;
+  const text = make("pre", "pd-text", "");
+  text.textContent = visibleText(fix.source, false);
+  text.tabIndex = 0;
+  text.setAttribute("role", "region");
+  text.setAttribute("aria-label", fix.name);
+  const title = fix.kind === "client" ? "For your client: call it with each message" : "Change of the template";
+  fold.append(make("summary", "", title), text, button("copy", "pd-small", (event) => copyText(fix.source, event.currentTarget)));
+  return fold;
+}
 
 /** @param {OfferedFix} fix */
 function changeList(fix) {
@@ -84,13 +105,13 @@ function actions(code, fix, said) {
   const box = make("div", "pd-offered-actions");
   if (fix.can_try) {
     const trying = button("Try the fix", "pd-try", () => {
-      tell({ code, state: "running", sentence: "Starting \u2026", hint: "" });
+      tell({ code, state: "running", sentence: "Starting \u2026", hint: "", short: "" });
       host.order?.("pd-try-fix", code, said);
     });
     trying.title = "Run the changed request on the same server: is the finding gone, and has nothing else come?";
     const stop = button("Stop", "pd-small pd-try-stop", () => {
       host.order?.("pd-stop-fix", code, said);
-      tell({ code, state: "stopped", sentence: "Stopped before it ended.", hint: "" });
+      tell({ code, state: "stopped", sentence: "Stopped before it ended.", hint: "", short: "" });
     });
     box.append(trying, stop);
   }
@@ -124,6 +145,7 @@ function tell(news) {
   if (known && known.state === "stopped" && news.state === "running" && news.sentence !== "Starting \u2026") return;
   told.set(news.code, news);
   /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".pd-offered")).forEach((box) => box.dataset.code === news.code && drawState(box, news));
+  listeners.forEach((listener) => listener(news));
 }
 
 export { tell as tellOffered };

@@ -125,7 +125,7 @@ class TemplateView {
     /** @type {HTMLElement | null} */
     this.whole = null; // all lines, while it is printed
     this.columns = 0;
-    this.isWrapped = host.readRoom !== null && host.readRoom(WRAP) === true;
+    this.isWrapped = host.readRoom === null || host.readRoom(WRAP) !== false; // a line of Jinja is often longer than any pane
     root.classList.add("pd-template");
     this.head = make("div", "pd-bar");
     this.variables = make("details", "pd-variables");

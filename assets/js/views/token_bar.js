@@ -8,6 +8,23 @@ import { rowOfChip } from "./token_layout.js";
 
 const RAIL_PX = 10;
 
+/**
+ * A menu closes at Escape, and when somebody presses elsewhere.
+ * @param {HTMLDetailsElement} menu
+ */
+function closesAside(menu) {
+  const summary = /** @type {HTMLElement} */ (menu.firstElementChild);
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    event.stopPropagation();
+    menu.open = false;
+    summary.focus();
+  });
+  document.addEventListener("pointerdown", (event) => {
+    if (menu.open && event.target instanceof Node && !menu.contains(event.target)) menu.open = false;
+  });
+}
+
 class TokenBar {
   // `view` has options, marks, change(option, value) and copy().
   /** @param {TokenView} view */
@@ -17,6 +34,7 @@ class TokenBar {
     this.counts = make("span", "pd-counts");
     this.search = make("input", "pd-search");
     this.found = make("span", "pd-found");
+    this.menu = make("div", "pd-view-items"); // what is seldom switched
     this.heat = this.toggle("heat", "\u25a4 heat", "");
     this.copy = button("copy", "pd-small", (event) => copyText(this.view.copy(), event.currentTarget));
     this.root.append(this.counts, this.searchBox(), this.switches());
@@ -47,10 +65,13 @@ class TokenBar {
 
   switches() {
     const box = make("span", "pd-switches");
-    box.append(this.choice(), this.toggle("whitespace", "\u00b7\u21b5 white space", "Show spaces, tabs and line breaks as marks"));
-    box.append(this.toggle("wrap", "wrap", "Break long lines at the width of the pane"));
-    box.append(this.toggle("turns", "\u2936 turns", "Start a new line where one control token follows another"));
-    box.append(this.heat, this.copy);
+    this.menu.append(this.toggle("whitespace", "\u00b7\u21b5 white space", "Show spaces, tabs and line breaks as marks"));
+    this.menu.append(this.toggle("wrap", "wrap", "Break long lines at the width of the pane"));
+    this.menu.append(this.toggle("turns", "\u2936 turns", "Start a new line where one control token follows another"));
+    const view = make("details", "pd-view-menu");
+    view.append(make("summary", "pd-button pd-quiet", "View \u25be"), this.menu);
+    closesAside(view);
+    box.append(this.choice(), this.heat, view, this.copy);
     return box;
   }
 
@@ -107,6 +128,8 @@ class TokenBar {
     this.found.textContent = "";
     this.search.placeholder = hasHeat ? "find text, id:198, p<10%" : "find text, id:198, special:";
     const wish = where === "prompt" ? '"prompt_logprobs": 5' : '"logprobs": true, "top_logprobs": 5';
+    if (hasHeat) this.copy.parentElement?.prepend(this.heat);
+    else this.menu.append(this.heat);
     this.heat.setAttribute("aria-disabled", String(!hasHeat));
     this.heat.setAttribute("aria-pressed", String(this.view.options.heat));
     this.heat.title = hasHeat ? "Colour tokens by how likely the model found them" : "No log probabilities came: ask for them in the request with " + wish;

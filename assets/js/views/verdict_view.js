@@ -5,6 +5,7 @@ import { button, copyText, make, prose } from "../lib/dom.js";
 import { host, tellVerdict } from "../lib/host.js";
 import { controller, jump, open, panelOf, release } from "./linking.js";
 import { visibleText } from "../lib/payload.js";
+import { nextStep, watchTrial } from "./next_step.js";
 
 const PURPOSE = "See the prompt the model reads, what it writes, and where a tool call gets lost.";
 
@@ -101,12 +102,17 @@ builders.verdict = (root) => {
       if (verdict.state === "idle" || verdict.state === "recorded" || verdict.run !== shownRun) release();
       root.dataset.tone = verdict.tone;
       const text = make("div", "pd-verdict-text");
-      text.append(prose("h2", "pd-sentence", verdict.sentence));
-      const detail = prose("p", "pd-detail", verdict.detail);
+      const result = make("div", "pd-result");
+      result.append(prose("h2", "pd-sentence", verdict.sentence));
+      if (verdict.tag) result.append(" ", tagOf(verdict.tag));
+      text.append(result);
+      const detail = make("p", "pd-detail");
+      detail.append(...causeOf(verdict.cause || []), ...prose("span", "", verdict.detail).childNodes);
       if (verdict.state === "running") detail.setAttribute("aria-live", "off"); // its seconds are not read out
-      if (verdict.detail || verdict.state === "running") text.append(detail);
+      if (detail.childNodes.length || verdict.state === "running") text.append(detail);
       if (verdict.log) text.append(logBox(verdict.log));
       root.replaceChildren(make("span", "pd-badge", verdict.badge), text, actions(verdict));
+      if (verdict.step?.kind === "try") watchTrial(root, verdict.step.code);
       if (verdict.state === "running") root.append(meter(verdict.fraction, "Progress of the run"));
       if (verdict.state === "running" && shownRun !== verdict.run) host.panelChosen = false;
       const isResult = verdict.state === "done" || verdict.state === "recorded";
@@ -122,6 +128,38 @@ builders.verdict = (root) => {
   };
 };
 
+/**
+ * What led to the result, root first; each says by its title which finding it is.
+ * @param {{ text: string, code: string | null }[]} causes
+ */
+function causeOf(causes) {
+  /** @type {Node[]} */
+  const parts = [];
+  causes.forEach(({ text, code }, i) => {
+    const one = prose("span", "pd-cause-part", text);
+    if (code) one.title = code;
+    if (i) parts.push(arrow());
+    parts.push(one);
+  });
+  if (causes.some(({ code }) => code)) parts.push(document.createTextNode("."));
+  if (parts.length) parts.push(document.createTextNode(" "));
+  return parts;
+}
+
+function arrow() {
+  const sign = make("span", "pd-cause-arrow", " \u2192 ");
+  sign.setAttribute("role", "img");
+  sign.setAttribute("aria-label", " leads to ");
+  return sign;
+}
+
+/** @param {[word: string, hint: string]} tag */
+function tagOf([word, hint]) {
+  const made = make("span", "pd-tag", word);
+  made.title = visibleText(hint, false);
+  return made;
+}
+
 /** @param {string} log */
 function logBox(log) {
   const box = make("details", "pd-log");
@@ -129,29 +167,42 @@ function logBox(log) {
   return box;
 }
 
-/** @param {VerdictPayload} verdict */
+/**
+ * The buttons: one primary that is the next step, then the evidence; to copy the sentence is a quiet one.
+ * @param {VerdictPayload} verdict
+ */
 function actions(verdict) {
   const box = make("div", "pd-actions");
+  const said = make("span", "pd-live", "");
+  said.setAttribute("role", "status");
   if (verdict.place) {
     const { line, column } = verdict.place;
     const go = () => controller("request")?.jump({ line, column });
-    box.append(button("Go to line " + line, "", go));
+    box.append(button("Go to line " + line, "pd-primary", go));
   }
-  if ("held" in verdict && verdict.held && host.openHeld) box.append(button("Show the run it holds", "", () => host.openHeld?.()));
-  const { evidence } = verdict;
-  if (evidence) box.append(button("Show evidence", "", () => jump(evidence)));
-  if (verdict.asks_margin && host.order) box.append(...marginButton()); // a report has nothing to ask
-  if (verdict.quotable) {
-    box.append(button("Copy sentence", "", (event) => copyText(verdict.sentence, event.currentTarget)));
-  }
+  if ("held" in verdict && verdict.held && host.openHeld) box.append(button("Show the run it holds", "pd-primary", () => host.openHeld?.()));
+  const { evidence, quote } = verdict;
+  const step = nextStep(verdict.step, said);
+  if (step) box.append(step);
+  if (verdict.asks_margin && host.order) box.append(marginButton(said)); // a report has nothing to ask
+  if (evidence) box.append(button("Evidence", "", () => jump(evidence), "Show where the verdict rests on"));
+  if (quote) box.append(copyButton(quote));
+  box.append(said);
   return box;
 }
 
-function marginButton() {
-  const said = make("span", "pd-live", "");
-  said.setAttribute("role", "status");
+/** @param {string} quote */
+function copyButton(quote) {
+  const copy = button("", "pd-quiet pd-icon pd-icon-copy", (event) => copyText(quote, event.currentTarget), "Copy sentence");
+  copy.setAttribute("aria-label", "Copy sentence");
+  copy.dataset.done = "\u2713";
+  return copy;
+}
+
+/** @param {HTMLElement} said */
+function marginButton(said) {
   const hint = "Run the request again with log probabilities: how likely was the marker that opens a call, against its best rival?";
-  return [button("How close was a call?", "", () => host.order?.("pd-ask-margin", "", said), hint), said];
+  return button("How close was a call?", "", () => host.order?.("pd-ask-margin", "", said), hint);
 }
 
 // A run that ended early leaves no card running.
@@ -208,6 +259,8 @@ const TOOLS = [
 function toolTabs() {
   const box = make("div", "pd-tools");
   box.setAttribute("role", "presentation");
+  /** @type {HTMLElement[]} */
+  const hints = [];
   TOOLS.filter(([opens]) => document.getElementById("pd-panel-" + opens)).forEach(([opens, title, hint]) => {
     const tab = tabOf(opens, "pd-tool");
     tab.textContent = title;
@@ -215,7 +268,12 @@ function toolTabs() {
     if (!box.childElementCount) box.append(groupName("This run:"));
     if (opens === OTHERS) box.append(groupName("Models and servers:"));
     box.append(tab);
+    const words = make("span", "pd-tool-words", hint);
+    words.dataset.of = opens;
+    words.setAttribute("aria-hidden", "true"); // the tab's title has it
+    hints.push(words);
   });
+  box.append(...hints);
   return box;
 }
 
@@ -280,5 +338,9 @@ function fill(tab, stage) {
   mark.setAttribute("role", "img");
   head.append(make("span", "pd-stage-title", stage.title), mark);
   tab.append(head);
-  stage.figures.forEach((figure) => tab.append(make("span", "pd-figure", figure)));
+  if (!stage.figures.length) return;
+  const figures = make("span", "pd-stage-figures");
+  figures.append(...stage.figures.map((figure) => make("span", "pd-figure", figure)));
+  tab.title = stage.figures.join(" \u00b7 ");
+  tab.append(figures);
 }

@@ -76,20 +76,42 @@ def find(trace: Trace) -> Iterator[Report]:
     understood = understand(trace.refusal)
     if understood.cause is Cause.OUTPUT or understood.stage is Stage.RENDER:
         return
-    found = spots(trace, understood)
-    field = _field(understood)
+    is_of_target = understood.cause is Cause.MODEL_NAME and _names_another_model(trace)
+    found = () if is_of_target else spots(trace, understood)
+    field = None if is_of_target else _field(understood)
     subject = _SUBJECTS.get(understood.cause, "The server refused the request")
+    if is_of_target:
+        subject = "The server does not serve the model that the target names"
     if understood.cause is Cause.REQUEST and understood.certainty is Certainty.INFERRED:
         subject = "There was an error in place of an answer"
     yield Report(
         title=f"{subject}: {title_words(understood)}.",
         detail=f"{heading(trace.refusal, trace.refusal.field)} {explanation(understood, found)}",
         evidence=evidence_of(trace, understood, found, field),
-        fix=_fix(trace, understood),
+        fix=_fix_of_target(trace) if is_of_target else _fix(trace, understood),
         stage=understood.stage,
         certainty=understood.certainty,
         links=links_of(understood),
     )
+
+
+def _names_another_model(trace: Trace) -> bool:
+    """Say whether the run was aimed with a model of its own, in place of the request's."""
+    sent = trace.sent.get("model")
+    return isinstance(sent, str) and sent != trace.request.body.get("model")
+
+
+def _fix_of_target(trace: Trace) -> str:
+    return (
+        f"Set the target's model (Model under Target, `--model`) to one that the server serves{_served(trace)}, "
+        "or leave it empty; the request itself needs no change."
+    )
+
+
+def _served(trace: Trace) -> str:
+    served = () if trace.server is None else trace.server.served_models
+    names = ", ".join(f"`{name}`" for name in served[:8])
+    return f": {names}" if names else " (`/v1/models` lists them)"
 
 
 def _field(understood: Understood) -> str | None:
@@ -104,9 +126,7 @@ def _field(understood: Understood) -> str | None:
 def _fix(trace: Trace, understood: Understood) -> str:
     refusal, cause = understood.refusal, understood.cause
     if cause is Cause.MODEL_NAME:
-        served = () if trace.server is None else trace.server.served_models
-        names = ", ".join(f"`{name}`" for name in served[:8])
-        return f"Set `model` to one that the server serves{f': {names}' if names else ' (`/v1/models` lists them)'}."
+        return f"Set `model` to one that the server serves{_served(trace)}."
     if cause is Cause.CONTEXT:
         return _FIXES[cause]
     ours = refusal.field if refusal.field and not held_path(trace.request.body, refusal.field) else None

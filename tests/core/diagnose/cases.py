@@ -4,6 +4,7 @@ A case is a mapping; everything in it is optional. Messages may spell their tool
 calls as `calls: [[name, arguments, id], …]`.
 
     request             fields laid over a one-message request
+    sent                the body that went out, where it differs from `request`
     plain               body of plain completions, without messages, in place of `request`
     tools               names of standard tools, put into the request
     notices             [{field, message}] of the request
@@ -157,6 +158,7 @@ def build_trace(case: Case) -> Trace:
         parse = replace(parse, stream_ledger=ledger)
     return Trace(
         request=request,
+        sent=case.get("sent", {}),
         server=None if "server" not in case else Server(**{"base_url": "http://127.0.0.1:1/v1", **case["server"]}),
         evidence=evidence,
         prompt=prompt,

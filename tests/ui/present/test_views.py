@@ -81,7 +81,7 @@ def test_a_healthy_run_claims_nothing_but_what_was_counted():
     verdict = Verdict(0, 0, 0, None, sentence, Conclusion.NOTHING_LOST)
     strip = header(verdict_payload(replace(dropped_call_trace(), findings=(), verdict=verdict)))
 
-    assert (strip["badge"], strip["tone"]) == ("NOTHING LOST", "neutral")
+    assert (strip["badge"], strip["tone"]) == ("NOTHING LOST", "success")
 
 
 @pytest.mark.parametrize("conclusion", [one for one in Conclusion if one is not Conclusion.NOTHING_LOST])
@@ -133,7 +133,7 @@ def test_figures_carry_their_units():
         "1 call written · 1 dropped",
         "128 of 156 characters accounted for",
     ]
-    assert card(trace, "findings")["figures"] == ["2", "1 error, 1 warning"]
+    assert card(trace, "findings")["figures"] == ["1 cause · 1 effect"]
 
 
 # --- ledger ------------------------------------------------------------------

@@ -38,7 +38,7 @@ def test_a_worked_case_opens_as_recorded_and_says_so(name, public):
 
     strip = strip_of(case.payloads)
     assert strip["state"] == "recorded"
-    assert strip["sentence"] == case.trace.verdict.sentence
+    assert strip["quote"] == case.trace.verdict.sentence
     assert strip["detail"].startswith("Recorded run: vLLM 0.32.0")
     assert "2026" in strip["detail"]
     assert "Press Run to repeat it live" in strip["detail"]

@@ -76,6 +76,8 @@ class ToolLoop:
         conversation: Conversation | None = None
         try:
             conversation = _conversation_of(ran.trace, known)
+            # Seen also where it ends as the last one did: an equal answer would not be drawn.
+            yield LoopStep(await in_thread(self._drawn, conversation, state="running", now="Reading the answers"))
             asked = self._read(order, conversation)
             progress, said = RunProgress(), ""
             async with aclosing(

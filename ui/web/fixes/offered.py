@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -19,13 +19,25 @@ from prompt_debugger.core.tools.fixes.forms import FORMS, NAMES, Form, request_a
 from prompt_debugger.core.tools.fixes.margin import with_logprobs
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.core.tools.fixes.patch import apply_patch
-from prompt_debugger.ui.present.offered_fixes import can_try, trial_error_payload, trial_payload, tried_payload
+from prompt_debugger.ui.present import findings_payload
+from prompt_debugger.ui.present.chains import chain_of
+from prompt_debugger.ui.present.offered_fixes import (
+    can_try,
+    change_view,
+    trial_error_payload,
+    trial_payload,
+    tried_payload,
+)
+from prompt_debugger.ui.present.trials import order_of
 from prompt_debugger.ui.web.experiments import Asked, Bench
-from prompt_debugger.ui.web.failures import shown_as
+from prompt_debugger.ui.web.failures import as_debugger_error, shown_as
 from prompt_debugger.ui.web.fixes.runs import NOTHING, PageRuns, Ran, RunProgress
 from prompt_debugger.ui.web.numbered import NumberedAnswers
 from prompt_debugger.ui.web.redraw_rate import ticking
 from prompt_debugger.ui.web.render_setups import with_edges
+
+_MOST_PROOF = 600  # characters
+_MOST_CHANGES = 6
 
 
 class OfferedFixes:
@@ -76,6 +88,32 @@ class OfferedFixes:
             return self._apply(with_logprobs(trace.request.body), compares=False)
 
         return self._guarded(made)
+
+    def ask_again(self, trace: Trace | None) -> str:
+        """Return the request that a paste held, for the editor: a run of it brings ids."""
+
+        def made() -> str:
+            if trace is None or not trace.request.body.get("messages"):
+                raise NOTHING
+            return self._apply(trace.request.body, compares=False)
+
+        return self._guarded(made)
+
+    def add_proof(self, trace: Trace | None, order: str) -> tuple[Trace | None, str | None, str]:
+        """Add how trying a fix ended to what its finding advises, so that every report of the run has it.
+
+        Returns:
+            The run with it and its findings, `None` for what does not change, and what to say.
+        """
+        asked = order_of(order)
+        code, sentence = str(asked.get("code")), str(asked.get("sentence"))[:_MOST_PROOF]
+        try:
+            changes = [change_view(one, trace.request.body) for one in _fix(trace, code).patch] if trace else []
+            proved = with_proof(trace, code, changes, sentence)
+        except Exception as error:  # noqa: BLE001  # as above
+            return None, None, self._answers.failure(as_debugger_error(error))
+        told: JSONObject = {"kind": "told", "sentence": "Share has it."}
+        return proved, findings_payload(proved), self._answers.answer(told)
 
     def copy(self, trace: Trace | None, order: str) -> str:
         """Return the changed request in one form; an order is the form, a blank, and the finding's code."""
@@ -138,6 +176,22 @@ def plan_to_try(trace: Trace, code: str, target: Target) -> Plan:
         raise RequestError("it is for the server's own start", "Start the server so, then run again.")
     parser = fix.tool_parser if target.base_url is None else None
     return Plan(fix.name, code, replace(fix, alternatives=()), fix.patch, parser)
+
+
+def with_proof(trace: Trace | None, code: str, changes: Sequence[JSONObject], sentence: str) -> Trace:
+    """Return a run of which the root of a finding's chain says what was changed and how it ended."""
+    if trace is None:
+        raise NOTHING
+    at = next((one for one in trace.findings if one.code == code), None)
+    if at is None:
+        raise RequestError("the run that is shown has no such finding", "Run again.")
+    root = chain_of(at, trace.findings)[0]
+    changed = "; ".join(f"`{one['field']}`: {one['before']} → {one['after']}" for one in changes[:_MOST_CHANGES])
+    proof = f"{sentence} Changed: {changed}." if changed else sentence
+    if proof in root.fix:
+        return trace
+    proved = replace(root, fix=f"{root.fix}\n{proof}".strip())
+    return replace(trace, findings=tuple(proved if one is root else one for one in trace.findings))
 
 
 def _fix(trace: Trace | None, code: str) -> OfferedFix:

@@ -16,7 +16,7 @@ from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.web.experiments import Asked
 from prompt_debugger.ui.web.fixes.offered import OfferedFixes
 from prompt_debugger.ui.web.fixes.runs import Ran
-from prompt_debugger.ui.web.page import Page, quiet
+from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.template import TemplatePanel
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.views import build_view
@@ -36,6 +36,8 @@ class OrderPanel(NamedTuple):
     apply_fix: gr.Button
     copy_fix: gr.Button
     ask_margin: gr.Button
+    ask_again: gr.Button
+    add_proof: gr.Button
     apply_switch: gr.Button
     apply_template: gr.Button
 
@@ -45,7 +47,8 @@ def build_orders() -> OrderPanel:
     with gr.Column(elem_id="pd-orders-place", elem_classes=["pd-unseen"]):
         order = gr.Textbox("", show_label=False, elem_id="pd-order")
         answers = build_view("orders", "orders")
-        names = ("try-fix", "stop-fix", "apply-fix", "copy-fix", "ask-margin", "apply-switch", "apply-template")
+        edits = ("apply-switch", "apply-template")
+        names = ("try-fix", "stop-fix", "apply-fix", "copy-fix", "ask-margin", "ask-again", "add-proof", *edits)
         buttons = [order_button(name) for name in names]
     return OrderPanel(order, answers, *buttons)
 
@@ -85,9 +88,20 @@ def wire_offered(page: Page, panel: OrderPanel, fixes: OfferedFixes) -> None:
         (panel.apply_fix, lambda order, trace: fixes.apply(trace, order), "apply_fix"),
         (panel.copy_fix, lambda order, trace: fixes.copy(trace, order), "copy_fix"),
         (panel.ask_margin, lambda _, trace: fixes.ask_margin(trace), "ask_margin"),
+        (panel.ask_again, lambda _, trace: fixes.ask_again(trace), "ask_again"),
     ):
         asked = button.click(ask, run, panel.answers, js=WITH_ORDER, api_name=name, **quiet())
         asked.failure(None, None, None, js=_REFUSED, **quiet())
+
+    def add_proof(order: str, trace: Trace | None) -> Changes:
+        proved, findings, answer = fixes.add_proof(trace, order)
+        if proved is None:
+            return {panel.answers: answer}
+        return {page.trace: proved, page.views["findings"]: findings, panel.answers: answer}
+
+    outputs = [page.trace, page.views["findings"], panel.answers]
+    added = panel.add_proof.click(add_proof, run, outputs, js=WITH_ORDER, api_name="add_proof", **quiet())
+    added.failure(None, None, None, js=_REFUSED, **quiet())
 
 
 def wire_edits(page: Page, panel: OrderPanel, fixes: OfferedFixes, template: TemplatePanel) -> None:

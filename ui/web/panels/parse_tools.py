@@ -51,9 +51,7 @@ def build_parse_tools(settings: PageSettings, matrix: str | None = None) -> Pars
         settings: What the page is served with.
         matrix: First payload of the view of other parsers.
     """
-    tabs = pack_payload(
-        {"label": "Further questions about this output", "prefix": "pd-parse-", "tabs": _TABS, "folds": True}
-    )
+    tabs = pack_payload({"label": "Further questions about this output", "prefix": "pd-parse-", "tabs": _TABS})
     with gr.Column(elem_id="pd-parse-tools"):
         build_view("tabs", "parse_tabs", tabs)
         with _place("matrix"):

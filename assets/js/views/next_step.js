@@ -1,0 +1,121 @@
+// @ts-check
+// The primary button of the verdict, and below the result how trying the fix went, with what can be done then.
+import { button, make, press, prose } from "../lib/dom.js";
+import { host } from "../lib/host.js";
+import { onOffered, tellOffered } from "./offered_fix.js";
+import { jump, open } from "./linking.js";
+
+/** @typedef {{ kind: string, label: string, code: string | null }} Step */
+
+/** @type {Record<string, (step: Step, said: HTMLElement) => void>} */
+const STEPS = {
+  try: ({ code }, said) => tryFix(code || "", said),
+  show: ({ code }) => showFix(code || ""),
+  ask: (_, said) => host.order?.("pd-ask-again", "", said),
+  name: () => nameParser(),
+  parsers: () => {
+    open("parse");
+    press("pd-start-matrix");
+  },
+};
+const HINTS = {
+  try: "Run the changed request on the same server: is the fault gone, and has no other come?",
+  show: "Show what to change",
+  ask: "Run the request that this paste holds, so that raw output and message are of one run",
+  name: "Say under Target which parser the server runs: then its reading can be repeated here",
+  parsers: "Which parser reads this output?",
+};
+/** @type {{ root: HTMLElement, code: string } | null} */
+let watched = null; // the strip that shows a fix of this finding
+
+/**
+ * @param {Step | null | undefined} step
+ * @param {HTMLElement} said
+ */
+export function nextStep(step, said) {
+  if (!step || (!host.order && step.kind !== "show")) return null; // a report has nothing to ask
+  const made = button(step.label, "pd-primary pd-step", () => STEPS[step.kind](step, said), HINTS[/** @type {keyof typeof HINTS} */ (step.kind)]);
+  return made;
+}
+
+/**
+ * @param {string} code
+ * @param {HTMLElement} said
+ */
+function tryFix(code, said) {
+  tellOffered({ code, state: "running", sentence: "Starting \u2026", hint: "", short: "" });
+  host.order?.("pd-try-fix", code, said);
+}
+
+/** @param {string} code */
+function showFix(code) {
+  host.panelChosen = true;
+  jump({ in: "finding", finding: code });
+}
+
+function nameParser() {
+  const field = /** @type {HTMLElement | null} */ (document.querySelector("#pd-tool-parser input"));
+  if (field && !field.checkVisibility()) /** @type {HTMLElement | null} */ (document.querySelector("#pd-target button"))?.click();
+  requestAnimationFrame(() => field?.focus());
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {string | null} code
+ */
+export function watchTrial(root, code) {
+  watched = code ? { root, code } : null;
+}
+
+// How it goes stands in place of the cause; the badge stays the run's own.
+onOffered((news) => {
+  if (!watched || news.code !== watched.code || !watched.root.isConnected || news.state === "untried") return;
+  const { root, code } = watched;
+  const text = root.querySelector(".pd-verdict-text");
+  root.querySelectorAll(".pd-trial").forEach((old) => old.remove());
+  const line = make("p", "pd-trial");
+  line.dataset.state = news.state;
+  if (news.state === "worked") line.append(make("span", "pd-badge", "FIXED"));
+  const whole = news.state === "running" ? "Trying the fix: " + news.sentence : news.short || [news.sentence, news.hint].filter(Boolean).join(" ");
+  const words = prose("span", "pd-trial-words", whole);
+  if (news.short) words.title = news.sentence;
+  line.append(words);
+  text?.append(line);
+  root.dataset.trial = news.state;
+  drawActions(root, code, news);
+});
+
+/**
+ * @param {HTMLElement} root
+ * @param {string} code
+ * @param {import("./offered_fix.js").News} news
+ */
+function drawActions(root, code, news) {
+  const box = root.querySelector(".pd-actions");
+  const said = /** @type {HTMLElement | null} */ (box && box.querySelector("[role=status]"));
+  if (!box || !said) return;
+  const had = box.contains(document.activeElement);
+  box.querySelectorAll(".pd-step").forEach((old) => old.remove());
+  const made = buttonsFor(code, news, said);
+  box.prepend(...made);
+  if (had) made[0]?.focus();
+}
+
+/**
+ * @param {string} code
+ * @param {import("./offered_fix.js").News} news
+ * @param {HTMLElement} said
+ */
+function buttonsFor(code, news, said) {
+  if (news.state === "running") return [button("Stop", "pd-step", () => {
+    host.order?.("pd-stop-fix", code, said);
+    tellOffered({ code, state: "stopped", sentence: "Stopped before it ended.", hint: "", short: "" });
+  })];
+  if (news.state !== "worked") return [button("Try again", "pd-step", () => tryFix(code, said)), button("Show the fix", "pd-step", () => showFix(code))];
+  const add = button("Add to report", "pd-step", () => {
+    host.order?.("pd-add-proof", JSON.stringify({ code, sentence: news.sentence }), said);
+    add.textContent = "In the report \u2713";
+    add.disabled = true;
+  }, "What was changed, and how it ended, stands in everything that Share makes of this run");
+  return [button("Apply", "pd-primary pd-step", () => host.order?.("pd-apply-fix", code, said), "Put the changed request into the editor and run it; Compare opens with both"), add];
+}

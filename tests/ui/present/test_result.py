@@ -1,0 +1,114 @@
+"""The verdict in two lines and its next step: result, the chain of causes, the button."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from prompt_debugger.core.base.types import Conclusion, Finding, Severity, Stage, Verdict
+from prompt_debugger.core.pipeline import load_recording
+from prompt_debugger.ui.present.chains import chain_of, grouped
+from prompt_debugger.ui.present.findings import findings_payload
+from prompt_debugger.ui.present.payload import unpack_payload
+from prompt_debugger.ui.present.result import next_step, read_result
+from prompt_debugger.ui.present.verdict import verdict_payload
+
+
+def recorded(name):
+    recording = load_recording(name)
+    assert recording is not None
+    return recording.trace
+
+
+def finding(code, follows=None, severity=Severity.ERROR):
+    return Finding(code, "name", severity, Stage.PARSE, f"{code} is wrong.", "", follows=follows)
+
+
+def test_the_cause_is_the_chain_from_its_root():
+    trace = recorded("dropped-call")
+    result = read_result(trace, trace.verdict)
+
+    assert result.sentence == "The model wrote 1 tool call, the server returned none. Guilty stage: parse."
+    assert [part["code"] for part in result.cause] == ["PD104", "PD404"]
+
+
+def test_a_healthy_run_speaks_of_calls_in_green():
+    strip = unpack_payload(verdict_payload(recorded("healthy-call")))[0]
+
+    assert strip["sentence"] == "1 call written, 1 returned. Nothing lost."
+    assert strip["cause"] == [{"text": "168 of 168 characters accounted for.", "code": None}]
+    assert (strip["tone"], strip["badge"], strip["step"]) == ("success", "NOTHING LOST", None)
+    assert strip["quote"] == "Nothing lost: 168 of 168 characters accounted for."
+
+
+def test_a_root_alone_says_why_by_its_detail():
+    trace = recorded("missing-generation-prompt")
+
+    cause = read_result(trace, trace.verdict).cause
+    assert len(cause) == 1
+    assert cause[0]["code"] is None
+    assert trace.findings[0].detail.startswith(cause[0]["text"].rstrip("."))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("dropped-call", "try"), ("wrong-parser", "try"), ("healthy-call", None), ("truncated-call", "try")],
+)
+def test_the_next_step_of_the_examples(name, kind):
+    trace = recorded(name)
+    step = next_step(trace, trace.verdict)
+
+    assert (step and step["kind"]) == kind
+
+
+def test_flags_of_somebody_elses_server_are_shown_and_not_tried():
+    trace = recorded("wrong-parser")
+    elsewhere = replace(trace, server=replace(trace.server, is_lab=False))
+
+    assert next_step(elsewhere, trace.verdict)["kind"] == "show"
+
+
+def test_a_server_that_hides_its_parser_asks_for_its_name():
+    trace = recorded("dropped-call")
+    loss = finding("PD999")
+    silent = replace(trace.server, is_lab=False, tool_parser=None)
+    verdict = Verdict(1, 0, 0, Stage.PARSE, loss.title, Conclusion.FAULT)
+    hidden = replace(trace, server=silent, findings=(loss,), verdict=verdict)
+
+    assert next_step(hidden, verdict)["kind"] == "name"
+    told = replace(hidden, server=replace(silent, tool_parser="hermes"))
+    assert next_step(told, verdict) is None
+
+
+def test_a_paste_with_its_request_can_be_asked_again_and_a_raw_output_alone_asks_the_parsers():
+    trace = recorded("dropped-call")
+    verdict = Verdict(0, 0, 0, None, "The raw output is not known.", Conclusion.UNKNOWN)
+    pasted = replace(trace, server=None, findings=(), verdict=verdict)
+    assert next_step(pasted, verdict)["kind"] == "ask"
+
+    alone = replace(pasted, request=replace(trace.request, body={}), chat=None)
+    assert next_step(alone, verdict)["kind"] == "parsers"
+    assert next_step(replace(pasted, server=trace.server), verdict) is None  # it would give no ids the next time, too
+
+
+def test_findings_are_grouped_by_their_root():
+    one, two, three, other = finding("A", "B"), finding("B", "C"), finding("C", severity=Severity.WARNING), finding("D")
+
+    assert [f.code for f in chain_of(one, (one, other, two, three))] == ["C", "B", "A"]
+    assert grouped((one, other, two, three)) == [[3, 2, 0], [1]]
+
+
+def test_a_circle_of_causes_ends():
+    one, two = finding("A", "B"), finding("B", "A")
+
+    assert sorted(n for group in grouped((one, two)) for n in group) == [0, 1]
+
+
+def test_the_view_of_the_findings_has_the_groups_and_one_fix_for_each():
+    trace = recorded("dropped-call")
+    header = unpack_payload(findings_payload(trace))[0]
+
+    codes = [card["code"] for card in header["findings"]]
+    assert [[codes[i] for i in group] for group in header["groups"]] == [["PD104", "PD404", "PD401"]]
+    assert sum(card["offered"] is not None for card in header["findings"]) == 1
