@@ -22,7 +22,7 @@ from prompt_debugger.core.report import (
     redact_text,
     unpack_bundle,
 )
-from prompt_debugger.core.tools.experiments import RunComparison, sentence_of
+from prompt_debugger.core.tools.experiments import RunComparison, explanation_of, sentence_of
 from prompt_debugger.ui.cli.output import decoded, log
 from prompt_debugger.ui.report import describe_bundle, mask_trace, share_trace
 
@@ -109,6 +109,8 @@ def _text_of(name: str) -> str:
 def comparison_to_terminal(comparison: RunComparison, name: str = "the bundle") -> str:
     """Return what differs between two runs as text for a terminal; `name` is what the first is called."""
     lines = ["", f"compared  {sentence_of(comparison, name, 'this run')}"]
+    if explanation := explanation_of(comparison, name, "this run"):
+        lines.append(f"  {explanation[0].upper()}{explanation[1:]}")
     lines += [f"  {fact.label}: {fact.left} → {fact.right}" for fact in comparison.facts if fact.differs]
     for title, changes in (("request", comparison.request), ("message", comparison.message or ())):
         lines += [

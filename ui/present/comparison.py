@@ -6,7 +6,14 @@ import json
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Trace
-from prompt_debugger.core.tools.experiments import JsonChange, RunComparison, TextComparison, compare_runs, sentence_of
+from prompt_debugger.core.tools.experiments import (
+    JsonChange,
+    RunComparison,
+    TextComparison,
+    compare_runs,
+    explanation_of,
+    sentence_of,
+)
 from prompt_debugger.ui.present.differences import align_texts
 from prompt_debugger.ui.present.experiments import difference_to_view
 from prompt_debugger.ui.present.payload import pack_payload, unpack_payload
@@ -31,6 +38,7 @@ def comparison_payload(left: NamedRun, right: NamedRun) -> str:
     return pack_payload(
         {
             "sentence": sentence_of(comparison),
+            "explanation": explanation_of(comparison),
             "sides": [_side("A", left), _side("B", right)],
             "facts": [[fact.label, fact.left, fact.right, fact.differs] for fact in comparison.facts],
             "parts": [

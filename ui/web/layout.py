@@ -143,7 +143,7 @@ def _wire_cases(page: Page) -> None:
 
     def check_request(text: str, name: str, row: float | None, endpoint: str, run_on: str) -> Changes:
         checked = page.handlers.check_request(text, Reading(name, int(row or 1)))
-        is_free = not page.handlers.settings.public and RunOn(run_on) is RunOn.AUTO and not endpoint.strip()
+        is_free = not page.handlers.settings.public and RunOn(run_on) is not RunOn.LAB and not endpoint.strip()
         if not is_aimable(checked.server) or not is_free:
             return {panel.notices: checked.payload}
         # The server of a pasted call becomes the target where everybody sees it; what was under Target is not its.

@@ -37,11 +37,13 @@ class NoServerError(DebuggerError):
 class RunOn(StrEnum):
     """Where a request goes when Run is pressed.
 
-    `AUTO` is the endpoint under Target, else the server that the pasted call names, else the lab.
+    `AUTO` is the endpoint under Target, else the server that the pasted call names, else the lab. `BOTH` is the lab,
+    and after it what `AUTO` is: the page's script runs twice, and compares.
     """
 
     AUTO = "auto"
     LAB = "lab"
+    BOTH = "both"
 
     @classmethod
     def _missing_(cls, value: object) -> RunOn:
@@ -116,6 +118,8 @@ def fields_for_run(settings: PageSettings, fields: TargetFields, request: Reques
     """
     if run_on is RunOn.LAB:
         return fields._replace(endpoint="")
+    if run_on is RunOn.BOTH and not fields.endpoint.strip():
+        raise RequestError("There is no second server to compare with.", "Name one under Target, beside the lab.")
     if settings.public or fields.endpoint.strip() or not is_aimable(request.base_url):
         return fields
     return fields._replace(endpoint=request.base_url or "", model="", tokenizer="", template_name="")
@@ -141,6 +145,8 @@ def run_label(settings: PageSettings, labs: PageLabs, endpoint: str, run_on: Run
     """Return what the Run button says: where the request goes."""
     address = "" if run_on is RunOn.LAB else endpoint.strip() or settings.target.base_url or ""
     host = re.sub(r"^https?://|/(?:v1/?)?$", "", address)[:MAX_LABEL_CHARS]
+    if host and run_on is RunOn.BOTH:
+        return f"Run on lab and {host}"
     if host:
         return f"Run on {host}"
     return "Run on lab" if labs.enabled else "Run"

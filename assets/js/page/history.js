@@ -1,5 +1,6 @@
 // @ts-check
 // The runs of this browser: kept in its own database, masked, to be opened again, compared, named, saved and forgotten.
+import { runIsKept } from "./both.js";
 import { builders } from "../lib/builders.js";
 import { addRun, chooseRuns, offerRuns } from "../tools/comparison_view.js";
 import { button, make, prose } from "../lib/dom.js";
@@ -127,13 +128,17 @@ async function keep({ header, columns }) {
     ended: isWhole ? "" : last.state || "", target: header.target, ran: pressedText !== null && mayKeep(pressedText) ? pressedText : null, packed,
   };
   const id = isKeeping() ? await put(record).catch(() => null) : null;
-  if (id === null) return addRun(nameOf(record), packed); // for Compare alone, as long as this page is open
+  if (id === null) {
+    addRun(nameOf(record), packed); // for Compare alone, as long as this page is open
+    return runIsKept(isWhole);
+  }
   keepCurrentRun(id);
   last.kept = id;
   await makeRoom();
   await redraw();
   chooseRuns([before ?? NaN, id]);
   before = id;
+  runIsKept(isWhole);
 }
 
 // What the page's server needs to draw a kept run; how one ended that has no verdict, its file does not say.

@@ -1,5 +1,6 @@
 // @ts-check
 // Says so as soon as the request under edit is no longer the one that was run. Undoing the edit takes it back.
+import { aimed } from "./both.js";
 import { make } from "../lib/dom.js";
 import { editorView } from "../editor/editor_link.js";
 import { host, onVerdict } from "../lib/host.js";
@@ -110,7 +111,7 @@ document.addEventListener(
  * @param {string} text
  * @param {...unknown} rest
  */
-export const withTextToRun = (text, ...rest) => [textToRun === null ? text : textToRun, ...rest];
+export const withTextToRun = (text, ...rest) => [textToRun === null ? text : textToRun, ...aimed(rest)];
 
 // A run of the history is about to be drawn: it was made of this text.
 /** @param {string | null} text */

@@ -153,6 +153,7 @@ builders.comparison = (root) => {
       if (header.kind === "note") return undefined;
       const head = make("div", "pd-comparison-head");
       head.append(prose("p", "pd-sentence", header.sentence));
+      if (header.explanation) head.firstElementChild?.after(prose("p", "pd-comparison-why", header.explanation));
       head.append(button("Copy sentence", "", (event) => copyText(header.sentence, event.currentTarget)));
       body.replaceChildren(head, sides(header.sides), facts(header.facts), ...header.parts.map(part), findings(header.findings));
       return undefined;

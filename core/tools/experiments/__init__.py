@@ -38,6 +38,7 @@ from prompt_debugger.core.tools.experiments.runs import (
     RunComparison,
     TextComparison,
     compare_runs,
+    explanation_of,
     sentence_of,
 )
 from prompt_debugger.core.tools.experiments.switches import AbsentSwitch, Switch, Topic
@@ -81,6 +82,7 @@ __all__ = [
     "compare_setups",
     "comparison_to_json",
     "explain_count",
+    "explanation_of",
     "follow_turns",
     "json_changes",
     "probes_to_json",

@@ -25,7 +25,7 @@ from prompt_debugger.core.tools.experiments.output_documents import (
     SplitsDocument,
 )
 from prompt_debugger.core.tools.experiments.releases import ReleaseTable
-from prompt_debugger.core.tools.experiments.runs import RunComparison, sentence_of
+from prompt_debugger.core.tools.experiments.runs import RunComparison, explanation_of, sentence_of
 from prompt_debugger.core.tools.experiments.turns import TurnReport
 from prompt_debugger.core.tools.experiments.what_if import WhatIf
 from prompt_debugger.core.tools.grammar import GrammarVerdict
@@ -89,6 +89,7 @@ def runs_to_json(comparison: RunComparison) -> JSONObject:
         RunsDocument.model_validate(
             {
                 "sentence": sentence_of(comparison, "the other run", "this run"),
+                "explanation": explanation_of(comparison, "the other run", "this run"),
                 "request": comparison.request,
                 "facts": [fact for fact in comparison.facts if fact.differs],
                 "prompt": comparison.prompt,

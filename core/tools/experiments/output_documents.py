@@ -193,6 +193,7 @@ class RunsDocument(Document):
 
     Attributes:
         sentence: The comparison in one sentence.
+        explanation: Which stage explains the others, inferred from what differs first; "" where nothing differs.
         request: Fields of the requests that differ.
         facts: What the runs and their servers say differently.
         prompt: The prompts.
@@ -202,6 +203,7 @@ class RunsDocument(Document):
     """
 
     sentence: str
+    explanation: str
     request: tuple[ChangeDocument, ...]
     facts: tuple[FactDocument, ...]
     prompt: TextsDocument

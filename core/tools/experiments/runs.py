@@ -111,6 +111,37 @@ def sentence_of(comparison: RunComparison, left: str = "A", right: str = "B") ->
     return f"{text[0].upper()}{text[1:]}."
 
 
+def explanation_of(comparison: RunComparison, left: str = "A", right: str = "B") -> str:
+    """Return which stage explains the others, an inference from what differs first; "" where nothing differs."""
+    prompt, raw = comparison.prompt, comparison.raw
+    said = [one for one in comparison.message or () if not one.path.endswith(".id")]  # a server draws ids at random
+    parts = [stage for stage, differs in (("raw outputs", raw.difference), ("messages", said)) if differs]
+    if prompt.difference is not None:
+        where = f"from {prompt.difference.unit} {prompt.difference.first} on"
+        follows = f", and the different {' and '.join(parts)} may follow from that" if parts else ""
+        return f"The prompts differ first, {where}: {_cause_of_prompts(comparison)}{follows}."
+    if not parts:
+        return ""
+    known = "read the same prompt" if prompt.is_same else "may have read different prompts (one is not known)"
+    if raw.difference is not None:
+        reason = "the models, their weights or the sampling differ" if prompt.is_same else "the cause is not known"
+        follows = "; the different messages may follow from that" if said else ""
+        return f"{left} and {right} {known} and wrote different text: {reason}{follows}."
+    if raw.is_same:
+        reason = "the servers read it differently, which points to their parsers"
+        return f"{left} and {right} wrote the same text: {reason}."
+    return f"{left} and {right} {known}; a raw output is not known, so model and parser cannot be told apart."
+
+
+def _cause_of_prompts(comparison: RunComparison) -> str:
+    labels = {fact.label for fact in comparison.facts if fact.differs}
+    if comparison.request:
+        return "the requests differ"
+    if "template sha256" in labels:
+        return "the chat templates differ"
+    return "template, tokenizer or defaults of the servers differ"
+
+
 def _request_changes(left: Request, right: Request) -> tuple[JsonChange, ...]:
     """Return the fields that somebody changed: not a `model` that was filled in or left out for a server."""
     is_own = left.text != right.text and not any(

@@ -89,8 +89,9 @@ def build_request_panel(
     with gr.Row(elem_id="pd-buttons"):
         run = gr.Button(label, variant="primary", elem_id="pd-run", min_width=80)
         # As aimed: the server under Target, else the one that a pasted call names, else the lab.
+        both = [("both, and compare", RunOn.BOTH.value)] if settings.lab else []
         run_on = gr.Dropdown(
-            [("as aimed", RunOn.AUTO.value), ("on the lab", RunOn.LAB.value)],
+            [("as aimed", RunOn.AUTO.value), ("on the lab", RunOn.LAB.value), *both],
             value=RunOn.AUTO.value,
             label="Run on",
             show_label=False,

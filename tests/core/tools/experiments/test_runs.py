@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prompt_debugger.core.base.types import Notice, Refusal, Request, Trace
-from prompt_debugger.core.tools.experiments import compare_runs, json_changes, runs_to_json, sentence_of
+from prompt_debugger.core.tools.experiments import compare_runs, explanation_of, json_changes, runs_to_json, sentence_of
 from tests.core.diagnose.strategies import jsons, traces
 from tests.ui.present.traces import PROMPT_TEXT, RAW_TEXT, dropped_call_trace, prompt_of, tokens_of
 
@@ -207,3 +207,50 @@ def test_a_model_that_somebody_changed_is_one():
     comparison = compare_runs(replace(left, request=first), replace(left, request=second))
 
     assert [change.path for change in comparison.request] == ["model"]
+
+
+def message(trace, content):
+    return replace(trace, chat=replace(trace.chat, message={"role": "assistant", "content": content}))
+
+
+def test_equal_runs_need_no_explanation():
+    assert explanation_of(compare_runs(dropped_call_trace(), dropped_call_trace())) == ""
+
+
+def test_different_prompts_come_before_what_may_follow_from_them():
+    words = explanation_of(compare_runs(dropped_call_trace(), changed()))
+
+    assert words.startswith("The prompts differ first, from token 18 on: the requests differ, and the different raw")
+
+
+def test_the_same_prompt_and_another_text_is_the_models_doing():
+    left = dropped_call_trace()
+    right = replace(left, raw=replace(left.raw, text="Hi.", tokens=tokens_of("Hi.")))
+
+    words = explanation_of(compare_runs(left, message(right, "Hi.")))
+
+    assert "read the same prompt and wrote different text: the models, their weights or the sampling differ" in words
+
+
+def test_the_same_text_and_another_message_is_the_parsers_doing():
+    words = explanation_of(compare_runs(dropped_call_trace(), message(dropped_call_trace(), "another")))
+
+    assert words == "A and B wrote the same text: the servers read it differently, which points to their parsers."
+
+
+def test_an_id_that_a_server_draws_is_no_difference_to_explain():
+    left = dropped_call_trace()
+    called = {"role": "assistant", "tool_calls": [{"id": "chatcmpl-tool-1", "function": {"name": "f"}}]}
+    again = {"role": "assistant", "tool_calls": [{"id": "chatcmpl-tool-2", "function": {"name": "f"}}]}
+    one, other = (replace(left, chat=replace(left.chat, message=message)) for message in (called, again))
+
+    assert explanation_of(compare_runs(one, other)) == ""
+
+
+def test_what_is_not_known_explains_nothing():
+    left = dropped_call_trace()
+    right = message(replace(left, raw=None), "another")
+
+    assert "model and parser cannot be told apart" in explanation_of(compare_runs(left, right))
+    blind = replace(left, prompt=None, local_prompt=None, raw=replace(left.raw, text="Hi.", tokens=tokens_of("Hi.")))
+    assert "the cause is not known" in explanation_of(compare_runs(left, message(blind, "Hi.")))

@@ -1,0 +1,45 @@
+// @ts-check
+// One request on two servers: first on the lab, then on the one under Target, and the two runs side by side.
+import { host } from "../lib/host.js";
+import { open } from "../views/linking.js";
+
+const BOTH = "both";
+const ENDPOINT = 0; // among the inputs of a run after the request
+const RUN_ON = -2;
+/** @type {"" | "first" | "between" | "second"} */
+let step = "";
+
+/**
+ * The inputs of a run after the request, with where this one of two goes.
+ * @param {unknown[]} rest
+ */
+export function aimed(rest) {
+  const isForBoth = rest.at(RUN_ON) === BOTH && String(rest[ENDPOINT] || "").trim() !== ""; // else the server says why
+  step = isForBoth ? (step === "between" ? "second" : "first") : "";
+  return isForBoth ? rest.with(RUN_ON, step === "first" ? "lab" : "auto") : rest;
+}
+
+// Pressed as soon as it can be: the buttons of a run that has ended come back a moment after it.
+function pressRun() {
+  const run = /** @type {HTMLButtonElement | null} */ (document.getElementById("pd-run"));
+  if (!run || !run.disabled) return run?.click();
+  const watcher = new MutationObserver(() => {
+    if (run.disabled) return;
+    watcher.disconnect();
+    run.click();
+  });
+  watcher.observe(run, { attributes: true });
+}
+
+/**
+ * A run has ended and is kept: the other server's turn, or both are there.
+ * @param {boolean} isWhole whether it has a verdict
+ */
+export function runIsKept(isWhole) {
+  const was = step;
+  step = was === "first" && isWhole ? "between" : "";
+  if (step) return pressRun();
+  if (was !== "second") return;
+  host.panelChosen = true;
+  open("compare");
+}
