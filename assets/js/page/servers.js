@@ -14,7 +14,7 @@ import { isKeeping, keepTarget, mayKeep } from "../editor/draft.js";
 const SERVERS = "pd-servers";
 const MOST = 20;
 const MOST_NAME = 60;
-const FIELDS = 5;
+const FIELDS = [5, 6]; // five before a model's template had a name
 const SAME = { __type__: "update" }; // gradio leaves such a field as it is
 /** @type {ServersView | null} */
 let view = null;
@@ -36,7 +36,7 @@ export const savedServers = () => {
 function isServer(one) {
   /** @type {(value: unknown) => boolean} */
   const isText = (value) => typeof value === "string";
-  return Boolean(one) && isText(one.name) && Array.isArray(one.fields) && one.fields.length === FIELDS && one.fields.every(isText);
+  return Boolean(one) && isText(one.name) && Array.isArray(one.fields) && FIELDS.includes(one.fields.length) && one.fields.every(isText);
 }
 
 /** @param {SavedServer[]} servers */
