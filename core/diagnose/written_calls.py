@@ -23,8 +23,12 @@ _OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, Seg
 
 
 def is_request_known(trace: Trace) -> bool:
-    """Say whether the request is at hand, so that a tool which it does not offer is none."""
-    return "messages" in body_of(trace) or bool(request_tools(trace.request))
+    """Say whether the request is at hand, so that a tool which it does not offer is none.
+
+    Messages without a model's name are a conversation, whose tools were not copied with it.
+    """
+    body = body_of(trace)
+    return {"messages", "model"} <= body.keys() or bool(request_tools(trace.request))
 
 
 def format_of(trace: Trace, text: str) -> str:

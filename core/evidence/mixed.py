@@ -34,6 +34,7 @@ _SHOWN_LEAD = re.compile(
     re.IGNORECASE,
 )
 _QUOTED_WORDS = re.compile(r"`[^`\n]{1,200}`|'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"")
+_SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _CODE_LINE = re.compile(r"(?m)^[ \t]{0,8}`([^`\n]{20,4000})`[ \t]{0,8}$")
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 _OTHER_LEAD = re.compile(
@@ -206,7 +207,8 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
         return None
     if len(pieces) == 1:
         return _noted(pieces[0].evidence, _of_unread(unread))
-    ordered = sorted(pieces, key=lambda piece: piece.is_counterexample)
+    shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces
+    ordered = sorted(shown, key=lambda piece: piece.is_counterexample)
     kept = _compatible([piece.evidence for piece in ordered])
     words = "; ".join(dict.fromkeys(evidence.words for evidence in kept))
     merged = merge(kept, _form_of(kept), words[:300])

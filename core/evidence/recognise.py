@@ -31,7 +31,8 @@ _STREAM = re.compile(
 )
 _CURL = re.compile(r"(?:^|[\s;&|(`])curl(?:\.exe)?[ \t\\^]", re.IGNORECASE)
 _CODE = re.compile(
-    r"(?m)^[ \t]*(?:import |from [\w.]+ import |const |let |var )|\.create\(|\.parse\(|\.invoke\(|^\w+ *="
+    r"(?m)^[ \t]*(?:import |from [\w.]+ import |const |let |var )|\.create\(|\.parse\(|\.invoke\(|"
+    r"^(?!(?:time|level|ts)=)\w+ *="
 )
 _ANSWER_START = re.compile(r"(?m)^[ \t]*(?=\{\s*+[\"}]|data:|HTTP/|< HTTP)")
 _REQUEST_STARTS = ("dict(", "(", "#", "//", "/*", "```")

@@ -265,12 +265,18 @@ def _of_exception(text: str) -> FoundError | None:
 
 def _of_body_within(text: str) -> FoundError | None:
     """Read a body that stands after words, as in `API request failed with status 500: {…}`."""
-    if len(text) > _ALONE * 10 or text.lstrip().startswith(("{", "[")):
+    if len(text) > _ALONE * 10:
         return None
-    body = _body_in(text)
+    body = _body_in(text) if not text.lstrip().startswith(("{", "[")) else _body_at_start(text)
     if body is None or ('"messages"' in text and "messages" not in body.message):
         return None  # there is more in it than an error: its blocks are read one by one
     return FoundError(_with(body, _status_in(text), None), 0.85)
+
+
+def _body_at_start(text: str) -> Refusal | None:
+    """Return the body of an error that Python printed, with words or a traceback below it."""
+    first = text.lstrip().partition("\n\n")[0]
+    return error_of_value(_python_value_at(first, 0)) if first.startswith("{'") else None
 
 
 def _of_sentence(text: str) -> FoundError | None:
@@ -280,7 +286,8 @@ def _of_sentence(text: str) -> FoundError | None:
         known = recognise_error(stripped)
         if known is not None and known.error.is_distinctive:
             return FoundError(Refusal(_status_in(stripped), _cut(stripped), None), 0.8)
-    for said in _suspicious_entries(text):
+    for entry in _suspicious_entries(text):
+        said = entry.replace('\\"', '"')  # a value of a field in quotes
         known = recognise_error(said)
         if known is not None and known.error.is_distinctive:
             return FoundError(Refusal(_status_in(said), said.strip(), None), 0.6)

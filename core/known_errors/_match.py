@@ -10,7 +10,7 @@ from prompt_debugger.core.known_errors.base import KnownError, pattern_of
 
 MOST_CHARS = 8_000  # of a text; sentences stand at its beginning
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
-_END = re.compile(r"(?<=[.!?])(?:\s|$|(?=['\"\\]))|\s(?=[{\[]%?)")
+_END = re.compile(r"(?<=[.!?])(?:\s|$|(?=['\"\\]))|(?=['\"]\))|\s(?=[{\[]%?)")
 _MOST_SAID = 200  # characters after the part that is known
 _SUBSCRIPT = re.compile(r"\{([a-z_]+)\}")
 
@@ -84,7 +84,9 @@ def _find(
 
 def _sentence(line: str, start: int, stop: int) -> str:
     """Return a stretch of a line up to the end of its sentence, where that is near."""
-    if line[stop - 1] not in ".!?":
+    if line.count("`", 0, start) % 2 and (close := line.find("`", stop, stop + _MOST_SAID)) >= 0:
+        stop = close  # it is quoted as code
+    elif line[stop - 1] not in ".!?":
         end = _END.search(line, stop, stop + _MOST_SAID)
         stop = end.start() if end is not None else min(len(line), stop + _MOST_SAID)
     return line[start:stop].rstrip(" .:,")

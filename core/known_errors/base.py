@@ -20,6 +20,7 @@ from prompt_debugger.core.base.types import Stage
 
 _VARIABLE = re.compile(r"\{([a-z_]+)(?::(int|word))?\}")
 _KINDS = {"int": r"\d{1,9}", "word": r"[^\s'\"`]{1,200}"}
+_LIGHTER = 1_000  # so much lighter is a sentence that others quote
 _MOST = 400  # characters that stand for a variable part
 
 
@@ -86,6 +87,7 @@ class KnownError:
         cause: What has to change; `None` for what the stage suggests.
         look: What to look up in the request.
         tried: The release on which it was raised for this table; "" where it was only read.
+        is_general: Whether others quote it as their reason: then what they say of it counts.
         is_distinctive: Whether a text that says it is an error for that alone; not so for words of any prose.
     """
 
@@ -100,6 +102,7 @@ class KnownError:
     look: Look | None = None
     tried: str = ""
     is_distinctive: bool = True
+    is_general: bool = False
 
     @property
     def is_about(self) -> Cause:
@@ -129,7 +132,7 @@ class KnownError:
     @property
     def weight(self) -> int:
         """How many characters of it do not vary: of two sentences that fit, the heavier one is meant."""
-        return sum(map(len, self.literals))
+        return sum(map(len, self.literals)) - (_LIGHTER if self.is_general else 0)
 
 
 @lru_cache(maxsize=1024)

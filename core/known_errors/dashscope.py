@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import KnownError
+from prompt_debugger.core.known_errors.base import KnownError, Look
 
 MAKER = "DashScope (Qwen)"
 
@@ -17,5 +17,14 @@ SENTENCES: tuple[KnownError, ...] = (
         example="<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not support being set to "
         "required or object in thinking mode",
         field="tool_choice",
+    ),
+    KnownError(
+        'messages with role "tool" must be a response to a preceeding message with "tool_calls".',
+        Stage.REQUEST,
+        "A tool result has no call before it.",
+        "Keep the message that made the call, or drop the result.",
+        "https://github.com/philschmid/mcp-openai-gemini-llama-example/pull/5",
+        field="messages",
+        look=Look.ORPHAN_RESULTS,
     ),
 )

@@ -35,13 +35,4 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/deepseek-ai/DeepSeek-V3/issues/1376",
         field="tool_choice",
     ),
-    KnownError(
-        "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
-        Stage.REQUEST,
-        "A tool result has no call before it.",
-        "Keep the message that made the call, or drop the result.",
-        "https://github.com/qwersyk/Newelle/issues/425",
-        field="messages",
-        look=Look.ORPHAN_RESULTS,
-    ),
 )

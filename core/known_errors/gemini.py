@@ -83,4 +83,14 @@ SENTENCES: tuple[KnownError, ...] = (
         "a `thoughtSignature` that is not from this API is one reason.",
         "https://github.com/diegosouzapw/OmniRoute/issues/724",
     ),
+    KnownError(
+        "candidates.{index:int}.content.parts Field required",
+        Stage.PARSE,
+        "The answer has a candidate without parts: the model ended without text, as with `MALFORMED_FUNCTION_CALL`, "
+        "or was stopped.",
+        "Look at `finishReason` of the answer: after a malformed call, ask again, with simpler parameters of the "
+        "tools.",
+        "https://github.com/pydantic/pydantic-ai/issues/631",
+        example="candidates.0.content.parts Field required [type=missing, input_value={}, input_type=dict]",
+    ),
 )

@@ -35,4 +35,13 @@ SENTENCES: tuple[KnownError, ...] = (
         "optional what may be absent.",
         "https://github.com/n8n-io/n8n/issues/37916",
     ),
+    KnownError(
+        "'{model:word}' did not respond with valid JSON.",
+        Stage.PARSE,
+        "This client has the model write calls as JSON in its text, and the text is something else.",
+        "Use the client that has calls of the API (`ChatOllama` with `bind_tools`), with a model that is made for "
+        "tools.",
+        "https://github.com/langchain-ai/langchain/issues/23156",
+        example="'llama3' did not respond with valid JSON.",
+    ),
 )

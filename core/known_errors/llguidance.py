@@ -27,4 +27,15 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Grammar error: Unknown format: uri",
         cause=Cause.REQUEST,
     ),
+    KnownError(
+        "Unsatisfiable schema: {why}",
+        Stage.COMPLETE,
+        "Nothing fits the schema that the request makes: a forced call without a tool to call, or conditions that "
+        "exclude one another.",
+        "Send at least one tool where `tool_choice` is `required`; else look for conditions in the schema that "
+        "cannot hold together.",
+        "https://github.com/vllm-project/vllm/pull/21052",
+        example="Grammar error: Unsatisfiable schema: required item is unsatisfiable",
+        cause=Cause.REQUEST,
+    ),
 )

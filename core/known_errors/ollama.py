@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import Cause, KnownError
+from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
 
 MAKER = "Ollama"
 
@@ -81,5 +81,59 @@ SENTENCES: tuple[KnownError, ...] = (
         "(`num_predict`).",
         "https://github.com/ollama/ollama/issues/12064",
         example="error parsing tool call: invalid character ']' after object key:value pair (status code: 500)",
+    ),
+    KnownError(
+        "template: {where} executing {name} at <{field}>: can't evaluate field {missing:word} in type {kind:word}",
+        Stage.RENDER,
+        "The template of the model, in Go's notation, reads a field that does not exist there: the template is "
+        "wrong, or of another release.",
+        "Pull the model again, or update Ollama: the template was corrected; else correct TEMPLATE in a Modelfile "
+        "of your own.",
+        "https://github.com/ollama/ollama/issues/10143",
+        example='template: :6:10: executing "" at <.Tools>: can\'t evaluate field Tools in type api.Tools',
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "template: {where} executing {name} at <{field}>: error calling index: reflect: slice index out of range",
+        Stage.RENDER,
+        "The template of the model takes the first type of a tool's parameter, and a parameter has none.",
+        "Give every parameter of the tools a `type` (also in place of `anyOf` and `$ref`), or pull the model again "
+        "for a newer template.",
+        "https://github.com/ollama/ollama/issues/11800",
+        example='template: :108:130: executing "" at <index $prop.Type 0>: error calling index: reflect: slice index '
+        "out of range",
+        field="tools",
+        cause=Cause.REQUEST,
+    ),
+    KnownError(
+        'template: {where} function "{name:word}" not defined',
+        Stage.RENDER,
+        "The template uses a function that this release of Ollama does not have; a text of the request that holds "
+        "`{{` is one, too, where it was taken for a template.",
+        "Update Ollama to a release that is as new as the model. Text with `{{` belongs into `messages`, not into "
+        "`template`.",
+        "https://github.com/ollama/ollama/issues/11679",
+        example='template: :3: function "currentDate" not defined',
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "invalid tool call arguments",
+        Stage.REQUEST,
+        "A call in the history has arguments that are not a JSON object.",
+        "Look at the calls of the assistant in the request: send arguments as the model should have written them, "
+        "or leave that turn out.",
+        "https://github.com/duolahypercho/codex-router/issues/161",
+        field="messages",
+        look=Look.BROKEN_ARGUMENTS,
+    ),
+    KnownError(
+        "invalid tool usage",
+        Stage.REQUEST,
+        "A call in the history has no result, or calls a tool that was not sent.",
+        "Add a message of the role `tool` for each call, also where the tool does not exist.",
+        "https://github.com/ollama/ollama-python/pull/569",
+        example="invalid tool usage (status code: 400)",
+        field="messages",
+        look=Look.OPEN_CALLS,
     ),
 )

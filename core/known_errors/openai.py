@@ -148,4 +148,13 @@ SENTENCES: tuple[KnownError, ...] = (
         '"None"\'.',
         field="tools",
     ),
+    KnownError(
+        "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
+        Stage.REQUEST,
+        "A tool result has no call before it.",
+        "Keep the message that made the call, or drop the result.",
+        "https://github.com/qwersyk/Newelle/issues/425",
+        field="messages",
+        look=Look.ORPHAN_RESULTS,
+    ),
 )

@@ -205,4 +205,31 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Failed to compile json grammar: unsupported keyword `patternProperties`",
         cause=Cause.REQUEST,
     ),
+    KnownError(
+        "Tool call parsing error: {why}",
+        Stage.PARSE,
+        "The tool parser failed at the output, and the server gives it back as text, without calls. Under a forced "
+        "`tool_choice` it expects a JSON list, also of models that write another notation.",
+        "Send `tool_choice` as `auto`, and start the server with the parser of this model; a newer release reads "
+        "forced calls in the notation of the model.",
+        "https://github.com/sgl-project/sglang/issues/34604",
+        example="Tool call parsing error: string indices must be integers",
+    ),
+    KnownError(
+        "Error in parse_streaming_increment: {why}",
+        Stage.PARSE,
+        "The tool parser failed within a stream, so a piece of the call is missing in what the client got.",
+        "Compare the stream with the same request without `stream`; a newer release may read it.",
+        "https://github.com/sgl-project/sglang/pull/7479",
+        example="Error in parse_streaming_increment: Expecting value: line 1 column 1 (char 0)",
+    ),
+    KnownError(
+        "Error in detect_and_parse: {why}",
+        Stage.PARSE,
+        "The tool parser failed at the output, and the server gives it back as text, without calls.",
+        "Compare the raw output with the notation that the parser reads: a parser for another family, broken JSON, "
+        "or a call that is cut.",
+        "sglang/srt/function_call: detect_and_parse",
+        example="Error in detect_and_parse: Expecting ',' delimiter: line 1 column 42 (char 41)",
+    ),
 )

@@ -15,6 +15,7 @@ from prompt_debugger.core.known_errors import Quoted, quoted_output, recognise_e
 from prompt_debugger.core.request import body_text, read_request
 
 _ANSWER_NAMES = ("response", "response_body", "answer", "completion")
+_MOST_OF_GENERAL = 600  # characters of a text that says a decoder's sentence and looks like nothing else
 _SENDS = (".create(", "curl ", ".completion(", ".invoke(")
 _OTHER_FORMS = (Form.HAR, Form.RUN, Form.LINES, Form.ANSWER)
 
@@ -29,7 +30,7 @@ def finds(paste: Paste) -> float:
     found = error_of_text(paste.text)
     if found is None or recognise(paste.text) in _OTHER_FORMS:
         return 0.0
-    return 0.0 if _is_script(paste.text, found) else found.score
+    return 0.0 if _is_script(paste.text, found) or _is_talk(paste.text, found) else found.score
 
 
 def read(paste: Paste) -> Evidence:
@@ -121,6 +122,14 @@ def _request_of(body: JSONObject) -> tuple[Request | None, tuple[str, ...]]:
         return read_request(body_text(body)), ()
     except RequestError as error:
         return None, (f"The request beside the error could not be read: {error.message.rstrip('.')}.",)
+
+
+def _is_talk(text: str, found: FoundError) -> bool:
+    """Say whether a text only speaks of an error that any program may say: an output, or a long text."""
+    known = recognise_error(found.refusal.message)
+    if known is None or not known.error.is_general or found.score > 0.8:
+        return False
+    return len(text) > _MOST_OF_GENERAL or recognise(text) is Form.OUTPUT
 
 
 def _is_script(text: str, found: FoundError) -> bool:

@@ -27,6 +27,11 @@ from prompt_debugger.core.evidence.taking import with_answer
 _PAIR = re.compile(r"(?m)^[ \t]*Prompt:\s{0,4}(?=['\"])")
 _GENERATED = re.compile(r"\s*+,?\s*+(?:Generated[ _]text|Output|Generated|Completion|Response):\s{0,4}(?=['\"])")
 _PIPELINE = re.compile(r"\[?\s*+\{\s*+['\"]generated_text['\"]\s*+:")
+_LABEL = re.compile(r"\s*+[^\n<\[]{0,60}\bprompt\b[^\n<\[]{0,20}\n\s*+(?=[<\[])", re.IGNORECASE)
+_BEGINS_WITH_ANSWER = re.compile(  # a text that begins with BOS is a prompt, also where its first turn is the model's
+    r"\s*+(?:<s>|<bos>|<\|begin_of_text\|>|<｜begin▁of▁sentence｜>)++\s*+"
+    r"(?:<\|im_start\|>assistant\b|<\|start_header_id\|>assistant\b|<start_of_turn>model\b|<｜Assistant｜>)"
+)
 _OPENS = re.compile(
     r"\s*+(?:<s>|<bos>|<\|begin_of_text\|>|<｜begin▁of▁sentence｜>|\[gMASK\]<sop>|<\|startoftext\|>)*+\s*+"
     r"(?:<\|im_start\|>(?:system|user|developer)\b|<\|start_header_id\|>(?:system|user)\b|\[INST\]|\[SYSTEM_PROMPT\]|"
@@ -47,7 +52,9 @@ def split_prompt(text: str) -> tuple[str, str] | None:
 
     The output begins after the last opening of the model's turn, so that a history within the prompt belongs to it.
     """
-    if _OPENS.match(text) is None:
+    label = _LABEL.match(text)
+    text = text if label is None else text[label.end() :]
+    if _OPENS.match(text) is None and _BEGINS_WITH_ANSWER.match(text) is None:
         return None
     last = None
     for found in _TURN.finditer(text):

@@ -53,9 +53,13 @@ def test_a_parser_that_failed_for_a_reason_that_is_not_shown():
     assert found.refusal.message == "Error in extracting tool call from response"
 
 
-def test_a_decode_error_of_a_program_of_ones_own_is_left_alone():
-    with pytest.raises(RequestError, match="was not recognised"):
-        read_evidence("\n".join(TRACEBACK[1:]).replace("hermes_tool_parser", "my_script"))
+def test_a_decode_error_of_a_program_of_ones_own_is_said_of_no_server():
+    found = error_of_text("\n".join(TRACEBACK[1:]).replace("hermes_tool_parser", "my_script"))
+
+    assert found is not None
+    known = recognise_error(found.refusal.message)
+    assert known is not None
+    assert known.maker == "JSON decoders"
 
 
 def test_an_exception_in_lines_of_a_log_is_read_without_their_heads():
@@ -267,3 +271,82 @@ def test_the_time_that_it_takes_grows_as_the_text(make):
             return
 
     assert grows_linearly(lambda size: read(make(size)), first=200)
+
+
+def test_a_body_that_python_printed_is_read_with_a_traceback_below_it():
+    body = {"error": {"message": "Tool message must have tool_call_id", "param": "messages.[0]", "code": None}}
+
+    evidence = read_evidence(f"{body}\n\nFull traceback\n-----\nERROR:    Exception in ASGI application\nTraceback (m")
+
+    assert evidence.error is not None
+    assert evidence.error.field == "messages.[0]"
+
+
+def test_a_line_of_ollamas_log_is_no_python():
+    said = 'template: :3: function \\"f\\" not defined'
+    line = f'time=2026-01-02T03:04:05 level=ERROR msg="chat prompt error" error="{said}"'
+
+    evidence = read_evidence(line)
+
+    assert evidence.error is not None
+    assert evidence.form is Form.ERROR
+
+
+def test_a_prompt_below_its_label_is_a_prompt():
+    evidence = read_evidence("# End of the prompt\n<|system|>\nBe brief.<|end|>\n<|user|>\nHi<|end|><|endoftext|>")
+
+    assert evidence.holds == (Part.PROMPT,)
+
+
+def test_a_text_with_bos_that_begins_with_the_models_turn_is_a_prompt():
+    text = "<|begin_of_text|><|start_header_id|>assistant<|end_header_id|>\n\nHi<|eot_id|>"
+
+    evidence = read_evidence(text)
+
+    assert Part.PROMPT in evidence.holds
+
+
+def test_an_output_that_opens_the_models_turn_again_is_no_prompt():
+    text = "<|start_header_id|>assistant<|end_header_id|>\n\nHi<|eot_id|>"
+
+    assert read_evidence(text).holds == (Part.RAW,)
+
+
+def test_what_ought_to_come_adds_nothing_to_what_came():
+    came = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
+    text = f"Observed Output:\n\n```\n{came}```\n\nExpected Output:\n\n```\n<tool_call>{{}}</tool_call>\n```\n"
+
+    assert read_evidence(text).raw is None
+
+
+def test_an_output_that_speaks_of_a_decoder_is_no_error():
+    text = "Okay, they get Unexpected end of JSON input.</think>\n\nYour file is empty.<|im_end|>"
+
+    assert read_evidence(text).holds == (Part.RAW,)
+
+
+def test_a_long_text_that_speaks_of_a_decoder_is_no_error():
+    with pytest.raises(RequestError, match="was not recognised"):
+        read_evidence("They get Unexpected end of JSON input. " + "So it goes. " * 100)
+
+
+@pytest.mark.parametrize(
+    ("says", "maker"),
+    [
+        ("Error in detect_and_parse: Expecting ',' delimiter: line 1 column 4 (char 3)", "SGLang"),
+        ("Error in extracting tool call from response: JSONDecodeError: Extra data: line 1 column 4 (char 3)", "vLLM"),
+        ("Expecting ',' delimiter: line 1 column 4 (char 3)", "JSON decoders"),
+    ],
+)
+def test_a_decoders_words_yield_to_those_who_quote_them(says, maker):
+    found = recognise_error(says)
+
+    assert found is not None
+    assert found.maker == maker
+
+
+def test_a_sentence_within_code_marks_ends_with_them():
+    found = recognise_error("It says `Expecting value: line 1 column 1 (char 0)` and then nothing else.")
+
+    assert found is not None
+    assert found.said == "Expecting value: line 1 column 1 (char 0)"

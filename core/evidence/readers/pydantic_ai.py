@@ -1,0 +1,172 @@
+"""The messages of a run of pydantic-ai, printed or dumped as JSON.
+
+    [ModelRequest(parts=[UserPromptPart(content='Hi', …)], kind='request'),
+     ModelResponse(parts=[ToolCallPart(tool_name='f', args='{}', tool_call_id='a')], kind='response')]
+    [{"parts": [{"content": "Hi", "part_kind": "user-prompt"}], "kind": "request"}, …]
+
+The last response is the answer, what stands before it the request; what was sent after it belongs to the request, too.
+
+Source: https://ai.pydantic.dev/api/messages/, as of 2026-10.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.python_repr import CLASS, CUT, plain, read_printed
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.taking import CUT_NOTE
+from prompt_debugger.core.request import body_text, read_request
+
+_START = re.compile(r"(?<![\w.'\"])(?:pydantic_ai\.messages\.)?Model(?:Request|Response)\((?=\s*+\w++=)")
+_MOST_MESSAGES = 5_000
+_MOST_READ = 4  # times the text
+_KINDS = {
+    "SystemPromptPart": "system-prompt",
+    "InstructionPart": "system-prompt",
+    "UserPromptPart": "user-prompt",
+    "ToolReturnPart": "tool-return",
+    "RetryPromptPart": "retry-prompt",
+    "TextPart": "text",
+    "ThinkingPart": "thinking",
+    "ToolCallPart": "tool-call",
+}
+
+
+def _finds(paste: Paste) -> float:
+    if paste.value is not None:
+        return 0.95 if _is_dump(paste.value) else 0.0
+    found = _START.search(paste.text)
+    return 0.0 if found is None or read_printed(paste.text, found.start()) is None else 0.92
+
+
+def _is_dump(value: JSON) -> bool:
+    messages = value if isinstance(value, list) else []
+    kinds = [as_object(one).get("kind") for one in messages[:20]]
+    first = as_object(messages[0]).get("parts") if messages else None
+    parts = first if isinstance(first, list) else []
+    return bool(parts) and all(kind in ("request", "response") for kind in kinds) and "part_kind" in as_object(parts[0])
+
+
+def _read(paste: Paste) -> Evidence:
+    values = [as_object(one) for one in paste.value] if isinstance(paste.value, list) else list(_printed(paste.text))
+    is_cut = any(CUT in value for value in values)
+    values = [value for value in values if CUT not in value]
+    if not values:
+        raise RequestError("The first of the printed messages is cut.", "Paste all of what was printed.")
+    last = next((at for at in range(len(values) - 1, -1, -1) if _is_response(values[at])), None)
+    is_answer = last is not None and last == len(values) - 1
+    sent = values[:-1] if is_answer else values
+    messages: list[JSON] = [message for value in sent for message in _messages(value)]
+    request = read_request(body_text({"messages": messages})) if messages else None
+    chat = _answer(values[-1]) if is_answer else None
+    words = f"{len(values):,} messages of pydantic-ai"
+    form = Form.EXCHANGE if request is not None and chat is not None else Form.OBJECT
+    notes = (CUT_NOTE.replace("inside the answer", "inside a message"),) if is_cut else ()
+    return Evidence(form, words, request=request, chat=chat, notes=notes)
+
+
+def _printed(text: str) -> Iterator[JSONObject]:
+    """Yield the messages that a text prints, in order."""
+    at, left = 0, _MOST_READ * len(text)
+    for _ in range(_MOST_MESSAGES):
+        start = _START.search(text, at) if left > 0 else None
+        read = None if start is None else read_printed(text, start.start())
+        if start is None or read is None or not isinstance(read.value, dict):
+            return
+        left -= read.stop - start.start()
+        at = max(read.stop, start.end())
+        yield read.value
+
+
+def _is_response(value: JSONObject) -> bool:
+    return value.get("kind") == "response" or str(value.get(CLASS, "")).endswith("ModelResponse")
+
+
+def _parts(value: JSONObject) -> list[tuple[str, JSONObject]]:
+    parts = value.get("parts")
+    found = [as_object(part) for part in (parts if isinstance(parts, list) else [])]
+    return [(str(part.get("part_kind") or _KINDS.get(str(part.get(CLASS)), "")), part) for part in found]
+
+
+def _messages(value: JSONObject) -> Iterator[JSONObject]:
+    """Yield a message of pydantic-ai as messages of chat completions."""
+    if _is_response(value):
+        yield _assistant(value)
+        return
+    instructions = value.get("instructions")
+    if isinstance(instructions, str) and instructions:
+        yield {"role": "system", "content": instructions}
+    for kind, part in _parts(value):
+        content = _text(part.get("content"))
+        is_result = kind == "tool-return" or (kind == "retry-prompt" and part.get("tool_name"))
+        if is_result:
+            yield {"role": "tool", "tool_call_id": _id(part), "content": content}
+        elif kind:
+            yield {"role": "system" if kind == "system-prompt" else "user", "content": content}
+
+
+def _assistant(value: JSONObject) -> JSONObject:
+    parts = _parts(value)
+    text = [_text(part.get("content")) for kind, part in parts if kind == "text"]
+    thoughts = [_text(part.get("content")) for kind, part in parts if kind == "thinking"]
+    calls: list[JSON] = [
+        {
+            "id": _id(part),
+            "type": "function",
+            "function": {"name": part.get("tool_name"), "arguments": _arguments(part.get("args"))},
+        }
+        for kind, part in parts
+        if kind == "tool-call"
+    ]
+    message: JSONObject = {"role": "assistant", "content": "".join(text) if text else None}
+    if any(thoughts):
+        message["reasoning_content"] = "".join(thoughts)
+    return {**message, "tool_calls": calls} if calls else message
+
+
+def _answer(value: JSONObject) -> ChatResult:
+    reason = value.get("finish_reason")
+    named = {"tool_call": "tool_calls"}.get(str(reason), str(reason)) if isinstance(reason, str) else None
+    return ChatResult(_assistant(value), named)
+
+
+def _id(part: JSONObject) -> JSON:
+    found = part.get("tool_call_id")
+    return found if isinstance(found, str) else None
+
+
+def _arguments(value: JSON) -> str:
+    """Return the arguments of a call as text; earlier releases wrapped them (`ArgsJson(args_json=…)`)."""
+    held = as_object(value)
+    for name in ("args_json", "args_dict"):
+        if name in held:
+            return _arguments(held[name])
+    return (
+        value if isinstance(value, str) else json.dumps(plain(value) if value is not None else {}, ensure_ascii=False)
+    )
+
+
+def _text(value: JSON) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return _joined(value)
+    return "" if value is None else json.dumps(plain(value), ensure_ascii=False)
+
+
+def _joined(parts: Sequence[JSON]) -> str:
+    """Return the texts of a prompt of several parts; images and files leave no text."""
+    if all(not isinstance(part, str) for part in parts):
+        return json.dumps([plain(part) for part in parts], ensure_ascii=False)
+    return "\n".join(part for part in parts if isinstance(part, str))
+
+
+READER = Reader(Form.OBJECT, _finds, _read)

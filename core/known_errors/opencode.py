@@ -1,0 +1,21 @@
+"""What OpenCode says."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import KnownError
+
+MAKER = "OpenCode"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "tool was called with invalid arguments: {why}",
+        Stage.CONTRACT,
+        "The arguments that the model wrote do not fit the tool's schema; in OpenCode the reasons stand below, each "
+        "with its path.",
+        "Look at the paths: a parameter that is absent though required is described better, or made optional; "
+        "weaker models leave out what they find needless.",
+        "https://github.com/anomalyco/opencode/issues/10824",
+        example='The bash tool was called with invalid arguments: [ { "path": [ "description" ] } ].',
+    ),
+)
