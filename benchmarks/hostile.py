@@ -62,18 +62,24 @@ async def main() -> None:
     arguments.add_argument("url")
     arguments.add_argument("--hostile", type=int, default=1)
     arguments.add_argument("--mix", choices=sorted(MIXES), default="all")
+    arguments.add_argument("--pages", type=int, default=PAGES, help="of each of them")
     options = arguments.parse_args()
     page = ReachedPage.at(options.url)
     async with asyncio.TaskGroup() as group:
         for number in range(options.hostile):
-            group.create_task(flood(page, f"127.0.2.{number + 1}", MIXES[options.mix]))
+            group.create_task(flood(page, address_of(number), MIXES[options.mix], options.pages))
 
 
-async def flood(page: ReachedPage, address: str, mix: tuple[Sent, ...]) -> None:
+def address_of(number: int) -> str:
+    """Return the address of a hostile visitor, counted from 0."""
+    return f"127.0.2.{number + 1}"
+
+
+async def flood(page: ReachedPage, address: str, mix: tuple[Sent, ...], pages: int) -> None:
     """Send from several pages of one address, again and again."""
     began = asyncio.Event()
     async with asyncio.TaskGroup() as group:
-        for _ in range(PAGES):
+        for _ in range(pages):
             group.create_task(attack(page, address, mix, began))
         await began.wait()
         print(f"{address} has begun", flush=True)

@@ -39,7 +39,7 @@ def body(index: int) -> dict[str, object]:
     return {"model": "m", "messages": [{"role": "user", "content": f"question {index}"}], "tools": [TOOL]}
 
 
-def serve(ready: multiprocessing.Queue[int]) -> None:
+def serve(ready: multiprocessing.Queue[int], latency_s: float = LATENCY_S) -> None:
     """Answer every chat after a while, any number at once."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -52,7 +52,7 @@ def serve(ready: multiprocessing.Queue[int]) -> None:
                 data = ANSWER if is_chat else b'{"data": [{"id": "m"}]}'
                 status = 200 if is_chat or "/v1/models" in lines[0] else 404
                 if is_chat:
-                    await asyncio.sleep(LATENCY_S)
+                    await asyncio.sleep(latency_s)
                 writer.write(
                     b"HTTP/1.1 %d X\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
                     % (status, len(data))

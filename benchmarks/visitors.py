@@ -1,6 +1,6 @@
 """Fifty visitors of one public page: how late the honest ones are answered beside hostile ones, and its memory.
 
-    python -m benchmarks.visitors [--visitors N] [--hostile N] [--mix MIX]
+    python -m benchmarks.visitors [--visitors N] [--hostile N] [--pages N] [--mix MIX] [--one-address]
 
 The page is `ui --public --no-lab` with a server that echoes, asked over HTTP as its own script does. Honest visitors
 check a request and run it, all at the same time; first alone, then beside visitors who never stop sending work without
@@ -18,7 +18,7 @@ import time
 from statistics import median
 from typing import NamedTuple
 
-from benchmarks.hostile import MIXES
+from benchmarks.hostile import MIXES, PAGES, address_of
 from tests.attacks.page import ROOT, RunningPage, Visitor, echoing
 
 MOST_LATE = 2.0  # times as late as without hostile visitors, in the middle
@@ -37,16 +37,20 @@ async def main() -> int:
     arguments.add_argument("--visitors", type=int, default=50)
     arguments.add_argument("--hostile", type=int, default=1)
     arguments.add_argument("--mix", choices=sorted(MIXES), default="all", help="what the hostile ones send")
+    arguments.add_argument("--pages", type=int, default=PAGES, help="of each hostile one")
+    arguments.add_argument("--one-address", action="store_true", help="all come from one address: a class, an office")
+    arguments.add_argument("--after", type=float, default=0.0, help="seconds that hostile ones are there before")
     options = arguments.parse_args()
     honest = options.visitors - options.hostile
     with echoing() as endpoint:
         tokenizer = str(ROOT / "assets" / "lab-model")
         page = RunningPage("--public", "--no-lab", "--endpoint", endpoint, "--tokenizer", tokenizer)
         try:
-            await visit_together(page, 4)  # its processes are warm
+            place = address_of(0) if options.one_address else None
+            await visit_together(page, 4, place)  # its processes are warm
             before_mb = page.rss_mb()
-            alone = await visit_together(page, honest)
-            beside = await visit_beside(page, honest, options.hostile, options.mix)
+            alone = await visit_together(page, honest, place)
+            beside = await visit_beside(page, honest, options, place)
             after_mb = page.rss_mb()
         finally:
             page.end()
@@ -66,15 +70,15 @@ def line(name: str, alone: list[float], beside: list[float]) -> float:
     return ratio
 
 
-async def visit_together(page: RunningPage, count: int) -> Times:
-    """Let honest visitors come at once, each from an address of their own."""
-    pairs = await asyncio.gather(*(visit(page, number) for number in range(count)))
+async def visit_together(page: RunningPage, count: int, place: str | None) -> Times:
+    """Let honest visitors come at once, each from an address of their own, or all from one."""
+    pairs = await asyncio.gather(*(visit(page, number, place or f"127.0.1.{number + 1}") for number in range(count)))
     return Times([check for check, _ in pairs], [verdict for _, verdict in pairs])
 
 
-async def visit(page: RunningPage, number: int) -> tuple[float, float]:
+async def visit(page: RunningPage, number: int, address: str) -> tuple[float, float]:
     """Check a request, then run it."""
-    async with Visitor(page, f"127.0.1.{number + 1}") as visitor:
+    async with Visitor(page, address) as visitor:
         text = json.dumps({"messages": [{"role": "user", "content": f"HONEST {number}"}], "temperature": 0})
         began_s = time.monotonic()
         await visitor.ask("check_request", text)
@@ -83,15 +87,17 @@ async def visit(page: RunningPage, number: int) -> tuple[float, float]:
         return checked_s - began_s, time.monotonic() - checked_s
 
 
-async def visit_beside(page: RunningPage, honest: int, hostile: int, mix: str) -> Times:
+async def visit_beside(page: RunningPage, honest: int, options: argparse.Namespace, place: str | None) -> Times:
     """Let honest visitors come while hostile ones, in a process of their own, never stop."""
-    command = ("-m", "benchmarks.hostile", page.url, "--hostile", str(hostile), "--mix", mix)
+    numbers = ("--hostile", str(options.hostile), "--pages", str(options.pages))
+    command = ("-m", "benchmarks.hostile", page.url, *numbers, "--mix", options.mix)
     process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
     try:
-        for _ in range(hostile):
+        for _ in range(options.hostile):
             assert await process.stdout.readline(), "each of them says that it has begun"
-        return await visit_together(page, honest)
+        await asyncio.sleep(options.after)
+        return await visit_together(page, honest, place)
     finally:
         process.kill()
         await process.wait()

@@ -11,6 +11,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
+from prompt_debugger.core.base.quota import Quota
+
 MUCH_S = 1.0  # of one page, used lately
 MUCH_AT_ONE_ADDRESS_S = 4.0
 NEW_PAGE_S = 20.0  # so long a page has no better name than its address
@@ -28,7 +30,7 @@ class Fairness:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._spent: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._spent = Quota(_HALF_S, _MAX_NAMES, clock)
         self._seen_s: OrderedDict[str, float] = OrderedDict()
         self._last: tuple[str, float] = ("", 0.0)  # the address that was there last
         self._other_s: float | None = None  # when the last of another address was there
@@ -51,14 +53,11 @@ class Fairness:
     def charge(self, owner: str, seconds: float) -> None:
         """Charge a visitor, and the address they come from."""
         for name in _names(owner):
-            self._spent[name] = (self._of(name) + seconds, self._clock())
-            self._spent.move_to_end(name)
-        while len(self._spent) > _MAX_NAMES:
-            self._spent.popitem(last=False)
+            self._spent.charge(name, seconds)
 
     def used(self, owner: str) -> tuple[float, ...]:
         """Return what a page used lately, then its address: who has less of both is before."""
-        return tuple(self._of(name) for name in _names(owner))
+        return tuple(self._spent.of(name) for name in _names(owner))
 
     def had_much(self, owner: str) -> bool:
         """Say whether a visitor is to share a worker with others who used much."""
@@ -67,10 +66,6 @@ class Fairness:
             return True
         is_new = self._clock() - self._seen_s.get(owner, 0.0) < NEW_PAGE_S
         return is_new and address > MUCH_AT_ONE_ADDRESS_S
-
-    def _of(self, name: str) -> float:
-        seconds, at_s = self._spent.get(name, (0.0, 0.0))
-        return float(seconds * 0.5 ** ((self._clock() - at_s) / _HALF_S)) if seconds else 0.0
 
 
 def _names(owner: str) -> tuple[str, ...]:

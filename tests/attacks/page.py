@@ -188,7 +188,7 @@ class Visitor:
         self, page: RunningPage | ReachedPage, address: str = "127.0.0.1", forwarded: str | None = None
     ) -> None:
         self.page = page
-        self.session = f"visitor{next(_sessions)}"
+        self.session = f"visitor{next(_sessions)}-{os.getpid()}"
         headers = {} if forwarded is None else {"x-forwarded-for": forwarded}
         transport = httpx.AsyncHTTPTransport(local_address=address, limits=httpx.Limits(max_connections=None))
         self.address = address

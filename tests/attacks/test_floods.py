@@ -73,8 +73,10 @@ async def test_who_sends_without_end_is_told_to_wait_and_others_are_answered(pub
         with suppress(httpx.TransportError):  # refused before all of it had come: the answer may be lost with it
             for _ in range(1 + (PUBLIC_ADMISSION.minute_bytes or 0) // len(body)):
                 statuses.add((await visitor.client.post(path, content=body, headers=headers)).status_code)
-        next_status = await visitor.status_of("run/predict", visitor.body("end"))
+        next_status = (await visitor.client.post("/gradio_api/cancel", content=b"{}", headers=headers)).status_code
         assert "process_completed" in await other.ask("check_request", "{}")
+        async with Visitor(public, "127.0.8.99") as neighbour:
+            assert "process_completed" in await neighbour.ask("check_request", "{}")
 
     assert statuses | {429} == {400, 429}
     assert next_status == 429

@@ -23,7 +23,7 @@ from prompt_debugger.core.sandbox.turns import TURN, Turn
 from prompt_debugger.ui.web.admission.counts import Use
 from prompt_debugger.ui.web.admission.events import CHARGE, SIZE, VISITOR
 from prompt_debugger.ui.web.admission.kinds import kind_of
-from prompt_debugger.ui.web.admission.pacing import Metered
+from prompt_debugger.ui.web.admission.pacing import Metered, Owner
 
 
 def keep_no_values() -> None:
@@ -103,10 +103,14 @@ class PageMemory:
             for event in self._events()
         ]
 
-    def waiting(self) -> list[str]:
-        """Return the visitors of whom an event waits."""
+    def waiting(self) -> list[Owner]:
+        """Return those of whom an event waits."""
         lines = self._blocks._queue.event_queue_per_concurrency_id.values()
-        return [str(event.request.scope.get(VISITOR, "")) for line in lines for event in line.queue]
+        return [
+            Owner(str(event.request.scope.get(VISITOR, "")), event.session_hash or "")
+            for line in lines
+            for event in line.queue
+        ]
 
     def choices_of(self, page: str, component: int) -> frozenset[str] | None:
         """Return what a page may choose in a component whose choices the server has changed for it."""

@@ -17,6 +17,7 @@ from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.ui.web.admission.counts import Use
 from prompt_debugger.ui.web.admission.events import CHARGE, VISITOR
 from prompt_debugger.ui.web.admission.kinds import Kind
+from prompt_debugger.ui.web.admission.pacing import Owner
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.memory import FairLine, PageMemory, Work, line_up_fairly
 from prompt_debugger.ui.web.settings import PageSettings
@@ -132,14 +133,14 @@ def test_an_event_is_counted_by_its_kind_its_page_and_its_visitor(served):
     assert found == [Use(Kind.TEMPLATE, "p", "v")]
 
 
-def test_who_waits_in_a_line_is_known_by_their_visitor(served):
+def test_who_waits_in_a_line_is_known_by_visitor_and_page(served):
     _, blocks = served
     line = next(iter(blocks._queue.event_queue_per_concurrency_id.values()))
     line.queue[:] = [event("p", "v", 0)]
     waiting = PageMemory(blocks).waiting()
     line.queue.clear()
 
-    assert waiting == ["v"]
+    assert waiting == [Owner("v", "p")]
 
 
 async def test_what_an_event_takes_of_the_page_is_charged_to_its_visitor():

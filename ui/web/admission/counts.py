@@ -120,6 +120,10 @@ class Counts:
         """
         self._starts.count(("pages", "visitor", visitor), self.limits.new_pages_minute, "pages of your address")
 
+    def pages_opened(self, visitor: str) -> int:
+        """Return how many pages a visitor opened within the last minute, where that is limited."""
+        return self._starts.of(("pages", "visitor", visitor))
+
 
 def _whose(own: int) -> str:
     return f"Your address has {own}" if own else "There are too many"
@@ -170,3 +174,11 @@ class _Starts:
         began.by_page[page] += 1
         while len(self._began) > _MAX_NAMES:
             self._began.popitem(last=False)
+
+    def of(self, name: tuple[str, str, str]) -> int:
+        """Return how much of a name began within the last minute."""
+        began = self._began.get(name)
+        if began is None:
+            return 0
+        began.forget(self._clock() - _MINUTE_S)
+        return len(began.times)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from functools import partial
 from typing import Any, Protocol
 
 from starlette.datastructures import Headers, QueryParams
@@ -13,7 +12,7 @@ from prompt_debugger.ui.web.admission.bodies import BodyMemory, too_long
 from prompt_debugger.ui.web.admission.byte_quota import ByteQuota
 from prompt_debugger.ui.web.admission.counts import Counts, Use
 from prompt_debugger.ui.web.admission.kinds import AdmissionLimits, kind_of
-from prompt_debugger.ui.web.admission.pacing import EVENT_COST_S, Charges, LoopLag, Metered, Pacing
+from prompt_debugger.ui.web.admission.pacing import EVENT_COST_S, Bill, Charges, LoopLag, Metered, Owner, Pacing
 from prompt_debugger.ui.web.admission.payloads import (
     EventTable,
     PayloadError,
@@ -33,6 +32,7 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 VISITOR = "prompt_debugger.visitor"  # in the scope of a request: who asks
 SIZE = "prompt_debugger.size"  # likewise: how long its body is
 CHARGE = "prompt_debugger.charge"  # likewise: takes the processor time that it costs
+SMALL_BYTES = 64_000  # bodies of so many are read before it is asked whose turn it is
 _HEARTBEAT = "/gradio_api/heartbeat/"
 _LISTENING = "/gradio_api/queue/data"
 
@@ -44,8 +44,8 @@ class KeptByServer(Memory, Protocol):
         """Return the events that go on or wait."""
         ...
 
-    def waiting(self) -> Iterable[str]:
-        """Return the visitors of whom an event waits."""
+    def waiting(self) -> Iterable[Owner]:
+        """Return those of whom an event waits."""
         ...
 
 
@@ -79,7 +79,7 @@ class EventGuard:
         self._limits = limits
         self._proxies = proxies
         self._counts = Counts(limits)
-        self._charges = Charges()
+        self._charges = Charges(opened=self._counts.pages_opened)
         self._pacing = Pacing(self._charges, memory.waiting, LoopLag().late_s)
         self._bodies = BodyMemory(limits.max_bytes)
         self._byte_quota = ByteQuota(limits.minute_bytes)
@@ -95,38 +95,48 @@ class EventGuard:
         peer = scope.get("client")
         visitor = visitor_of(peer[0] if peer else None, headers.getlist("x-forwarded-for"), self._proxies)
         scope[VISITOR] = visitor
-        scope[CHARGE] = charge = partial(self._charges.charge, visitor)
+        bill = Bill(self._charges, visitor)
+        scope[CHARGE] = bill.charge
         try:
             _check_length(headers.get("content-length", "0"), self._limits.max_bytes)
             if scope["method"] == "POST":
-                charge(EVENT_COST_S)
-                if scope["path"].endswith("/join"):  # before its body is read: who waits here holds nothing
-                    await self._pacing.wait(visitor)
-                await Metered(self._post(scope, receive, send, visitor), charge)
+                bill.charge(EVENT_COST_S)
+                is_small = 0 < int(headers.get("content-length", "0")) <= SMALL_BYTES
+                if scope["path"].endswith("/join") and not is_small:  # who waits here holds nothing
+                    await self._pacing.wait(Owner(visitor))
+                await Metered(self._post(scope, receive, send, visitor, bill, is_small=is_small), bill.charge)
             elif scope["path"] == _LISTENING or scope["path"].startswith(_HEARTBEAT):
-                await Metered(self._listen(scope, receive, send, visitor), charge)
+                await Metered(self._listen(scope, receive, send, visitor), bill.charge)
             else:
                 await self.app(scope, receive, send)
         except PayloadError as error:
             await _refuse(error, scope, receive, send)
 
-    async def _post(self, scope: Message, receive: Receive, send: Send, visitor: str) -> None:
+    async def _post(
+        self, scope: Message, receive: Receive, send: Send, visitor: str, bill: Bill, *, is_small: bool
+    ) -> None:
         if Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise PayloadError("The page sends JSON.", 415)
         self.count += 1
-        self._byte_quota.count(visitor)
+        last = scope["path"].rpartition("/")[2]
+        quota = self._byte_quota
+        is_judged = is_small and last in ("join", "predict")  # by its page, once that is known
+        (quota.note if is_judged else quota.count)(visitor, 0)
+        came = 0
 
         async def counted() -> Message:
+            nonlocal came
             message = await receive()
-            self._byte_quota.count(visitor, len(message.get("body", b"")))
+            size = len(message.get("body", b""))
+            came += size
+            (quota.note if is_judged and came <= SMALL_BYTES else quota.count)(visitor, size)
             return message
 
         raw = await self._bodies.read(counted, visitor)
         if raw is None:
             return
-        last = scope["path"].rpartition("/")[2]
         if last in ("join", "predict"):
-            await self._event(raw, scope, receive, send, visitor)
+            await self._event(raw, scope, receive, send, visitor, bill)
         elif last == "cancel":
             await self._pass_on(judge_cancel(raw, self._table), scope, receive, send)
         elif last == "reset":
@@ -134,11 +144,20 @@ class EventGuard:
         else:  # a path that was opened without a thought of what is sent to it
             raise PayloadError("Not found", 404)
 
-    async def _event(self, raw: bytes, scope: Message, receive: Receive, send: Send, visitor: str) -> None:
+    async def _event(self, raw: bytes, scope: Message, receive: Receive, send: Send, visitor: str, bill: Bill) -> None:
         is_queued = scope["path"].endswith("join")
-        event = judge_event(raw, self._table, is_queued=is_queued)
+        try:
+            event = judge_event(raw, self._table, is_queued=is_queued)
+        except PayloadError:
+            self._byte_quota.judge_page(visitor, "", len(raw))  # all that is of no page counts as of one
+            raise
+        owner = Owner(visitor, event.session)
         if not self.sessions.is_known(event.session):
             self._counts.check_new_page(visitor)
+        bill.is_of(owner)
+        self._byte_quota.judge_page(*owner, len(raw))
+        if is_queued and len(raw) <= SMALL_BYTES:  # what is longer is held as in line, and counted as such
+            await self._pacing.wait(owner)
         scope[SIZE] = len(event.body)
         use = Use(kind_of(event.rule.name, is_queued=is_queued), event.session, visitor, len(event.body))
         self._counts.check(use, (*self._memory.in_use(), *self._passing))
@@ -146,6 +165,8 @@ class EventGuard:
         self._passing.append(use)
         self.count += 1
         try:
+            if is_queued and len(raw) > SMALL_BYTES:
+                await self._pacing.wait(owner)
             await self._pass_on(event.body, scope, receive, send)
         finally:
             self._passing.remove(use)

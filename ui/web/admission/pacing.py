@@ -2,8 +2,9 @@
 
 All events are taken in by one process, hostile ones as fast as honest ones. So each visitor is charged for the
 processor time that their events took of it, and a little for each event that comes, and forgiven by half in 20 s.
-An event of a visitor who cost far more than the others do begins later while others wait, or the loop is late. It
-begins after 10 s in any case: nobody is shut out, and whoever has the page for themselves never waits.
+An event of a visitor who cost far more than the others do begins later while others wait, or the loop is late; so does
+one of a page that cost far more than another page of the same visitor, while a page that cost little never waits for
+what is done beside it. It begins after 10 s in any case: nobody is shut out, and whoever is alone never waits.
 """
 
 from __future__ import annotations
@@ -13,53 +14,121 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from statistics import median
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from prompt_debugger.core.base.quota import Quota
 
 HALF_S = 20.0
 THERE_S = 30.0  # so long after their last event a visitor counts among those who are there
 EVENT_COST_S = 0.01  # of an event that comes, whatever becomes of it
 FREE_S = 1.0  # who cost less lately is never held back
+PAGE_FREE_S = 0.25  # likewise of one page among others of an address
 FAR_ABOVE = 4.0  # times the median of the others
 LATE_S = 0.1
 MOST_HELD_S = 10.0
 LOOK_S = 0.25
 _BEAT_S = 0.1
 _MAX_NAMES = 1_000
+_MAX_PAGES = 256  # of one visitor
+_MANY_PAGES = 64  # opened within a minute: more are no pages that somebody looks at
 
 T = TypeVar("T")
 
 
+class Owner(NamedTuple):
+    """Whose event it is.
+
+    Attributes:
+        visitor: The address.
+        page: One of the pages that are open there; "" where nobody knows yet.
+    """
+
+    visitor: str
+    page: str = ""
+
+
 class Charges:
-    """What visitors cost lately, in seconds of the page's process.
+    """What visitors and their pages cost lately, in seconds of the page's process.
 
     Args:
         clock: Seconds.
+        opened: Gives how many pages a visitor opened within the last minute.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, opened: Callable[[str], int] = lambda _: 0) -> None:
+        self._visitors = Quota(HALF_S, _MAX_NAMES, clock)
+        self._pages: OrderedDict[str, Quota] = OrderedDict()  # of each visitor
+        self._opened = opened
         self._clock = clock
-        self._cost: OrderedDict[str, tuple[float, float]] = OrderedDict()  # and when that was
 
-    def charge(self, visitor: str, seconds: float) -> None:
-        """Charge a visitor."""
-        self._cost[visitor] = (self.of(visitor) + seconds, self._clock())
-        self._cost.move_to_end(visitor)
-        while len(self._cost) > _MAX_NAMES:
-            self._cost.popitem(last=False)
+    def charge(self, owner: Owner, seconds: float) -> None:
+        """Charge a visitor, and their page if it is known."""
+        self._visitors.charge(owner.visitor, seconds)
+        if owner.page:
+            self.charge_page(owner, seconds)
 
-    def of(self, visitor: str) -> float:
-        """Return what a visitor cost lately."""
-        cost, at_s = self._cost.get(visitor, (0.0, 0.0))
-        return float(cost * 0.5 ** ((self._clock() - at_s) / HALF_S)) if cost else 0.0
+    def charge_page(self, owner: Owner, seconds: float) -> None:
+        """Charge a page with what its visitor was charged with already."""
+        pages = self._pages.setdefault(owner.visitor, Quota(HALF_S, _MAX_PAGES, self._clock))
+        pages.charge(owner.page, seconds)
+        self._pages.move_to_end(owner.visitor)
+        while len(self._pages) > _MAX_NAMES:
+            self._pages.popitem(last=False)
 
-    def is_far_above(self, visitor: str) -> bool:
-        """Say whether a visitor cost far more than the others who are there; never, if there are none."""
-        own = self.of(visitor)
+    def of(self, owner: Owner) -> float:
+        """Return what a visitor, or a page, cost lately."""
+        if not owner.page:
+            return self._visitors.of(owner.visitor)
+        pages = self._pages.get(owner.visitor)
+        return 0.0 if pages is None else pages.of(owner.page)
+
+    def is_far_above(self, owner: Owner) -> bool:
+        """Say whether an event is of somebody who cost far more than others who are there; never, if there are none.
+
+        Visitors are compared with visitors. Of one that is far above them a page that cost little itself is not; of
+        any, a page is that cost far more than the one beside it that cost least.
+        """
+        has_pages = owner.page != "" and self._opened(owner.visitor) <= _MANY_PAGES  # else they are but names
+        if has_pages and self.of(owner) <= PAGE_FREE_S:
+            return False
+        return self._is_far_above_visitors(owner.visitor) or (has_pages and self._is_far_above_neighbours(owner))
+
+    def _is_far_above_visitors(self, visitor: str) -> bool:
+        own = self._visitors.of(visitor)
         if own <= FREE_S:
             return False
-        since_s = self._clock() - THERE_S
-        others = [self.of(name) for name, (_, at_s) in self._cost.items() if name != visitor and at_s > since_s]
+        others = [self._visitors.of(name) for name in self._visitors.since(THERE_S) if name != visitor]
         return bool(others) and own > FAR_ABOVE * median(others)
+
+    def _is_far_above_neighbours(self, owner: Owner) -> bool:
+        pages = self._pages[owner.visitor]
+        others = [pages.of(page) for page in pages.since(THERE_S) if page != owner.page]
+        return bool(others) and pages.of(owner.page) > FAR_ABOVE * min(others)
+
+
+class Bill:
+    """What one event costs; what was charged before its page was known goes to that, too.
+
+    Args:
+        charges: Where it goes.
+        visitor: Whose event it is.
+    """
+
+    def __init__(self, charges: Charges, visitor: str) -> None:
+        self._charges = charges
+        self._owner = Owner(visitor)
+        self._before_s = 0.0
+
+    def charge(self, seconds: float) -> None:
+        """Charge for some work."""
+        self._charges.charge(self._owner, seconds)
+        self._before_s += 0.0 if self._owner.page else seconds
+
+    def is_of(self, owner: Owner) -> None:
+        """Learn whose event it is."""
+        self._owner = owner
+        self._charges.charge_page(owner, self._before_s)
+        self._before_s = 0.0
 
 
 class Pacing:
@@ -67,7 +136,7 @@ class Pacing:
 
     Args:
         charges: What visitors cost.
-        waiting: Gives the visitors of whom an event waits.
+        waiting: Gives those of whom an event waits.
         late_s: Gives how late the loop is.
         clock: Seconds.
     """
@@ -75,7 +144,7 @@ class Pacing:
     def __init__(
         self,
         charges: Charges,
-        waiting: Callable[[], Iterable[str]],
+        waiting: Callable[[], Iterable[Owner]],
         late_s: Callable[[], float],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -85,31 +154,31 @@ class Pacing:
         self._clock = clock
         self._let_in_s = clock() - LOOK_S
 
-    def may_begin(self, visitor: str, came_s: float) -> bool:
+    def may_begin(self, owner: Owner, came_s: float) -> bool:
         """Say whether an event that came at a time may begin; of those held back one at a time.
 
         Args:
-            visitor: Whose event it is.
+            owner: Whose event it is.
             came_s: When it came.
         """
         now_s = self._clock()
-        if not self._charges.is_far_above(visitor) or now_s - came_s >= MOST_HELD_S:
+        if not self._charges.is_far_above(owner) or now_s - came_s >= MOST_HELD_S:
             return True
-        if now_s - self._let_in_s < LOOK_S or self._has_others_to_serve(visitor):
+        if now_s - self._let_in_s < LOOK_S or self._has_others_to_serve(owner):
             return False
         self._let_in_s = now_s
         return True
 
-    async def wait(self, visitor: str) -> None:
+    async def wait(self, owner: Owner) -> None:
         """Wait until an event that comes now may begin."""
         came_s = self._clock()
-        while not self.may_begin(visitor, came_s):
+        while not self.may_begin(owner, came_s):
             await asyncio.sleep(LOOK_S)
 
-    def _has_others_to_serve(self, visitor: str) -> bool:
+    def _has_others_to_serve(self, owner: Owner) -> bool:
         if self._late_s() > LATE_S:
             return True
-        return any(one != visitor and not self._charges.is_far_above(one) for one in set(self._waiting()))
+        return any(one != owner and not self._charges.is_far_above(one) for one in set(self._waiting()))
 
 
 class Handle(Protocol):

@@ -17,9 +17,11 @@ from prompt_debugger.ui.web.admission.pacing import (
     LOOK_S,
     MOST_HELD_S,
     THERE_S,
+    Bill,
     Charges,
     LoopLag,
     Metered,
+    Owner,
     Pacing,
 )
 from tests.clock import Clock
@@ -31,8 +33,8 @@ def charges(clock):
     """A class of five, each of whom ran something, and one who never stops."""
     charges = Charges(clock)
     for number in range(5):
-        charges.charge(f"honest {number}", 0.1 * (number + 1))
-    charges.charge("hostile", 10.0)
+        charges.charge(Owner(f"honest {number}"), 0.1 * (number + 1))
+    charges.charge(Owner("hostile"), 10.0)
     return charges
 
 
@@ -51,105 +53,170 @@ def page(charges, clock):
 
 def test_what_a_visitor_cost_is_forgotten_by_half(clock):
     charges = Charges(clock)
-    charges.charge("a", 4.0)
+    charges.charge(Owner("a"), 4.0)
     clock.now += HALF_S
-    halved = charges.of("a")
-    charges.charge("a", 1.0)
+    halved = charges.of(Owner("a"))
+    charges.charge(Owner("a"), 1.0)
 
-    assert (halved, charges.of("a"), charges.of("nobody")) == (2.0, 3.0, 0.0)
+    assert (halved, charges.of(Owner("a")), charges.of(Owner("nobody"))) == (2.0, 3.0, 0.0)
 
 
 def test_far_above_is_far_above_the_one_in_the_middle(charges):
-    assert [charges.is_far_above(name) for name in ("hostile", "honest 4", "honest 0", "nobody")] == [
+    assert [charges.is_far_above(Owner(name)) for name in ("hostile", "honest 4", "honest 0", "nobody")] == [
         True, False, False, False,
     ]  # fmt: skip
 
 
 def test_one_who_cost_about_as_much_as_the_others_is_not_far_above(charges, clock):
     for number in range(5):
-        charges.charge(f"honest {number}", 10.0 / FAR_ABOVE)
+        charges.charge(Owner(f"honest {number}"), 10.0 / FAR_ABOVE)
 
-    assert not charges.is_far_above("hostile")
+    assert not charges.is_far_above(Owner("hostile"))
 
 
 def test_little_is_never_far_above(clock):
     charges = Charges(clock)
-    charges.charge("quiet", 0.001)
-    charges.charge("busy", FREE_S)
+    charges.charge(Owner("quiet"), 0.001)
+    charges.charge(Owner("busy"), FREE_S)
 
-    assert not charges.is_far_above("busy")
+    assert not charges.is_far_above(Owner("busy"))
 
 
 def test_who_has_the_page_alone_is_never_far_above(clock):
     charges = Charges(clock)
-    charges.charge("alone", 1_000.0)
+    charges.charge(Owner("alone"), 1_000.0)
 
-    assert not charges.is_far_above("alone")
+    assert not charges.is_far_above(Owner("alone"))
 
 
 def test_who_left_does_not_count(charges, clock):
     clock.now += THERE_S
-    charges.charge("hostile", 10.0)
+    charges.charge(Owner("hostile"), 10.0)
 
-    assert not charges.is_far_above("hostile")
+    assert not charges.is_far_above(Owner("hostile"))
 
 
 def test_no_more_visitors_are_remembered_than_may_be(clock):
     charges = Charges(clock)
     for number in range(2 * pacing._MAX_NAMES):
-        charges.charge(f"address {number}", 1.0)
+        charges.charge(Owner(f"address {number}"), 1.0)
 
-    assert len(charges._cost) == pacing._MAX_NAMES
-    assert charges.of("address 0") == 0.0
+    assert len(charges._visitors) == pacing._MAX_NAMES
+    assert charges.of(Owner("address 0")) == 0.0
+
+
+@pytest.fixture
+def class_room(clock):
+    """One address among others: forty pages of it never stop, one has cost little."""
+    charges = Charges(clock)
+    for number in range(5):
+        charges.charge(Owner(f"honest {number}", "page"), 0.1)
+    for number in range(40):
+        charges.charge(Owner("class", f"hostile {number}"), 10.0)
+    charges.charge(Owner("class", "neighbour"), 0.1)
+    return charges
+
+
+def test_a_page_that_cost_little_is_not_held_back_for_its_neighbours(class_room):
+    pages = ("hostile 0", "hostile 39", "neighbour", "a new page", "")
+
+    assert [class_room.is_far_above(Owner("class", name)) for name in pages] == [True, True, False, False, True]
+
+
+def test_where_one_address_is_alone_its_pages_are_compared(clock):
+    charges = Charges(clock)
+    for number in range(40):
+        charges.charge(Owner("class", f"hostile {number}"), 10.0)
+    alone = charges.is_far_above(Owner("class", "hostile 0"))
+    charges.charge(Owner("class", "neighbour"), 0.1)
+
+    assert (alone, charges.is_far_above(Owner("class", "hostile 0"))) == (False, True)
+    assert not charges.is_far_above(Owner("class", "neighbour"))
+
+
+def test_pages_that_a_script_opens_by_the_dozen_count_as_their_address(clock):
+    charges = Charges(clock, opened=lambda visitor: 100 * (visitor == "script"))
+    charges.charge(Owner("honest", "page"), 0.1)
+    for number in range(100):
+        charges.charge(Owner("script", f"page {number}"), 0.5)
+
+    assert charges.is_far_above(Owner("script", "a new page"))
+    assert not charges.is_far_above(Owner("honest", "page"))
+
+
+def test_a_neighbour_waits_for_nobody_and_the_heavy_pages_wait_for_the_neighbour(class_room, clock):
+    line = [Owner("class", "neighbour")]
+    pacing = Pacing(class_room, lambda: line, lambda: 0.0, clock)
+
+    assert not pacing.may_begin(Owner("class", "hostile 0"), clock.now)
+    assert pacing.may_begin(Owner("class", "neighbour"), clock.now)
+
+
+def test_what_an_event_cost_before_its_page_was_known_is_charged_to_the_page(clock):
+    charges = Charges(clock)
+    bill = Bill(charges, "a")
+    bill.charge(1.0)
+    bill.is_of(Owner("a", "page"))
+    bill.charge(2.0)
+
+    assert (charges.of(Owner("a", "page")), charges.of(Owner("a"))) == (3.0, 3.0)
+
+
+def test_pages_of_a_visitor_do_not_pile_up(clock):
+    charges = Charges(clock)
+    for number in range(2 * pacing._MAX_PAGES):
+        charges.charge(Owner("a", f"page {number}"), 1.0)
+
+    assert len(charges._pages["a"]) == pacing._MAX_PAGES
 
 
 def test_who_cost_far_more_begins_later_while_others_wait(page, clock):
-    page.line = ["honest 0"]
+    page.line = [Owner("honest 0")]
 
-    assert not page.pacing.may_begin("hostile", clock.now)
+    assert not page.pacing.may_begin(Owner("hostile"), clock.now)
 
 
 def test_who_cost_far_more_begins_later_while_the_loop_is_late(page, clock):
     page.late = 2 * LATE_S
 
-    assert not page.pacing.may_begin("hostile", clock.now)
+    assert not page.pacing.may_begin(Owner("hostile"), clock.now)
 
 
 def test_who_cost_far_more_begins_at_once_where_nobody_waits(page, clock):
-    page.line, page.late = ["hostile"], LATE_S / 2
+    page.line, page.late = [Owner("hostile")], LATE_S / 2
 
-    assert page.pacing.may_begin("hostile", clock.now)
+    assert page.pacing.may_begin(Owner("hostile"), clock.now)
 
 
 def test_those_who_are_held_back_do_not_hold_each_other_back(page, charges, clock):
-    charges.charge("another", 10.0)
-    page.line = ["another"]
+    charges.charge(Owner("another"), 10.0)
+    page.line = [Owner("another")]
 
-    assert page.pacing.may_begin("hostile", clock.now)
+    assert page.pacing.may_begin(Owner("hostile"), clock.now)
 
 
 def test_others_always_begin_at_once(page, clock):
-    page.line, page.late = ["honest 0", "hostile"], 100.0
+    page.line, page.late = [Owner("honest 0"), Owner("hostile")], 100.0
 
-    assert page.pacing.may_begin("honest 4", clock.now)
-    assert page.pacing.may_begin("a new one", clock.now)
+    assert page.pacing.may_begin(Owner("honest 4"), clock.now)
+    assert page.pacing.may_begin(Owner("a new one"), clock.now)
 
 
 def test_those_who_waited_begin_one_after_the_other(page, clock):
-    began = [page.pacing.may_begin("hostile", clock.now) for _ in range(3)]
+    began = [page.pacing.may_begin(Owner("hostile"), clock.now) for _ in range(3)]
     clock.now += LOOK_S
 
-    assert (began, page.pacing.may_begin("hostile", clock.now)) == ([True, False, False], True)
+    assert (began, page.pacing.may_begin(Owner("hostile"), clock.now)) == ([True, False, False], True)
 
 
 def test_nobody_is_shut_out(page, charges, clock):
-    page.line, page.late, came_s = ["honest 0"], 100.0, clock.now
+    page.line, page.late, came_s = [Owner("honest 0")], 100.0, clock.now
     clock.now += MOST_HELD_S - 0.1
-    charges.charge("hostile", 10.0)
-    before = page.pacing.may_begin("hostile", came_s)
+    charges.charge(Owner("hostile"), 10.0)
+    before = page.pacing.may_begin(Owner("hostile"), came_s)
     clock.now += 0.1
 
-    assert (before, page.pacing.may_begin("hostile", came_s)) == (False, True)
+    assert (before, page.pacing.may_begin(Owner("hostile"), came_s)) == (False, True)
 
 
 class Loop:
@@ -240,7 +307,7 @@ class Kept:
     """A page's memory in which one visitor waits."""
 
     def __init__(self):
-        self.line, self.was_asked = ["9.9.9.9"], asyncio.Event()
+        self.line, self.was_asked = [Owner("9.9.9.9")], asyncio.Event()
 
     def waiting(self):
         self.was_asked.set()
@@ -250,8 +317,8 @@ class Kept:
 async def test_the_door_holds_an_event_back_before_it_reads_its_body():
     kept = Kept()
     door = EventGuard(None, None, kept, PUBLIC_ADMISSION)
-    door._charges.charge("9.9.9.9", 0.1)
-    door._charges.charge("1.1.1.1", 100.0)
+    door._charges.charge(Owner("9.9.9.9"), 0.1)
+    door._charges.charge(Owner("1.1.1.1"), 100.0)
     read = asyncio.Event()
 
     hostile = asyncio.create_task(_post(door, "1.1.1.1", read))
