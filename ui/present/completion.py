@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 
 from prompt_debugger.core.base.types import JSON, ChatResult, Completion, JSONObject, Trace
+from prompt_debugger.ui.present.chunks import chunk_timing
 from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.reasons import why_no_answer
@@ -31,6 +32,7 @@ def completion_payload(trace: Trace, *, raw_text: str = "", chat_text: str = "",
             "raw": _raw(trace.raw, raw_text, special, why, streaming=streaming),
             "stream": _stream(trace.chat_stream, chat_text, special, why, streaming=streaming),
             "message": _message(trace.chat, why),
+            "timing": chunk_timing(trace),
         }
     )
 

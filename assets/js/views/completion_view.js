@@ -1,6 +1,7 @@
 // @ts-check
 // What came back, three ways: the raw stream, the streamed chat, the chat message as the server returned it.
 import { builders } from "../lib/builders.js";
+import { chunkLine } from "./chunk_line.js";
 import { button, copyText, make } from "../lib/dom.js";
 import { drawJson, drawMarked, lightJson, walkJson } from "./json_view.js";
 import { onLight } from "./linking.js";
@@ -50,6 +51,8 @@ builders.completion = (root, name) => {
     show(decoded) {
       const content = decoded ? decoded.header : null;
       panes.forEach((pane) => content && draw(pane, content[pane.kind]));
+      root.querySelector(".pd-chunks")?.remove();
+      if (content && content.timing) root.append(chunkLine(content.timing, name));
     },
   };
 };
