@@ -58,16 +58,14 @@ async function reload() {
     replaceRequest: (text) => ((editor = text), true),
     editorView: () => ({ dom: { contains: () => true }, state: { doc: editorDoc, selection: { main: selected } } }),
     under: ({ target }, box) => (target === box ? {} : null),
-    reopenKept: async (run) => (reopened = run),
-    compareKept: (ids) => (comparedAgain = ids),
     open: (panel) => (shownPanel = panel),
     compareInAddress() {},
     panelOfAddress: () => address.tab,
     runsOfAddress: () => address.runs,
-    forgetRuns() {},
-    forgetServers() {},
-    forgetRoom: () => (forgotten += 1),
   });
+  loaded.host.reopenKept = async (run) => (reopened = run);
+  loaded.host.compareKept = (ids) => (comparedAgain = ids);
+  loaded.onForget(() => (forgotten += 1));
   loaded.host.sharePage = { tool_parsers: ["none", "hermes"], reasoning_parsers: ["none"], takes_model: true };
   return loaded;
 }

@@ -25,7 +25,7 @@ test("a browser that shall keep nothing keeps nothing, and forgets what it had",
   isKeeping = false;
   pd.keepRoom("main", 40);
   assert.equal(pd.readRoom("parse"), null);
-  pd.forgetRoom();
+  pd.forgetAll();
   isKeeping = true;
   assert.deepEqual([pd.readRoom("parse"), pd.readRoom("main")], [null, null]);
 });

@@ -135,7 +135,7 @@ test("an address that holds a key is not saved, nor one that is missing; one is 
   }
   assert.equal(pd.savedServers().length, 1);
   assert.ok(![...stored.values()].join().includes("pw@"));
-  pd.forgetServers();
+  pd.forgetAll();
   assert.equal(pd.savedServers().length, 0);
 });
 

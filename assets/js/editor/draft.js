@@ -4,12 +4,9 @@ import { compareInAddress, panelOfAddress, runsOfAddress } from "../page/address
 import { builders } from "../lib/builders.js";
 import { make, under } from "../lib/dom.js";
 import { editorView, replaceRequest } from "./editor_link.js";
-import { compareKept, forgetRuns, reopenKept } from "../page/history.js";
-import { host } from "../lib/host.js";
-import { forgetRoom } from "../page/kept_room.js";
+import { forgetAll, host } from "../lib/host.js";
 import { open as openPanel } from "../views/linking.js";
 import { editedByHand, takenOver } from "../page/outdated.js";
-import { forgetServers } from "../page/servers.js";
 import { packPayload } from "../lib/packing.js";
 
 /**
@@ -172,9 +169,7 @@ export const setKeeping = (isOn) => {
   } catch {
     // nothing is kept anyhow
   }
-  if (!isOn) forgetRuns();
-  if (!isOn) forgetServers();
-  if (!isOn) forgetRoom();
+  if (!isOn) forgetAll();
   /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll(".pd-keep-switch input")).forEach((box) => (box.checked = isOn));
 };
 
@@ -257,13 +252,13 @@ async function restored(kept, fields) {
  */
 async function reopen(kept, text) {
   const isFree = () => !isTouched;
-  if (kept.run) await reopenKept(kept.run, text, isFree);
+  if (kept.run) await host.reopenKept?.(kept.run, text, isFree);
   const panel = panelOfAddress() || kept.panel;
   if (!panel || !isFree() || !document.getElementById("pd-panel-" + panel)) return;
   host.panelChosen = true; // the end of drawing opens no other
   openPanel(panel);
   const compared = runsOfAddress().length ? runsOfAddress() : kept.compared;
-  if (panel === "compare" && Array.isArray(compared)) compareKept(compared);
+  if (panel === "compare" && Array.isArray(compared)) host.compareKept?.(compared);
 }
 
 builders.draft = (root) => {

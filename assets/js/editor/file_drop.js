@@ -1,10 +1,10 @@
 // @ts-check
 // A file takes the place of the request: dropped anywhere on the page, or chosen. What it holds is read like a paste.
+import { host } from "../lib/host.js";
 import { button, make, under } from "../lib/dom.js";
 import { anotherText } from "./draft.js";
 import { editorView, replaceRequest } from "./editor_link.js";
 import { bundleInPicture, bundleInText, isPng } from "../lib/embedded.js";
-import { openPacked } from "../page/share.js";
 
 const MOST_BYTES = 8_000_000; // as much as is read of a HAR
 const OVER = "pdFileOver";
@@ -24,8 +24,8 @@ export function refusal(size, text) {
 
 /** @param {string | null} packed */
 function openEmbedded(packed) {
-  if (!packed || !openPacked) return false;
-  openPacked(packed);
+  if (!packed || !host.openPacked) return false;
+  host.openPacked(packed);
   return true;
 }
 

@@ -26,10 +26,31 @@ export const host = {
   readRoom: null, // (name): how the page was laid out before; null if that is not known
   /** @type {((name: string, value: unknown) => void) | null} */
   keepRoom: null, // (name, value): how the page is laid out, for the next time
+  /** @type {((id: number, text: string | null, isFree: () => boolean) => unknown) | null} */
+  reopenKept: null, // (id, text, isFree): shows a run of the history again; isFree: nobody has done anything meanwhile
+  /** @type {((ids: number[]) => unknown) | null} */
+  compareKept: null, // (ids): puts two runs of the history side by side
+  /** @type {((packed: string) => void) | null} */
+  openPacked: null, // (packed): opens a run as the page's server reads it
   panelChosen: false, // somebody opened a panel by hand: the end of a run opens none
   /** @type {SharePage | null} */
   sharePage: null, // what the page takes from links
 };
+
+/** @type {(() => unknown)[]} */
+const forgetListeners = [];
+
+/**
+ * `listener` takes back what this browser keeps, once nothing is to be kept any more.
+ * @param {() => unknown} listener
+ */
+export function onForget(listener) {
+  forgetListeners.push(listener);
+}
+
+export function forgetAll() {
+  forgetListeners.forEach((listener) => listener());
+}
 
 /** @type {((verdict: VerdictPayload) => void)[]} */
 const verdictListeners = [];

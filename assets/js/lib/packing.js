@@ -54,3 +54,16 @@ async function packPayload(header) {
 }
 
 export { base64url, bytesOf, packPayload, packText, squeeze, unpackText, TOO_LONG };
+
+/**
+ * @param {BlobPart} bytes
+ * @param {string} type
+ * @param {string} name
+ */
+export function saveFile(bytes, type, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([bytes], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

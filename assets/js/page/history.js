@@ -6,11 +6,10 @@ import { addRun, chooseRuns, offerRuns } from "../tools/comparison_view.js";
 import { button, make, prose } from "../lib/dom.js";
 import { isKeeping, keepCurrentRun, keepOpened, keepRunning, keepSwitch, keepTarget, mayKeep, runIsOver } from "../editor/draft.js";
 import { editorView, replaceRequest } from "../editor/editor_link.js";
-import { host, onVerdict } from "../lib/host.js";
+import { host, onForget, onVerdict } from "../lib/host.js";
 import { open as openPanel } from "../views/linking.js";
 import { isOutdated, openedRun } from "./outdated.js";
-import { packText, unpackText } from "../lib/packing.js";
-import { openPacked, saveFile } from "./share.js";
+import { packText, saveFile, unpackText } from "../lib/packing.js";
 
 /**
  * @typedef {{ id: number, at: number, title: string, badge: string, tone: string, sentence: string, ended: string, target: string,
@@ -79,7 +78,7 @@ async function makeRoom() {
   if (old.length) await drop(old.map((run) => run.id));
 }
 
-export const forgetRuns = async () => {
+const forgetRuns = async () => {
   await settled((await store("readwrite")).clear());
   await redraw();
 };
@@ -158,7 +157,7 @@ function asked(run, isEdited) {
  * @param {string | null} text
  * @param {() => boolean} isFree
  */
-export const reopenKept = async (id, text, isFree) => {
+const reopenKept = async (id, text, isFree) => {
   try {
     /** @type {KeptRun | undefined} */
     const run = await settled((await store("readonly")).get(id));
@@ -174,10 +173,14 @@ export const reopenKept = async (id, text, isFree) => {
 
 // Puts the runs side by side again that were so before a reload.
 /** @param {number[]} ids */
-export const compareKept = async (ids) => {
+const compareKept = async (ids) => {
   await redraw();
   chooseRuns(ids);
 };
+
+host.reopenKept = reopenKept;
+host.compareKept = compareKept;
+onForget(forgetRuns);
 
 // A title that was typed for a report is the run's name here, too.
 /** @param {string} title */
@@ -194,7 +197,7 @@ function reopen(run) {
   if (run.ran !== null && replaceRequest(run.ran)) {
     openedRun(run.ran);
     view?.ask("submit", asked(run, false));
-  } else openPacked?.(run.packed); // its text held a key: the masked one of the file takes its place
+  } else host.openPacked?.(run.packed); // its text held a key: the masked one of the file takes its place
   keepOpened(run);
   view?.show(false);
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // How the page is divided, and what wraps: kept in this browser, if anything is.
 import { isKeeping } from "../editor/draft.js";
+import { onForget } from "../lib/host.js";
 
 const ROOM = "pd-room";
 
@@ -35,10 +36,10 @@ export function keepRoom(name, value) {
   }
 }
 
-export function forgetRoom() {
+onForget(() => {
   try {
     globalThis.localStorage.removeItem(ROOM);
   } catch {
     // nothing is kept anyhow
   }
-}
+});

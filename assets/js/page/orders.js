@@ -7,7 +7,7 @@ import { prose } from "../lib/dom.js";
 import { replaceRequest } from "../editor/editor_link.js";
 import { host, onVerdict } from "../lib/host.js";
 import { open } from "../views/linking.js";
-import { saveFile } from "./share.js";
+import { saveFile } from "../lib/packing.js";
 
 /** @type {unknown} */
 let value = ""; // what is asked for, until gradio takes it

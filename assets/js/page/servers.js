@@ -4,6 +4,7 @@
 import { builders } from "../lib/builders.js";
 import { button, make, prose } from "../lib/dom.js";
 import { isKeeping, keepTarget, mayKeep } from "../editor/draft.js";
+import { onForget } from "../lib/host.js";
 
 /**
  * @typedef {string | null} Value Of a field under Target.
@@ -49,14 +50,14 @@ function write(servers) {
   if (view) view.draw();
 }
 
-export const forgetServers = () => {
+onForget(() => {
   try {
     globalThis.localStorage.removeItem(SERVERS);
   } catch {
     // nothing is kept anyhow
   }
   if (view) view.draw();
-};
+});
 
 /**
  * @param {Value} one

@@ -6,7 +6,7 @@ import { addRun } from "../tools/comparison_view.js";
 import { button, make, prose } from "../lib/dom.js";
 import { hasSharedRun, nameCurrentRun, sharedRunWords, timeWords } from "./history.js";
 import { host, onVerdict } from "../lib/host.js";
-import { packPayload, packText, TOO_LONG } from "../lib/packing.js";
+import { packPayload, packText, saveFile, TOO_LONG } from "../lib/packing.js";
 import { savePicture } from "../views/picture.js";
 import { bundleInPicture, bundleInText } from "../lib/embedded.js";
 import { goToPlace } from "../views/place.js";
@@ -14,8 +14,6 @@ import { CHOICES, makeFragment, readFragment, readPlayground, settleLink } from 
 
 /** @typedef {import("./shared_link.js").LinkState} LinkState */
 
-/** @type {((packed: string) => void) | null} */
-export let openPacked = null; // as long as its view is there
 const SAME = { __type__: "update" }; // gradio leaves such a field as it is
 const EASY_CHARS = 8_000; // every chat program and tracker passes on that much
 const MOST_CHARS = 32_000;
@@ -143,7 +141,7 @@ builders.share = (root) => {
     say("Opening it \u2026");
     root.pdAsk("submit", { packed });
   };
-  openPacked = openRun;
+  host.openPacked = openRun;
 
   /**
    * @param {string} sentence
@@ -290,17 +288,4 @@ async function copy(text) {
   }
 }
 
-/**
- * @param {BlobPart} bytes
- * @param {string} type
- * @param {string} name
- */
-function saveFile(bytes, type, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([bytes], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
-export { applyLink, saveFile };
+export { applyLink };

@@ -6,7 +6,7 @@ import { commandBox } from "../views/offered_fix.js";
 import { button, copyText, make, prose, region, table, under } from "../lib/dom.js";
 import { applyRequest, order, tellAt } from "../page/orders.js";
 import { plural, visibleText } from "../lib/payload.js";
-import { saveFile } from "../page/share.js";
+import { saveFile } from "../lib/packing.js";
 
 /**
  * @typedef {{ key: string, name: string, finding: string | null, ticked: boolean, can_run: boolean, max_tokens: number | null,

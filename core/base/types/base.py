@@ -59,7 +59,7 @@ class Span(NamedTuple):
         """Tell pydantic what is a span outside: `[start, stop]`; imported only where something is written or read."""
         from prompt_debugger.core.base.types.outside import span_schema
 
-        return span_schema()
+        return span_schema(cls)
 
 
 class Stage(StrEnum):

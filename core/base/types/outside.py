@@ -11,21 +11,28 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from prompt_debugger.core.base.types.base import JSON, Span
+if TYPE_CHECKING:
+    from prompt_debugger.core.base.types.base import JSON, Span
 
 MAX_DEPTH = 100  # of a value inside a document; also what a request may have
 
 _WRAPPED = "$json"
 
 
-def span_schema() -> CoreSchema:
-    """Return the schema of a span: `[start, stop]`, 0 ≤ start ≤ stop."""
+def span_schema(span: Callable[[int, int], Span]) -> CoreSchema:
+    """Return the schema of a span: `[start, stop]`, 0 ≤ start ≤ stop; `span` makes it of the two."""
     number = core_schema.int_schema(ge=0)
-    return core_schema.no_info_after_validator_function(_span, core_schema.tuple_positional_schema([number, number]))
+
+    def span_of(ends: tuple[int, int]) -> Span:
+        if ends[0] > ends[1]:
+            raise PydanticCustomError("span", "[start, stop]")
+        return span(*ends)
+
+    return core_schema.no_info_after_validator_function(span_of, core_schema.tuple_positional_schema([number, number]))
 
 
 def tokens_schema(inner: CoreSchema, write: Callable[[Sequence[object]], JSON]) -> CoreSchema:
@@ -59,12 +66,6 @@ def mapping_schema(inner: CoreSchema) -> CoreSchema:
     keeps = core_schema.wrap_serializer_function_ser_schema(_mapping_to_json)
     # The serializer that the function is given is the inner schema's own.
     return core_schema.no_info_before_validator_function(_unwrapped, {**inner, "serialization": keeps})
-
-
-def _span(ends: tuple[int, int]) -> Span:
-    if ends[0] > ends[1]:
-        raise PydanticCustomError("span", "[start, stop]")
-    return Span(*ends)
 
 
 def _wrapped(value: JSON) -> JSON:

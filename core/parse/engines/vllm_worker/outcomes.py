@@ -14,11 +14,11 @@ from dataclasses import replace
 from typing import Any
 
 from prompt_debugger.core.parse.engines.vllm_worker import release
+from prompt_debugger.core.parse.engines.vllm_worker.errors import plain_error
 from prompt_debugger.core.parse.engines.vllm_worker.message import Message, trimmed
 from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
 from prompt_debugger.core.parse.engines.vllm_worker.pieces import pieces_of_output
 from prompt_debugger.core.parse.engines.vllm_worker.runs import Setting, build_request
-from prompt_debugger.core.parse.engines.vllm_worker.service import plain_error
 from prompt_debugger.core.parse.engines.vllm_worker.splits import Stream, TrimmedStream, compare
 from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import (
     StandIn,

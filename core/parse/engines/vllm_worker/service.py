@@ -15,15 +15,13 @@ import importlib
 import importlib.util
 import json
 import os
-import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from prompt_debugger.core.parse.engines.vllm_worker.errors import plain_error
 from prompt_debugger.core.sandbox.lock import Memory, Readable, allow_cpu, lock_in
-
-_PATH = re.compile(r"(?<![\w:/])(?:/[\w.@+~-]+)+/([\w.@+~-]+)")
 
 
 def load() -> Callable[[BinaryIO, BinaryIO], None]:
@@ -61,12 +59,6 @@ def _serve(outcomes: Any, hello: dict[str, Any], source: BinaryIO, sink: BinaryI
         answer = _answer(outcomes, order)
         allow_cpu(0)
         _write(sink, answer | {"used_s": time.process_time() - begun_s})
-
-
-def plain_error(error: BaseException) -> str:
-    """Return an exception as one line, folders cut from the paths in it."""
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return _PATH.sub(r"\1", " ".join(text.split()))[:600]
 
 
 def _answer(outcomes: Any, order: dict[str, Any]) -> dict[str, Any]:
