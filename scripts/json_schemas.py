@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,8 +17,21 @@ sys.path.insert(0, str(ROOT))
 from prompt_debugger.core.report.wire.schemas import DOCUMENTS, schema_of_class  # noqa: E402
 from prompt_debugger.core.tools.conversation.documents import ConversationDocument  # noqa: E402  # the checkout comes first
 from prompt_debugger.core.tools.experiments.json import ANSWERS  # noqa: E402
-from prompt_debugger.core.tools.fixes.documents import DOCUMENTS as OF_FIXES  # noqa: E402
+from prompt_debugger.core.tools.fixes.experiments import ExperimentDocument  # noqa: E402
+from prompt_debugger.core.tools.fixes.margin import TriggerMargin  # noqa: E402
+from prompt_debugger.core.tools.fixes.offered import OfferedFix  # noqa: E402
+from prompt_debugger.core.tools.fixes.shrink import Shrunk  # noqa: E402
+from prompt_debugger.core.tools.fixes.shrink_output import ShrunkOutput  # noqa: E402
+from prompt_debugger.core.tools.fixes.trial import UpstreamTest  # noqa: E402
 
+OF_FIXES: Mapping[str, type] = {
+    "cure": OfferedFix,
+    "experiments": ExperimentDocument,
+    "shrink": Shrunk,
+    "shrink-output": ShrunkOutput,
+    "trigger-margin": TriggerMargin,
+    "upstream-test": UpstreamTest,
+}
 FOLDER = ROOT / "docs" / "schema"
 
 

@@ -11,8 +11,8 @@ from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.base.interpreter import python_that_has
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.tools.fixes.documents import UpstreamTestDocument
-from prompt_debugger.core.tools.fixes.trial import Trial, try_test
+from prompt_debugger.core.report.wire import dump_document
+from prompt_debugger.core.tools.fixes.trial import Trial, UpstreamTest, try_test
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, without_note
 from prompt_debugger.ui.cli.output import OK, log, print_json
 from prompt_debugger.ui.cli.sharing import read_bundle_file
@@ -79,7 +79,7 @@ def _sentence(trial: Trial | None, engine: str) -> str:
 
 
 def _document(source: str, trial: Trial | None, engine: str) -> JSONObject:
-    document = UpstreamTestDocument(
+    document = UpstreamTest(
         engine=engine,
         test=source,
         run=trial is not None and trial.fails is not None,
@@ -87,4 +87,4 @@ def _document(source: str, trial: Trial | None, engine: str) -> JSONObject:
         fails=None if trial is None else trial.fails,
         told="" if trial is None else trial.told,
     )
-    return document.model_dump(mode="json")
+    return dump_document(document)

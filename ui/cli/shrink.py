@@ -63,7 +63,7 @@ def _run_raw(options: argparse.Namespace) -> int:
     else:
         print_text(shrunk.raw + "\n")
     before, after = shrunk.size
-    what = f"{shrunk.fault.kind} {shrunk.fault.name}".strip()
+    what = f"{shrunk.fault} {shrunk.call or ''}".strip()
     log(f"{what}: {before} characters became {after} in {shrunk.steps} steps")
     return FOUND
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.request import body_text
-from prompt_debugger.core.tools.fixes.experiments import UNCHANGED, Change, Experiment, Plan, Step, can_run
+from prompt_debugger.core.tools.fixes.experiments import UNCHANGED, CallGain, Experiment, Plan, Step, can_run
 from prompt_debugger.core.tools.fixes.patch import apply_patch
 from prompt_debugger.core.tools.fixes.shrink import Shrinking, Shrunk
 from prompt_debugger.core.tools.fixes.trial import Trial
@@ -123,7 +123,7 @@ def _command(plan: Plan) -> str:
     return plan.command or ("" if plan.fix is None else plan.fix.command)
 
 
-def _change(change: Change) -> str:
+def _change(change: CallGain) -> str:
     if not change.pairs:
         return "no pair"
     sign = f"{change.returned:+d} {'call' if abs(change.returned) == 1 else 'calls'}".replace("-", "\u2212")

@@ -107,9 +107,9 @@ class VerifyRow:
     debugger: RowAccount
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateRecord:
-    """A share and its 95 % interval.
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share with its 95 % interval.
 
     Attributes:
         value: From 0 to 1; `null` where `n` is 0.
@@ -176,10 +176,10 @@ class PairedRecord:
     fp: int
     fn: int
     tn: int
-    precision: RateRecord
-    recall: RateRecord
-    tool_call_f1: RateRecord
-    differences: Mapping[str, RateRecord]
+    precision: Rate
+    recall: Rate
+    tool_call_f1: Rate
+    differences: Mapping[str, Rate]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +236,7 @@ class SummaryAccount:
     invented: int
     cut: int
     leaked: int
-    rates: Mapping[str, RateRecord]
+    rates: Mapping[str, Rate]
     by_code: Mapping[str, int]
     by_stage: Mapping[str, int]
     by_tool: Mapping[str, tuple[int, int]]
@@ -244,7 +244,7 @@ class SummaryAccount:
     first_attempt_success: int
     draft_disagreements: int
     prompt_token_differences: int
-    minimax: Mapping[str, RateRecord] | None = None
+    minimax: Mapping[str, Rate] | None = None
     not_judged: Mapping[str, int] = dataclasses.field(default_factory=dict)
     baseline: PairedRecord | None = None
     gates: Mapping[str, bool] = dataclasses.field(default_factory=dict)

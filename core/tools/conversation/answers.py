@@ -17,7 +17,7 @@ class ToolAnswer:
     """What a tool answered.
 
     Attributes:
-        call_id: Id of the call, as the server gave it; `None` if it gave none.
+        call_id: Id of the call, as the server gave it, if it gave one.
         name: The tool.
         content: The answer.
     """

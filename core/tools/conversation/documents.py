@@ -7,33 +7,13 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from prompt_debugger.core.base.types import CallOutcome, JSONObject
+from prompt_debugger.core.tools.conversation.answers import ToolAnswer
+from prompt_debugger.core.tools.conversation.seam import SeamPlace
 from prompt_debugger.core.tools.conversation.turns import Conversation, ConversationTurn
 
 
 class _Document(BaseModel):
     model_config = ConfigDict(from_attributes=True, frozen=True)
-
-
-class SeamPlaceDocument(_Document):
-    """What stands at the first difference on one side.
-
-    Attributes:
-        where: `prompt` or `output` of the last turn, or the `next` prompt.
-        text: The differing token's text, or character; "" at an end.
-        lead: Text in front of it.
-        tail: Text behind it.
-        token_id: Its id; `null` where texts are compared.
-        field: Request field that it shows, if any.
-        template_line: Line of the template that wrote it, from 1, where known.
-    """
-
-    where: Literal["prompt", "output", "next"]
-    text: str
-    lead: str
-    tail: str
-    token_id: int | None
-    field: str | None
-    template_line: int | None
 
 
 class SeamDocument(_Document):
@@ -59,25 +39,11 @@ class SeamDocument(_Document):
     kept: int
     lost: int
     first: int | None
-    before: SeamPlaceDocument | None
-    after: SeamPlaceDocument | None
+    before: SeamPlace | None
+    after: SeamPlace | None
     cause: str
     problem: str
     sentence: str
-
-
-class AnswerDocument(_Document):
-    """What a tool answered.
-
-    Attributes:
-        call_id: Id of the call; `null` if the server gave none.
-        name: The tool.
-        content: The answer.
-    """
-
-    call_id: str | None
-    name: str
-    content: str
 
 
 class ConversationTurnDocument(_Document):
@@ -96,7 +62,7 @@ class ConversationTurnDocument(_Document):
         seam: How its prompt goes on from the turn before; `null` for the first.
     """
 
-    answers: list[AnswerDocument]
+    answers: tuple[ToolAnswer, ...]
     message: dict[str, JsonValue] | None
     finish_reason: str | None
     written: int
@@ -139,7 +105,7 @@ def conversation_to_json(conversation: Conversation) -> JSONObject:
 def _turn(turn: ConversationTurn) -> ConversationTurnDocument:
     trace = turn.trace
     return ConversationTurnDocument(
-        answers=[AnswerDocument.model_validate(answer) for answer in turn.answers],
+        answers=turn.answers,
         message=None if trace.chat is None else trace.chat.message,
         finish_reason=None if trace.chat is None else trace.chat.finish_reason,
         written=turn.written,

@@ -16,6 +16,7 @@ from prompt_debugger.core.render.probes import Support
 from prompt_debugger.core.tools.experiments.difference import Hunk
 from prompt_debugger.core.tools.experiments.switches import AbsentSwitch, Switch, Topic
 from prompt_debugger.core.tools.experiments.turn_causes import BreakCause
+from prompt_debugger.core.tools.experiments.variant import RenderFailure
 from prompt_debugger.core.tools.experiments.what_if import EffectKind
 
 _HUNKS = 50  # stretches of a difference that are listed
@@ -43,22 +44,6 @@ def _names(switches: Sequence[Switch]) -> list[str]:
 
 Spanned = tuple[int, int]
 _Cut = Annotated[str, AfterValidator(_cut)]
-
-
-class FailureDocument(Document):
-    """Why there is no prompt.
-
-    Attributes:
-        message: What happened, one sentence.
-        hint: The next step; "" if there is none.
-        template_line: Line of the template, from 1, where known.
-        template_column: Column, from 1, where known.
-    """
-
-    message: str
-    hint: str
-    template_line: int | None
-    template_column: int | None
 
 
 class PlaceDocument(Document):
@@ -153,7 +138,7 @@ class EffectDocument(Document):
     fields: tuple[str, ...]
     unit_count: int | None
     difference: DifferenceDocument | None
-    failure: FailureDocument | None
+    failure: RenderFailure | None
     text: str | None
 
 
@@ -171,7 +156,7 @@ class WhatIfDocument(Document):
 
     unit: _Unit
     unit_count: int | None
-    failure: FailureDocument | None
+    failure: RenderFailure | None
     effects: tuple[EffectDocument, ...]
     untried: Annotated[tuple[str, ...], BeforeValidator(_names)]
     absent: tuple[AbsentSwitch, ...]
@@ -188,7 +173,7 @@ class SideDocument(Document):
 
     text: str | None
     unit_count: int | None
-    failure: FailureDocument | None
+    failure: RenderFailure | None
 
 
 class ComparisonDocument(Document):
@@ -300,7 +285,7 @@ class TurnDocument(Document):
     prefill: int
     is_raw: bool
     broken: BreakDocument | None = Field(serialization_alias="break")
-    failure: FailureDocument | None
+    failure: RenderFailure | None
 
 
 class TurnsDocument(Document):

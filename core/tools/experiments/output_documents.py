@@ -9,6 +9,8 @@ from pydantic import AliasPath, BeforeValidator, Field
 
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject
 from prompt_debugger.core.tools.experiments.documents import Document, Spanned
+from prompt_debugger.core.tools.experiments.releases import CallHistory
+from prompt_debugger.core.tools.experiments.runs import Fact
 
 
 def _codes(findings: Sequence[Finding]) -> list[str]:
@@ -76,24 +78,6 @@ class ReleaseDocument(Document):
     tools_called: bool | None = Field(None, validation_alias=AliasPath("outcome", "tools_called"))
 
 
-class CallHistoryDocument(Document):
-    """One tool call through the releases.
-
-    Attributes:
-        name: Its name.
-        arguments: Its arguments, as the oldest release that takes it gives them.
-        taken_by: Releases that take it, oldest first.
-        appears_in: Releases that take it although the one before did not, each with the one before.
-        vanishes_in: Releases that do not take it although the one before did, each with the one before.
-    """
-
-    name: str
-    arguments: str
-    taken_by: tuple[str, ...]
-    appears_in: tuple[tuple[str, str], ...]
-    vanishes_in: tuple[tuple[str, str], ...]
-
-
 class ReleasesDocument(Document):
     """`releases` of `parse --releases`: which release takes which calls.
 
@@ -105,7 +89,7 @@ class ReleasesDocument(Document):
 
     parser: str
     rows: tuple[ReleaseDocument, ...]
-    calls: tuple[CallHistoryDocument, ...]
+    calls: tuple[CallHistory, ...]
 
 
 class ChangeDocument(Document):
@@ -122,20 +106,6 @@ class ChangeDocument(Document):
     kind: Literal["changed", "removed", "added"]
     left: JSON
     right: JSON
-
-
-class FactDocument(Document):
-    """One thing that the runs or their servers say differently.
-
-    Attributes:
-        label: What it is.
-        left: In the first run; `null` where it does not say.
-        right: In the second.
-    """
-
-    label: str
-    left: str | None
-    right: str | None
 
 
 class TextHunkDocument(Document):
@@ -205,7 +175,7 @@ class RunsDocument(Document):
     sentence: str
     explanation: str
     request: tuple[ChangeDocument, ...]
-    facts: tuple[FactDocument, ...]
+    facts: tuple[Fact, ...]
     prompt: TextsDocument
     raw: TextsDocument
     message: tuple[ChangeDocument, ...] | None

@@ -21,7 +21,7 @@ from prompt_debugger.core.tools.experiments.variant import Rendered, units_of
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that is known of the runs or of their servers; `None` where a run does not say.
+    """One thing that is known of the runs or of their servers, where they say it.
 
     Attributes:
         label: What it is.

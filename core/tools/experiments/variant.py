@@ -10,7 +10,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
 
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.protocols import Tokenizer
@@ -122,7 +124,7 @@ class RenderFailure:
     hint: str = ""
     template_line: int | None = None
     template_column: int | None = None
-    is_costly: bool = False
+    is_costly: Annotated[bool, Field(exclude=True)] = False
 
 
 def render_variant(variant: Variant, *, is_traced: bool = False) -> Rendered | RenderFailure:

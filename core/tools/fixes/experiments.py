@@ -17,10 +17,11 @@ from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import CallOutcome, JSONObject, Prompt, Severity, Trace
 from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.core.tools.experiments.difference import TokenDifference, diff_renders
+from prompt_debugger.core.tools.experiments.documents import DifferenceDocument
 from prompt_debugger.core.tools.experiments.variant import Rendered
-from prompt_debugger.core.tools.fixes.documents import ChangeDocument, ExperimentDocument
 from prompt_debugger.core.tools.fixes.margin import trigger_margin
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.core.tools.fixes.patch import apply_patch
@@ -32,7 +33,7 @@ from prompt_debugger.core.tools.verify.validity import check_calls
 
 __all__ = [
     "UNCHANGED",
-    "Change",
+    "CallGain",
     "Cost",
     "Experiment",
     "Plan",
@@ -54,20 +55,59 @@ _FIRST_SEED = 1000
 Runner: TypeAlias = Callable[[JSONObject, Plan], Awaitable[Trace]]
 
 
-class Change(NamedTuple):
-    """A variant against the unchanged request.
+@dataclass(frozen=True, slots=True)
+class CallGain:
+    """A variant against the unchanged request, over pairs of runs with the same number, and so the same seed.
 
     Attributes:
-        returned: Calls that came back more, over the pairs of runs; fewer are negative.
+        returned: Calls that came back more; fewer are negative.
         better: Pairs in which more calls came back.
         worse: Pairs in which fewer did.
-        pairs: Runs of both with the same number, and so with the same seed where there are several.
+        pairs: How many pairs there are.
     """
 
     returned: int
     better: int
     worse: int
     pairs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentDocument:
+    """A variant of the request, and what came of it.
+
+    Attributes:
+        name: What was changed; `unchanged` comes first.
+        finding: Code of the finding that it is to remove; `null` for several or none.
+        change: JSON Patch of the request; `null` if the request is as it was.
+        n: How many runs were made.
+        written: Whole calls in the raw outputs, over all runs.
+        returned: Calls in the answers.
+        dropped: Calls that were written and not returned.
+        valid: Returned calls that pass their schema.
+        finish_reasons: How often the server said which.
+        interval: Wilson's 95 % interval of returned per written; 0 to 1 where none was written.
+        command: Flags with which the variant's server is started; "" if it is the same one.
+        problem: Why a run could not be made; "" if all could.
+        against_unchanged: Change of the calls returned, run by run; `null` for the unchanged request itself.
+        trigger_margin: Mean probability of the marker that opens a call, less that of its best rival, where a call
+            could have begun; `null` where the server gave no log probabilities.
+    """
+
+    name: str
+    finding: str | None
+    change: tuple[JSONObject, ...] | None
+    n: int
+    written: int
+    returned: int
+    dropped: int
+    valid: int
+    finish_reasons: dict[str, int]
+    interval: tuple[float, float]
+    command: str = ""
+    problem: str = ""
+    against_unchanged: CallGain | None = None
+    trigger_margin: float | None = None
 
 
 @dataclass(slots=True)
@@ -130,12 +170,12 @@ class Experiment:
         margins = [margin.margin for trace in self.traces if (margin := trigger_margin(trace)) is not None]
         return sum(margins) / len(margins) if margins else None
 
-    def change_from(self, base: Experiment) -> Change:
+    def change_from(self, base: Experiment) -> CallGain:
         """Return the change against another variant, run by run."""
         before = {number: len(_calls(trace)) for number, trace in zip(base.numbers, base.traces, strict=True)}
         after = {number: len(_calls(trace)) for number, trace in zip(self.numbers, self.traces, strict=True)}
         steps = [after[number] - before[number] for number in before.keys() & after.keys()]
-        return Change(sum(steps), sum(step > 0 for step in steps), sum(step < 0 for step in steps), len(steps))
+        return CallGain(sum(steps), sum(step > 0 for step in steps), sum(step < 0 for step in steps), len(steps))
 
     def to_json(self, base: Experiment | None = None) -> JSONObject:
         """Return it as the run document has it.
@@ -146,7 +186,7 @@ class Experiment:
         document = ExperimentDocument(
             name=self.plan.name,
             finding=self.plan.finding,
-            change=[dict(operation) for operation in self.plan.patch] or None,
+            change=self.plan.patch or None,
             n=len(self.traces),
             written=self.written,
             returned=self.returned,
@@ -157,9 +197,9 @@ class Experiment:
             command=self.plan.command,
             problem=self.problem,
             trigger_margin=self.trigger_margin,
-            against_unchanged=None if base is None else ChangeDocument(**self.change_from(base)._asdict()),
+            against_unchanged=None if base is None else self.change_from(base),
         )
-        return document.model_dump(mode="json")
+        return dump_document(document)
 
 
 async def run_experiments(
@@ -314,7 +354,9 @@ def tried_fixes(first: Trace, experiments: list[Experiment]) -> dict[str, Offere
         if made is None or not made.traces:
             return fix
         worked = code not in made.codes and not _new_errors(first, made)
-        return replace(fix, tried=True, worked=worked, prompt_difference=prompt_change(first, made.traces[0]))
+        change = prompt_change(first, made.traces[0])
+        written = None if change is None else DifferenceDocument.model_validate(change)
+        return replace(fix, tried=True, worked=worked, prompt_difference=written)
 
     return {
         code: replace(tried(code, fix), alternatives=tuple(tried(code, one) for one in fix.alternatives))

@@ -10,9 +10,11 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from pydantic import computed_field
+
 from prompt_debugger.core.base.types import JSONObject, Parse, Place, SegmentKind, TokenLogprob, Trace
 from prompt_debugger.core.formats import FORMATS, TABLES
-from prompt_debugger.core.tools.fixes.documents import TriggerMarginDocument
+from prompt_debugger.core.report.wire.form import dump_document
 
 _ALTERNATIVES = 5  # the server is asked for, where the request does not say
 _LEAST = 3  # characters of a marker's first token: "<" alone may begin anything
@@ -40,11 +42,13 @@ class TriggerMargin:
     rival: str
     rival_probability: float
 
+    @computed_field  # type: ignore[prop-decorator]  # what pydantic documents
     @property
     def margin(self) -> float:
         """Probability of the marker less that of its best rival; below 0 where a call was the less likely."""
         return self.probability - self.rival_probability
 
+    @computed_field  # type: ignore[prop-decorator]  # as above
     @property
     def sentence(self) -> str:
         """What it says, in one sentence."""
@@ -56,7 +60,7 @@ class TriggerMargin:
 
     def to_json(self) -> JSONObject:
         """Return it as the run document has it."""
-        return TriggerMarginDocument.model_validate(self).model_dump(mode="json")
+        return dump_document(self)
 
 
 def trigger_margin(trace: Trace) -> TriggerMargin | None:

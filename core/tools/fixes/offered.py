@@ -9,57 +9,61 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import Field
 
 from prompt_debugger.core.base.types import Finding, JSONObject, Trace
 from prompt_debugger.core.complete import engine_of
 from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.diagnose.fixes import Change, Fix
 from prompt_debugger.core.diagnose.trace_queries import prompt_of
-from prompt_debugger.core.tools.experiments.difference import TokenDifference
-from prompt_debugger.core.tools.experiments.json import difference_to_json
-from prompt_debugger.core.tools.fixes.documents import FixDocument
+from prompt_debugger.core.report.wire.form import dump_document
+from prompt_debugger.core.tools.experiments.documents import DifferenceDocument
 from prompt_debugger.core.tools.fixes.patch import patch_between
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME
 
+T = TypeVar("T")
+_NotWritten = Annotated[T, Field(exclude=True)]
 UNREAD = frozenset({"generic", "harmony"})  # formats that the plugin does not read in vLLM
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedFix:
-    """What to change, and whether that was tried.
+    """What would remove a finding: `cure` of it under `run --experiments`, `null` where nothing is known.
 
     Attributes:
-        name: What it does, in few words.
-        kind: What it changes; a parser plugin is a matter of flags.
-        patch: Operations on the request.
-        command: Server flags to start with.
-        tool_parser: The tool parser that those flags name, where that is all they do.
+        name: What it changes, in few words.
+        kind: The request, the template, the server's flags, or the client.
+        patch: JSON Patch of the request; empty for other kinds.
+        command: Flags, or a command, for the server; "" for other kinds.
+        tried: Whether the changed run was made.
+        worked: Whether the finding was gone and no other error had come; `null` if not tried.
+        diff: What is changed in the chat template, as a unified diff; "" for other kinds.
+        client: Source of a function that corrects the message of an answer; "" for other kinds.
+        alternatives: Further fixes of the same finding.
+        prompt_difference: Which tokens of the prompt the changed run has, and which it lacks; `null` if not tried,
+            or if the prompt is the same.
+        tool_parser: The tool parser that the flags name, where that is all they do.
         reasoning_parser: The reasoning parser, likewise.
         plugin: Family of the parser plugin with which the server is started; "" for none.
-        template: The changed chat template, for a fix of that kind.
-        diff: What is changed in the template, as a unified diff.
-        client: Source of a function that corrects the message, for a fix on the client's side.
-        alternatives: Further fixes of the same finding.
-        tried: Whether the changed run was made.
-        worked: Whether the finding was gone in it, and no other error had come; `None` if not tried.
-        prompt_difference: What the change did to the prompt; `None` if not tried, or nothing.
+        template: The changed chat template.
     """
 
     name: str
     kind: Literal["request", "template", "flags", "client"]
     patch: tuple[JSONObject, ...] = ()
     command: str = ""
-    tool_parser: str | None = None
-    reasoning_parser: str | None = None
-    plugin: str = ""
-    template: str = ""
+    tried: bool = False
+    worked: bool | None = None
     diff: str = ""
     client: str = ""
     alternatives: tuple[OfferedFix, ...] = ()
-    tried: bool = False
-    worked: bool | None = None
-    prompt_difference: TokenDifference | None = None
+    prompt_difference: DifferenceDocument | None = None
+    tool_parser: _NotWritten[str | None] = None
+    reasoning_parser: _NotWritten[str | None] = None
+    plugin: _NotWritten[str] = ""
+    template: _NotWritten[str] = ""
 
     @property
     def each(self) -> tuple[OfferedFix, ...]:
@@ -68,22 +72,7 @@ class OfferedFix:
 
     def to_json(self) -> JSONObject:
         """Return it as the run document has it."""
-        return self.to_document().model_dump(mode="json")
-
-    def to_document(self) -> FixDocument:
-        """Return it as a document."""
-        return FixDocument(
-            name=self.name,
-            kind=self.kind,
-            patch=[dict(operation) for operation in self.patch],
-            command=self.command,
-            diff=self.diff,
-            client=self.client,
-            tried=self.tried,
-            worked=self.worked,
-            alternatives=[one.to_document() for one in self.alternatives],
-            prompt_difference=None if self.prompt_difference is None else difference_to_json(self.prompt_difference),
-        )
+        return dump_document(self)
 
 
 def fixes_of(trace: Trace) -> dict[str, OfferedFix]:

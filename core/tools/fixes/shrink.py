@@ -15,7 +15,7 @@ from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import CallOutcome, JSONObject, Request, Severity, Trace
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.render_only import render_request
-from prompt_debugger.core.tools.fixes.documents import ShrunkDocument
+from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.tools.fixes.reduce import reduce_request, size_of
 from prompt_debugger.core.tools.lab import LabPool
 
@@ -65,7 +65,7 @@ class Shrunk:
 
     def to_json(self) -> JSONObject:
         """Return it as the command prints it."""
-        return ShrunkDocument.model_validate(self).model_dump(mode="json")
+        return dump_document(self)
 
 
 @dataclass(slots=True)

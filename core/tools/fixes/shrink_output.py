@@ -25,7 +25,7 @@ from prompt_debugger.core.base.types import (
     ToolCallAttempt,
 )
 from prompt_debugger.core.complete import ParserCase
-from prompt_debugger.core.tools.fixes.documents import ShrunkOutputDocument
+from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.tools.fixes.reduce import least
 from prompt_debugger.core.tools.fixes.upstream import write_upstream_test
 
@@ -60,33 +60,25 @@ class ShrunkOutput:
         raw: The smallest output found.
         tools: The tools that it takes.
         parser: Name of the parser.
-        fault: What it still does wrong.
+        fault: `dropped`, `altered` or `invented` calls, an `error`, or another message in a `stream`.
+        call: The tool of the call concerned; `null` where it is none's.
         steps: How many outputs were tried.
         size: Characters of output and tools before and after.
-        test: A failing test for the maintainers; "" where the parser is none of vLLM's, or no call is lost.
+        test: A failing test for vLLM's maintainers; "" for other parsers, and where no whole call is left.
     """
 
     raw: str
     tools: tuple[JSON, ...]
     parser: str
-    fault: Fault
+    fault: FaultKind
+    call: str | None
     steps: int
     size: tuple[int, int]
     test: str = ""
 
     def to_json(self) -> JSONObject:
         """Return it as the command prints it."""
-        document = ShrunkOutputDocument(
-            raw=self.raw,
-            tools=list(self.tools),
-            parser=self.parser,
-            fault=self.fault.kind,
-            call=self.fault.name or None,
-            steps=self.steps,
-            size=self.size,
-            test=self.test,
-        )
-        return document.model_dump(mode="json")
+        return dump_document(self)
 
 
 @dataclass(slots=True)
@@ -140,7 +132,9 @@ async def shrink_output(case: JSONObject, parser: str, read: Reader, *, budget: 
     kept = await least(offered, holds) if offered else []
     size = (_size(raw, offered), _size(smallest, kept))
     test = _test(smallest, kept, parser, await asyncio.to_thread(read, {**case, "raw": smallest, "tools": kept}))
-    return ShrunkOutput(smallest, tuple(kept), parser, asker.fault, asker.steps, size, test)
+    return ShrunkOutput(
+        smallest, tuple(kept), parser, asker.fault.kind, asker.fault.name or None, asker.steps, size, test
+    )
 
 
 async def _smaller_text(raw: str, tools: list[JSON], asker: _OutputAsker) -> str:

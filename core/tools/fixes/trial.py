@@ -72,6 +72,27 @@ class Trial:
     told: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamTest:
+    """A test for maintainers, and how it ended here.
+
+    Attributes:
+        engine: Whose parser it is for.
+        test: Its source.
+        run: Whether it was run here.
+        version: Release that ran it; `null` if none did.
+        fails: Whether its assertion failed; `null` if it was not run.
+        told: The assertion's words, or why it could not be run.
+    """
+
+    engine: str
+    test: str
+    run: bool
+    version: str | None
+    fails: bool | None
+    told: str
+
+
 def try_in_vllm(file: str | Path) -> Trial:
     """Run the tests of a file in the installed vLLM.
 

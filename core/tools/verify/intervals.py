@@ -9,27 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from statistics import NormalDist
-from typing import NamedTuple
+
+from prompt_debugger.core.report.wire.verification import Rate
 
 _Z = NormalDist().inv_cdf(0.975)
 _DRAWS = 2000
 _SEED = 20_260
-
-
-class Rate(NamedTuple):
-    """A share with its 95 % interval.
-
-    Attributes:
-        value: From 0 to 1; `None` where `n` is 0.
-        low: Lower end.
-        high: Upper end.
-        n: The denominator.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
 
 
 def wilson(count: int, n: int) -> Rate:
@@ -37,8 +22,8 @@ def wilson(count: int, n: int) -> Rate:
 
     >>> wilson(0, 0)
     Rate(value=None, low=None, high=None, n=0)
-    >>> [round(x, 4) for x in wilson(1, 10)[:3]]
-    [0.1, 0.0179, 0.4042]
+    >>> round(wilson(1, 10).low or 0, 4), round(wilson(1, 10).high or 0, 4)
+    (0.0179, 0.4042)
     """
     if n <= 0:
         return Rate(None, None, None, 0)

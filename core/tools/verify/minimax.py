@@ -21,7 +21,8 @@ from collections.abc import Mapping
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.tools.verify.intervals import Rate, wilson
+from prompt_debugger.core.report.wire.verification import Rate
+from prompt_debugger.core.tools.verify.intervals import wilson
 
 _LANGUAGE, _SCENARIO = "contains_russian_characters_unicode", "scenario_check"
 _JUDGED = frozenset({"tool_calls", _LANGUAGE, _SCENARIO})

@@ -17,7 +17,6 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.report.wire.verification import PairedRecord
 from prompt_debugger.core.tools.verify.intervals import bootstrap
-from prompt_debugger.core.tools.verify.tally import record_of
 
 _Mark = Callable[[JSONObject], bool | None]
 
@@ -61,10 +60,10 @@ def compare_rows(rows: Iterable[JSONObject], official: Iterable[JSONObject], sou
         fp=table[1],
         fn=table[2],
         tn=table[3],
-        precision=record_of(bootstrap(table, lambda c: _share(c[0], c[0] + c[1]))),
-        recall=record_of(bootstrap(table, lambda c: _share(c[0], c[0] + c[2]))),
-        tool_call_f1=record_of(bootstrap(table, _f1)),
-        differences={name: record_of(bootstrap(_table(counts), _difference)) for name, counts in pairs.better.items()},
+        precision=bootstrap(table, lambda c: _share(c[0], c[0] + c[1])),
+        recall=bootstrap(table, lambda c: _share(c[0], c[0] + c[2])),
+        tool_call_f1=bootstrap(table, _f1),
+        differences={name: bootstrap(_table(counts), _difference) for name, counts in pairs.better.items()},
     )
 
 

@@ -14,7 +14,7 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.report import redact_body, redact_json, redact_text
 from prompt_debugger.core.report.wire import dump_document, write_json
 from prompt_debugger.core.report.wire.verification import PairedRecord, SummaryAccount, UsageRecord, VerifySummary
-from prompt_debugger.core.tools.verify.tally import Tally, record_of
+from prompt_debugger.core.tools.verify.tally import Tally
 
 
 class About(NamedTuple):
@@ -127,7 +127,7 @@ def _account(tally: Tally, about: About, baseline: PairedRecord | None, gates: M
         invented=tally.calls["invented"],
         cut=tally.calls["cut"],
         leaked=tally.calls["leaked"],
-        rates={name: record_of(rate) for name, rate in tally.rates().items()},
+        rates=tally.rates(),
         by_code=dict(_ranked(tally.codes)),
         by_stage=dict(_ranked(tally.stages)),
         by_tool=dict(sorted(tally.tools.items())),
@@ -135,7 +135,7 @@ def _account(tally: Tally, about: About, baseline: PairedRecord | None, gates: M
         first_attempt_success=tally.first_attempt,
         draft_disagreements=tally.draft_disagreements,
         prompt_token_differences=tally.prompt_differences,
-        minimax=None if minimax is None else {name: record_of(rate) for name, rate in minimax.items()},
+        minimax=minimax,
         not_judged=tally.labels.not_judged(),
         baseline=baseline,
         gates=gates,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.report.wire.verification import RateRecord
-from prompt_debugger.core.tools.verify.intervals import Rate, wilson
+from prompt_debugger.core.report.wire.verification import Rate
+from prompt_debugger.core.tools.verify.intervals import wilson
 from prompt_debugger.core.tools.verify.minimax import LabelTally
 
 _CALL_COUNTS = ("written", "returned", "dropped", "altered", "invented", "cut", "leaked")
@@ -123,11 +123,6 @@ class Tally:
         return self.labels.rates(
             success=self.success, attempts=self.attempts, valid=self.valid, with_calls=self.valid + self.invalid
         )
-
-
-def record_of(rate: Rate) -> RateRecord:
-    """Return a share as the document has it."""
-    return RateRecord(value=rate.value, low=rate.low, high=rate.high, n=rate.n)
 
 
 def _number(value: JSON) -> int:

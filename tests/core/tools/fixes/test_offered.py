@@ -17,6 +17,7 @@ from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.tools.fixes.experiments import (
     UNCHANGED,
+    CallGain,
     Experiment,
     Plan,
     can_run,
@@ -134,8 +135,8 @@ def test_a_variant_is_held_against_the_unchanged_request_sample_by_sample():
     base = Experiment(Plan("unchanged"), [dropped, dropped, healthy], [0, 1, 2])
     variant = Experiment(Plan("a change"), [healthy, dropped, dropped], [0, 2, 3])
 
-    assert base.change_from(base) == (0, 0, 0, 3)
-    assert variant.change_from(base) == (0, 1, 1, 2)  # of sample 1 and of sample 3 there is no pair
+    assert base.change_from(base) == CallGain(0, 0, 0, 3)
+    assert variant.change_from(base) == CallGain(0, 1, 1, 2)  # of sample 1 and of sample 3 there is no pair
 
 
 async def test_steps_tell_what_goes_on_and_what_will_come():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from prompt_debugger.core.report.wire.verification import Rate
 from prompt_debugger.core.tools.verify.intervals import bootstrap, wilson
 
 
@@ -18,7 +19,7 @@ def test_wilson_gives_the_published_intervals(count, n, low, high):
 
 
 def test_nothing_of_nothing_is_no_rate():
-    assert wilson(0, 0) == (None, None, None, 0)
+    assert wilson(0, 0) == Rate(None, None, None, 0)
 
 
 def test_the_ends_are_exact():
@@ -44,4 +45,4 @@ def test_a_bootstrap_of_a_share_agrees_with_wilson_on_many_rows():
 
 
 def test_a_figure_without_a_denominator_has_no_interval():
-    assert bootstrap((0, 5), lambda cells: None if cells[0] == 0 else 1.0) == (None, None, None, 5)
+    assert bootstrap((0, 5), lambda cells: None if cells[0] == 0 else 1.0) == Rate(None, None, None, 5)
