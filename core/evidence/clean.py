@@ -27,6 +27,7 @@ _CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 # What a person wrote beside a line of JSON: `"content": null,   <---- missing`.
 _REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
+_LEAST_INNER = 20  # characters of a text that stands in a JSON string
 _BOX = "\u2503\u2502|"
 _LEAST_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
 _CODE_START = re.compile(r"[{\[<]|data:|[A-Za-z]\w{1,40}\(")
@@ -61,6 +62,7 @@ def clean(text: str) -> Cleaned:
     text = _unindented(text)
     for words, take_off in (
         ("A frame around each line was", _unboxed),
+        ("The JSON string around the text was", _unstringed),
         ("Remarks beside lines of JSON were", _unremarked),
         ("Comments between lines of JSON were", _uncommented),
     ):
@@ -136,6 +138,11 @@ def _without(text: str, prefix: re.Pattern[str], least: int) -> str | None:
     if count < filled * _LEAST_SHARE:
         return None
     return "\n".join(line if match is None else line[match.end() :] for line, match in zip(lines, found, strict=True))
+
+
+def _unstringed(text: str) -> str | None:
+    inner = json_of(text) if text.lstrip().startswith('"') else None
+    return inner if isinstance(inner, str) and len(inner) >= _LEAST_INNER else None
 
 
 def _unremarked(text: str) -> str | None:

@@ -114,6 +114,23 @@ def stream_text(values: list[JSONObject]) -> str:
     return "".join(lines)
 
 
+def pieces_of_message(value: JSONObject) -> list[JSONObject]:
+    """Return the deltas of a LangChain message whose calls are the pieces of a stream, which it could not put together.
+
+    A piece that goes on with a call has no name; LangChain joins pieces by their index.
+    """
+    calls = as_object(value.get("additional_kwargs")).get("tool_calls") if class_of(value) in LANGCHAIN else None
+    pieces = [as_object(call) for call in calls] if isinstance(calls, list) else []
+    names = [as_object(piece.get("function")).get("name") for piece in pieces]
+    if not names or not names[0] or all(names):
+        return []
+    content = value.get("content")
+    deltas: list[JSONObject] = [{CLASS: "ChoiceDelta", "role": "assistant", "content": content if content else None}]
+    for piece in pieces:
+        deltas.append({CLASS: "ChoiceDelta", "tool_calls": [plain(piece)]})
+    return deltas
+
+
 def has_no_end(values: list[JSONObject]) -> bool:
     """Say whether a printed stream is made of deltas alone, which have no word on how it ended."""
     return all(STREAMED.get(class_of(value)) == "delta" for value in values)

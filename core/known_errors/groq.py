@@ -43,4 +43,17 @@ SENTENCES: tuple[KnownError, ...] = (
         "'tool_call_id' is missing)]",
         field="messages[{index}]",
     ),
+    KnownError(
+        "for 'role:assistant' the following must be satisfied[('messages.{index:int}.content' : value must be a "
+        "string)]",
+        Stage.REQUEST,
+        "The content of an earlier answer, such as one with calls, is null, absent or a list, and this API takes a "
+        "text alone.",
+        'Send `"content": ""` with messages that hold nothing but calls.',
+        "https://github.com/tidyverse/ellmer/issues/162",
+        example="'messages.4' : for 'role:assistant' the following must be satisfied[('messages.4.content' : value "
+        "must be a string)]",
+        field="messages[{index}].content",
+        look=Look.CONTENT_ABSENT,
+    ),
 )

@@ -44,4 +44,13 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/langchain-ai/langchain/issues/23156",
         example="'llama3' did not respond with valid JSON.",
     ),
+    KnownError(
+        "is not a valid tool, try {what}",
+        Stage.CONTRACT,
+        "The model named a tool that the agent does not have, often with words around its name.",
+        "Use calls of the API in place of a prompt that asks for them, or name the tools so that no words are "
+        "wanted around them.",
+        "https://github.com/langchain-ai/langchain/issues/1559",
+        example="Use Requests is not a valid tool, try another one.",
+    ),
 )

@@ -157,4 +157,12 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages",
         look=Look.ORPHAN_RESULTS,
     ),
+    KnownError(
+        "The model produced invalid content.",
+        Stage.PARSE,
+        "The API could not read what its model wrote, most often a broken call; histories with `name` in messages "
+        "or with several speakers provoke it.",
+        "Ask again; leave `name` out of messages of the assistant, and make the schemas of the tools simpler.",
+        "https://github.com/microsoft/autogen/issues/3437",
+    ),
 )

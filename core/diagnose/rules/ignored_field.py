@@ -1,8 +1,8 @@
 """The server does not know a field of the request.
 
 What it finds:
-    Fields that were sent and that a chat completion server of this kind
-    accepts without using, as noted while the request was read.
+    Fields that were sent and that vLLM accepts without using, as noted while
+    the request was read; not where the server is known to be another one.
 
 Why it matters:
     Most servers take unknown fields with status 200 and do nothing: a setting
@@ -32,15 +32,20 @@ from prompt_debugger.core.diagnose.removed_fields import SUCCESSORS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 
+_AS_VLLM = (None, "", "vllm", "unknown")  # the notices are about vLLM's fields
 _IGNORED = re.compile(r"\b(?:ignores|drops)\b")
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report every notice of the request that speaks of an unused field."""
+    server = trace.server
+    if server is not None and server.kind not in _AS_VLLM:
+        return
+    who = "The server" if server is not None and server.kind == "vllm" else "vLLM"
     for notice in trace.request.notices:
         if notice.field and notice.field not in SUCCESSORS and _IGNORED.search(notice.message):
             yield Report(
-                title=f"The server ignores `{notice.field}`.",
+                title=f"{who} ignores `{notice.field}`.",
                 detail=notice.message,
                 evidence=(in_request(notice.field),),
                 fix=f"Leave `{notice.field}` out, or send what this server reads instead.",

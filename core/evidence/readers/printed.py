@@ -18,6 +18,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.printed_objects import (
     ANTHROPIC_EVENTS,
+    LANGCHAIN,
     NAMES,
     OFFLINE,
     STREAMED,
@@ -26,6 +27,7 @@ from prompt_debugger.core.evidence.printed_objects import (
     has_cut_answer,
     has_no_end,
     offline_run,
+    pieces_of_message,
     stream_text,
 )
 from prompt_debugger.core.evidence.python_repr import Printed, read_fields, read_printed
@@ -61,6 +63,9 @@ def _read(paste: Paste) -> Evidence:
     if streamed:
         return _stream(streamed)
     for value in found:
+        if pieces := pieces_of_message(value):
+            words = f"a printed `{class_of(value)}` with the pieces of a stream"
+            return replace(_stream(pieces), words=words)
         if class_of(value) in OFFLINE:
             return _offline(value)
     read = [(value, answer) for value in found if (answer := answer_of(value)) is not None]
@@ -74,7 +79,8 @@ def _read(paste: Paste) -> Evidence:
     if len(read) > 1:
         notes = (*notes, f"Only the first of {len(read):,} printed answers was read.")
     evidence = with_answer(Evidence(Form.OBJECT, words, notes=notes), read_answer(answer))
-    return without_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) else evidence
+    has_no_metadata = class_of(value) in LANGCHAIN and evidence.finish_reason is None
+    return without_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) or has_no_metadata else evidence
 
 
 def _stream(values: list[JSONObject]) -> Evidence:

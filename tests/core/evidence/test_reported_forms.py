@@ -350,3 +350,30 @@ def test_a_sentence_within_code_marks_ends_with_them():
 
     assert found is not None
     assert found.said == "Expecting value: line 1 column 1 (char 0)"
+
+
+async def test_pieces_that_langchain_could_not_join_are_the_deltas_of_a_stream():
+    pieces = [
+        {"index": None, "id": "0", "function": {"arguments": "", "name": "f"}, "type": "function"},
+        {"index": None, "id": "0", "function": {"arguments": '{"a": ', "name": None}, "type": "function"},
+        {"index": None, "id": "0", "function": {"arguments": "1}", "name": None}, "type": "function"},
+    ]
+
+    trace = await show_evidence(read_evidence(f"AIMessage(content='', additional_kwargs={{'tool_calls': {pieces}}})"))
+
+    assert [finding.code for finding in trace.findings] == ["PD417"]
+
+
+async def test_calls_of_langchain_that_are_whole_are_no_pieces():
+    calls = [{"index": 0, "id": "0", "function": {"arguments": "{}", "name": "f"}, "type": "function"}]
+
+    trace = await show_evidence(read_evidence(f"AIMessage(content='', additional_kwargs={{'tool_calls': {calls}}})"))
+
+    assert trace.findings == ()
+
+
+def test_a_text_in_a_json_string_is_read_without_its_escapes():
+    evidence = read_evidence(json.dumps("Not the same number of function calls and responses"))
+
+    assert evidence.form is Form.ERROR
+    assert any("JSON string" in note for note in evidence.notes)
