@@ -153,7 +153,7 @@ def _item(text: str) -> list[str]:
 def _inline_list(value: str) -> list[str]:
     try:
         items = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return [word.strip(" \"'") for word in value.strip("[] ").split(",") if word.strip(" \"'")]
     return [str(item) for item in items] if isinstance(items, list) else []
 

@@ -14,6 +14,8 @@ _NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_
 
 
 _MOST_IDS = 10_000_000  # the largest vocabularies have a quarter of a million
+_MOST_TEMPLATES = 100
+_MOST_BYTES = 64 << 20  # the longest configuration that is known has 10 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +81,11 @@ def _read_object(path: Path) -> JSONObject:
     if not path.is_file():
         return {}
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(_text_of(path))
     except ValueError as error:
         raise RenderError(f"`{path.name}` is not JSON: {error}", "Fetch the file again.") from error
+    except RecursionError:
+        raise RenderError(f"`{path.name}` is nested too deep to be read.", "Fetch the file again.") from None
     return data if isinstance(data, dict) else {}
 
 
@@ -132,8 +136,9 @@ def _templates(folder: Path, config: JSONObject) -> dict[str, str]:
     found: dict[str, str] = {}
     if (folder / "chat_template.jinja").is_file():
         found["default"] = _own_text(folder, folder / "chat_template.jinja")
-    for path in sorted((folder / "additional_chat_templates").glob("*.jinja")):
-        found[path.stem] = _own_text(folder, path)
+    for path in sorted((folder / "additional_chat_templates").glob("*.jinja"))[:_MOST_TEMPLATES]:
+        if path.is_file():  # a pipe of that name would be waited for
+            found[path.stem] = _own_text(folder, path)
     if found:
         return found
     found = _named_templates(config.get("chat_template"))
@@ -153,6 +158,23 @@ def _own_text(folder: Path, path: Path) -> str:
         raise RenderError(
             f"`{path.name}` is a link out of its folder, to a file that is no part of the model",
             "Put the template itself there, or name the file with --chat-template.",
+        )
+    try:
+        return _text_of(path)
+    except UnicodeDecodeError:
+        raise RenderError(f"`{path.name}` is not UTF-8.", "Fetch the file again.") from None
+
+
+def _text_of(path: Path) -> str:
+    """Return the text of a file that is as long as such files are.
+
+    Raises:
+        RenderError: It is longer.
+        UnicodeDecodeError: It is no text.
+    """
+    if path.stat().st_size > _MOST_BYTES:
+        raise RenderError(
+            f"`{path.name}` is longer than {_MOST_BYTES >> 20} MB.", "See whether it is the file of a model."
         )
     return path.read_text(encoding="utf-8")
 

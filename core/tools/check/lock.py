@@ -72,7 +72,7 @@ def read_lock(text: str) -> LockDocument:
     """
     try:
         return load_document(json.loads(text), LockDocument)
-    except (ValueError, DamageError) as error:
+    except (ValueError, RecursionError, DamageError) as error:
         raise RequestError(
             f"this is no lock of a check: {error}", "Write one with `check MODEL --lock FILE`."
         ) from None

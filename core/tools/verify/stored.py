@@ -21,6 +21,7 @@ from prompt_debugger.core.tools.verify.pairs import read_results
 
 _JOURNALS, _RESULTS = (".sqlite", ".db"), (".jsonl", ".json")
 _WAIT_S = 2.0
+_MOST_SIDES = 2
 _MOST_BYTES = 256 << 20  # of one row, unpacked
 
 
@@ -92,8 +93,9 @@ def open_stored(source: str) -> tuple[Stored, ...]:
     if path.suffix in _RESULTS:
         return (Stored(path),)
     with _opened(path) as journal:
-        meta = {key: json.loads(str(value)) for key, value in _asked(journal, path, "SELECT key, value FROM meta")}
-        sides = [int(str(side)) for (side,) in _asked(journal, path, "SELECT DISTINCT side FROM rows ORDER BY side")]
+        meta = {key: _read_meta(value, path) for key, value in _asked(journal, path, "SELECT key, value FROM meta")}
+        query = "SELECT DISTINCT side FROM rows WHERE typeof(side) = 'integer' ORDER BY side LIMIT ?"
+        sides = [int(str(side)) for (side,) in _asked(journal, path, query, (_MOST_SIDES,))]
     identity = meta.get("identity")
     names: JSON = identity.get("endpoints") if isinstance(identity, dict) else None
     endpoints = [str(name) for name in names] if isinstance(names, list) else []
@@ -103,6 +105,14 @@ def open_stored(source: str) -> tuple[Stored, ...]:
         Stored(path, side, endpoints[side] if side < len(endpoints) else "", str(meta.get("started_at") or ""))
         for side in sides
     )
+
+
+def _read_meta(value: JSON, path: Path) -> JSON:
+    try:
+        read: JSON = json.loads(str(value))
+        return read
+    except (ValueError, RecursionError):
+        raise _damage("what is said of all rows", path) from None
 
 
 def _found(path: Path) -> Path:
@@ -157,5 +167,9 @@ def _unpacked(blob: JSON, path: Path) -> JSONObject:
     except (TypeError, ValueError, RecursionError, zlib.error):
         document = None
     if not isinstance(document, dict):
-        raise RequestError(f"a row of {str(path)!r} cannot be read", "The file is damaged, or of another program.")
+        raise _damage("a row", path)
     return document
+
+
+def _damage(what: str, path: Path) -> RequestError:
+    return RequestError(f"{what} of {str(path)!r} cannot be read", "The file is damaged, or of another program.")

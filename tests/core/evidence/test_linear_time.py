@@ -64,6 +64,9 @@ SHAPES = {
     "comments": ('{"choices": [', "// a\n"),
     "blanks in a request": ('{"messages": [', " "),
     "blanks after an error": ("Error code: 400 - ", " "),
+    "a Dockerfile": ("FROM vllm/vllm-openai\nCMD ", "["),
+    "marks that go together": ("", "e\u0315\u0300"),
+    "a report that begins": ("", '<script type="application/json" id="pd-bundle">"a'),
     "powershell": ("Invoke-RestMethod -Uri http://h -Body '", "''"),
 }
 

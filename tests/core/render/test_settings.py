@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,41 @@ def test_an_id_that_no_vocabulary_has_is_left_out(tmp_path: Path, key: str) -> N
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"added_tokens_decoder": added}))
 
     assert list(read_settings(tmp_path).added) == [7]
+
+
+@pytest.mark.parametrize("name", ["tokenizer_config.json", "generation_config.json", "chat_template.json"])
+def test_a_file_that_is_nested_too_deep_is_told_by_its_name(tmp_path, name):
+    (tmp_path / name).write_text('{"a":' * 100_000)
+
+    with pytest.raises(RenderError, match=f"`{name}` is nested too deep"):
+        read_settings(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "size"), [("tokenizer_config.json", 1 << 40), ("chat_template.jinja", 1 << 40)])
+def test_a_file_that_goes_on_for_ever_is_not_read(tmp_path, name, size):
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(size)  # takes no place on the disk
+
+    with pytest.raises(RenderError, match="is longer than 64 MB"):
+        read_settings(tmp_path)
+
+
+def test_a_template_that_is_no_text_is_told(tmp_path):
+    (tmp_path / "chat_template.jinja").write_bytes(b"\xff\xfe")
+
+    with pytest.raises(RenderError, match="is not UTF-8"):
+        read_settings(tmp_path)
+
+
+def test_named_templates_that_are_no_files_are_passed_over_and_no_more_are_read_than_models_have(tmp_path):
+    folder = tmp_path / "additional_chat_templates"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.jinja")
+    (folder / "folder.jinja").mkdir()
+    for number in range(300):
+        (folder / f"t{number:03}.jinja").write_text("x")
+
+    found = read_settings(tmp_path).templates
+
+    assert 0 < len(found) <= 100
+    assert not {"pipe", "folder"} & set(found)

@@ -42,7 +42,7 @@ def end_ids_of_folder(folder: str) -> frozenset[int]:
     """Return the ids that end generation by the model's generation config."""
     try:
         config = json.loads((Path(folder) / "generation_config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return frozenset()
     ids = config.get("eos_token_id") if isinstance(config, dict) else None
     return frozenset(ids if isinstance(ids, list) else [] if ids is None else [ids])

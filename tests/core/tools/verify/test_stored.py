@@ -111,3 +111,23 @@ def test_rows_that_are_computed_without_end_are_refused(tmp_path):
 
     with pytest.raises(RequestError, match="are computed"):
         open_stored(str(tmp_path))
+
+
+@pytest.mark.parametrize("said", ["no JSON", '{"a":' * 200_000], ids=["no JSON", "nested deep"])
+def test_a_journal_whose_facts_somebody_forged_is_refused(tmp_path, said):
+    with closing(sqlite3.connect(tmp_path / "results.sqlite")) as journal, journal:
+        journal.execute("CREATE TABLE meta (key, value)")
+        journal.execute("CREATE TABLE rows (side, data_index, state, row, trace)")
+        journal.execute("INSERT INTO meta VALUES ('identity', ?)", (said,))
+
+    with pytest.raises(RequestError, match="cannot be read"):
+        open_stored(str(tmp_path))
+
+
+def test_no_more_servers_are_read_of_a_journal_than_there_can_be(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "results.sqlite")) as journal, journal:
+        journal.execute("CREATE TABLE meta (key, value)")
+        journal.execute("CREATE TABLE rows (side, data_index, state, row, trace)")
+        journal.executemany("INSERT INTO rows (side) VALUES (?)", [("one",), *((side,) for side in range(1_000))])
+
+    assert [stored.side for stored in open_stored(str(tmp_path))] == [0, 1]
