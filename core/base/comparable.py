@@ -29,8 +29,8 @@ def compare_outputs(trace: Trace) -> Comparability | None:
 
     Returns:
         `OBSERVED` for one run (or a pair that somebody handed over together),
-        `INFERRED` for two runs that had to agree; no certainty, and the reason, where nothing can be said;
-        `None` without raw output or message.
+        `INFERRED` for two runs that had to agree, and for what stands in one text; no certainty, and the reason, where
+        nothing can be said; `None` without raw output or message.
     """
     raw, chat = trace.raw, trace.chat
     if raw is None or chat is None:
@@ -39,6 +39,8 @@ def compare_outputs(trace: Trace) -> Comparability | None:
         return Comparability(None, why_incomplete(raw))
     if trace.evidence in (None, Basis.SAME_RUN):
         return Comparability(Certainty.OBSERVED)
+    if trace.evidence is Basis.ASSUMED_RUN:
+        return Comparability(Certainty.INFERRED, "taken for one run as they stand in one text")
     why = _why_two_runs_may_differ(trace.sent or trace.request.body, raw, chat)
     return Comparability(Certainty.INFERRED) if why is None else Comparability(None, f"{_TWO_RUNS}: {why}")
 

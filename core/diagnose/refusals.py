@@ -137,7 +137,7 @@ def _cause(refusal: Refusal, known: Recognised | None, quoted: Quoted | None) ->
     if _MODEL_NAME.search(said) or (refusal.status == 404 and "model" in said.lower()):
         return Cause.MODEL_NAME
     is_servers = refusal.status is not None and refusal.status >= 500
-    if is_servers and not _ABOUT_REQUEST.search(said):
+    if is_servers and refusal.field is None and not _ABOUT_REQUEST.search(said):
         return Cause.SERVER
     return Cause.REQUEST
 

@@ -178,7 +178,8 @@ def _compared(parse: Parse) -> tuple[str, Conclusion]:
     if comparability is None or characters is None:
         why = "" if comparability is None else comparability.reason
         return f"{why or 'Raw output and answer were not compared'}, {_NOT_SAID}", Conclusion.UNKNOWN
-    by = ", judged by a second run of the same prompt" if comparability.certainty is Certainty.INFERRED else ""
+    is_inferred = comparability.certainty is Certainty.INFERRED
+    by = f", {comparability.reason or 'judged by a second run of the same prompt'}" if is_inferred else ""
     sum_up = f"{characters.accounted} of {characters.total} characters accounted for{by}."
     if characters.accounted == characters.total:
         return f"Nothing lost: {sum_up}", Conclusion.NOTHING_LOST

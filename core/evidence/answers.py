@@ -181,13 +181,24 @@ def _chat_stream(found: Events, body: str) -> Answer:
     reader = ChatStreamReader()
     for event in found.events:
         reader.feed(event, 0.0)
-    chat = reader.finish(body, 0.0)
-    notes = [_GATHERED]
+    chat, legacy = _with_legacy_call(reader.finish(body, 0.0))
+    notes = [_GATHERED, *legacy]
     choices = [one for chunk in found.objects for one in objects_of(chunk.get("choices"))]
     indexes = {index for one in choices if (index := integer_of(one.get("index")))}
     if indexes:
         notes.append(f"Only the first of {len(indexes) + 1} streamed answers was read.")
     return Answer(chat, chat, finish_reason=chat.finish_reason, notes=tuple(notes), words="a streamed response")
+
+
+def _with_legacy_call(chat: ChatResult) -> tuple[ChatResult, tuple[str, ...]]:
+    """Return an answer whose `function_call`, the form before `tool_calls`, is among its calls, and say so."""
+    legacy, reason = chat.message.get("function_call"), chat.finish_reason
+    if not isinstance(legacy, dict) or not legacy or chat.message.get("tool_calls"):
+        return chat, ()
+    calls: list[JSON] = [{"type": "function", "function": legacy}]
+    reason = "tool_calls" if reason == "function_call" else reason
+    note = "The answer has `function_call`, the older form of `tool_calls`: it was read as one call without an id."
+    return replace(chat, message={**chat.message, "tool_calls": calls}, finish_reason=reason), (note,)
 
 
 def _only_error(found: Events, body: str) -> Answer:
@@ -236,7 +247,8 @@ def _of_chat(shaped: Shaped) -> Answer:
     if "delta" in first and "message" not in first:
         return _read_events(events_of_objects([shaped.value]), json.dumps(shaped.value, ensure_ascii=False))
     body = json.dumps(shaped.value, ensure_ascii=False) if shaped.is_whole else ""
-    chat = read_chat(shaped.value, body, 0.0)
+    chat, legacy = _with_legacy_call(read_chat(shaped.value, body, 0.0))
+    notes = (*notes, *legacy)
     if chat.error is not None and not chat.message and is_error(shaped.value):
         return Answer(error=refusal_of(shaped.value), words="an error in place of an answer")
     if not shaped.is_whole:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
 from prompt_debugger.core.base.types import (
+    Basis,
     ChatResult,
     Completeness,
     Completion,
@@ -56,6 +57,7 @@ class Evidence:
         error: What was answered in place of a message; the words of whoever wrote it.
         server: What command lines or logs show of the server: its software, its parsers; without an address.
         tools: Tools that stand beside a raw output.
+        is_assumed_run: Whether raw output and answer stand in one text, and nothing says that they are of one run.
         run: A whole run that was saved.
         row: Which line or recorded exchange was read, from 1; 0 where there is only one thing.
         rows: How many there are.
@@ -76,6 +78,7 @@ class Evidence:
     error: Refusal | None = None
     server: Server | None = None
     tools: tuple[JSONObject, ...] = ()
+    is_assumed_run: bool = False
     run: Trace | None = None
     row: int = 0
     rows: int = 0
@@ -125,6 +128,7 @@ def trace_of(evidence: Evidence) -> Trace:
     return Trace(
         request,
         server=evidence.server,
+        evidence=Basis.ASSUMED_RUN if evidence.is_assumed_run else None,
         prompt=None if evidence.prompt is None else _prompt(evidence.prompt),
         notes=("Pasted: no server was asked.", *evidence.notes, *_stop_by_protocol(evidence)),
         refusal=evidence.error,

@@ -7,7 +7,9 @@ Drawn literally, after the prefix of the logger:
                non-default args: {…}        vLLM API server version 0.11.0
     SGLang     Receive: obj=GenerateReqInput(…)   Finish: obj=GenerateReqInput(…), out={…}   server_args=ServerArgs(…)
     llama.cpp  Parsing input with format X: …   Parsed message: {…}   request: {…}   unparsed peg-native output: …
+               slot … | stopped by limit, n_decoded = 64   slot … | stop processing: n_past = 84, truncated = 0
     Ollama     level=DEBUG … msg="chat request" images=0 prompt="…"
+               level=TRACE … msg=decoded string="…" from=[1 2]        a piece of the output each
     LM Studio  Received request: POST to /v1/chat/completions with body {…}
                Generated prediction: {…}   Model Output: …
     clients    Request options: {'method': 'post', …, 'json_data': {…}}   HTTP Response: …   RAW RESPONSE: {…}
@@ -46,6 +48,7 @@ class What(StrEnum):
     REQUEST = "request"
     PROMPT = "prompt"
     RAW = "raw"
+    PIECE = "piece"
     IDS = "ids"
     CONTENT = "content"
     MESSAGE = "message"
@@ -223,6 +226,25 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end
 
 
+def _decoded(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    """Read a piece of the output: `string="…"` or, of one word, `string=word`."""
+    if log.text.startswith('"', match.end()):
+        return [(What.PIECE, log.json(match.end()))]
+    return [(What.PIECE, log.text[match.end() : _line_end(log.text, match.end())].partition(" from=")[0])]
+
+
+def _limit(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    return [*_line(log, match), (What.REASON, "length")]
+
+
+def _chat_format(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    return [(What.FLAGS, {"chat_format": log.text[match.end() : _line_end(log.text, match.end())].strip()[:60]})]
+
+
+def _a_reason(word: str) -> Callable[[_Text, re.Match[str]], list[tuple[What, JSON]]]:
+    return lambda _log, _match: [(What.REASON, word)]
+
+
 def _line(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     """Return the line of a warning, from its words on."""
     return [(What.WARNING, log.text[match.start() : _line_end(log.text, match.start())][:_MOST_OF_WARNING].rstrip())]
@@ -259,6 +281,12 @@ _MARKS: tuple[_Mark, ...] = (
         re.compile(r"msg=\"(?:chat|generate|completion) request\"[^\n\"]{0,200}?\s{0,4}\bprompt=(?=\")"),
         _a_printed(What.PROMPT),
     ),
+    _Mark("ollama", re.compile(r"\blevel=TRACE [^\n]{0,120}?msg=decoded string="), _decoded),
+    _Mark("llama.cpp", re.compile(r"\bstopped by limit, n_decoded = \d"), _limit),
+    _Mark("llama.cpp", re.compile(r"\bstopped due to running out of context capacity, n_"), _limit),
+    _Mark("llama.cpp", re.compile(r"\bChat format: (?=\S)"), _chat_format),
+    _Mark("llama.cpp", re.compile(r"\| (?:stopped by EOS|stopped by word, stopping_word:)"), _a_reason("stop")),
+    _Mark("llama.cpp", re.compile(r"\bslot +release: [^\n]{0,80}\btruncated = 1\b"), _line),
     _Mark("lm-studio", re.compile(r"Received request: POST to /\S{1,80} with body\s{1,4}(?={)"), _a_json(What.REQUEST)),
     _Mark("lm-studio", re.compile(r"Generated (?:prediction|packet):\s{1,4}(?=\{)"), _a_json(What.ANSWER)),
     _Mark("lm-studio", re.compile(r"(?m)^Model Output: {1,3}"), _a_rest(What.RAW)),

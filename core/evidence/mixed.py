@@ -212,6 +212,8 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     kept = _compatible([piece.evidence for piece in ordered])
     words = "; ".join(dict.fromkeys(evidence.words for evidence in kept))
     merged = merge(kept, _form_of(kept), words[:300])
+    is_assumed = merged.raw is not None and merged.chat is not None and not any(one.raw and one.chat for one in kept)
+    merged = replace(merged, is_assumed_run=is_assumed)
     return _noted(merged, (*_of_twice([piece.evidence for piece in pieces]), *_of_unread(unread)))
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Refusal
-from prompt_debugger.core.complete.backends.error_words import title_of_page, words_of_value
+from prompt_debugger.core.complete.backends.error_words import faults_in, title_of_page, words_of_value
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.known_errors import recognise_error
 
@@ -78,6 +78,7 @@ _VLLM_HEAD = re.compile(
 )
 _LABEL = re.compile(r"\[[\w./ -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the words of an error
 _REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\]")
+_OF_REQUEST = re.compile(r"\b\d{1,4} validation errors? for \w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s")
 _STACK = re.compile(r"\n\s{2,12}at |\n\s{0,9}\n")
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
 _NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
@@ -133,6 +134,7 @@ def error_of_text(text: str) -> FoundError | None:
     return (
         _of_head(text)
         or _of_parser(bare)
+        or _of_faults(text)
         or _of_exception(text)
         or (_of_exception(bare) if bare != text else None)
         or _of_body_within(text)
@@ -241,6 +243,19 @@ def _of_parser(text: str) -> FoundError | None:
 def _decode_error_before(text: str, stop: int) -> re.Match[str] | None:
     """Return the last decode error before a place: of a log that was cut at its beginning."""
     return next((one for one in reversed(list(_EXCEPTION.finditer(text[:stop]))) if one[1] == "JSONDecodeError"), None)
+
+
+def _of_faults(text: str) -> FoundError | None:
+    """Read a list of a request's faults that stands by itself: as Python prints it, or as pydantic writes it."""
+    stripped = text.strip()
+    is_listed = stripped.startswith("[{") and stripped.endswith("}]")
+    if not is_listed and _OF_REQUEST.search(stripped) is None:
+        return None
+    faults = faults_in(stripped)
+    if not faults:
+        return None
+    words = words_of_value({"detail": faults})
+    return FoundError(Refusal(_status_in(stripped[:200]), words.text, words.field), 0.9)
 
 
 def _of_exception(text: str) -> FoundError | None:

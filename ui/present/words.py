@@ -6,12 +6,14 @@ from prompt_debugger.core.base.types import Basis, CallOutcome, Fate, Severity, 
 
 EVIDENCE_WORDS = {
     Basis.SAME_RUN: "same run",
+    Basis.ASSUMED_RUN: "assumed run",
     Basis.OWN_RENDER: "own render",
     Basis.TEXT_ONLY: "text only",
 }
 
 EVIDENCE_HINTS = {
     Basis.SAME_RUN: "The server gave the token ids of this very run: prompt, raw output and message are one.",
+    Basis.ASSUMED_RUN: "Raw output and answer stand in one text: that they are of one run is assumed.",
     Basis.OWN_RENDER: "The prompt was rendered here and completed raw beside the chat: two runs of the same ids.",
     Basis.TEXT_ONLY: "No token ids could be had: the raw output was asked for by text, and may differ.",
 }

@@ -73,8 +73,9 @@ class Stage(StrEnum):
 
 
 class Basis(StrEnum):
-    """What the statements of a run rest on, best first."""
+    """What the statements of a run rest on, best first; `ASSUMED_RUN` is of a text that holds output and answer."""
 
     SAME_RUN = "same-run"
+    ASSUMED_RUN = "assumed-run"
     OWN_RENDER = "own-render"
     TEXT_ONLY = "text-only"

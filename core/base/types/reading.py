@@ -188,7 +188,7 @@ class Comparability:
 
     Attributes:
         certainty: How surely both belong to one generation; `None` if nothing can be said.
-        reason: Why nothing can be said, a clause without full stop; "" if something can.
+        reason: Why nothing can be said, or what is assumed, a clause without full stop; "" if neither.
     """
 
     certainty: Certainty | None

@@ -1,4 +1,4 @@
-"""What a server says in the body of an error: its own words, whole, and the request field that it names.
+r"""What a server says in the body of an error: its own words, whole, and the request field that it names.
 
 Shapes that are read, each seen at a real server or in its documentation:
 
@@ -7,6 +7,7 @@ Shapes that are read, each seen at a real server or in its documentation:
     {"detail": "…"}                          FastAPI
     {"detail": [{"loc": […], "msg"}]}        FastAPI's validation; also inside `message` (Mistral)
     {"message": "[{'type': …, 'loc': (…)}]"} the same as Python text (vLLM)
+    2 validation errors for X\nplace\n  words [type=…]  the same as pydantic writes it
     [{"error": {…}}]                         Google
     {"success": false, "errors": [{"message"}]}  Cloudflare
 
@@ -16,6 +17,7 @@ the message's role names are the ones that matter (llama-cpp-python, SGLang).
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from typing import NamedTuple
@@ -33,6 +35,10 @@ _DEPTH = 6
 # Where the body is no part of a field's path.
 _ROOTS = ("body", "query", "path", "header")
 _PYTHON_LOC = re.compile(r"'loc': (?:\(([^()]{1,300})\)|'([^']{1,300})')")
+# What pydantic prints: a line with the place, one with the words, one with an address.
+_VALIDATION = re.compile(r"\b\d{1,4} validation errors? for \S")
+_VALIDATION_FAULT = re.compile(r"(?m)^([A-Za-z_][\w.\[\](),|-]{0,200})\n[ \t]{1,8}(\S[^\n]{0,400}?) \[type=")
+_MOST_LISTED = 60_000  # characters
 _PYTHON_STEP = re.compile(r"'([^']*)'|(\d+)")
 
 
@@ -92,7 +98,8 @@ def words_of(value: JSON) -> str:
 
 def _search(value: JSON, depth: int) -> str:
     if isinstance(value, str):
-        return value.strip()
+        faults = faults_in(value) if depth > 0 else []
+        return (_search(faults, depth - 1) if faults else "") or value.strip()
     if depth == 0:
         return ""
     if isinstance(value, list):
@@ -122,7 +129,42 @@ def _field_of(value: JSON, depth: int) -> str | None:
     return named or next((found for one in below if (found := _field_of(one, depth - 1))), None)
 
 
+def faults_in(text: str) -> list[JSON]:
+    """Return the errors that a text lists, as Python prints pydantic's or as pydantic writes them; none if it does not.
+
+    >>> faults_in("[{'type': 'missing', 'loc': ('body', 'messages'), 'msg': 'Field required'}]")
+    [{'loc': ['body', 'messages'], 'msg': 'Field required'}]
+    """
+    listed = text.strip()
+    if listed.startswith("[{") and listed.endswith("}]") and "'loc':" in listed and len(listed) <= _MOST_LISTED:
+        return _faults_of_python(listed)
+    if _VALIDATION.search(text) is None:
+        return []
+    found: list[JSON] = []
+    for match in _VALIDATION_FAULT.finditer(text[:_MOST_LISTED]):
+        steps: list[JSON] = [int(step) if step.isdecimal() else step for step in match[1].split(".")]
+        found.append({"loc": steps, "msg": match[2]})
+    return found
+
+
+def _faults_of_python(text: str) -> list[JSON]:
+    try:
+        listed: object = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return []
+    found: list[JSON] = []
+    for fault in listed if isinstance(listed, list) else []:
+        loc, said = (fault.get("loc"), fault.get("msg")) if isinstance(fault, dict) else (None, None)
+        if not isinstance(loc, tuple | list) or not isinstance(said, str):
+            return []
+        found.append({"loc": [step for step in loc if isinstance(step, str | int)], "msg": said})
+    return found
+
+
 def _field_of_python(text: str) -> str | None:
+    faults = faults_in(text)
+    if faults:
+        return _field_of(faults, 2)
     found = _PYTHON_LOC.search(text)
     if found is None:
         return None

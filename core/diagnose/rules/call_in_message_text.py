@@ -9,7 +9,8 @@ What it finds:
     conclusion and a warning: a call in bare JSON that stays open; a content that is nothing but
     calls in a notation without control tokens (bare JSON, Python), where the
     request asks for no JSON (a note without the request: it is a guess), or
-    what is left of a call without its control tokens, and a complete call in
+    what is left of a call without its control tokens (an error where its header
+    is whole, as in `commentary to=functions.f json{…}`), and a complete call in
     the reasoning of a message without anything else.
 
 Why it matters:
@@ -28,6 +29,7 @@ Source:
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 
@@ -53,6 +55,9 @@ _AGAIN = (
     "Ask again: the model wrote it so. A grammar for calls keeps their JSON whole (`tool_choice` as `required`, or "
     "`strict` in the tool, where the server constrains calls by it)."
 )
+_DECODER = json.JSONDecoder()
+_RECIPIENT = re.compile(r"(?:analysis|commentary) ?to=functions\.([\w\-]{1,64}?) ?(?:json|code)?(?=\{)")
+_MOST_NAMES = 20
 _TELL = "Of a hosted model, tell the provider."
 
 
@@ -181,6 +186,9 @@ def _stripped(trace: Trace, content: str) -> Iterator[Report]:
     """Report a content that is nothing but what is left of a call."""
     names = tuple(tool.name for tool in request_tools(trace.request))
     text = content.strip()
+    if (headed := _without_tokens(trace, content, names)) is not None:
+        yield headed
+        return
     found = next(iter(find_stripped_calls(text, names)), None)
     if found is None or found.char_span.start > 0 or not re.search(r"\}\]?\Z", text):
         return
@@ -192,6 +200,30 @@ def _stripped(trace: Trace, content: str) -> Iterator[Report]:
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )
+
+
+def _without_tokens(trace: Trace, content: str, names: tuple[str, ...]) -> Report | None:
+    """Report a call of which the whole header is left, and its arguments: `commentary to=functions.f json{…}`."""
+    offered = names if is_request_known(trace) else tuple(dict.fromkeys(_RECIPIENT.findall(content)[:_MOST_NAMES]))
+    for found in find_stripped_calls(content, offered):
+        if found.format != "harmony":
+            continue
+        try:
+            arguments, stop = _DECODER.raw_decode(content, found.char_span.stop)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(arguments, dict):
+            span = Span(found.char_span.start, stop)
+            return Report(
+                title=f"A tool call to `{found.name}` stands in content without its control tokens.",
+                detail=f"Content holds {content[span.start : span.stop][:120]!r}: a header of gpt-oss (harmony) with "
+                "its recipient, and the arguments. The model called the tool; the server took its control tokens out "
+                "and handed the call on as text.",
+                evidence=(in_message("content", content[slice(*span)], span),),
+                fix=_fix(trace, found.format),
+                certainty=Certainty.INFERRED,
+            )
+    return None
 
 
 def _in_reasoning(trace: Trace) -> Iterator[Report]:

@@ -47,9 +47,10 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _has_no_ids(trace: Trace) -> bool:
-    """Say whether an answer is one of Ollama's own API, whose calls have no ids: results name the tool."""
+    """Say whether an answer is of Ollama's own API or has the older `function_call`, where results name the tool."""
     body = next((chat.body for chat in (trace.chat, trace.chat_stream) if chat is not None and chat.body), "")
-    return '"done"' in body and '"choices"' not in body
+    is_legacy = trace.chat is not None and bool(trace.chat.message.get("function_call"))
+    return is_legacy or ('"done"' in body and '"choices"' not in body)
 
 
 RULE: Rule = TraceRule(

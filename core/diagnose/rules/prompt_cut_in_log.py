@@ -32,6 +32,7 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart
 
 _OLLAMA = re.compile(r"truncating input prompt\"? limit=(\d{1,9}) prompt=(\d{1,9})")
 _LLAMA_CPP = re.compile(r"input truncated, n_ctx = (\d{1,9})")
+_TRUNCATED = re.compile(r"slot +release: .{0,80}\btruncated = 1\b")
 _SHIFTED = re.compile(r"slot context shift, n_keep = (\d{1,9})(?:.{0,40}?n_discard = (\d{1,9}))?")
 _OF_OLLAMA: Sequence[Step] = (
     Step("Raise `num_ctx` (`options.num_ctx` of the request, `OLLAMA_CONTEXT_LENGTH` of the server)."),
@@ -55,6 +56,9 @@ def find(trace: Trace) -> Iterator[Report]:
             title = f"llama.cpp discarded {found[2] or 'some'} tokens of the context to go on."
             detail = f"The context was full: of the prompt only the first {found[1]} tokens are sure to have been kept."
             fix = (*_OF_LLAMA_CPP, Step("Start it with `--no-context-shift`, so that it ends the answer instead."))
+        elif _TRUNCATED.match(line) is not None:
+            title = "llama.cpp did not keep the whole context: `truncated = 1`."
+            detail, fix = "Prompt and output did not fit: a part of it was dropped.", _OF_LLAMA_CPP
         else:
             continue
         evidence = (FindingEvidence("server", quote=line),)

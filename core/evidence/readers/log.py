@@ -34,7 +34,7 @@ _DECODER = json.JSONDecoder()
 _MOST_WARNINGS = 20
 _OF_SERVER = (What.FLAGS, What.VERSION, What.WARNING)
 _STARTS = (What.REQUEST, What.PROMPT)
-_ENDS = (What.RAW, What.CONTENT, What.MESSAGE, What.ANSWER)
+_ENDS = (What.RAW, What.PIECE, What.CONTENT, What.MESSAGE, What.ANSWER)
 
 
 def _finds(paste: Paste) -> float:
@@ -103,6 +103,8 @@ def _of_group(evidence: Evidence, group: list[Entry]) -> Evidence:
     values: dict[What, JSON] = {entry.what: entry.value for entry in group}
     evidence = _with_request(evidence, values.get(What.REQUEST))
     raw, reason, ids = _text(values, What.RAW), _text(values, What.REASON), values.get(What.IDS)
+    pieces = [entry.value for entry in group if entry.what is What.PIECE and isinstance(entry.value, str)]
+    raw = "".join(pieces) if raw is None and pieces else raw
     content = _text(values, What.CONTENT)
     if content is not None:
         evidence = _with_content(evidence, content, reason)

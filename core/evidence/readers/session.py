@@ -2,6 +2,7 @@
 
     Claude Code   {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "tool_use", …}]}, …}
     Codex         {"type": "response_item", "payload": {"type": "function_call", …}}
+    codex exec    {"type": "item.completed", "item": {"type": "agent_message", "text": …}}   turns, with --json
     OpenCode      {"info": {…}, "messages": [{"info": {"role": …}, "parts": […]}]}
     ShareGPT      {"conversations": [{"from": "human", "value": …}, {"from": "gpt", "value": …}]}
 
@@ -55,9 +56,11 @@ def _lines(text: str) -> list[str]:
 
 
 def _kind(line: str) -> str:
-    if not ('"response_item"' in line or '"message"' in line):
+    if not ('"response_item"' in line or '"message"' in line or '"item.completed"' in line or '"turn.failed"' in line):
         return ""
     value = as_object(json_of(line))
+    if value.get("type") in ("item.completed", "turn.failed"):
+        return "codex exec"
     if value.get("type") == "response_item" and isinstance(value.get("payload"), dict):
         return "Codex"
     is_turn = value.get("type") in ("user", "assistant") and isinstance(value.get("message"), dict)
@@ -105,6 +108,8 @@ def _exchanges(paste: Paste) -> tuple[str, list[_Exchange]]:
         return "Codex", _of_codex(
             [as_object(one.get("payload")) for one in values if one.get("type") == "response_item"]
         )
+    if any(value.get("type") in ("item.completed", "turn.failed") for value in values):
+        return "codex exec", _of_codex_exec(values)
     return "Claude Code", _of_claude(values)
 
 
@@ -140,6 +145,45 @@ def _of_codex(items: Sequence[JSONObject]) -> list[_Exchange]:
     if output:
         exchanges.append(_Exchange(None, {"object": "response", "output": output}))
     return [one for one in exchanges if _says_something(as_object(one.answer).get("output"))]
+
+
+def _of_codex_exec(events: Sequence[JSONObject]) -> list[_Exchange]:
+    """Return each turn's last words, its calls of MCP tools, and why it failed; of commands the call is not logged."""
+    exchanges: list[_Exchange] = []
+    items: list[JSONObject] = []
+    turn: JSONObject = {"type": "turn.started"}
+    for event in (*events, turn):
+        if event.get("type") == "item.completed":
+            items.append(as_object(event.get("item")))
+        elif event.get("type") == "turn.failed":
+            error: JSON = event.get("error") or {"message": "The turn failed."}
+            exchanges.append(_Exchange(None, {"error": error}))
+            items = []
+        elif event.get("type") == "turn.started":
+            exchanges += [_Exchange(None, message)] if (message := _message_of_items(items)) else []
+            items = []
+    return exchanges
+
+
+def _message_of_items(items: Sequence[JSONObject]) -> JSONObject:
+    """Return the message of a turn's items; empty if they hold nothing that a model wrote."""
+    texts = [item.get("text") for item in items if item.get("type") == "agent_message"]
+    thoughts = [str(item.get("text", "")) for item in items if item.get("type") == "reasoning"]
+    calls: list[JSON] = [
+        {
+            "id": item.get("id"),
+            "type": "function",
+            "function": {"name": item.get("tool"), "arguments": json.dumps(item["arguments"], ensure_ascii=False)},
+        }
+        for item in items
+        if item.get("type") == "mcp_tool_call" and isinstance(item.get("arguments"), dict)
+    ]
+    if not texts and not calls:
+        return {}
+    message: JSONObject = {"role": "assistant", "content": texts[-1] if texts else None}
+    if thoughts:
+        message["reasoning_content"] = "\n".join(thoughts)
+    return {**message, "tool_calls": calls} if calls else message
 
 
 def _says_something(output: JSON) -> bool:

@@ -14,12 +14,14 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
-_BEGINS = re.compile(r"\s*+(?:analysis|commentary)(?=[A-Z\"'*])")
-_GOES_ON = re.compile(r"assistant(?:final|commentary|analysis)(?=\S)")
+_BEGINS = re.compile(r"\s*+(?:analysis|commentary)(?=[A-Z\"'*])|\s*+commentary to=functions\.[\w-]{1,64} ?json\{")
+_GOES_ON = re.compile(r"assistant(?:final|commentary|analysis)(?=\S| to=)")
 
 
 def _finds(paste: Paste) -> float:
-    return 0.7 if _BEGINS.match(paste.text) is not None and _GOES_ON.search(paste.text) is not None else 0.0
+    begins = _BEGINS.match(paste.text)
+    is_call = begins is not None and begins[0].endswith("{")
+    return 0.7 if is_call or (begins is not None and _GOES_ON.search(paste.text) is not None) else 0.0
 
 
 def _read(paste: Paste) -> Evidence:

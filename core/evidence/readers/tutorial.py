@@ -107,7 +107,10 @@ def _read(paste: Paste) -> Evidence:
 
 def _of_parts(evidence: Evidence, prompt: str, output: str) -> Evidence:
     if not output:
+        opened = max((found.end() for found in _TURN.finditer(prompt)), default=-1)
         note = "The text ends where the model's turn begins: it is a prompt, and holds no output."
+        if opened != len(prompt):
+            note = "The text is a prompt that does not open the model's turn, and holds no output."
         return replace(evidence, prompt=prompt, notes=(*evidence.notes, note))
     words = f"a prompt and a raw output of {len(output):,} characters"
     note = "The text begins with the prompt; what follows the last opening of the model's turn is the output."

@@ -28,7 +28,7 @@ LONG = "Input should be a valid list " * 60
         ({"object": "error", "message": {"detail": [{"loc": ["body", "x"], "msg": "extra"}]}}, "`x`: extra", "x"),
         (
             {"message": "[{'type': 'extra_forbidden', 'loc': ('body', 'tools', 0, 'id'), 'msg': 'no'}]"},
-            "[{'type': 'extra_forbidden', 'loc': ('body', 'tools', 0, 'id'), 'msg': 'no'}]",
+            "`tools[0].id`: no",
             "tools[0].id",
         ),
         (
