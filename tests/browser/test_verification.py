@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
+from prompt_debugger.core.base.types import JSON
 from tests.browser.axe import violations
 from tests.browser.bench import GRADIO_RULES
 from tests.browser.page import DebuggerPage
+from tests.browser.test_history import CALL
+from tests.core.complete.faulty_server import FaultyServer, answer, hang
 from tests.core.tools.verify.made import make_verifications
 from tests.patience import PATIENCE_MS
+from tests.threads import in_thread
 
 pytestmark = pytest.mark.browser
 
@@ -69,3 +75,75 @@ def test_what_is_no_verification_is_told(bare: DebuggerPage, tmp_path: Path) -> 
     bare.page.click("#pd-start-verification")
 
     expect(bare.page.locator("#pd-verification .pd-bench-sentence")).to_contain_text("No results.sqlite lies in")
+
+
+@pytest.fixture
+def counting_server() -> Iterator[str]:
+    """A server that writes each call into its content."""
+    said: JSON = {
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": CALL.format("Oslo")}, "finish_reason": "stop"}
+        ]
+    }
+    paths = {"/v1/models": answer(200, {"data": [{"id": "m"}]}), "/v1/chat/completions": answer(200, said)}
+    with in_thread(FaultyServer("", {**paths, "*": answer(404)})) as url:
+        yield url
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    tool: JSON = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
+    rows = [{"messages": [{"role": "user", "content": f"Ask {n}"}], "tools": [tool]} for n in range(8)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def verify_dataset(page: DebuggerPage, dataset: Path, rows: int) -> None:
+    page.page.click("#pd-tab-verify")
+    page.page.locator("#pd-verify-rows input").fill(str(rows))
+    page.page.locator("#pd-verify-rows input").blur()
+    page.page.locator("#pd-dataset input[type=file]").set_input_files(dataset)
+
+
+def test_a_dataset_is_asked_within_its_budget_and_its_rows_open(
+    bare: DebuggerPage, counting_server: str, dataset: Path
+) -> None:
+    bare.aim_at(counting_server)
+    verify_dataset(bare, dataset, 5)
+    view = bare.page.locator("#pd-verification .pd")
+
+    expect(view).to_have_attribute("data-state", "done")
+    expect(view).to_contain_text("kept in")
+    expect(view.locator(".pd-verify-tiles tbody td").first).to_have_text("5")
+    assert violations(bare.page, "#pd-panel-verify", GRADIO_RULES) == []
+    bare.page.locator(".pd-verify-cluster").first.get_by_role("button", name="row").first.click()
+    expect(bare.page.locator("#pd-header")).to_contain_text("from verify")
+    expect(bare.page.locator(".pd-sentence")).to_contain_text("get_weather stands in content")
+
+
+def test_a_dataset_without_a_server_or_a_request_says_so(bare: DebuggerPage, tmp_path: Path, dataset: Path) -> None:
+    verify_dataset(bare, dataset, 5)
+    view = bare.page.locator("#pd-verification .pd")
+    expect(view).to_have_attribute("data-state", "error")
+
+    bare.aim_at("http://127.0.0.1:9/v1")
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("\n")
+    verify_dataset(bare, empty, 5)
+
+    expect(view).to_contain_text("holds no request")
+
+
+def test_stop_ends_the_asking(bare: DebuggerPage, dataset: Path) -> None:
+    paths = {"/v1/models": answer(200, {"data": [{"id": "m"}]}), "*": hang()}
+    with in_thread(FaultyServer("", paths)) as url:
+        bare.aim_at(url)
+        verify_dataset(bare, dataset, 5)
+        view = bare.page.locator("#pd-verification .pd")
+        expect(view).to_have_attribute("data-state", "running")
+
+        bare.page.click("#pd-stop-verification")
+
+        expect(view).to_have_attribute("data-state", "stopped")
+        expect(bare.page.locator("#pd-stop-verification")).to_be_disabled()

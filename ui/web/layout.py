@@ -83,7 +83,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
     wire_check(page, model_check, ModelChecks(settings, redraw_rate=handlers.gate.drawing), template.editor)
-    wire_verification(page, verification, Verifications(settings))
+    wire_verification(page, verification, Verifications(settings, labs, handlers.gate.drawing))
     runs = PageRuns(handlers)
     offered = OfferedFixes(runs, bench)
     wire_fixes(page, fixes, orders, Experiments(runs, bench), HandOver(runs), template)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -23,7 +24,11 @@ from prompt_debugger.ui.present.verification import Changed, Side, verification_
 from prompt_debugger.ui.report import times_of
 from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.handlers import Payloads
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.redraw_rate import RedrawRate
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields, choose_target
+from prompt_debugger.ui.web.verify_run import Asked, Step, VerifyRun
 from prompt_debugger.ui.web.work import shown_row
 
 _MOST_CHANGED = 2_000
@@ -44,14 +49,30 @@ class OpenedRow(NamedTuple):
 class Verifications:
     """What the events of the verify panel do; holds nothing but how the page is served."""
 
-    def __init__(self, settings: PageSettings) -> None:
+    def __init__(
+        self, settings: PageSettings, labs: PageLabs | None = None, redraw_rate: RedrawRate | None = None
+    ) -> None:
         self._settings = settings
+        self._labs = labs
+        self._redraw_rate = redraw_rate or RedrawRate()
 
     @shown_as(lambda error: (tool_error_payload(error), ()))
     async def open(self, first: str, second: str) -> tuple[str, Opened]:
         """Return the payload of one verification or two, and what rows are opened from."""
         self._check_own()
         return await in_thread(_read, first, second)
+
+    @shown_as(lambda error: Step(tool_error_payload(error)))
+    async def verify(self, asked: Asked, fields: TargetFields, key: str) -> AsyncGenerator[Step, None]:
+        """Ask the page's target for every row of a dataset; yield how far it is, and at the end what was found."""
+        self._check_own()
+        if self._labs is None:
+            raise RequestError("There is no server to ask.", "Name one under Target.")
+        target = choose_target(self._settings, self._labs, fields, key)
+        run = VerifyRun(self._settings, self._labs, self._redraw_rate, _drawn)
+        async with aclosing(run.steps(asked, target)) as steps:
+            async for step in steps:
+                yield step
 
     async def open_row(self, opened: Opened, side: int, index: int) -> OpenedRow | None:
         """Return one row as a run that the whole page shows; `None` if it cannot be."""
@@ -82,12 +103,16 @@ def _read(first: str, second: str) -> tuple[str, Opened]:
     opened = open_stored(first.strip())
     if second.strip():
         opened = (opened[0], open_stored(second.strip())[0])
+    return _drawn(opened), opened
+
+
+def _drawn(opened: Opened) -> str:
     paired: JSONObject | None = None
     changed: list[Changed] = []
     if len(opened) > 1:
         paired = dump_document(compare_rows(opened[0].rows(), opened[1].rows(), opened[1].name))
         changed = _changed(opened[0].rows(), opened[1].rows())
-    return verification_payload([_side(stored) for stored in opened], paired, changed), opened
+    return verification_payload([_side(stored) for stored in opened], paired, changed)
 
 
 def _side(stored: Stored) -> Side:

@@ -4,6 +4,7 @@ import { host } from "../lib/host.js";
 import { button, make, under } from "../lib/dom.js";
 import { anotherText } from "./draft.js";
 import { editorView, replaceRequest } from "./editor_link.js";
+import { host } from "../lib/host.js";
 import { bundleInPicture, bundleInText, isPng } from "../lib/embedded.js";
 
 const MOST_BYTES = 8_000_000; // as much as is read of a HAR
@@ -87,5 +88,6 @@ globalThis.addEventListener("drop", (event) => {
   if (!hasFile(event)) return;
   event.preventDefault();
   event.stopPropagation();
-  take(event.dataTransfer?.files[0]);
+  const file = event.dataTransfer?.files[0];
+  if (!file || !host.takeDataset?.(file)) take(file);
 }, true);

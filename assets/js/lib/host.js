@@ -12,6 +12,8 @@ export const host = {
   placePinned: null, // (place): what is pinned now; null for nothing
   /** @type {(() => void) | null} */
   tabsDrawn: null, // (): tools of a panel are there
+  /** @type {((file: File) => boolean) | null} */
+  takeDataset: null, // (file): whether a dropped file is a dataset to verify
   /** @type {(() => unknown) | null} */
   openHeld: null, // (): the run that came with the link
   /** @type {((place: Place) => HTMLElement | null) | null} */

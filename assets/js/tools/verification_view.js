@@ -7,6 +7,8 @@ import { button, make, prose, region, table } from "../lib/dom.js";
 import { ruleName } from "../views/findings_view.js";
 import { open } from "../views/linking.js";
 import { plural, visibleText } from "../lib/payload.js";
+import { host } from "../lib/host.js";
+import { packText } from "../lib/packing.js";
 import { saveCanvas } from "../views/picture.js";
 
 /**
@@ -24,6 +26,7 @@ import { saveCanvas } from "../views/picture.js";
 let openRow = null; // as long as its view is there
 const SPACE = "http://www.w3.org/2000/svg";
 const LABEL = 250, BAR = 300, NOTE = 235, ROW = 25, WIDTH = LABEL + BAR + NOTE;
+const MOST_DATASET_BYTES = 90_000_000;
 const COLORS = ["accent", "line-strong"];
 
 builders.verification = (root, name) => {
@@ -33,8 +36,8 @@ builders.verification = (root, name) => {
     ask(side, index);
     open("findings");
   };
-  return bench(root, name, "What the command verify left, read again: how many calls are lost, for which cause, at which stage, of which tool, and every row one click from its whole run. Name a second one to see what got better and what got worse.", (/** @type {Told & { state: string }} */ told) => {
-    if (told.state !== "done") return [];
+  return bench(root, name, "Drop a dataset to have its rows asked, or open what the command verify left: how many calls are lost, for which cause, at which stage, of which tool, and every row one click from its whole run. Name a second one to see what got better and what got worse.", (/** @type {Told & { state: string }} */ told) => {
+    if (!told.sides) return [];
     return [
       tiles(told.sides),
       told.paired && compared(told),
@@ -42,6 +45,38 @@ builders.verification = (root, name) => {
       ...told.sides.map((side, i) => clusters(side, i, told.sides.length > 1)),
     ];
   });
+};
+
+// A dataset that is dropped while this panel is open, or chosen, starts to be asked.
+builders.dataset = (root) => {
+  root.classList.add("pd-dataset");
+  const status = make("span", "pd-share-hint");
+  status.setAttribute("role", "status");
+  const field = make("input", "pd-live");
+  field.type = "file";
+  field.accept = ".jsonl,.json,.ndjson";
+  field.tabIndex = -1;
+  field.setAttribute("aria-label", "Dataset to verify");
+  const choose = button("Verify a dataset \u2026", "pd-primary", () => field.click(), "JSONL of requests, as K2VV's and MiniMax's; every row is sent to the server under Target");
+  field.addEventListener("change", () => {
+    take(field.files?.[0]);
+    field.value = "";
+  });
+  root.append(choose, field, make("span", "pd-muted", "or drop it here: its rows go to the server under Target, else to the lab."), status);
+
+  /** @param {File | null | undefined} file */
+  async function take(file) {
+    if (!file) return;
+    const packed = file.size > MOST_DATASET_BYTES ? null : await packText(await file.text());
+    status.textContent = packed === null ? "That dataset is too long for the page: `verify` takes it on the command line." : "From " + file.name.slice(0, 80) + ".";
+    if (packed !== null) root.pdAsk("submit", { packed });
+  }
+  host.takeDataset = (file) => {
+    if (document.documentElement.dataset.panel !== "verify") return false;
+    take(file);
+    return true;
+  };
+  return { show() {} };
 };
 
 // --- figures ------------------------------------------------------------------------------------

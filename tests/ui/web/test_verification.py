@@ -1,5 +1,6 @@
 """What the verify panel shows of what `verify` left: rates, causes, two compared, and a row as the page's run."""
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -8,7 +9,9 @@ import pytest
 from prompt_debugger.core.base.types import Conclusion
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.verification import Verifications
+from prompt_debugger.ui.web.verify_run import Asked
 from tests.core.tools.verify.made import make_verifications
 
 
@@ -101,3 +104,16 @@ async def test_a_public_page_opens_no_file(made):
     assert unpack_payload(payload)[0]["state"] == "error"
     assert none == ()
     assert await public.open_row(opened, 0, 9) is None
+
+
+def test_a_public_page_asks_no_dataset():
+    public = Verifications(replace(PageSettings(lab=False), public=True))
+
+    async def steps():
+        fields = TargetFields("http://127.0.0.1:9/v1", "", "", "none", "none")
+        return [step async for step in public.verify(Asked("", 5, 5), fields, "")]
+
+    (step,) = asyncio.run(steps())
+
+    assert unpack_payload(step.payload)[0]["state"] == "error"
+    assert "public page" in unpack_payload(step.payload)[0]["sentence"]

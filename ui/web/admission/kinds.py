@@ -107,7 +107,7 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
     Kind.RUN: ("run",),
     Kind.EXPERIMENT: (
         "try_switches", "follow_turns", "explain_count", "compare_setups", "test_server",
-        "try_fix", "run_trials", "shrink", "run_turns",
+        "verify_dataset", "try_fix", "run_trials", "shrink", "run_turns",
     ),
     Kind.PARSERS: ("ask_parsers", "try_splits", "ask_releases", "judge_constrained", "check_model", "upstream_test"),
     Kind.TEMPLATE: (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -11,7 +13,9 @@ from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.fields import build_text
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_asking_view
+from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.verification import Opened, Verifications
+from prompt_debugger.ui.web.verify_run import Asked
 
 OPEN_LIMIT = 2
 
@@ -24,12 +28,25 @@ class VerificationPanel(NamedTuple):
     start: gr.Button
     view: gr.HTML
     opened: gr.State
+    dataset: gr.HTML
+    rows: gr.Number
+    seconds: gr.Number
+    stop: gr.Button
 
 
 def build_verification(settings: PageSettings) -> VerificationPanel:
     """Place the panel; a public page has no way to a file, and says so."""
     shown = not settings.public
     with gr.Column(elem_id="pd-panel-verify", elem_classes=["pd-panel"]):
+        with gr.Row(elem_classes=["pd-bench-row"], elem_id="pd-verify-dataset", visible=shown):
+            dataset = build_asking_view("dataset")
+            rows = gr.Number(20, label="Rows, at most", minimum=1, precision=0, elem_id="pd-verify-rows", min_width=90)
+            seconds = gr.Number(
+                300, label="Seconds, at most", minimum=1, precision=0, elem_id="pd-verify-seconds", min_width=90
+            )
+            stop = gr.Button(
+                "Stop", interactive=False, elem_id="pd-stop-verification", size="sm", scale=0, min_width=60
+            )
         with gr.Row(elem_classes=["pd-bench-row"], elem_id="pd-verify-row"):
             first = build_text(
                 "Verification",
@@ -40,7 +57,7 @@ def build_verification(settings: PageSettings) -> VerificationPanel:
             )
             second = build_text("Beside it", "pd-verify-second", placeholder="another one, or none", shown=shown)
             start = gr.Button(
-                "Open", variant="primary", elem_id="pd-start-verification", size="sm", scale=0, interactive=shown
+                "Open", elem_id="pd-start-verification", size="sm", scale=0, min_width=80, interactive=shown
             )
         if settings.public:
             gr.HTML(
@@ -48,7 +65,7 @@ def build_verification(settings: PageSettings) -> VerificationPanel:
                 elem_classes=["pd-off"],
             )
         view = build_asking_view("verification")
-    return VerificationPanel(first, second, start, view, gr.State(()))
+    return VerificationPanel(first, second, start, view, gr.State(()), dataset, rows, seconds, stop)
 
 
 def wire_verification(page: Page, panel: VerificationPanel, verifications: Verifications) -> None:
@@ -67,6 +84,41 @@ def wire_verification(page: Page, panel: VerificationPanel, verifications: Verif
         changes: Changes = {page.trace: row.trace, request.editor: row.text, request.case: None}
         return {**changes, **page.changes(row.payloads)}
 
+    # Gradio fills in an event only after arguments that are spelled out.
+    async def verify(
+        rows: float | None,
+        seconds: float | None,
+        endpoint: str,
+        model: str,
+        tokenizer: str,
+        tool_parser: str,
+        reasoning_parser: str,
+        template_name: str,
+        certificates: str,
+        ask: str,
+        key: str | None,
+        event: gr.EventData,
+    ) -> AsyncGenerator[Changes, None]:
+        parsers = (tool_parser, reasoning_parser, template_name)
+        fields = TargetFields(endpoint, model, tokenizer, *parsers, certificates, ask)
+        asked = Asked(str(event.packed), rows, seconds)
+        async with aclosing(verifications.verify(asked, fields, str(key or ""))) as steps:
+            async for step in steps:
+                kept: Changes = {panel.opened: step.opened} if step.opened else {}
+                yield {panel.view: step.payload, panel.stop: gr.Button(interactive=True), **kept}
+        yield {panel.stop: gr.Button(interactive=False)}
+
+    inputs = [panel.rows, panel.seconds, *request.sending_fields]
+    outputs = [panel.view, panel.opened, panel.stop]
+    running = panel.dataset.submit(
+        verify, inputs, outputs, api_name="verify_dataset", concurrency_limit=OPEN_LIMIT, **quiet()
+    )
+    stopped = panel.stop.click(
+        lambda: gr.Button(interactive=False), None, panel.stop,
+        api_name="verify_stop", queue=False, cancels=[running], **quiet(),
+    )  # fmt: skip
+    settle = f"() => PromptDebugger.settle({panel.view.elem_id!r})"
+    stopped.then(None, None, None, js=settle, api_name="verify_settle", **quiet())
     gr.on(
         [panel.start.click, panel.first.submit, panel.second.submit],
         open_files,
@@ -76,5 +128,5 @@ def wire_verification(page: Page, panel: VerificationPanel, verifications: Verif
         concurrency_limit=OPEN_LIMIT,
         **quiet(),
     )
-    outputs: list[Any] = [page.trace, request.editor, request.case, *page.views.values()]
-    panel.view.select(open_row, panel.opened, outputs, api_name="open_row", concurrency_limit=OPEN_LIMIT, **quiet())
+    shown: list[Any] = [page.trace, request.editor, request.case, *page.views.values()]
+    panel.view.select(open_row, panel.opened, shown, api_name="open_row", concurrency_limit=OPEN_LIMIT, **quiet())

@@ -348,13 +348,14 @@ def test_every_input_of_the_page_is_of_a_kind_that_is_judged(built):
     assert len(table.rules) > 50
 
 
-def test_only_the_openings_of_a_bundle_take_a_file(built):
+def test_only_the_openings_of_a_bundle_and_a_dataset_take_a_file(built):
     table = read_table(built)
 
     assert {rule.name for rule in table.rules.values() if rule.takes_file} == {
         "open_bundle",
         "compare_runs",
         "reopen_run",
+        "verify_dataset",
     }
 
 

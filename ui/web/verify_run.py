@@ -1,0 +1,143 @@
+"""Verify from the page: a dataset that was dropped there is asked row by row, within a budget, and read as it goes.
+
+Only on one's own machine: dataset and journal lie in a temporary folder of it, which the view names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.report import unpack_bundle
+from prompt_debugger.core.sandbox import in_thread
+from prompt_debugger.core.tools.verify import Budget, Journal, Outcome, Plan, Progress, Stored, open_stored, verify
+from prompt_debugger.ui.present import pack_payload, unpack_payload
+from prompt_debugger.ui.present.words import count_of, joined
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.redraw_rate import RedrawRate, ticks_until
+from prompt_debugger.ui.web.settings import PageSettings
+
+MOST_ROWS = 10_000
+MOST_SECONDS = 86_400
+_MOST_CHARS = 100_000_000
+_TABLE_EVERY_S = 2.0
+
+Draw = Callable[[tuple[Stored, ...]], str]
+
+
+class Asked(NamedTuple):
+    """What a person asked for.
+
+    Attributes:
+        packed: The dataset as the browser packed it.
+        rows: At most so many of it.
+        seconds: At most so long.
+    """
+
+    packed: str
+    rows: float | None
+    seconds: float | None
+
+
+class Step(NamedTuple):
+    """How far it is: the payload, and what rows are opened from."""
+
+    payload: str
+    opened: tuple[Stored, ...] = ()
+
+
+@dataclass
+class VerifyRun:
+    """Asks datasets; holds nothing but how the page is served.
+
+    Attributes:
+        settings: Of the page.
+        labs: Its labs.
+        redraw_rate: How often what waits is drawn.
+        draw: Returns the payload of what was read so far.
+    """
+
+    settings: PageSettings
+    labs: PageLabs
+    redraw_rate: RedrawRate
+    draw: Draw
+
+    async def steps(self, asked: Asked, target: Target) -> AsyncGenerator[Step, None]:
+        """Yield how far it is until every row was read or the budget is used; closing it ends the asking.
+
+        Raises:
+            DebuggerError: There is no request in the dataset, or the server does not answer.
+        """
+        folder = Path(tempfile.mkdtemp(prefix="prompt-debugger-verify-"))
+        dataset, journal = folder / "dataset.jsonl", folder / "results.sqlite"
+        text = await in_thread(unpack_bundle, asked.packed, _MOST_CHARS)
+        await in_thread(dataset.write_text, text, "utf-8")
+        plan = Plan(
+            dataset=dataset,
+            targets=(target,),
+            journal=journal,
+            limit=_bounded(asked.rows, MOST_ROWS),
+            budget=Budget(seconds=_bounded(asked.seconds, MOST_SECONDS)),
+        )
+        progress = [Progress()]
+        task = asyncio.ensure_future(self._verify(plan, progress))
+        yield Step(running_payload(progress[0], 0.0))
+        began = drawn = time.monotonic()
+        async with aclosing(ticks_until(task, self.redraw_rate)) as ticks:
+            async for _ in ticks:
+                now = time.monotonic()
+                opened: tuple[Stored, ...] = ()
+                if progress[0].read and now - drawn > _TABLE_EVERY_S:
+                    opened, drawn = await in_thread(open_stored, str(journal)), now
+                table = await in_thread(self.draw, opened) if opened else None
+                yield Step(running_payload(progress[0], now - began, table), opened)
+        outcome = task.result()
+        if outcome.error is not None and not progress[0].read:
+            raise outcome.error
+        opened = await in_thread(open_stored, str(journal))
+        yield Step(_ended(await in_thread(self.draw, opened), outcome, journal), opened)
+
+    async def _verify(self, plan: Plan, progress: list[Progress]) -> Outcome:
+        def take(now: Progress) -> None:
+            progress[0] = now
+
+        with Journal(plan.journal) as journal:
+            return await verify(plan, journal, clock=time.monotonic, labs=self.labs.pool, on_progress=take)
+
+
+def running_payload(progress: Progress, elapsed_s: float, table: str | None = None) -> str:
+    """Return the payload while it goes on: how far it is, above what was read so far."""
+    done = progress.read + progress.failed
+    said = joined(
+        f"{done:,} of {progress.total:,} read",
+        f"{progress.failed:,} failed" if progress.failed else None,
+        f"{count_of(progress.lost, 'call')} lost" if progress.lost else None,
+        f"{elapsed_s:.0f} s",
+    )
+    fraction = done / progress.total if progress.total else None
+    header = {} if table is None else unpack_payload(table)[0]
+    sentence = header.get("sentence") or "Asking the server, row by row"
+    return pack_payload(
+        {**header, "state": "running", "sentence": sentence, "progress": {"text": said, "fraction": fraction}}
+    )
+
+
+def _ended(table: str, outcome: Outcome, journal: Path) -> str:
+    header, _ = unpack_payload(table)
+    left = sum(outcome.remaining)
+    stopped = f"Ended early ({outcome.stopped}): {count_of(left, 'row')} left" if outcome.stopped else None
+    return pack_payload({**header, "source": joined(stopped, str(header["source"]), f"kept in {journal}")})
+
+
+def _bounded(value: float | None, most: int) -> int:
+    if value is None or not 1 <= value <= most:
+        raise RequestError(f"Rows and seconds are numbers from 1 to {most:,}.", "Say how much may be used.")
+    return int(value)
