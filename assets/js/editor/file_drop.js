@@ -4,7 +4,6 @@ import { host } from "../lib/host.js";
 import { button, make, under } from "../lib/dom.js";
 import { anotherText } from "./draft.js";
 import { editorView, replaceRequest } from "./editor_link.js";
-import { host } from "../lib/host.js";
 import { bundleInPicture, bundleInText, isPng } from "../lib/embedded.js";
 
 const MOST_BYTES = 8_000_000; // as much as is read of a HAR
