@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.core.formats.test_records import NEW_FAMILY
-from tests.patience import PATIENCE_S
+from tests.programs import run_in
 
 PROJECT = """
 [build-system]
@@ -76,32 +75,16 @@ def fixture_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (module / "__init__.py").write_text("", encoding="utf-8")
     (module / "family.py").write_text(NEW_FAMILY, encoding="utf-8")
     (module / "rule.py").write_text(RULE, encoding="utf-8")
-    _run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)], folder)
+    run_in(folder, [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)])
     (wheel,) = folder.glob("*.whl")
     packages = folder / "packages"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps", "--no-index"]
-    _run([*pip, "--target", str(packages), str(wheel)], folder)
+    run_in(folder, [*pip, "--target", str(packages), str(wheel)])
     return packages
 
 
-def _run(
-    command: list[str], folder: Path, text: str = "", path: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    environment = os.environ if path is None else {**os.environ, "PYTHONPATH": str(path)}
-    return subprocess.run(
-        command,
-        cwd=folder,
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-        env=environment,
-    )
-
-
 def _parse(text: str, path: Path | None) -> subprocess.CompletedProcess[str]:
-    return _run([sys.executable, "app.py", "parse", "-", "--json"], ROOT, text, path)
+    return run_in(ROOT, [sys.executable, "app.py", "parse", "-", "--json"], text, path)
 
 
 def test_a_family_and_a_rule_of_a_wheel_are_used_like_ours(packages: Path) -> None:
@@ -114,7 +97,7 @@ def test_a_family_and_a_rule_of_a_wheel_are_used_like_ours(packages: Path) -> No
 
 
 def test_a_fix_comes_with_its_rule_and_one_that_fails_hides_no_other(packages: Path) -> None:
-    done = _run([sys.executable, "-c", OFFERED], ROOT, path=packages)
+    done = run_in(ROOT, [sys.executable, "-c", OFFERED], packages=packages)
 
     added = {"op": "add", "path": "/seed", "value": 7}
     assert (done.stdout, done.stderr) == (f"PD599 request another seed ({added},) ()\n", "")
@@ -129,7 +112,7 @@ def test_without_the_wheel_nobody_knows_them() -> None:
 
 def test_a_package_that_cannot_be_imported_is_named_in_one_line(packages: Path, tmp_path: Path) -> None:
     broken = tmp_path / "packages"
-    _run(["cp", "-r", str(packages), str(broken)], tmp_path)
+    run_in(tmp_path, ["cp", "-r", str(packages), str(broken)])
     (broken / "mint_debugging" / "rule.py").write_text("import nothing_that_exists\n", encoding="utf-8")
 
     done = _parse(CALL.format("Paris"), broken)

@@ -7,19 +7,15 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.conftest import ROOT
-from tests.patience import PATIENCE_S
+from tests.programs import CALL, PAGE, REQUEST, check_page_opens, output_in
 
-REQUEST = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
-CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 LINKS = ("core", "ui", "assets")
 PARTS = ("app.py", "prompt_debugger", *LINKS)
 
@@ -79,12 +75,7 @@ def fixture_tree(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 
 
 def _run(tree: Path, *arguments: str, text: str = "") -> str:
-    done = subprocess.run(
-        [sys.executable, "app.py", *arguments],
-        cwd=tree, input=text, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr + done.stdout
-    return done.stdout
+    return output_in(tree, [sys.executable, "app.py", *arguments], text)
 
 
 def test_commands_run_there(tree: Path) -> None:
@@ -104,17 +95,4 @@ def test_parsers_of_vllm_are_asked_there(tree: Path) -> None:
 
 
 def test_the_page_opens_there(tree: Path) -> None:
-    page = subprocess.Popen(
-        [sys.executable, "app.py", "--port", "0", "--no-lab", "--endpoint", "http://[::1]:9"],
-        cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
-    assert page.stdout is not None
-    guard = threading.Timer(PATIENCE_S, page.kill)
-    guard.start()
-    try:
-        line = next(line for line in page.stdout if " is at http" in line)
-        assert "Prompt Debugger" in httpx.get(line.split()[-1], timeout=PATIENCE_S).text
-    finally:
-        guard.cancel()
-        page.terminate()
-        page.communicate()
+    check_page_opens(tree, [sys.executable, "app.py", *PAGE])
