@@ -9,21 +9,19 @@ from prompt_debugger.core.render.probes import ProbeAnswer
 from prompt_debugger.core.tools.experiments.compare import Comparison
 from prompt_debugger.core.tools.experiments.difference import TokenDifference
 from prompt_debugger.core.tools.experiments.documents import (
+    CodesDocument,
     ComparisonDocument,
     CountDocument,
     DifferenceDocument,
     Document,
     ProbeDocument,
+    ReleasesDocument,
+    RunsDocument,
+    SplitsDocument,
     TurnsDocument,
     WhatIfDocument,
 )
 from prompt_debugger.core.tools.experiments.oracle import CountAnswer
-from prompt_debugger.core.tools.experiments.output_documents import (
-    CodesDocument,
-    ReleasesDocument,
-    RunsDocument,
-    SplitsDocument,
-)
 from prompt_debugger.core.tools.experiments.releases import ReleaseTable
 from prompt_debugger.core.tools.experiments.runs import RunComparison, explanation_of, sentence_of
 from prompt_debugger.core.tools.experiments.turns import TurnReport
