@@ -39,7 +39,7 @@ class Parsers:
         if output.tokenizer is not None and not self.loads:
             return VllmOutcome(None, None, (), error="OSError: no config.json")
         text = output.raw.removesuffix("<|im_end|>")
-        if "reads" not in name:
+        if "no_call" in name:
             return VllmOutcome(None, text, ())
         content, _, calls = text.partition("\n<tool_call>")
         found = [json.loads(one.split("</tool_call>")[0]) for one in calls.split("<tool_call>") if one]
