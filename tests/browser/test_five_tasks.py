@@ -25,6 +25,11 @@ MOST_CLICKS = 6
 KEY = "sk-of-my-vllm-0123456789"
 REQUEST = find_example("dropped-call").request_text
 RAW = 'I look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
+LOG = (
+    "ERROR 11-23 10:00:00 [client.py:100] openai.BadRequestError: Error code: 400 - {'error': {'message': "
+    "'\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', "
+    "'type': 'BadRequestError', 'code': 400}}"
+)
 OPENER = "<|tool_call_begin|>"
 # As if the runs of this browser had been made a day earlier.
 A_DAY_EARLIER = """async () => {
@@ -134,6 +139,51 @@ def test_which_calls_are_in_a_raw_output(bare: DebuggerPage) -> None:
     assert bare.opened_stage() == "parse"
     assert person.clicks == 2
     expect(bare.page.locator("#pd-ledger")).to_contain_text('get_weather({"city": "Paris"})')
+
+
+@pytest.mark.lab
+def test_a_vanished_call_comes_back_by_a_proved_fix_and_the_report_has_the_proof(lab_page: DebuggerPage) -> None:
+    person = Person(lab_page)
+    person.run()
+    verdict = lab_page.page.locator("#pd-verdict")
+    person.click(verdict.get_by_role("button", name="Try the fix"))
+    expect(verdict.locator(".pd-trial")).to_contain_text("Fixed: 1 of 1 call came back.")
+    assert lab_page.badge() == "DROPPED"  # of the run that is shown
+    person.click(verdict.get_by_role("button", name="Add to report"))
+    expect(verdict.locator(".pd-actions")).to_contain_text("In the report")
+    expect(verdict.locator(".pd-actions [role=status]")).to_have_text("Share has it.")
+    person.button("Share ▾")
+    with lab_page.page.expect_download() as saved:
+        person.click(lab_page.page.get_by_role("button", name="Markdown for an issue"))
+
+    report = saved.value.path().read_text("utf-8")
+    assert "PD401 is gone and no new error has come; 1 of 1 call came back." in report
+    assert '"search" → "functions.search:0"' in report
+    assert person.clicks == 5
+
+
+@pytest.mark.vllm
+def test_which_parser_reads_this_output(bare: DebuggerPage) -> None:
+    person = Person(bare)
+    person.paste(RAW)
+    person.run()
+    person.button("Ask every parser")
+
+    expect(bare.page.locator("#pd-parser-matrix .pd-bench-view")).to_have_attribute("data-state", "done")
+    expect(bare.page.get_by_role("region", name="Other parsers")).to_contain_text("vllm:hermes")
+    assert person.clicks == 3
+
+
+def test_a_line_of_a_log_becomes_a_diagnosis(bare: DebuggerPage) -> None:
+    person = Person(bare)
+    person.paste(LOG)
+    person.run()
+    assert bare.badge() == "REFUSED"
+    assert "settings do not allow this request" in bare.sentence()
+    person.button("Show the fix")
+
+    expect(bare.page.locator(".pd-finding.pd-shown")).to_contain_text("--enable-auto-tool-choice")
+    assert person.clicks == 3
 
 
 @pytest.mark.lab

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
@@ -19,7 +21,7 @@ def test_what_is_typed_stands_as_a_prompt_beside_the_run_it_does_not_touch(bare:
     bare.open_stage("render")
 
     expect(page.locator("#pd-live-tokens")).to_contain_text("TYPED")
-    expect(page.locator(".pd-outdated")).to_be_visible()
+    expect(page.locator(".pd-own-text")).to_be_visible()
     expect(page.locator("#pd-prompt-tokens")).to_be_hidden()
 
     page.get_by_role("button", name="Prompt of the run").click()
@@ -69,3 +71,17 @@ def test_a_page_that_is_left_while_its_prompt_renders_logs_no_fault(bare: Debugg
 
     bare.page.goto("about:blank")
     bare.load()
+
+
+def test_a_long_text_is_checked_after_a_pause_and_its_prompt_is_announced(bare: DebuggerPage) -> None:
+    page = bare.page
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.post_data or "") if "queue/join" in request.url else None)
+    bare.paste(json.dumps({"messages": [{"role": "user", "content": "word " * 80_000}]}))
+
+    expect(page.locator("#pd-notices")).to_contain_text("1 message")
+    expect(page.locator(".pd-live-status")).to_contain_text("is not rendered while you type")
+    assert sum("word word" in text for text in asked) == 1  # the check, and no render
+    page.get_by_role("button", name="Render it now").click()
+    expect(page.locator("#pd-live-tokens")).to_contain_text("word")
+    expect(page.locator(".pd-live-status")).not_to_contain_text("is not rendered while you type")

@@ -188,7 +188,7 @@ def test_no_state_of_a_run_breaks_a_rule(bare: DebuggerPage) -> None:
     bare.wait_for_selection()
     template = "{% for m in messages %}{{ m.content | nosuch }}{% endfor %}"
     bare.paste(json.dumps({"messages": [{"role": "user", "content": "Hi"}], "chat_template": template}))
-    expect(bare.page.locator(".pd-outdated")).to_be_visible()
+    expect(bare.page.locator(".pd-own-text")).to_be_visible()
     look()
     bare.run()
     assert (bare.state(), bare.badge()) == ("error", "TEMPLATE")

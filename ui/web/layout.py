@@ -160,7 +160,8 @@ def _wire_cases(page: Page) -> None:
     inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on]
     outputs = [panel.notices, panel.endpoint, panel.model, panel.tokenizer]
     live = {"trigger_mode": "always_last", **quiet()}
-    panel.editor.input(check_request, inputs, outputs, api_name="check_request", **live)
+    # The script presses it after a key: at once, or where a text is long, once somebody pauses.
+    panel.check.click(check_request, inputs, outputs, api_name="check_request", **live)
     panel.read_as.input(check_request, inputs, outputs, api_name="check_reading", **live)
     panel.row.input(check_request, inputs, outputs, api_name="check_row", **live)
 

@@ -86,6 +86,17 @@ export function region(label, className, ...children) {
 }
 
 /**
+ * What stands where nothing is yet: a sentence, and on the page the button that changes that. A report has no such button.
+ * @param {string} sentence
+ */
+export function beforeRun(sentence) {
+  const box = make("p", "pd-empty");
+  box.append(make("span", "", sentence));
+  if (document.getElementById("pd-run")) box.append(button("Run", "pd-run-here", () => press("pd-run"), "Run what stands in the editor"));
+  return box;
+}
+
+/**
  * The element under an event that a selector names; null without.
  * @param {Event} event
  * @param {string} selector

@@ -9,7 +9,8 @@ import { renderLive } from "./live.js";
 import { loopOrder } from "../tools/loop_view.js";
 import { chosenTrials } from "../tools/fixes_view.js";
 import { order, orderRefused, tellAt, withOrder } from "./orders.js";
-import { editedByHand, withTextToRun } from "./outdated.js";
+import { withTextToRun } from "./outdated.js";
+import { typed } from "./typed.js";
 import { unpackText } from "../lib/packing.js";
 import { askAgain } from "../tools/parser_views.js";
 import { applyServer } from "./servers.js";
@@ -18,7 +19,7 @@ import { makeFragment } from "./shared_link.js";
 import { requestEdited } from "../editor/template_editor.js";
 
 globalThis.PromptDebugger = {
-  applyLink, applyServer, askAgain, attach, chosenTrials, controller, dropText, editedByHand, keepTarget, keepText,
-  loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle, tellAt,
+  applyLink, applyServer, askAgain, attach, chosenTrials, controller, dropText, keepTarget, keepText,
+  loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle, tellAt, typed,
   unpackText, withOrder, withTextToRun,
 };

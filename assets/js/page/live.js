@@ -2,7 +2,8 @@
 // The live prompt: what the request in the editor becomes, while it is typed. A run's own prompt is never touched.
 import { placeButton } from "../tools/bench.js";
 import { builders } from "../lib/builders.js";
-import { button, make, prose } from "../lib/dom.js";
+import { button, make, press, prose } from "../lib/dom.js";
+import { editorView } from "../editor/editor_link.js";
 import { REQUEST, faultsOf, markWrong } from "../editor/editor_marks.js";
 import { ruleName } from "../views/findings_view.js";
 import { host, onVerdict } from "../lib/host.js";
@@ -13,6 +14,7 @@ import { visibleText } from "../lib/payload.js";
 /** @typedef {{ code: string, name: string, severity: string, mark: string, title: string, evidence: Evidence | null }} LiveFinding */
 
 const PAUSE_MS = 350;
+const MOST_LIVE = 300_000; // characters of a text whose prompt is rendered while it is typed
 let timer = 0;
 let state = "idle"; // of the verdict strip
 let isFromLink = false; // the request came with a link, and nobody has run it
@@ -49,11 +51,26 @@ onVerdict((verdict) => {
 export const renderLive = () => {
   clearTimeout(timer);
   if (!root.hasAttribute("data-live") || root.dataset.panel !== "render") return; // nobody would see it
-  timer = setTimeout(() => {
-    const refresh = document.getElementById("pd-live-refresh");
-    if (refresh) refresh.click();
-  }, PAUSE_MS);
+  const size = editorView()?.state.doc.length || 0;
+  if (size > MOST_LIVE) return announce(size);
+  timer = setTimeout(() => press("pd-live-refresh"), PAUSE_MS);
 };
+
+// A prompt of hundreds of thousands of tokens takes its time: it is rendered when somebody asks for it.
+/** @param {number} size */
+function announce(size) {
+  document.querySelectorAll(".pd-live-status").forEach((box) => {
+    const line = make("p", "pd-live-line");
+    const words = "This text has " + size.toLocaleString("en") + " characters: its prompt is not rendered while you type.";
+    const now = button("Render it now", "", () => {
+      now.disabled = true;
+      line.append(make("span", "pd-muted", "Rendering; this may take a minute."));
+      press("pd-live-refresh");
+    });
+    line.append(make("span", "pd-live-tag", "local \u00b7 live"), make("strong", "", words), now);
+    box.querySelector(".pd-live-line")?.replaceWith(line);
+  });
+}
 
 new MutationObserver(renderUnasked).observe(root, { attributes: true, attributeFilter: ["data-panel"] });
 
@@ -86,6 +103,7 @@ builders.live_status = (box) => {
     const { state: how, sentence, hint, place, findings, more, text: plain } = decoded.header;
     box.dataset.state = how;
     markWrong("live", REQUEST, place ? [place] : faultsOf(findings.map((one) => ({ ...one, evidence: [one.evidence] }))));
+    if (!line.isConnected) box.querySelector(".pd-live-line")?.replaceWith(line); // an announcement stood in its place
     line.replaceChildren(make("span", "pd-live-tag", "local \u00b7 live"), prose("strong", "", sentence));
     const go = place && placeButton(place);
     if (go) line.append(go);

@@ -2,7 +2,7 @@
 // Findings, the root first with what follows from it folded below: what, where (jump), why, what to do, known reports.
 import { builders } from "../lib/builders.js";
 import { offeredBox, offeredOf } from "./offered_fix.js";
-import { button, copyText, make, prose } from "../lib/dom.js";
+import { beforeRun, button, copyText, make, prose } from "../lib/dom.js";
 import { host } from "../lib/host.js";
 import { jump } from "./linking.js";
 import { plural, visibleText } from "../lib/payload.js";
@@ -29,7 +29,7 @@ builders.findings = (root) => {
   return {
     show(decoded) {
       if (host.markFindings) host.markFindings(decoded ? decoded.header.findings : []);
-      if (!decoded) return root.replaceChildren(make("p", "pd-empty", "What is wrong, root cause first, each with its evidence and its fix."));
+      if (!decoded) return root.replaceChildren(beforeRun("What is wrong, root cause first, each with its evidence and its fix."));
       const { findings, groups, summary, unchecked, key } = /** @type {FindingsPayload} */ (decoded.header);
       offeredOf(key);
       const list = make("ol", "pd-finding-list");

@@ -1,7 +1,7 @@
 // @ts-check
 // The ledger picture: the raw output coloured by where each character went, beside the message that was returned.
 import { builders } from "../lib/builders.js";
-import { button, make, prose, table, under } from "../lib/dom.js";
+import { beforeRun, button, make, prose, table, under } from "../lib/dom.js";
 import { isWithin } from "../lib/field_paths.js";
 import { drawJson, lightJson, walkJson } from "./json_view.js";
 import { jump, offerAccount, onLight, pin, point, release, walk } from "./linking.js";
@@ -70,7 +70,7 @@ class LedgerView {
       this.parsers.replaceChildren();
       this.bar.replaceChildren(make("span", "pd-counts", "Raw output"));
       this.messageHead.replaceChildren(make("span", "pd-counts", "Message"));
-      this.raw.replaceChildren(make("p", "pd-empty", reason || "The raw output, coloured by where each character went: kept, altered or lost."));
+      this.raw.replaceChildren(reason ? make("p", "pd-empty", reason) : beforeRun("The raw output, coloured by where each character went: kept, altered or lost."));
       this.message.replaceChildren(make("p", "pd-empty", reason || "The message as the server returned it, beside what it was made from."));
       return;
     }

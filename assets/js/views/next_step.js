@@ -15,7 +15,7 @@ const STEPS = {
   name: () => nameParser(),
   parsers: () => {
     open("parse");
-    press("pd-start-matrix");
+    press("pd-start-parser-matrix");
   },
 };
 const HINTS = {
@@ -78,8 +78,8 @@ onOffered((news) => {
   if (news.state === "worked") line.append(make("span", "pd-badge", "FIXED"));
   const whole = news.state === "running" ? "Trying the fix: " + news.sentence : news.short || [news.sentence, news.hint].filter(Boolean).join(" ");
   const words = prose("span", "pd-trial-words", whole);
-  if (news.short) words.title = news.sentence;
   line.append(words);
+  if (news.short && news.state === "worked") line.append(prose("span", "pd-trial-more", news.sentence));
   text?.append(line);
   root.dataset.trial = news.state;
   drawActions(root, code, news);

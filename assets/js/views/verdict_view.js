@@ -98,6 +98,7 @@ builders.verdict = (root) => {
       if (isTick(verdict)) return tick(verdict);
       shown = verdict;
       root.dataset.state = verdict.state;
+      delete root.dataset.trial; // of the run before
       if (verdict.state !== "running") settleStages();
       if (verdict.state === "idle" || verdict.state === "recorded" || verdict.run !== shownRun) release();
       root.dataset.tone = verdict.tone;
@@ -112,7 +113,7 @@ builders.verdict = (root) => {
       if (detail.childNodes.length || verdict.state === "running") text.append(detail);
       if (verdict.log) text.append(logBox(verdict.log));
       root.replaceChildren(make("span", "pd-badge", verdict.badge), text, actions(verdict));
-      if (verdict.step?.kind === "try") watchTrial(root, verdict.step.code);
+      watchTrial(root, verdict.step?.kind === "try" ? verdict.step.code : null);
       if (verdict.state === "running") root.append(meter(verdict.fraction, "Progress of the run"));
       if (verdict.state === "running" && shownRun !== verdict.run) host.panelChosen = false;
       const isResult = verdict.state === "done" || verdict.state === "recorded";

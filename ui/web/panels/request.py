@@ -28,6 +28,7 @@ class RequestPanel(NamedTuple):
     case: gr.Dropdown
     editor: gr.Code
     notices: gr.HTML
+    check: gr.Button
     read_as: gr.Dropdown
     row: gr.Number
     run: gr.Button
@@ -80,6 +81,7 @@ def build_request_panel(
         buttons=[],
     )
     notices_view = build_view("notices", "notices", notices)
+    check = gr.Button("Check the text", elem_id="pd-check-request", elem_classes=["pd-unseen"])
     with gr.Row(elem_id="pd-reading"):
         read_as = gr.Dropdown(
             list(READINGS), value=AUTO_DETECT, label="Read as", elem_id="pd-read-as", filterable=False
@@ -109,7 +111,7 @@ def build_request_panel(
         servers = None if settings.public else build_asking_view("servers")
         target = _build_target(settings, first)
         look = build_look(shown=not settings.public)
-    return RequestPanel(case, editor, notices_view, read_as, row, run, stop, run_on, *target, look, servers)
+    return RequestPanel(case, editor, notices_view, check, read_as, row, run, stop, run_on, *target, look, servers)
 
 
 _Secret = gr.Textbox | gr.State

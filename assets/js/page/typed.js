@@ -1,0 +1,18 @@
+// @ts-check
+// What follows a key in the request: at once, or where the text is long, once somebody pauses. To hand a long text over
+// takes the browser longer than a key may.
+import { press } from "../lib/dom.js";
+import { editorView } from "../editor/editor_link.js";
+import { editedByHand } from "./outdated.js";
+
+const LONG_CHARS = 100_000;
+const PAUSE_MS = 500;
+let timer = 0;
+
+export const typed = () => {
+  editedByHand();
+  const view = editorView();
+  clearTimeout(timer);
+  if (!view || view.state.doc.length < LONG_CHARS) press("pd-check-request");
+  else timer = setTimeout(() => press("pd-check-request"), PAUSE_MS);
+};
