@@ -61,6 +61,11 @@ class ChatStreamReader:
         if not self._takes_end(event):
             self._take(read_chat_chunk(event.data, self._event_count, is_complete=event.is_complete), at_s)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no event has come."""
+        return self._event_count == 0
+
     async def end(self, body: str, elapsed_s: float, failure: Problem | None = None) -> ChatResult:
         """Return what came as `finish` does; a long document in place of events is read in the sandbox."""
         whole = None

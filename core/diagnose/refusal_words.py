@@ -14,6 +14,8 @@ from prompt_debugger.core.known_errors import words_as_one_line
 TITLE_CHARS = 300
 # vLLM repeats field and value behind its sentence.
 _PARAMETER = re.compile(r"\s*\(parameter=[^)]*\)$")
+# What a validator writes after its sentence, as Python prints it.
+_PYTHON_REST = re.compile(r"['\"], '(?:input|ctx|url)': .*")
 _STEP = re.compile(r"\[(\d{1,6})\]|([^.\[\]]+)")
 
 
@@ -35,7 +37,8 @@ def title_words(understood: Understood) -> str:
     """Return the words that a title has room for: of a known sentence what it says, without what stands before it."""
     known = understood.known
     said = known.said if known is not None and known.said in words_as_one_line(understood.refusal.message) else ""
-    return quote(said or words_of(understood.refusal), TITLE_CHARS).removesuffix("...").rstrip("!")
+    said = _PYTHON_REST.sub("", said or words_of(understood.refusal))
+    return quote(said, TITLE_CHARS).removesuffix("...").rstrip("!")
 
 
 def named_field(understood: Understood) -> str | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from prompt_debugger.core.base.types import (
+    Basis,
     CallMatch,
     CallOutcome,
     CallStatus,
@@ -245,8 +246,6 @@ def max_tokens_of(trace: Trace) -> int | None:
 def why_cut(trace: Trace) -> str | None:
     """Return what shows that the output was cut by a length limit; `None` if nothing does."""
     raw, chat, stream = trace.raw, trace.chat, trace.chat_stream
-    if raw is not None and raw.finish_reason == "length":
-        return "the raw completion says finish_reason `length`"
     if chat is not None and chat.finish_reason == "length":
         return "finish_reason is `length`"
     if stream is not None and stream.finish_reason == "length" and _is_same_output(trace):
@@ -255,7 +254,18 @@ def why_cut(trace: Trace) -> str | None:
     count = completion_tokens(trace)
     if cap is not None and count is not None and count >= cap and not ends_with_stop(trace):
         return f"{count} tokens were written, max_tokens is {cap}, and the last one is no end token"
+    if raw is not None and raw.finish_reason == "length":
+        return f"{_whose_end(trace)} ended with finish_reason `length`"
     return None
+
+
+def _whose_end(trace: Trace) -> str:
+    """Return which run the raw output's finish reason is of."""
+    if trace.chat is None and trace.chat_stream is None:
+        return "the raw completion"
+    if trace.evidence is Basis.SAME_RUN:
+        return "a run that wrote the same tokens"
+    return "a second run of the same prompt"
 
 
 def completion_tokens(trace: Trace) -> int | None:

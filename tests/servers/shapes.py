@@ -274,6 +274,19 @@ FAULTY: dict[str, Shape] = {
     "an error that is a string": Shape(
         reply=answer(400, {"error": "tools is not supported"}), codes=("PD100",), said="tools is not supported"
     ),
+    "words in place of events": Shape(
+        streamed=answer(200, b"It works!", "text/plain"), codes=("PD310",), said="neither an event nor JSON"
+    ),
+    "a validator's Python text": Shape(
+        reply=answer(
+            400,
+            _error(
+                "1 validation error:\n  {'type': 'x', 'loc': 'body.top_k', 'msg': 'Input should be a valid number', 'input': 'warm'}"
+            ),
+        ),
+        codes=("PD100",),
+        said="request: Input should be a valid number.",
+    ),
     "no key": Shape(
         reply=answer(401, _error("Incorrect API key provided", code="invalid_api_key")),
         status=401,

@@ -233,6 +233,9 @@ def with_key_field(error: DebuggerError, *, is_public: bool) -> DebuggerError:
     if is_public or not isinstance(error, BackendError) or error.status != _NO_KEY:
         return error
     told = copy(error)
+    if "Authorization: Basic" in error.hint:
+        told.hint = error.hint.replace("with --extra-headers", "under Target, in the field Key:")
+        return told
     told.hint = "The server wants a key, or another one: give it under Target, in the field Key."
     return told
 

@@ -87,6 +87,12 @@ def title_of_page(content_type: str, body: str) -> str:
     return "a web page" if "html" in content_type else ""
 
 
+def is_page(content_type: str, text: str) -> bool:
+    """Say whether a text in place of an answer is a web page."""
+    head = text[:200].lstrip("\ufeff \t\r\n").lower()
+    return head.startswith(("<!doctype html", "<html")) or ("html" in content_type and head.startswith("<"))
+
+
 def words_of(value: JSON) -> str:
     """Return the words of an error value of any shape; JSON text where no known field holds any."""
     found = _search(value, _DEPTH)

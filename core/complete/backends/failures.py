@@ -34,19 +34,29 @@ _HINT_BY_STATUS = {
     413: "The request is too large for the server.",
     422: "The server did not accept the request; its message says why.",
     429: "The server takes no more requests for now: wait, then run again.",
+    431: "The request's headers are too large for what answered: shorten the key and the headers that you add, or "
+    "raise its limit (`large_client_header_buffers` of nginx).",
+    502: "A gateway says that it got no proper answer: look whether the server after it runs, and at the log of both.",
+    504: "A gateway stopped waiting for the server: raise its limit (`proxy_read_timeout` of nginx), or ask for fewer "
+    "tokens.",
 }
 _PAGE_HINT = (
     "A web page stands in place of an answer: check the server address, and what stands between it and you; the "
     "server's log shows whether the request reached it."
 )
 _HINT_BY_PAGE = {
-    **dict.fromkeys(
-        (502, 503, 504),
-        "A proxy answered in place of the server: look whether the server after it runs, and at its log.",
-    ),
+    401: "Something before the server wants to know who asks: send the key that it takes, in the header that it takes.",
+    502: "A proxy answered in place of the server: look whether the server after it runs, and at its log.",
+    503: "A proxy answered in place of the server: look whether the server after it runs, at its log, and whether the "
+    "proxy limits how often it is asked.",
+    504: _HINT_BY_STATUS[504],
     404: "Check the server address (up to and including `/v1`): a web server answers there.",
     413: "A proxy takes no body of that size: raise its limit (`client_max_body_size` of nginx), or send less.",
 }
+_BASIC_HINT = (
+    "It wants a user name and a password, not a key: send them with --extra-headers 'Authorization: Basic …', where … "
+    "is `name:password` in base64."
+)
 _HINT_BY_CODE = {
     "insufficient_quota": "Look at plan and billing of the account whose key was sent: waiting does not help.",
 }
@@ -160,7 +170,8 @@ def failure_of_length(call: Call, what: str, most: int, received: str) -> Backen
 def failure_of_format(call: Call, status: int, content_type: str, text: str, reason: str) -> BackendError:
     """Explain that an answer with a good status is no JSON."""
     what = content_type.partition(";")[0].strip() or "no content type"
-    message = f"{call} answered {status} with {what}, which is not JSON ({reason})"
+    page = title_of_page(content_type, text)
+    message = f"{call} answered {status} with {page or f'{what}, which is not JSON ({reason})'}"
     hint = "Is there an OpenAI-compatible server at this address? It must go up to and including `/v1`."
     return BackendError(message, hint, kind="not-json", status=status, body=_excerpt(call, text))
 
@@ -186,6 +197,7 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
         known = recognise_error(own or page) or (recognise_error(words.code) if words.code else None)
         if page:
             kind, hint = "page", _HINT_BY_PAGE.get(status, _PAGE_HINT)
+        hint = _BASIC_HINT if status == 401 and _wants_basic(headers) else hint
         hint = _HINT_BY_CODE.get(words.code or "", hint)
         if known is not None and known.error.is_about in _KNOWN_HINTS:
             hint = known.error.remedy
@@ -205,6 +217,12 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
         output=None if words.output is None else call.scrub(words.output),
         retry_after_s=wait_s,
     )
+
+
+def _wants_basic(headers: httpx.Headers) -> bool:
+    """Say whether a name and a password are the only way in."""
+    ways = [way.strip().lower() for way in headers.get_list("www-authenticate")]
+    return bool(ways) and all(way.startswith("basic") for way in ways)
 
 
 def _seconds_to_wait(value: str | None) -> float | None:

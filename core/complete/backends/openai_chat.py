@@ -7,7 +7,9 @@ from dataclasses import replace
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import ChatResult, JSONObject
 from prompt_debugger.core.complete.answers import read_chat_text
+from prompt_debugger.core.complete.backends.error_words import is_page
 from prompt_debugger.core.complete.backends.events import EventReader
+from prompt_debugger.core.complete.backends.failures import failure_of_format
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader, OnDelta, OnPromptIds
@@ -58,7 +60,7 @@ async def request_chat_stream(
         What came; a stream that broke off has its `error` set.
 
     Raises:
-        BackendError: There is no answer, or none with a good status.
+        BackendError: There is no answer, or none with a good status, or a web page.
     """
     reader = ChatStreamReader(on_delta, on_prompt_ids)
     failure: BackendError | None = None
@@ -74,4 +76,7 @@ async def request_chat_stream(
             failure = error
         if failure is None or failure.kind != "too-large":  # what we cut in two is no fault of the server
             await events.finish(feed)
+        if failure is None and reader.is_empty and is_page(stream.headers.get("content-type", ""), events.text):
+            content_type = stream.headers.get("content-type", "")
+            raise failure_of_format(stream.call, stream.status, content_type, events.text, "no event")
         return await reader.end(events.text, stream.elapsed_s, None if failure is None else Problem.of(failure))

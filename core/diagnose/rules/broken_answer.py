@@ -100,6 +100,9 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     elif _is_stream_without_error(result):
         title = f"The {name} ended before it held anything."
         fix = "Run again; if it stays so, read the log of the server and of what stands before it."
+    elif is_stream and result.body.strip() and decode_json(result.body) is None and "data:" not in result.body:
+        title = f"What came in place of the {name} is neither an event nor JSON."
+        fix = "Check the server address (up to and including `/v1`), and what stands between it and you."
     else:
         title = f"The server gave no {name}, but an error."
         fix = "Do what the server's words ask for; where they name nothing, read its log."

@@ -68,6 +68,20 @@ STATUSES: dict[str, tuple[Behaviour, list[str], str]] = {
         answer(429, {"error": {"message": "No.", "code": "insufficient_quota"}}), ["No."], "waiting does not help"
     ),
     "loading": (answer(503, {"error": {"code": 503, "message": "Loading model"}}), ["Loading model"], "Wait until"),
+    "a name and a password": (
+        answer(401, b"", "text/plain", www_authenticate='Basic realm="Team"'), ["401"], "a user name and a password"
+    ),
+    "a page for a name and a password": (
+        answer(401, b"<html><title>401</title></html>", "text/html", www_authenticate='Basic realm="Team"'),
+        ["a web page"], "a user name and a password",
+    ),
+    "a key or a password": (answer(401, b"", "text/plain", www_authenticate="Bearer"), ["401"], "--api-key-env"),
+    "headers too large": (answer(431), ["431"], "large_client_header_buffers"),
+    "a gateway without words": (answer(502), ["502 Bad Gateway"], "A gateway says"),
+    "a gateway that waited": (answer(504), ["504"], "A gateway stopped waiting"),
+    "a page that it waited": (
+        answer(504, b"<html><title>504 Gateway Time-out</title></html>", "text/html"), ["a web page"], "stopped waiting"
+    ),
     "odd status": (answer(599, b"\xff\xfe"), ["599"], "log"),
     "error cut short": (raw(b"HTTP/1.1 500 X\r\ncontent-length: 99\r\n\r\n{\"err"), ["500", '{"err'], "log"),
 }  # fmt: skip
@@ -84,7 +98,7 @@ BREAKS: dict[str, tuple[Behaviour, str, str]] = {
     "reset midway": (reset(HEAD + b"content-length: 99\r\n\r\n{"), "broken-answer", "broke off"),
     "50 MB": (answer(200, b" " * 50_000_000), "too-large", "larger than 32 MB"),
     "endless": (drip(SSE_HEAD, b"x" * 1_000_000, 0), "too-large", "larger than 32 MB"),
-    "web page": (answer(200, HTML, "text/html"), "not-json", "200 with text/html"),
+    "web page": (answer(200, HTML, "text/html"), "not-json", "200 with a web page titled '502 Bad Gateway'"),
     "cut JSON": (answer(200, b'{"choices": ['), "not-json", "which is not JSON"),
     "nested too deeply": (answer(200, b"[" * 100_000), "not-json", "nested too deeply"),
     "huge number": (answer(200, b"9" * 5000), "not-json", "which is not JSON"),
@@ -110,6 +124,13 @@ async def test_a_bad_status_is_told_in_the_servers_words(name: str) -> None:
     assert error.message.startswith(f"POST {server.base_url}/chat/completions answered ")
     assert [word for word in words if word not in error.message] == []
     assert hint in error.hint
+
+
+@pytest.mark.parametrize("page", [HTML, b"\n<!DOCTYPE html><p>Welcome"])
+async def test_a_web_page_in_place_of_a_stream_is_told_as_one(page: bytes) -> None:
+    async with faulty_server(answer(200, page, "text/html")) as server, ServerClient(server.base_url) as client:
+        with pytest.raises(BackendError, match="answered 200 with a web page"):
+            await client.chat_stream(BODY)
 
 
 @pytest.mark.parametrize("name", BREAKS)
