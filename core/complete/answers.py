@@ -194,8 +194,9 @@ def _logprob_of(entry: JSONObject) -> TokenLogprob | None:
     ]
     known = [(text, value) for text, value in top if text is not None and value is not None and not math.isnan(value)]
     found = _TOKEN_ID.fullmatch(token)
-    token_id = int(found[1]) if found is not None else token_id
-    piece = None if found is not None else _piece_of(entry.get("bytes"))  # of `token_id:5` they spell just that
+    piece = _piece_of(entry.get("bytes"))
+    if found is not None:  # an id in place of a text; the bytes beside it may spell just that
+        token_id, token, piece = int(found[1]), "", None if piece in (token.encode(), b"") else piece
     return TokenLogprob(token, token_id, logprob, tuple(sorted(known, key=lambda pair: -pair[1])), piece)
 
 

@@ -281,7 +281,8 @@ FAULTY: dict[str, Shape] = {
         reply=answer(
             400,
             _error(
-                "1 validation error:\n  {'type': 'x', 'loc': 'body.top_k', 'msg': 'Input should be a valid number', 'input': 'warm'}"
+                "1 validation error:\n  {'type': 'x', 'loc': 'body.top_k', 'msg': 'Input should be a valid number', "
+                "'input': 'warm'}"
             ),
         ),
         codes=("PD100",),

@@ -49,6 +49,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     comparison,
+    dropped_calls,
     fates_within,
     in_message,
     in_raw,
@@ -56,7 +57,7 @@ from prompt_debugger.core.diagnose.trace_queries import (
 )
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.diagnose.written_calls import written_calls
-from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.formats import FORMATS, TABLES
 
 _VISIBLE = {
     Fate.CONTENT: "content",
@@ -173,11 +174,21 @@ def _from_message(trace: Trace) -> Iterator[Report]:
         )
 
 
+def _has_refused_header(trace: Trace) -> bool:
+    """Say whether the family's own parser cannot take the header of a call: another parser is not the way then."""
+    family = None if trace.parse is None else FORMATS.get(trace.parse.parsed.format)
+    if family is None or (id_problem := family.facts.id_problem) is None:
+        return False
+    return any(id_problem(call.id if call.id is not None else call.name or "") for _, call in dropped_calls(trace))
+
+
 def _fix(trace: Trace) -> tuple[Step, ...]:
     name = None if trace.parse is None else trace.parse.parsed.format
     meant = TABLES.tool_parsers.get(name or "", ())
     steps = [Step("Try a current release of the server: stripping the marker hides the loss of structure behind it.")]
-    if has_own_names(trace.server):
+    if _has_refused_header(trace):
+        steps.insert(0, Step("See to the header of the call: a parser that does not take it leaves all of the call."))
+    elif has_own_names(trace.server):
         if is_made_for(trace.server, name or "") is False:
             steps.insert(0, Step(FAMILYS_PARSER))
     elif meant:

@@ -2,7 +2,8 @@
 
 What it finds:
     In the streamed events, one index with two ids or two names, one id under
-    two indexes, or a tool call delta without an index.
+    two indexes, or a tool call delta without an index, or with one that is not a
+    number.
 
 Why it matters:
     Clients put arguments together by index: two calls become one with
@@ -21,6 +22,7 @@ Source:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -30,7 +32,7 @@ from prompt_debugger.core.base.types import JSON, Severity, Stage, StreamDelta, 
 from prompt_debugger.core.diagnose.fields import as_count, as_list, as_text
 from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, quote
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -40,10 +42,10 @@ def find(trace: Trace) -> Iterator[Report]:
     ids: dict[int, str] = {}
     names: dict[int, str] = {}
     begun: set[int] = set()
-    for event, (index, call_id, name, arguments) in _tool_deltas(trace.chat_stream.deltas):
+    for event, (index, call_id, name, arguments, told) in _tool_deltas(trace.chat_stream.deltas):
         problem = None
         if index is None:
-            yield _without_index(trace, event)
+            yield _without_index(trace, event, told)
             return
         if call_id and ids.setdefault(index, call_id) != call_id:
             problem = f"index {index} belongs to `{ids[index]}` and to `{call_id}`"
@@ -66,16 +68,21 @@ def find(trace: Trace) -> Iterator[Report]:
             begun.add(index)
 
 
-def _without_index(trace: Trace, event: int) -> Report:
-    """Report a delta that says only by its place to which call it belongs: harmless where there is one call."""
+def _without_index(trace: Trace, event: int, told: JSON) -> Report:
+    """Report a delta that says only by its place to which call it belongs.
+
+    Harmless where there is one call, and for who asked for a whole answer.
+    """
     result = trace.chat_stream
     several = result is not None and len(as_list(result.message.get("tool_calls"))) > 1
+    is_ours = trace.chat is not None and not trace.chat.deltas and trace.request.body.get("stream") is not True
+    what = "no index" if told is None else f"an index that is not a number: `{quote(json.dumps(told), 40)}`"
     return Report(
-        title="A tool call delta of the stream has no index.",
+        title=f"A tool call delta of the stream has {what}.",
         detail=f"First at event {event}. Clients put the pieces of calls together by index.",
         evidence=(in_message("tool_calls"),),
         fix="Put the calls together by id; or ask without streaming.",
-        severity=None if several else Severity.WARNING,
+        severity=None if several and not is_ours else Severity.WARNING,
     )
 
 
@@ -84,6 +91,7 @@ class _Part(NamedTuple):
     call_id: str | None
     name: str | None
     arguments: JSON
+    told: JSON
 
 
 def _tool_deltas(deltas: tuple[StreamDelta, ...]) -> Iterator[tuple[int, _Part]]:
@@ -95,7 +103,7 @@ def _tool_deltas(deltas: tuple[StreamDelta, ...]) -> Iterator[tuple[int, _Part]]
                 function = as_object(entry.get("function"))
                 name = as_text(function.get("name"))
                 index, call_id = as_count(entry.get("index")), as_text(entry.get("id"))
-                yield event, _Part(index, call_id, name, function.get("arguments"))
+                yield event, _Part(index, call_id, name, function.get("arguments"), entry.get("index"))
 
 
 RULE: Rule = TraceRule(

@@ -72,7 +72,7 @@ def test_a_whole_answer_is_read_with_all_that_it_tells() -> None:
         prompt_token_ids=(1, 2),
         prompt_text="p",
         usage=Usage(2, 1, 3),
-        logprobs=(TokenLogprob("token_id:5", 5, -0.5, (("a", -0.5), ("b", -2.0))),),
+        logprobs=(TokenLogprob("", 5, -0.5, (("a", -0.5), ("b", -2.0))),),
         body="body",
         elapsed_s=1.5,
     )

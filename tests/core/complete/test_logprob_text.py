@@ -91,10 +91,17 @@ def test_ids_in_the_log_probabilities_are_the_ids_of_the_run() -> None:
 
 
 def test_ids_of_vllm_spelled_as_tokens_have_no_bytes() -> None:
-    entry: JSON = {"token": "token_id:7", "bytes": [116, 111], "logprob": -0.1}
+    entry: JSON = {"token": "token_id:7", "bytes": list(b"token_id:7"), "logprob": -0.1}
     choice: JSON = {"index": 0, "message": {}, "logprobs": {"content": [entry]}}
 
-    assert read_chat({"choices": [choice]}, "", 0.0).logprobs == (TokenLogprob("token_id:7", 7, -0.1),)
+    assert read_chat({"choices": [choice]}, "", 0.0).logprobs == (TokenLogprob("", 7, -0.1),)
+
+
+def test_bytes_beside_an_id_in_place_of_a_text_are_those_of_the_token() -> None:
+    entry: JSON = {"token": "token_id:7", "bytes": list(b"to"), "logprob": -0.1}
+    choice: JSON = {"index": 0, "message": {}, "logprobs": {"content": [entry]}}
+
+    assert read_chat({"choices": [choice]}, "", 0.0).logprobs == (TokenLogprob("", 7, -0.1, piece=b"to"),)
 
 
 @pytest.mark.parametrize("given", [[300], "x", [1, "2"], None])

@@ -1,0 +1,92 @@
+"""Answers of known truth in every odd form in which servers and proxies send them: nothing false is said of any."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from prompt_debugger.core.base.types import Basis, Request, Severity, Stage, Trace
+from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.tools.lab import LabPool
+from tests.core.complete.faulty_server import faulty_server
+from tests.servers.running_servers import LAB_MODEL
+from tests.servers.scenarios import body_of
+from tests.servers.truth import errors_of, returned_calls
+from tests.servers.wire_shapes import CHANGES, TRUTHS, Truth, Wire, behaviours_of, changed
+
+WITHOUT_EVIDENCE = frozenset({"no ids", "ids null", "ids empty"})
+LOGPROBS = [name for name in CHANGES if name.startswith("logprobs")]
+# What differs from what a client may expect is said, and is true.
+SAID = {
+    "calls whole, without index": {"PD417"},
+    "index as text": {"PD417"},
+    "finish_reason stop": {"PD412"},
+}
+
+
+def run(wire: Wire, *, is_stream: bool, knows_tokenizer: bool = True) -> Trace:
+    async def go() -> Trace:
+        async with faulty_server(behaviours_of(wire)) as server:
+            fields = {"stream": True} if is_stream else {}
+            target = Target(base_url=server.base_url, tokenizer=str(LAB_MODEL) if knows_tokenizer else None)
+            body = body_of("healthy", model="lab-model", **fields)
+            return await run_request(Request(body=body, text=""), target, LabPool(max_running=0))
+
+    return asyncio.run(go())
+
+
+def picked(change: str) -> tuple[Truth, ...]:
+    """Return two of the answers for a change, all for none: each with each takes minutes, and was seen to hold."""
+    truths, at = tuple(TRUTHS.values()), list(CHANGES).index(change)
+    return truths if at == 0 else (truths[at % len(truths)], truths[(at + 3) % len(truths)])
+
+
+def assert_true(trace: Trace, truth: Truth, *more: str) -> None:
+    """Every count and every finding is what the answer is known to be."""
+    verdict = trace.verdict
+    assert verdict is not None
+    expected = [(call["function"]["name"], call["function"]["arguments"]) for call in truth.calls]  # type: ignore[index,call-overload]
+    assert [name for name, _ in returned_calls(trace)] == [name for name, _ in expected]
+    is_known = trace.evidence is not None
+    assert verdict.dropped_calls == (truth.dropped if is_known else 0)
+    assert (verdict.invented_calls, verdict.altered_calls) == (0, 0)
+    assert ("Nothing lost" in verdict.sentence) == (is_known and not truth.dropped and verdict.stage is None)
+    allowed = {"PD401", "PD404"} if truth.dropped else {"PD322"} if truth.is_cut else set()
+    allowed |= {"PD312"} if truth.dropped and not is_known else set()
+    assert {finding.code for finding in trace.findings} <= allowed.union(*(SAID.get(name, set()) for name in more))
+    if not truth.dropped and "PD417" not in SAID.get(more[0], set()):
+        assert errors_of(trace) == []
+        assert verdict.stage is None
+
+
+@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_nothing_false_is_said_of_an_answer_in_an_odd_form(change: str, is_stream: bool) -> None:
+    for truth in picked(change):
+        trace = run(changed(truth, change), is_stream=is_stream)
+
+        assert_true(trace, truth, change)
+        assert (trace.evidence is Basis.SAME_RUN) == (change not in WITHOUT_EVIDENCE)
+
+
+@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("change", ["as vLLM", *LOGPROBS])
+def test_nothing_false_is_said_where_ids_are_missing(change: str, is_stream: bool) -> None:
+    for truth in picked(change):
+        for knows_tokenizer in (False, True):
+            trace = run(changed(truth, change, "no ids"), is_stream=is_stream, knows_tokenizer=knows_tokenizer)
+
+            assert_true(trace, truth, change)
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_a_stream_that_breaks_off_is_said_to_break_off(name: str) -> None:
+    wire = changed(TRUTHS[name], "no [DONE]")
+    del wire.events[-2:]
+
+    trace = run(wire, is_stream=True)
+
+    assert trace.verdict is not None
+    assert trace.verdict.stage is Stage.COMPLETE
+    assert {"PD310", "PD412"} & {finding.code for finding in trace.findings if finding.severity is Severity.ERROR}
