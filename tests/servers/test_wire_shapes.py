@@ -6,8 +6,9 @@ import asyncio
 
 import pytest
 
+from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.types import Basis, Request, Severity, Stage, Trace
-from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
 from tests.core.complete.faulty_server import faulty_server
 from tests.servers.running_servers import LAB_MODEL
@@ -31,7 +32,7 @@ def run(wire: Wire, *, is_stream: bool, knows_tokenizer: bool = True) -> Trace:
             fields = {"stream": True} if is_stream else {}
             target = Target(base_url=server.base_url, tokenizer=str(LAB_MODEL) if knows_tokenizer else None)
             body = body_of("healthy", model="lab-model", **fields)
-            return await run_request(Request(body=body, text=""), target, LabPool(max_running=0))
+            return await pipeline.run(Request(body=body, text=""), target, LabPool(max_running=0))
 
     return asyncio.run(go())
 

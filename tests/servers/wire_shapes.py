@@ -109,7 +109,7 @@ def _choice_of(body: JSONObject) -> JSONObject:
     return first if isinstance(first, dict) else {}
 
 
-Change = Callable[[Wire], None]
+Change = Callable[[Wire], object]
 
 
 def wire_of(truth: Truth) -> Wire:
@@ -178,7 +178,7 @@ def _bytes(change: Callable[[bytes], bytes]) -> Change:
     return alter
 
 
-def _each_event(change: Callable[[JSONObject], None]) -> Change:
+def _each_event(change: Callable[[JSONObject], object]) -> Change:
     def alter(wire: Wire) -> None:
         for event in wire.events:
             if isinstance(event, dict):
@@ -187,7 +187,7 @@ def _each_event(change: Callable[[JSONObject], None]) -> Change:
     return alter
 
 
-def _both(change: Callable[[JSONObject], None]) -> Change:
+def _both(change: Callable[[JSONObject], object]) -> Change:
     """Change the choice of the whole answer and of each event."""
 
     def alter(wire: Wire) -> None:
@@ -206,7 +206,7 @@ def _calls_of(choice: JSONObject) -> list[JSONObject]:
 
 
 def _no_ids(wire: Wire) -> None:
-    _both(lambda choice: choice.pop("token_ids", None) and None)(wire)
+    _both(lambda choice: choice.pop("token_ids", None))(wire)
 
 
 def _usage(value: JSON) -> Change:
@@ -260,6 +260,12 @@ def _stop(choice: JSONObject) -> None:
         choice["finish_reason"] = "stop"
 
 
+def _empty_content(choice: JSONObject) -> None:
+    message = choice.get("message")
+    if isinstance(message, dict):
+        message["content"] = message["content"] or ""
+
+
 def _numbered(wire: Wire) -> None:
     for event in wire.events:
         for call in _calls_of(_choice_of(event)) if isinstance(event, dict) else ():
@@ -280,7 +286,7 @@ def _whole_calls(wire: Wire) -> None:
     wire.events = kept
 
 
-def _per_call(change: Callable[[JSONObject], None]) -> Change:
+def _per_call(change: Callable[[JSONObject], object]) -> Change:
     def alter(choice: JSONObject) -> None:
         for call in _calls_of(choice):
             change(call)
@@ -352,7 +358,7 @@ CHANGES: dict[str, Change] = {
     "usage in every event": _each_event(
         lambda event: event.update(usage={"prompt_tokens": 122, "completion_tokens": 0})
     ),
-    "usage null in every event": _each_event(lambda event: event.setdefault("usage", None) and None),
+    "usage null in every event": _each_event(lambda event: event.setdefault("usage", None)),
     # Choices and deltas
     "the role in each event": _roles,
     "choices null": _insert(1, _NONE),
@@ -361,26 +367,20 @@ CHANGES: dict[str, Change] = {
     "the end in the last delta": _end_with_last,
     "the end twice": lambda wire: wire.events.insert(-1, copy.deepcopy(wire.events[-2])),
     "delta null at the end": lambda wire: _choice_of(wire.events[-2]).update(delta=None),  # type: ignore[arg-type]
-    "no index of the choice": _both(lambda choice: choice.pop("index", None) and None),
+    "no index of the choice": _both(lambda choice: choice.pop("index", None)),
     "content as parts": _parts,
-    'content "" beside calls': _both(
-        lambda choice: (
-            choice["message"].update(content=choice["message"]["content"] or "")  # type: ignore[union-attr]
-            if "message" in choice
-            else None
-        )
-    ),
+    'content "" beside calls': _both(_empty_content),
     "fields of a vendor": _both(lambda choice: choice.update(content_filter_results={}, native_finish_reason="stop")),
     # Calls
     "finish_reason stop": _both(_stop),
     "calls whole, without index": _whole_calls,
     "index as text": _numbered,
-    "type left out": _per_call(lambda call: call.pop("type", None) and None),
+    "type left out": _per_call(lambda call: call.pop("type", None)),
     "type null": _per_call(lambda call: call.update(type=None)),
-    "id null in pieces": _per_call(lambda call: call.setdefault("id", None) and None),
-    "id empty in pieces": _per_call(lambda call: call.setdefault("id", "") and None),
-    "name null in pieces": _per_call(lambda call: call["function"].setdefault("name", None) and None),  # type: ignore[union-attr]
-    "name empty in pieces": _per_call(lambda call: call["function"].setdefault("name", "") and None),  # type: ignore[union-attr]
+    "id null in pieces": _per_call(lambda call: call.setdefault("id", None)),
+    "id empty in pieces": _per_call(lambda call: call.setdefault("id", "")),
+    "name null in pieces": _per_call(lambda call: call["function"].setdefault("name", None)),  # type: ignore[union-attr]
+    "name empty in pieces": _per_call(lambda call: call["function"].setdefault("name", "")),  # type: ignore[union-attr]
     # Evidence
     "no ids": _no_ids,
     "logprobs": _logprobs(_token),
