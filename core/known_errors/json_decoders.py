@@ -100,4 +100,15 @@ SENTENCES: tuple[KnownError, ...] = (
         example="[json.exception.parse_error.101] parse error at line 1, column 5: syntax error while parsing value",
         is_general=True,
     ),
+    KnownError(
+        "Expecting value: line {line:int} column {column:int} (char {at:int})",
+        Stage.PARSE,
+        "A text was to be read as JSON; at the place that is named something else stands than a value: a marker "
+        "such as `[TOOL_CALLS]`, a Python value such as `None`, or nothing, because the text was cut.",
+        "Look at the character that the sentence names: a marker belongs to the notation of the model, whose parser "
+        "reads it; where the text ends there, raise `max_tokens`.",
+        "https://github.com/vllm-project/vllm/issues/16594",
+        example="Expecting value: line 1 column 2 (char 1)",
+        is_general=True,
+    ),
 )

@@ -377,3 +377,12 @@ def test_a_text_in_a_json_string_is_read_without_its_escapes():
 
     assert evidence.form is Form.ERROR
     assert any("JSON string" in note for note in evidence.notes)
+
+
+def test_a_value_that_is_missing_elsewhere_than_at_the_start_has_its_own_words():
+    first, later = (recognise_error(f"Expecting value: line 1 column {n} (char {n - 1})") for n in (1, 2))
+
+    assert first is not None
+    assert later is not None
+    assert "is empty or begins" in first.error.means
+    assert "a marker such as" in later.error.means
