@@ -77,7 +77,7 @@ lint: .venv-js/.ready
 	.venv/bin/lint-imports
 	@if [ -e .venv-js/.ready ]; then echo "tsc --project tests/js/types"; $(TSC) --project tests/js/types; fi
 
-fix: setup ## mend style where a tool can
+fix: setup ## correct style where a tool can
 	$(PY) -m ruff check --fix $(CODE)
 	$(PY) -m ruff format $(CODE)
 

@@ -1,7 +1,7 @@
-"""The dataset of the lab, with three faults latent in it, and what mending them one by one brings.
+"""The dataset of the lab, with three faults latent in it, and what fixing them one by one brings.
 
     python scripts/verify_lab.py --dataset     write assets/datasets/lab.jsonl
-    python scripts/verify_lab.py               run it on a lab as it is and after each mending; write table and plot
+    python scripts/verify_lab.py               run it on a lab as it is and after each fix; write table and plot
     python scripts/verify_lab.py --table       write table and plot anew from the record
     python scripts/verify_lab.py --check       run nothing; fail if dataset, table or plot is not what it should be
 
@@ -149,11 +149,11 @@ def without_empty_content(body: Body) -> Body:
 def with_numbered_ids(body: Body) -> Body:
     """Mend the third: ids as the model was trained on them."""
     text = json.dumps(body).replace('"search", "type": "function"', '"functions.search:0", "type": "function"')
-    mended: Body = json.loads(text.replace('"tool_call_id": "search"', '"tool_call_id": "functions.search:0"'))
-    return mended
+    fixed: Body = json.loads(text.replace('"tool_call_id": "search"', '"tool_call_id": "functions.search:0"'))
+    return fixed
 
 
-MENDINGS: tuple[tuple[str, Callable[[Body], Body]], ...] = (
+FIXES: tuple[tuple[str, Callable[[Body], Body]], ...] = (
     ("generation prompt written", with_generation_prompt),
     ("empty content left out", without_empty_content),
     ("ids numbered", with_numbered_ids),
@@ -166,10 +166,10 @@ def dataset_text(rows: list[Body]) -> str:
 
 
 def stages(rows: list[Body]) -> Iterator[tuple[str, list[Body]]]:
-    """Yield the dataset as it is, and after each mending on top of those before."""
+    """Yield the dataset as it is, and after each fix on top of those before."""
     yield "as it is", rows
-    for name, mend in MENDINGS:
-        rows = [mend(row) for row in rows]
+    for name, fix in FIXES:
+        rows = [fix(row) for row in rows]
         yield f"+ {name}", rows
 
 
@@ -226,7 +226,7 @@ def table_of(record: list[Any]) -> str:
 
 
 def short_table_of(record: list[Any]) -> str:
-    """Return the table of the README: what got better with each mending."""
+    """Return the table of the README: what got better with each fix."""
     lines = [
         f"| the {record[0]['rows']} requests | answers with successful calls | calls dropped | rows at fault |",
         "|---|--:|--:|--:|",
@@ -253,7 +253,7 @@ def plot_of(record: list[Any]) -> str:
     height = 34 + 44 * len(record)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="520" height="{height}" viewBox="0 0 520 {height}" role="img" '
-        f'aria-label="Successful tool calls after each mending" font-family="system-ui, sans-serif" font-size="13" '
+        f'aria-label="Successful tool calls after each fix" font-family="system-ui, sans-serif" font-size="13" '
         f'fill="#7d8590"><text x="0" y="12">answers with successful calls, of {most} requests</text>'
         f"{''.join(bars)}</svg>\n"
     )

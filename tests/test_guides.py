@@ -134,16 +134,16 @@ def _with_proper_ids(body: dict[str, Any]) -> None:
     body["messages"][3]["tool_call_id"] = "functions.search:0"
 
 
-MENDINGS: list[Callable[[dict[str, Any]], None]] = [_without_generation_prompt_switch, _with_null, _with_proper_ids]
+FIXES: list[Callable[[dict[str, Any]], None]] = [_without_generation_prompt_switch, _with_null, _with_proper_ids]
 
 
 @pytest.mark.lab
-def test_each_mending_of_the_tutorial_gives_the_verdict_that_it_tells(lab_url: str) -> None:
+def test_each_fix_of_the_tutorial_gives_the_verdict_that_it_tells(lab_url: str) -> None:
     body = json.loads((TUTORIAL.parent / "request.json").read_text(encoding="utf-8"))
     told = []
-    for mend in (None, *MENDINGS):
-        if mend is not None:
-            mend(body)
+    for fix in (None, *FIXES):
+        if fix is not None:
+            fix(body)
         trace = prompt_debugger.run(body, lab_url)
         assert trace.verdict is not None
         told.append(trace.verdict.sentence)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.page import DebuggerPage
 from tests.conftest import ROOT
-from tests.test_guides import MENDINGS, SENTENCES
+from tests.test_guides import FIXES, SENTENCES
 
 pytestmark = [pytest.mark.browser, pytest.mark.lab]
 
@@ -22,7 +22,7 @@ def test_the_tutorial_is_what_the_page_shows(lab_page: DebuggerPage, request: An
     body = json.loads((FOLDER / "request.json").read_text(encoding="utf-8"))
     for number, picture in enumerate(PICTURES):
         if number:
-            MENDINGS[number - 1](body)
+            FIXES[number - 1](body)
         lab_page.paste(json.dumps(body, indent=2))
         lab_page.run()
         lab_page.open_stage(STAGES[number])

@@ -2,14 +2,14 @@
 
 import pytest
 
-from scripts.verify_lab import MENDINGS, make_rows
+from scripts.verify_lab import FIXES, make_rows
 from tests.core.tools.verify.running import Verification
 
 pytestmark = pytest.mark.lab
 
 
 def fault_of(row):
-    return tuple(mend(row) != row for _, mend in MENDINGS)
+    return tuple(fix(row) != row for _, fix in FIXES)
 
 
 def one_of_each():
