@@ -130,6 +130,13 @@ interface LedgerPayload {
 }
 
 /** Where the server's prompt and the one rendered here part. */
+interface TokenCosts {
+  total: number;
+  parts: { label: string; field: string | null; kind: string; first: number; tokens: number }[];
+  rest: number;
+  sentence: string;
+}
+
 interface DifferencePayload {
   state: string;
   sentence: string;
@@ -137,6 +144,7 @@ interface DifferencePayload {
   cause: string;
   texts: [string, [string, string, string]][]; // whose, and what stands before, at and behind the place
   notes: string[];
+  costs: TokenCosts | null;
 }
 
 interface TemplatePayload {

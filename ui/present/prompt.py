@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from prompt_debugger.core.base.text import first_divergence
 from prompt_debugger.core.base.types import JSON, Branch, KwargSource, Prompt, PromptDifference, TemplateKwarg, Trace
 from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.token_costs import token_costs
 from prompt_debugger.ui.present.words import as_sentence, count_of, joined, shortened
 
 MAX_TEMPLATE_LINES = 4_000
@@ -87,6 +88,7 @@ def difference_payload(trace: Trace) -> str | None:
             "cause": None if cause is None else as_sentence(cause),
             "texts": [] if difference is None else _texts(difference),
             "notes": _notes(server, local, is_explained=cause is not None),
+            "costs": token_costs(trace),
         }
     )
 

@@ -2,8 +2,8 @@
 // Above the prompt's tokens: where server and local prompt part.
 import { builders } from "../lib/builders.js";
 import { button, make, prose } from "../lib/dom.js";
-import { jump } from "./linking.js";
-import { visibleText } from "../lib/payload.js";
+import { jump, point } from "./linking.js";
+import { plural, visibleText } from "../lib/payload.js";
 
 builders.difference = (root) => {
   root.classList.add("pd-difference");
@@ -20,9 +20,45 @@ builders.difference = (root) => {
       if (difference.cause) root.append(prose("p", "pd-cause", difference.cause));
       for (const [label, parts] of difference.texts) root.append(side(label, parts));
       if (difference.notes.length) root.append(notes(difference.notes));
+      if (difference.costs) root.append(costBar(difference.costs));
     },
   };
 };
+
+/**
+ * What each part of the prompt costs: a bar whose pieces lead to their tokens.
+ * @param {TokenCosts} costs
+ */
+function costBar({ total, parts, rest, sentence }) {
+  const box = make("div", "pd-costs");
+  const bar = make("div", "pd-cost-bar");
+  bar.setAttribute("role", "group");
+  bar.setAttribute("aria-label", "Tokens by part of the request. " + sentence);
+  parts.forEach(({ label, field, kind, first, tokens }) => {
+    const words = label + ": " + plural(tokens, "token") + ", " + Math.round((100 * tokens) / total) + " %";
+    const piece = make("button", "pd-cost pd-cost-" + (COST_KINDS.has(kind) ? kind : "others"));
+    piece.type = "button";
+    piece.title = words;
+    piece.addEventListener("click", () => jump({ in: "prompt", token_span: [first, first + 1] }));
+    piece.style.flexGrow = String(tokens);
+    piece.setAttribute("aria-label", words);
+    piece.append(make("span", "pd-cost-label", visibleText(label.split(" ")[0], false)));
+    const light = () => point("costs", { parts: [["", label], ["costs", plural(tokens, "token")], ["of", total.toLocaleString("en")]], ...(field ? { field } : {}) });
+    piece.addEventListener("mouseenter", light);
+    piece.addEventListener("focus", light);
+    bar.append(piece);
+  });
+  if (rest) {
+    const others = make("span", "pd-cost pd-cost-others", "");
+    others.style.flexGrow = String(rest);
+    others.title = "others: " + plural(rest, "token");
+    bar.append(others);
+  }
+  box.append(make("p", "pd-cost-words", sentence), bar);
+  return box;
+}
+
+const COST_KINDS = new Set(["messages", "tools", "template"]);
 
 /**
  * @param {string} label
