@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 import textwrap
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,7 +16,9 @@ from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.wrapped import unwrapped
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
-_QUOTE = re.compile(r"[ \t]{0,3}>(?: |$)")
+_QUOTE = re.compile(r"[ \t]{0,3}>(?!>>) ?")
+_MOST_QUOTED = 5  # times
+_DOLLAR = re.compile(r"[ \t]{0,3}\$ ")
 _NUMBER = re.compile(r"[ \t]*+(\d{1,7})(?:[ \t]*+[|:│→][ \t]?|\t| {1,2})")
 _CONTAINER = re.compile(r"[A-Za-z][\w.-]{0,80}[ \t]++\| ?")
 _POD = re.compile(r"\[pod/[\w./-]{1,200}\] ?")
@@ -24,13 +27,14 @@ _JOURNAL = re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [^\s\[:]{1
 _RANK = re.compile(r"\([\w. -]{1,60} pid=\d{1,9}\) ?")
 _PREFIXES = (_CONTAINER, _POD, _JOURNAL, _STAMP, _RANK)
 _CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"})
+_INDENT = re.compile(r"(?m)^[ \t]*+\u00a0[ \t\u00a0]*+")  # as web pages indent code
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 # What a person wrote beside a line of JSON: `"content": null,   <---- missing`.
 _REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
 _LEAST_INNER = 20  # characters of a text that stands in a JSON string
 _BOX = "\u2503\u2502|"
 _LEAST_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
-_CODE_START = re.compile(r"[{\[<]|data:|[A-Za-z]\w{1,40}\(")
+_CODE_START = re.compile(r"[{\[<]|data:|(?:analysis|commentary)[A-Z ]|[A-Za-z]\w{1,40}\(")
 
 
 class Cleaned(NamedTuple):
@@ -48,37 +52,11 @@ class Cleaned(NamedTuple):
 def clean(text: str) -> Cleaned:
     """Take off what all of a text carries and nobody wrote."""
     notes: list[str] = []
-    if "\x1b" in text:
-        text = _ANSI.sub("", text)
-        notes.append("Terminal colours were taken out.")
-    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
-        text = text.replace("\r\n", "\n")
-    text = text.lstrip("\ufeff\u200b")
-    for words, take_off in (("Line numbers", _unnumbered), ("Quote marks", _unquoted), ("Log prefixes", _unprefixed)):
-        changed = take_off(text)
+    for note, change in _STEPS:
+        changed = change(text)
         if changed is not None:
             text = changed
-            notes.append(f"{words} at the beginning of each line were taken off.")
-    text = _unindented(text)
-    for words, take_off in (
-        ("A frame around each line was", _unboxed),
-        ("The JSON string around the text was", _unstringed),
-        ("Remarks beside lines of JSON were", _unremarked),
-        ("Comments between lines of JSON were", _uncommented),
-    ):
-        changed = take_off(text)
-        if changed is not None:
-            text = changed
-            notes.append(f"{words} taken off.")
-    for words, undo in (("HTML escapes", _unescaped), ("Typographic quotes", _straightened)):
-        changed = undo(text)
-        if changed is not None:
-            text = changed
-            notes.append(f"{words} were turned back.")
-    joined = unwrapped(text)
-    if joined is not None:
-        text = joined
-        notes.append("Line breaks that wrapping put into it were taken out.")
+            notes += [note] if note else []
     return Cleaned(text, tuple(notes))
 
 
@@ -92,8 +70,38 @@ def without_prefix(line: str) -> str:
     return line
 
 
+def _uncoloured(text: str) -> str | None:
+    return _ANSI.sub("", text) if "\x1b" in text else None
+
+
+def _spaced(text: str) -> str | None:
+    """Turn back the no-break spaces of a text that has no others, or of its indentation."""
+    if "\u00a0" not in text:
+        return None
+    if " " not in text:
+        return text.replace("\u00a0", " ")
+    return _INDENT.sub(_blanks, text) if _INDENT.search(text) is not None else None
+
+
+def _unprompted(text: str) -> str | None:
+    """Take off the prompt of a shell that stands before every line of a text that is no command."""
+    bare = _without(text, _DOLLAR, least=1)
+    is_data = bare is not None and (_CODE_START.match(bare.lstrip()) is not None or bare.count("\n") > 0)
+    return bare if is_data else None
+
+
+def _blanks(match: re.Match[str]) -> str:
+    return match[0].replace("\u00a0", " ")
+
+
 def _unquoted(text: str) -> str | None:
-    return _without(text, _QUOTE, least=1)
+    changed = None
+    for _ in range(_MOST_QUOTED):
+        found = _without(text, _QUOTE, least=1)
+        if found is None:
+            break
+        changed = text = found
+    return changed
 
 
 def _unnumbered(text: str) -> str | None:
@@ -196,3 +204,28 @@ def _straightened(text: str) -> str | None:
     if '"' in text or not ("\u201c" in text or "\u201d" in text):
         return None
     return text.translate(_CURLY)
+
+
+def _with_line_feeds(text: str) -> str | None:
+    bare = text.replace("\r\n", "\n") if text.count("\r\n") == text.count("\n") else text
+    return bare.lstrip("\ufeff\u200b")
+
+
+# What is done in order, and what is said of it; nothing of what nobody sees.
+_STEPS: tuple[tuple[str, Callable[[str], str | None]], ...] = (
+    ("Terminal colours were taken out.", _uncoloured),
+    ("", _with_line_feeds),
+    ("No-break spaces were turned back.", _spaced),
+    ("Line numbers at the beginning of each line were taken off.", _unnumbered),
+    ("Quote marks at the beginning of each line were taken off.", _unquoted),
+    ("A shell's prompts at the beginning of each line were taken off.", _unprompted),
+    ("Log prefixes at the beginning of each line were taken off.", _unprefixed),
+    ("", _unindented),
+    ("A frame around each line was taken off.", _unboxed),
+    ("The JSON string around the text was taken off.", _unstringed),
+    ("Remarks beside lines of JSON were taken off.", _unremarked),
+    ("Comments between lines of JSON were taken off.", _uncommented),
+    ("HTML escapes were turned back.", _unescaped),
+    ("Typographic quotes were turned back.", _straightened),
+    ("Line breaks that wrapping put into it were taken out.", unwrapped),
+)

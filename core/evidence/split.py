@@ -29,6 +29,7 @@ _COMMENT = re.compile(r"(?<![ \t])[ \t]*+(?:#|//) ?")
 _WORDS = re.compile(r"""(?:[^'"\\\n]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+")*+""", re.DOTALL)
 _DECODER = json.JSONDecoder()
 _MOST_READ = 6  # times the text, for JSON that is begun and never ends
+_LEAST_ROWS = 3  # objects, one a line: of two, one may be a request and one its answer
 MOST_BLOCKS = 2_000
 
 
@@ -177,6 +178,10 @@ class _Splitter:
             self._left = 0
             return at
         self._left -= stop - found.end()
+        rows = self._rows(at)
+        if rows >= _LEAST_ROWS:
+            self._add("\n".join(self._line(number) for number in range(at, at + rows)), BlockKind.JSON)
+            return at + rows
         self._add(self._text[found.end() : stop], BlockKind.JSON)
         last = self._line_of(stop, at)
         rest = self._text[stop : self._lines[last + 1] if last + 1 < len(self._lines) else len(self._text)].strip(
@@ -185,6 +190,17 @@ class _Splitter:
         if rest:
             self._prose.append(rest)
         return last + 1
+
+    def _rows(self, at: int) -> int:
+        """Return how many lines from one on are an object each, as in a log of JSON lines or a session."""
+        stop = at
+        while stop < len(self._lines) and self._left > 0:
+            line = self._line(stop).strip()
+            self._left -= len(line)
+            if not (line.startswith('{"') and line.endswith("}")) or (stop - at < _LEAST_ROWS and not _is_json(line)):
+                break
+            stop += 1
+        return stop - at
 
     def _line_of(self, place: int, at: int) -> int:
         while at + 1 < len(self._lines) and self._lines[at + 1] <= place:
@@ -225,6 +241,14 @@ class _Splitter:
         if stop > at:
             self._add("\n".join(lines), BlockKind.PYTHON)
         return stop
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _line_starts(text: str) -> list[int]:

@@ -33,6 +33,7 @@ from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
+    asked_server,
     comparison,
     completion_tokens,
     in_message,
@@ -57,11 +58,17 @@ class _Cause(NamedTuple):
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report returned arguments that break off."""
-    if trace.chat is None or comparison(trace) is not None:
+    if trace.chat is None or comparison(trace) is not None or _is_cut_copy(trace):
         return
     for call, text, fault in broken_calls(trace, Break.CUT):
         cause = _cause_of(trace, text)
         yield _report(trace, call, text, fault.words, cause)
+
+
+def _is_cut_copy(trace: Trace) -> bool:
+    """Say whether a pasted stream ends inside an event: whoever copied it cut the arguments, not the server."""
+    error = "" if trace.chat is None else trace.chat.error or ""
+    return "which the end of the stream cut off" in error and not asked_server(trace)
 
 
 def _report(trace: Trace, call: CallField, text: str, words: str, cause: _Cause) -> Report:

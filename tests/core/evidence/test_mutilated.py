@@ -1,13 +1,14 @@
 """What people paste is cut, quoted, numbered, wrapped: it shows what the whole text shows, or less, or is refused.
 
-Thirty texts of all forms, healthy and faulty, are mutilated in ten ways each. None may raise anything but
-`RequestError` with a hint, and none may show a fault that the whole text does not show.
+Some forty texts of all forms, healthy and faulty, are mutilated in some thirty ways each. None may raise anything but
+`RequestError` with a sentence and a hint, and none may show a fault that the whole text does not show.
 """
 
 from __future__ import annotations
 
 import html
 import json
+import re
 import textwrap
 from dataclasses import replace
 
@@ -106,6 +107,27 @@ SESSION = "\n".join(
     )
 )
 
+BOS_WARNING = (
+    "check_double_bos_eos: Added a BOS token to the prompt as specified by the model but the prompt also starts with a "
+    "BOS token. So now the final prompt starts with 2 BOS tokens. Are you sure this is what you want?"
+)
+CODEX = (
+    {"type": "thread.started", "thread_id": "t"},
+    {"type": "turn.started"},
+    {"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": "It is sunny."}},
+    {"type": "turn.completed", "usage": {"input_tokens": 5, "output_tokens": 2}},
+)
+PYDANTIC = """1 validation error for ChatCompletionRequest
+messages.0.content
+  Input should be a valid string [type=string_type, input_value=7, input_type=int]
+    For further information visit https://errors.pydantic.dev/2.11/v/string_type"""
+SCRIPT = """import uuid
+from transformers import AutoTokenizer
+
+tokenizer = AutoTokenizer.from_pretrained("a/b")
+messages = [{"role": "user", "content": "What's the weather in Oslo?"}, {"role": "user", "content": str(uuid.uuid4())}]
+text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, enable_thinking=False)"""
+
 PASTES = {
     "a request": json.dumps(BODY, indent=1),
     "a request on one line": json.dumps(BODY),
@@ -137,6 +159,19 @@ PASTES = {
     "a command": SERVE,
     "a session": SESSION,
     "a tutorial's print": f"Prompt: {PROMPT!r}, Generated text: {RAW!r}",
+    "an older call": json.dumps(
+        {"choices": [{"message": {"role": "assistant", "content": None, "function_call": call()["function"]}}]},
+        indent=1,
+    ),
+    "a stripped call of harmony": 'analysisI look it up.assistantcommentary to=functions.f json{"city": "Oslo"}',
+    "a warning of two BOS tokens": BOS_WARNING,
+    "a prompt that was cut": 'level=WARN source=x.go:1 msg="truncating input prompt" limit=2048 prompt=8632',
+    "slots": "slot process_toke: id  0 | task 0 | stopped by limit, n_decoded = 64, n_predict = 64",
+    "turns of codex exec": "\n".join(map(json.dumps, CODEX)),
+    "faults of a request": PYDANTIC,
+    "a refusal": json.dumps({"error": {"message": "registry.ollama.ai/library/gemma3:4b does not support tools"}}),
+    "a script": SCRIPT,
+    "a template that does not belong": f"{SERVE} --chat-template examples/tool_chat_template_mistral.jinja",
     "a report": f"I run\n\n```\n{SERVE}\n```\n\nand get\n\n```json\n{json.dumps(BROKEN, indent=1)}\n```\n\nWhy?",
 }
 
@@ -147,6 +182,12 @@ def lines_of(text, change):
 
 def cut_at(share):
     return lambda text: text[: int(len(text) * share)]
+
+
+def typographic(text):
+    """Return a text whose quotation marks a word processor paired."""
+    opened = re.sub(r'(^|[\s\[({:,])"', "\\1\u201c", text)
+    return re.sub(r"(^|[\s\[({:,])'", "\\1\u2018", opened).replace('"', "\u201d").replace("'", "\u2019")
 
 
 MUTILATIONS = {
@@ -167,7 +208,31 @@ MUTILATIONS = {
     "CRLF": lambda text: text.replace("\n", "\r\n"),
     "coloured": lambda text: lines_of(text, lambda _, line: f"\x1b[32m{line}\x1b[0m"),
     "typographic quotes": lambda text: text.replace('"', "\u201d").replace("'", "\u2019"),
+    "paired typographic quotes": typographic,
     "escaped for HTML": html.escape,
+    "quoted twice": lambda text: lines_of(text, lambda _, line: f"> > {line}"),
+    "quoted without a blank": lambda text: lines_of(text, lambda _, line: f">{line}"),
+    "quoted and fenced": lambda text: lines_of(f"```\n{text}\n```", lambda _, line: f"> {line}"),
+    "fenced with a language": lambda text: f"```json\n{text}\n```",
+    "fenced with tildes": lambda text: f"~~~\n{text}\n~~~",
+    "fenced and not closed": lambda text: f"Log:\n```\n{text}",
+    "numbered with colons": lambda text: lines_of(text, lambda number, line: f"{number}: {line}"),
+    "numbered with tabs": lambda text: lines_of(text, lambda number, line: f"{number:6}\t{line}"),
+    "indented by tabs": lambda text: lines_of(text, lambda _, line: f"\t{line}"),
+    "indented by two tabs": lambda text: lines_of(text, lambda _, line: f"\t\t{line}"),
+    "typed at a prompt": lambda text: lines_of(text, lambda _, line: f"$ {line}"),
+    "below a command": lambda text: f"$ cat answer.txt\n{text}\n$ echo $?\n0\n$ ",
+    "below a root's prompt": lambda text: f"root@host:/app# python run.py\n{text}\nroot@host:/app# exit",
+    "below PowerShell's prompt": lambda text: f"PS C:\\Users\\me> type answer.txt\n{text}\nPS C:\\Users\\me>",
+    "CRLF and quoted": lambda text: lines_of(text, lambda _, line: f"> {line}\r"),
+    "CRLF, fenced and numbered": lambda text: (
+        "```\r\n" + lines_of(text, lambda number, line: f"{number:3}| {line}\r") + "\n```\r\n"
+    ),
+    "added in a diff": lambda text: lines_of(text, lambda _, line: f"+{line}"),
+    "a byte order mark": lambda text: f"\ufeff{text}",
+    "no-break spaces": lambda text: text.replace(" ", "\u00a0"),
+    "cut and fenced": lambda text: f"```\n{text[: int(len(text) * 0.71)]}\n```",
+    "cut and quoted": lambda text: lines_of(text[: int(len(text) * 0.37)], lambda _, line: f"> {line}"),
     "in a container's log": lambda text: lines_of(text, lambda _, line: f"app-1  | {line}"),
     "between sentences": lambda text: f"Hello,\n\nI get this:\n\n{text}\n\nWhat is wrong?",
 }
@@ -178,7 +243,8 @@ def codes_of(text):
     try:
         evidence = read_evidence(text)
     except RequestError as error:
-        return None if error.hint else {f"without a hint: {error}"}
+        is_said = error.hint and error.message.strip().endswith((".", "!", "?", "…", "`"))
+        return None if is_said else {f"without a sentence or a hint: {error}"}
     trace = evidence.run or trace_of(evidence)
     if trace.raw is not None:
         trace = replace(trace, parse=take_census(trace, special_texts=frozenset()))
@@ -196,12 +262,26 @@ def test_what_is_mutilated_shows_no_fault_of_its_own(paste, mutilation):
     assert (shown or set()) - whole <= CUT_CODES
 
 
-KEPT = ("quoted", "fenced", "numbered", "indented", "CRLF", "coloured", "in a container's log", "between sentences")
+KEPT = (
+    "quoted", "fenced", "numbered", "indented", "CRLF", "coloured", "in a container's log", "between sentences",
+    "quoted twice", "quoted without a blank", "quoted and fenced", "fenced with a language", "fenced with tildes",
+    "fenced and not closed", "numbered with colons", "numbered with tabs", "indented by tabs", "indented by two tabs",
+    "CRLF and quoted", "CRLF, fenced and numbered", "a byte order mark", "no-break spaces", "below a command",
+    "below a root's prompt", "typed at a prompt", "below a shell's prompt",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("paste", PASTES)
-@pytest.mark.parametrize("mutilation", KEPT)
-def test_what_loses_nothing_is_read(paste, mutilation):
+# Where one thing ends and another begins is not seen there: of a script in prose or below a prompt, of plain words.
+NOT_KEPT = {
+    *((mutilation, "a script") for mutilation in KEPT if mutilation.startswith(("below", "between"))),
+    *((mutilation, "a stripped call of harmony") for mutilation in KEPT if mutilation.startswith(("below", "between"))),
+    ("CRLF, fenced and numbered", "a report"),
+    ("typed at a prompt", "a report"),
+}
+
+
+@pytest.mark.parametrize(("mutilation", "paste"), sorted({(m, p) for m in KEPT for p in PASTES} - NOT_KEPT))
+def test_what_loses_nothing_is_read(mutilation, paste):
     text = PASTES[paste]
 
     assert codes_of(MUTILATIONS[mutilation](text)) == codes_of(text)
