@@ -33,6 +33,9 @@ _SHOWN_LEAD = re.compile(
     r"\b(?:outputs?|responses?|returns?|returned|got|get|result|answer|content|prints?|raw)\b[^\n]{0,40}(?::|like|follows)$",
     re.IGNORECASE,
 )
+_REPORT_WORDS = re.compile(
+    r"`(?:--[\w-]{2,60}[^`\n]{0,60}|</?[\w|]{2,40}>|(?:message\.)?content|tool_calls|reasoning_content|finish_reason)`"
+)
 _QUOTED_WORDS = re.compile(r"`[^`\n]{1,200}`|'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"")
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _CODE_LINE = re.compile(r"(?m)^[ \t]{0,8}`([^`\n]{20,4000})`[ \t]{0,8}$")
@@ -111,13 +114,15 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
 def _of_shown_output(whole: Evidence | None, blocks: Sequence[Block], read: Read) -> Evidence | None:
     """Return what the only fence of a text holds, where its markup was taken for an output together with a report.
 
-    The line above the fence says that an output follows, and what stands around it mentions markup at most in quotes.
+    The line above the fence says that an output follows, or a flag, a tag or a field of an answer is named as code; and
+    what stands around it mentions markup at most in quotes.
     """
     fences = [block for block in blocks if block.kind is BlockKind.FENCED]
-    if whole is None or whole.form is not Form.OUTPUT or len(fences) != 1 or not _SHOWN_LEAD.search(fences[0].lead):
+    if whole is None or whole.form is not Form.OUTPUT or len(fences) != 1:
         return None
     around = "\n".join(block.text for block in blocks if block is not fences[0])
-    if recognise(_QUOTED_WORDS.sub("", around)) is Form.OUTPUT:
+    is_report = _SHOWN_LEAD.search(fences[0].lead) or _REPORT_WORDS.search(around)
+    if not is_report or recognise(_QUOTED_WORDS.sub("", around)) is Form.OUTPUT:
         return None
     evidence = _of_block(fences[0], read)
     unread = len([line for line in around.split("\n") if line.strip()])

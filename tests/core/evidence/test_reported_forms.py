@@ -231,9 +231,17 @@ def test_the_fence_below_its_lead_is_the_output():
     assert evidence.raw == "They greet.\n</think>\n\nHello!"
 
 
+@pytest.mark.parametrize("words", ["in `content`", "with `--tool-call-parser hermes`", "as after `<think>`"])
+def test_the_fence_of_a_report_without_a_lead_is_the_output(words):
+    text = f"```\n<tool_call>\n{{}}\n</tool_call>\n```\nThis is left {words}."
+
+    assert read_evidence(text).raw == "<tool_call>\n{}\n</tool_call>"
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "Run `ls` with the tool.\n```\n<tool_call>\n{}\n</tool_call>\n```\n",
         "They want code.</think>\nHere is the output:\n```\n<tool_call>\n{}\n</tool_call>\n```\n",
         "I call it now.\n```\n<tool_call>\n{}\n</tool_call>\n```\n",
     ],
