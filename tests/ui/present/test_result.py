@@ -92,6 +92,18 @@ def test_a_paste_with_its_request_can_be_asked_again_and_a_raw_output_alone_asks
     assert next_step(replace(pasted, server=trace.server), verdict) is None  # it would give no ids the next time, too
 
 
+def test_a_fault_before_the_calls_names_no_outcome_of_theirs():
+    trace = recorded("dropped-call")
+    turn = replace(finding("PD999"), stage=Stage.COMPLETE, title="The model opened another turn.")
+    verdict = Verdict(1, 0, 0, Stage.COMPLETE, f"{turn.title} Guilty stage: complete.", Conclusion.FAULT)
+
+    def badge(of):
+        return unpack_payload(verdict_payload(replace(trace, findings=(turn,), verdict=of)))[0]["badge"]
+
+    assert badge(verdict) == "FAULT FOUND"
+    assert badge(replace(verdict, stage=Stage.PARSE)) == "DROPPED"
+
+
 def test_findings_are_grouped_by_their_root():
     one, two, three, other = finding("A", "B"), finding("B", "C"), finding("C", severity=Severity.WARNING), finding("D")
 

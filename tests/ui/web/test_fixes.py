@@ -335,3 +335,31 @@ async def test_without_the_parsers_name_no_test_is_written():
 
     assert (told["state"], told["place"]) == ("error", None)
     assert "does not report which tool parser" in told["sentence"]
+
+
+def test_a_proof_stands_in_the_advice_of_the_root_once():
+    order = json.dumps({"code": "PD401", "sentence": "Tried on the same server: PD401 is gone."})
+    proved, findings, answer = page().add_proof(recorded("dropped-call"), order)
+    again, _, _ = page().add_proof(proved, order)
+
+    assert unpack_payload(answer)[0]["kind"] == "told"
+    root = next(finding for finding in proved.findings if finding.code == "PD104")
+    assert "Tried on the same server: PD401 is gone. Changed: `messages[2].tool_calls[0].id`" in root.fix
+    assert again == proved
+    assert any("PD401 is gone" in card["fix"] for card in unpack_payload(findings)[0]["findings"])
+
+
+def test_a_proof_of_nothing_is_refused():
+    for trace, order in ((None, '{"code": "PD401"}'), (recorded("healthy-call"), '{"code": "PD401"}'), (None, "{")):
+        proved, findings, answer = page().add_proof(trace, order)
+
+        assert (proved, findings) == (None, None)
+        assert unpack_payload(answer)[0]["kind"] == "failure"
+
+
+def test_the_request_of_a_paste_is_asked_again():
+    header, data = unpack_payload(page().ask_again(recorded("dropped-call")))
+
+    assert (header["kind"], header["compares"]) == ("apply", False)
+    assert json.loads(data)["messages"]
+    assert unpack_payload(page().ask_again(None))[0]["kind"] == "failure"

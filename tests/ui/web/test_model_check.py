@@ -3,11 +3,13 @@
 from contextlib import aclosing
 from pathlib import Path
 
+import pytest
+
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabSpec
 from prompt_debugger.ui.present import unpack_payload
-from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
+from prompt_debugger.ui.web.model_check import CheckFields, Forecast, ModelChecks
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 from tests.core.tools.check.checks import check_of
@@ -84,3 +86,14 @@ async def test_a_cell_that_is_none_is_a_message():
 
     assert {before["state"], none["state"]} == {"error"}
     assert await checks.take_cell(check_of(), "vllm:x", "one-call") is None
+
+
+def test_a_forecast_goes_by_the_answers_that_are_done():
+    forecast = Forecast()
+
+    assert forecast.of("the template", 1.0) == ("the template", None)
+    assert forecast.of("vLLM's parsers: answer 1 of 11", 2.0) == ("vLLM's parsers: answer 1 of 11", 0.0)
+    assert forecast.of("vLLM's parsers: answer 2 of 11", 12.0)[0] == "vLLM's parsers: answer 2 of 11"
+    words, share = forecast.of("vLLM's parsers: answer 6 of 11", 52.0)
+    assert (words, share) == ("vLLM's parsers: answer 6 of 11, about 60 s left", pytest.approx(5 / 11))
+    assert forecast.of("again: answer 1 of 3", 60.0) == ("again: answer 1 of 3", 0.0)  # another phase has its own pace

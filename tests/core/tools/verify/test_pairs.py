@@ -2,7 +2,9 @@
 
 import pytest
 
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.tools.verify import compare_rows
+from prompt_debugger.core.tools.verify.stored import open_stored
 
 
 def row(index, reason="stop", *, status="success", valid=None, **own):
@@ -66,3 +68,15 @@ def test_an_interval_of_pairs_narrows_with_more_rows():
 
     assert few.low <= few.value <= few.high
     assert many.high - many.low < few.high - few.low
+
+
+def test_a_dataset_in_place_of_results_is_named_with_how_to_run_it(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"messages": [{"role": "user", "content": "Hi"}]}\n')
+
+    with pytest.raises(RequestError, match="looks like a dataset") as caught:
+        list(open_stored(str(path))[0].rows())
+    assert "prompt-debugger verify rows.jsonl --endpoint URL" in caught.value.hint
+    path.write_text('{"id": 1}\n')
+    with pytest.raises(RequestError, match="no row of results"):
+        list(open_stored(str(path))[0].rows())
