@@ -110,9 +110,14 @@ def parts_of(trace: Trace) -> tuple[Part, ...]:
         (Part.MESSAGE, trace.chat is not None),
         (Part.STREAM, trace.chat_stream is not None),
         (Part.ERROR, trace.refusal is not None or any(_holds_error(result) for result in results)),
-        (Part.FLAGS, trace.server is not None),
+        (Part.FLAGS, trace.server is not None and _shows_flags(trace.server)),
     )
     return tuple(part for part, is_there in shown if is_there)
+
+
+def _shows_flags(server: Server) -> bool:
+    """Say whether more is known of a server than its software and what its log warns of."""
+    return server != Server(server.base_url, kind=server.kind, log_warnings=server.log_warnings)
 
 
 def _holds_error(result: ChatResult) -> bool:

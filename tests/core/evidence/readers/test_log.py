@@ -179,6 +179,7 @@ def test_what_a_server_warns_of_is_kept_for_rules():
     assert read_evidence(cut).server.log_warnings == (
         'truncating input prompt" limit=2048 prompt=8632 keep=4 new=2048',
     )
+    assert [read_evidence(text).holds for text in (bos, cut, shift)] == [(), (), ()]
     assert "n_discard = 1023" in read_evidence(shift).server.log_warnings[0]
 
 
