@@ -73,7 +73,7 @@ def test_everything_that_can_be_used_is_reached_by_tab(show):
     page.page.click("#pd-template summary")
     usable = page.page.evaluate(
         """() => [...document.querySelectorAll("button, input, summary, [tabindex='0'], a[href]")]
-             .filter(e => e.offsetParent && e.tabIndex >= 0).length"""
+             .filter(e => e.offsetParent && e.checkVisibility() && e.tabIndex >= 0).length"""
     )
     reached = set()
     page.page.evaluate("document.activeElement.blur()")

@@ -150,6 +150,18 @@ def test_runs_are_compared_also_where_nothing_is_kept(bare: DebuggerPage) -> Non
     assert "runs=" not in bare.page.url
 
 
+def test_before_and_after_are_a_picture(compared: DebuggerPage, tmp_path: Path) -> None:
+    with compared.page.expect_download() as download:
+        compared.page.get_by_role("button", name="Picture").click()
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+
+    data = path.read_bytes()
+    assert path.name == "before-after.png"
+    assert int.from_bytes(data[16:20], "big") == 2_400
+    assert 800 < int.from_bytes(data[20:24], "big") < 4_000
+
+
 def test_hostile_runs_are_text(bare: DebuggerPage, tmp_path: Path) -> None:
     text = "".join(HOSTILE)
     trace = dropped_call_trace()

@@ -16,6 +16,7 @@ from prompt_debugger.core.tools.experiments import (
 )
 from prompt_debugger.ui.present.differences import align_texts
 from prompt_debugger.ui.present.experiments import difference_to_view
+from prompt_debugger.ui.present.ledger import ledger_payload
 from prompt_debugger.ui.present.payload import pack_payload, unpack_payload
 from prompt_debugger.ui.present.verdict import verdict_payload
 from prompt_debugger.ui.present.words import SEVERITY_MARKS, as_sentence, count_of, shortened
@@ -58,7 +59,10 @@ def comparison_payload(left: NamedRun, right: NamedRun) -> str:
 
 def _side(letter: str, run: NamedRun) -> JSONObject:
     strip, _ = unpack_payload(verdict_payload(run.trace))
-    return {"letter": letter, "name": run.name, **{key: strip[key] for key in ("badge", "tone", "sentence")}}
+    ledger = ledger_payload(run.trace)
+    account = None if ledger is None else unpack_payload(ledger)[0]["accounts"]
+    drawn: JSONObject = {"verdict": strip, "account": account[0] if isinstance(account, list) else None}
+    return {"letter": letter, "name": run.name, **{key: strip[key] for key in ("badge", "tone", "sentence")}, **drawn}
 
 
 def _text(title: str, text: TextComparison) -> JSONObject:

@@ -5,6 +5,7 @@ import { button, copyText, make, prose } from "../lib/dom.js";
 import { keepCompared } from "../editor/draft.js";
 import { drawDifference } from "./experiments_view.js";
 import { plural, visibleText } from "../lib/payload.js";
+import { drawPair, saveCanvas } from "../views/picture.js";
 import { packText, TOO_LONG, unpackText } from "../lib/packing.js";
 
 /**
@@ -154,12 +155,23 @@ builders.comparison = (root) => {
       const head = make("div", "pd-comparison-head");
       head.append(prose("p", "pd-sentence", header.sentence));
       if (header.explanation) head.firstElementChild?.after(prose("p", "pd-comparison-why", header.explanation));
+      head.append(button("Picture", "", () => savePair(header), "Before and after with the change between, as a PNG"));
       head.append(button("Copy sentence", "", (event) => copyText(header.sentence, event.currentTarget)));
       body.replaceChildren(head, sides(header.sides), facts(header.facts), ...header.parts.map(part), findings(header.findings));
       return undefined;
     },
   };
 };
+
+// A as before, B as after.
+/** @param {{ sides: (Side & import("../views/picture.js").PairSide)[], parts: Part[] }} header */
+function savePair({ sides: both, parts }) {
+  const request = parts.find((one) => one.title === "Request");
+  /** @type {(stretches: Stretches) => string} */
+  const textOf = (stretches) => stretches.map(([text]) => text).join("");
+  const changes = (request ? request.changes : []).map((one) => ({ path: one.path, before: textOf(one.left), after: textOf(one.right) }));
+  return saveCanvas(drawPair(both, changes), "before-after.png");
+}
 
 /** @param {string} name */
 const letter = (name) => make("strong", "pd-letter", name);

@@ -18,6 +18,7 @@ const ROW_PX = 20;
 const MOST_ROWS = 60;
 const ROWS_BEFORE = 8;
 const MOST_FINDINGS = 6;
+const MOST_CHANGES = 8;
 const ALARMS = new Set(["lost", "altered"]);
 /** @type {Record<string, string>} */
 const GROUNDS = { reasoning: "reasoning", call_name: "name", call_id: "id", call_arguments: "arguments", lost: "lost-ground", altered: "warning-soft" };
@@ -320,9 +321,9 @@ class Picture {
   }
 }
 
-// Draws a run; parts are headers of payloads: {header, verdict, ledger, findings, facts: [[label, value], …]}.
-/** @param {PictureParts} parts */
-function drawPicture(parts) {
+// A canvas as high as what is drawn on it.
+/** @param {(picture: Picture) => void} drawOn */
+function canvasOf(drawOn) {
   const style = getComputedStyle(document.body);
   /** @type {(canvas: HTMLCanvasElement) => number} */
   const draw = (canvas) => {
@@ -331,15 +332,7 @@ function drawPicture(parts) {
     picture.context.fillStyle = picture.color("ground");
     picture.context.fillRect(0, 0, WIDTH, canvas.height / SCALE);
     picture.paragraph("Prompt Debugger", { size: 15, weight: 700 });
-    if (parts.title) picture.paragraph(parts.title, { size: 19, weight: 700, most: 2 });
-    const facts = parts.header ? parts.header.facts.map(([label, value]) => (label ? label + " " : "") + value) : [];
-    picture.paragraph(facts.join("  \u00b7  "), { family: "mono", size: 12, ink: "muted", most: 2 });
-    picture.y += 8;
-    if (parts.verdict) picture.verdict(parts.verdict);
-    if (parts.ledger) picture.ledger(parts.ledger.accounts[0]);
-    if (parts.findings) picture.findings(parts.findings.findings);
-    const foot = (parts.facts || []).filter(([label]) => /sha256|^prompt$/i.test(label));
-    if (foot.length) picture.paragraph(foot.map(([label, value]) => label + " " + value).join("  \u00b7  "), { family: "mono", size: 11, ink: "muted", most: 2 });
+    drawOn(picture);
     return picture.y + MARGIN;
   };
   const canvas = document.createElement("canvas");
@@ -349,6 +342,55 @@ function drawPicture(parts) {
   canvas.height = height * SCALE;
   draw(canvas);
   return canvas;
+}
+
+// Draws a run; parts are headers of payloads: {header, verdict, ledger, findings, facts: [[label, value], …]}.
+/** @param {PictureParts} parts */
+function drawPicture(parts) {
+  return canvasOf((picture) => {
+    if (parts.title) picture.paragraph(parts.title, { size: 19, weight: 700, most: 2 });
+    const facts = parts.header ? parts.header.facts.map(([label, value]) => (label ? label + " " : "") + value) : [];
+    picture.paragraph(facts.join("  \u00b7  "), { family: "mono", size: 12, ink: "muted", most: 2 });
+    picture.y += 8;
+    if (parts.verdict) picture.verdict(parts.verdict);
+    if (parts.ledger) picture.ledger(parts.ledger.accounts[0]);
+    if (parts.findings) picture.findings(parts.findings.findings);
+    const foot = (parts.facts || []).filter(([label]) => /sha256|^prompt$/i.test(label));
+    if (foot.length) picture.paragraph(foot.map(([label, value]) => label + " " + value).join("  \u00b7  "), { family: "mono", size: 11, ink: "muted", most: 2 });
+  });
+}
+
+/**
+ * @typedef {{ name: string, verdict: VerdictPayload, account: LedgerAccount | null }} PairSide
+ * @typedef {{ path: string, before: string, after: string }} PairChange
+ */
+
+// Two runs below each other, what was changed between them.
+/** @type {(sides: PairSide[], changes: PairChange[]) => HTMLCanvasElement} */
+const drawPair = (sides, changes) =>
+  canvasOf((picture) => {
+    sides.forEach((side, at) => {
+      picture.paragraph((at ? "After  \u00b7  " : "Before  \u00b7  ") + side.name, { size: 13, weight: 700, most: 2 });
+      picture.verdict(side.verdict);
+      if (side.account) picture.ledger(side.account);
+      if (at === 0) changesOn(picture, changes);
+    });
+  });
+
+/**
+ * @param {Picture} picture
+ * @param {PairChange[]} changes
+ */
+function changesOn(picture, changes) {
+  picture.paragraph(changes.length ? "What changed in the request" : "The request is the same", { size: 13, weight: 700 });
+  changes.slice(0, MOST_CHANGES).forEach(({ path, before, after }) => {
+    picture.paragraph(path, { family: "mono", size: 12, ink: "muted", most: 1 });
+    if (before) picture.paragraph("\u2212 " + visibleText(before, true), { family: "mono", size: 12, ink: "error", most: 2 });
+    if (after) picture.paragraph("+ " + visibleText(after, true), { family: "mono", size: 12, ink: "ok", most: 2 });
+  });
+  const more = changes.length - MOST_CHANGES;
+  if (more > 0) picture.paragraph("and " + plural(more, "more change"), { ink: "muted" });
+  picture.y += 14;
 }
 
 /**
@@ -375,4 +417,4 @@ async function saveCanvas(canvas, fileName, packed) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-export { drawPicture, savePicture, saveCanvas };
+export { drawPair, drawPicture, savePicture, saveCanvas };
