@@ -283,7 +283,7 @@ def _request(request: str | Mapping[str, object] | Request) -> Request:
     try:
         return read_request(json.dumps(request, ensure_ascii=False))
     except (TypeError, ValueError, RecursionError) as error:
-        raise RequestError(f"the request is no JSON: {error}") from None
+        raise RequestError(f"The request is not JSON: {error}") from None
 
 
 def _parse_case(case: JSONObject) -> Parsed:

@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> int:
     try:
         return _run(arguments)
     except PluginError as error:
-        print(f"{error.message}. {error.hint}", file=sys.stderr)
+        print(f"{error.message} {error.hint}", file=sys.stderr)
         return 2
 
 

@@ -83,7 +83,7 @@ TRIED: dict[str, Try] = {
     "thinking off": (
         "answer-swallowed-as-reasoning", _nothing, _set(chat_template_kwargs={"thinking": False}), KIMI, {"PD408"},
     ),
-    "no reasoning parser": (
+    "does not have a reasoning parser": (
         "answer-swallowed-as-reasoning", _nothing, _nothing, {"reasoning_parser": None}, {"PD408"},
     ),
     "types and stops": ("tutorial-tool-types", _nothing, _types_and_stops, KIMI, {"PD100", "PD101", "PD103"}),

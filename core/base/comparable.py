@@ -40,7 +40,7 @@ def compare_outputs(trace: Trace) -> Comparability | None:
     if trace.evidence in (None, Basis.SAME_RUN):
         return Comparability(Certainty.OBSERVED)
     if trace.evidence is Basis.ASSUMED_RUN:
-        return Comparability(Certainty.INFERRED, "taken for one run as they stand in one text")
+        return Comparability(Certainty.INFERRED, "assumed to be one run because they are in one text")
     why = _why_two_runs_may_differ(trace.sent or trace.request.body, raw, chat)
     return Comparability(Certainty.INFERRED) if why is None else Comparability(None, f"{_TWO_RUNS}: {why}")
 

@@ -34,7 +34,7 @@ def discover(package: ModuleType, constant: str) -> dict[str, object]:
             continue
         module = importlib.import_module(f"{package.__name__}.{info.name}")
         if not hasattr(module, constant):
-            raise PluginError(f"`{module.__name__}` defines no `{constant}`", f"Define `{constant}` in that file.")
+            raise PluginError(f"`{module.__name__}` defines no `{constant}`.", f"Define `{constant}` in that file.")
         found[info.name] = getattr(module, constant)
     return found
 
@@ -59,7 +59,7 @@ def discover_installed(group: str, constant: str, taken: Iterable[str] = ()) -> 
         package = entry.dist.name if entry.dist is not None else "an installed package"
         if entry.name in known:
             raise PluginError(
-                f"`{entry.name}` of `{group}` is in `{package}` and in `{known[entry.name]}`.",
+                f"`{entry.name}` of `{group}` is defined by both `{package}` and `{known[entry.name]}`.",
                 f"Uninstall `{package}`, or have its authors choose another name.",
             )
         known[entry.name] = package

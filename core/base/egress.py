@@ -91,7 +91,7 @@ def open_egress(name: str, *hosts: str, port: int | None = None) -> Iterator[Non
         RefusedConnectionError: This name was locked.
     """
     if name in _locked:
-        raise RefusedConnectionError(f"the way to the network named `{name}` is closed here")
+        raise RefusedConnectionError(f"Network access named `{name}` is closed here.")
     opened = _Permit(name, frozenset(map(_plain, hosts)), port)
     token = _permit.set(opened)
     try:
@@ -171,7 +171,7 @@ def _refuse(event: str, host: object) -> None:
     ) not in _logged:  # a place is a line of code, so there are not many; what it asked for stays unsaid
         _logged.add((event, place))
         LOG.warning("refused a connection: %s by %s; only the guarded transport opens any", event, place)
-    raise RefusedConnectionError(f"{event} to {str(host)[:80]!r} is refused: only the guarded transport connects")
+    raise RefusedConnectionError(f"Refused {event} to {str(host)[:80]!r}: only the guarded transport may connect.")
 
 
 def _place(frame: FrameType | None) -> str:

@@ -142,7 +142,7 @@ def _await_writer(number: int, name: str, writer_s: float) -> bytes:
         _wait(number, _LOOK_AGAIN_S)
     if not begun:
         raise RequestError(
-            f"Nothing came out of the pipe {name!r}.", "Start what writes to it first, or name a file instead."
+            f"Nothing came through the pipe {name!r}.", "Start the program that writes to it first, or give a file."
         )
     return begun
 
@@ -176,5 +176,5 @@ def _too_long(name: str, most_bytes: int) -> RequestError:
     whose = "Standard input" if name == "-" else repr(name)
     return RequestError(
         f"{whose} is longer than {most_bytes >> 20} MB, the most that is read at once.",
-        "Name a part of it; many requests go line by line with `--cases` or `verify`.",
+        "Select a part of it. For many requests, read them line by line with `--cases` or `verify`.",
     )

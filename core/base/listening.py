@@ -29,7 +29,9 @@ def _refusal(host: str, port: int, error: OSError | OverflowError) -> DebuggerEr
     place = f"{host}:{port}"
     fault = fault_of(error, f"listening on {place}")
     if fault is not None and fault.kind == "port":
-        return MachineError(f"Another program listens on {place} already.", fault.hint, kind="port", field="--port")
+        return MachineError(
+            f"Another program is already listening on {place}.", fault.hint, kind="port", field="--port"
+        )
     if fault is not None:
         return fault
     if isinstance(error, PermissionError):

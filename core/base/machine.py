@@ -21,15 +21,15 @@ from typing import Final
 from prompt_debugger.core.base.errors import DebuggerError, MachineError, RequestError
 
 _SAID: Final = {
-    "disk-full": ("The disk is full.", "Free some space, or name a place on another disk."),
-    "disk": ("The disk cannot be read or written.", "Check the disk, or name a place on another one."),
-    "read-only": ("The place may not be written.", "Name one that this user may write, or change its permissions."),
+    "disk-full": ("The disk is full.", "Free some space, or use a location on another disk."),
+    "disk": ("The disk cannot be read or written.", "Check the disk, or use a location on another disk."),
+    "read-only": ("This location is not writable.", "Use one that this user may write to, or change its permissions."),
     "descriptors": ("Too many files are open.", "Raise the limit with `ulimit -n 4096`, or close other programs."),
-    "memory": ("There is not enough memory.", "End other programs, raise the limit, or give it less to do at once."),
-    "processes": ("No further process or thread can be started.", "End other programs, or raise `ulimit -u`."),
+    "memory": ("There is not enough memory.", "Close other programs, raise the limit, or give it less to do at once."),
+    "processes": ("No further process or thread can be started.", "Close other programs, or raise `ulimit -u`."),
     "port": (
-        "Another program listens on this port.",
-        "Choose another one with `--port`, or `--port 0` for a free one.",
+        "Another program is listening on this port.",
+        "Choose another port with `--port`, or `--port 0` for any free one.",
     ),
 }
 _BY_NUMBER: Final = {

@@ -56,7 +56,7 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
     stop_reason = stop_reason_of(choice.get("stop_reason"))
     wrong = problem_of_error(whole) or choice_problem or problem_of_error(choice)  # OpenRouter puts it there
     if wrong is None and not isinstance(message, dict):
-        wrong = f"the first choice holds no message but {shorten(message)}"
+        wrong = f"the first choice holds no message, only {shorten(message)}"
     read, too_much, _ = bound_message(as_object(message), "the message")
     problem = too_much if wrong is None else Problem(wrong)
     return ChatResult(
@@ -176,7 +176,7 @@ def _first_choice(answer: JSONObject) -> tuple[JSONObject, str | None]:
     """Return the choice with index 0, or the first there is, and what is wrong with the choices."""
     choices = answer.get("choices")
     if not isinstance(choices, list):
-        return {}, f"the answer holds no list of choices but {shorten(choices)}"
+        return {}, f"the answer holds no list of choices, only {shorten(choices)}"
     objects = objects_of(choices)
     if not objects:
         return {}, "the answer holds no choice" if not choices else f"the first choice is {shorten(choices[0])}"

@@ -79,7 +79,7 @@ def read_chat_chunk(data: str, number: int, *, is_complete: bool = True) -> Chat
         cut = "" if is_complete else ", which the end of the stream cut off,"
         return ChatChunk(problem=Problem(f"{name}{cut} is not JSON: {shorten(data)}"))
     if not isinstance(chunk, dict):
-        return ChatChunk(problem=Problem(f"{name} is no object: {shorten(chunk)}"))
+        return ChatChunk(problem=Problem(f"{name} is not an object: {shorten(chunk)}"))
     error = problem_of_error(chunk)
     problem = None if error is None else Problem(error)
     choices = objects_of(chunk.get("choices"))

@@ -103,7 +103,9 @@ def has_shape_of_call(text: str, tool_names: Sequence[str]) -> bool:
 def _judge(completion: Completion, witness: Witness) -> _Judgement:
     if witness.engine.control_tokens is ControlTokens.KEPT:
         title = witness.engine.title
-        reason = f"The server is {title}, was asked to keep control tokens (`skip_special_tokens: false`), and does."
+        reason = (
+            f"The server is {title}, was asked to keep control tokens (`skip_special_tokens: false`), and keeps them."
+        )
         return _Judgement(Completeness.WHOLE, reason)
     by_count = _judge_by_count(completion, witness)
     if by_count is not None and by_count.completeness is not Completeness.UNKNOWN:
@@ -144,11 +146,13 @@ def _judge_hidden(completion: Completion, witness: Witness, counted: int, hidden
         if _kept_tokens(completion.text, witness) and missing <= allowance:
             reason = f"{figures}, control tokens among them: a word was written in more tokens than needed."
             return _Judgement(Completeness.WHOLE, reason)
-        return _Judgement(Completeness.UNKNOWN, f"{figures}: control tokens may be missing in it. {_HOW}.")
+        return _Judgement(Completeness.UNKNOWN, f"{figures}: control tokens may be missing from it. {_HOW}.")
     if _kept_tokens(completion.text, witness):
         reason = f"{figures}, control tokens among them, so it may spell them out or lack some. {_HOW}."
         return _Judgement(Completeness.UNKNOWN, reason)
-    reason = f"{figures}: {missing} that the model wrote are not in it, so its control tokens were taken out. {_HOW}."
+    reason = (
+        f"{figures}: {missing} that the model wrote are missing from it, so its control tokens were removed. {_HOW}."
+    )
     return _Judgement(Completeness.STRIPPED, reason)
 
 
@@ -161,14 +165,15 @@ def _counted_tokens(completion: Completion) -> int | None:
 def _other_counting(completion: Completion, witness: Witness) -> str | None:
     """Return how the prompt shows that server and tokenizer count otherwise; `None` if it does not."""
     if not witness.tokenizes_alike:
-        what = "The server makes other tokens of the prompt than the tokenizer at hand"
-        return f"{what}, so its count of output tokens shows nothing of missing control tokens. {_HOW}."
+        what = "The server tokenizes the prompt differently from the tokenizer at hand"
+        return f"{what}, so its count of output tokens does not show whether control tokens are missing. {_HOW}."
     counted = None if completion.usage is None else completion.usage.prompt_tokens
     if not counted or witness.prompt_length is None or abs(counted - witness.prompt_length) <= 1:  # one may be BOS
         return None
     return (
-        f"The server counted {counted} prompt tokens where the tokenizer at hand has {witness.prompt_length}, so the "
-        f"count of output tokens shows nothing of missing control tokens. {_HOW}, or the model's own tokenizer."
+        f"The server counted {counted} prompt tokens where the tokenizer at hand has "
+        f"{witness.prompt_length}, so the count of output tokens does not show whether control tokens are "
+        f"missing. {_HOW}, or the model's own tokenizer."
     )
 
 
@@ -189,7 +194,7 @@ def _why_unknown(completion: Completion, witness: Witness) -> str:
     if witness.engine.control_tokens is ControlTokens.LEFT_OUT:
         what = f"{witness.engine.title}'s server leaves control tokens out of its text"
     else:
-        what = "The server gives text alone, and nothing shows whether control tokens are missing in it"
+        what = "The server gives text only, and nothing shows whether control tokens are missing from it"
     if witness.tokenizer is None:
         how = "or the model's tokenizer (`--tokenizer`) to count with"
     else:

@@ -85,8 +85,8 @@ def contradiction_in_text(text: str, message: JSONObject) -> str | None:
     if not is_foreign(text, message):
         return None
     return (
-        "The ids of the run decode to a text that has next to nothing of the message, so they are not used: "
-        "is the tokenizer this model's?"
+        "The ids of the run decode to a text that has almost nothing in common with the message, so they "
+        "are not used. Wrong tokenizer?"
     )
 
 

@@ -211,12 +211,12 @@ class Gathering(SecondRun):
         notes += notes_of_refused(self.client.refused_fields)
         notes += [note for note in (self.other_decoding, self.no_stream, *self.doubts) if note is not None]
         if self._wants_stream and isinstance(chat, BackendError) and not is_not_asked(chat):
-            notes.append(
-                f"The same request without `stream`, which was asked besides, failed: {chat.message.rstrip('.')}."
-            )
+            notes.append(f"Our additional request without `stream` failed: {chat.message.rstrip('.')}.")
         if self.reported_refusal is not None:
             said = self.reported_refusal.rstrip(".")
-            notes.append(f"The server refuses this request unless it streams ({said}); the streamed answer is judged.")
+            notes.append(
+                f"The server accepts this request only when streaming ({said}); the streamed answer was checked."
+            )
         return tuple(notes)
 
     def _may_ask_for_fewer(self, sampling: Sampling) -> bool:
@@ -270,7 +270,7 @@ class Gathering(SecondRun):
             return None
         if self._wants_stream or is_broken(chat) or not is_declined(stream):
             return failed_chat(stream)
-        self.no_stream = f"The server refused to stream this, which was tried beside it: {stream.message.rstrip('.')}."
+        self.no_stream = f"The server rejected our additional streaming request: {stream.message.rstrip('.')}."
         return None
 
     async def _own_run(

@@ -18,7 +18,7 @@ def read_json(text: str) -> JSON:
         BackendError: It is none, or made of more than any (kind `not-json`).
     """
     if text.count(",") > MAX_ITEMS:
-        raise BackendError(f"more than {MAX_ITEMS:,} items", kind=NOT_JSON)
+        raise BackendError(f"More than {MAX_ITEMS:,} items.", kind=NOT_JSON)
     return json_of_text(text)
 
 

@@ -23,7 +23,7 @@ _NOT_OF_SERVER = frozenset({"page", "tls"})
 _ABOUT_US = frozenset({401, 402, 403, 405, 407, 408, 425, 429, 502, 503, 504})
 _PROBLEM_CHARS = 300
 _NOT_ASKED = "not-asked"
-_CONTRADICTS = "What the server tells of the chat's run contradicts itself"
+_CONTRADICTS = "What the server reports about the chat's run contradicts itself"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ def place_on_ladder(
     if second is None and sampling.is_unasked:
         return replace(gathered, evidence=None, why=f"{reason}, and nothing else was asked.")
     if second is None:
-        why = f"{reason}, and a raw completion could not be had: {sampling.problem or 'there was no prompt for it'}."
+        why = f"{reason}, and a raw completion failed: {sampling.problem or 'there was no prompt for it'}."
         return replace(gathered, evidence=None, why=why)
     why = f"{reason}, so the raw output is a second sampling on {sampling.origin}."
     return replace(gathered, evidence=second.evidence, why=why, raw=second)
@@ -271,17 +271,17 @@ def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | No
     elif sampling.completion is None and not sampling.is_unasked:
         problem = sampling.problem or "no prompt is known"
         problem = problem if len(problem) <= _PROBLEM_CHARS else problem[:_PROBLEM_CHARS] + "…"
-        notes.append(f"Raw completion beside the chat could not be had: {problem.rstrip('.')}.")
+        notes.append(f"The additional raw completion failed: {problem.rstrip('.')}.")
     if gathered.raw is not None and gathered.raw.completeness is not Completeness.WHOLE:
         notes.append(gathered.raw.completeness_reason)
     if choice_count(body) > 1:
-        notes.append("The request asks for several choices (`n`); only the first is looked at.")
+        notes.append("The request asks for several choices (`n`); only the first is examined.")
     if draws_at_random(body) and gathered.raw is not None:
-        notes.append("Temperature is not 0 and there is no seed: the runs beside each other draw differently.")
+        notes.append("Temperature is not 0 and there is no seed: parallel runs sample differently.")
     if rendered is None and may_constrain(body) and sampling.completion is not None:
-        notes.append("The server may put a grammar on tool calls that it does not show; raw completion ran without.")
+        notes.append("The server may apply a hidden grammar to tool calls; the raw completion ran without one.")
     if chat is not None and rendered is not None and chat.prompt_token_ids not in (None, rendered.token_ids):
-        notes.append("The server's render gives other prompt ids than the chat used; the chat's count.")
+        notes.append("The server's render gives other prompt ids than the chat used; the chat's ids are used.")
     return (*notes, *_faults(gathered))
 
 
@@ -313,8 +313,8 @@ def notes_of_refused(refused: Mapping[str, str]) -> tuple[str, ...]:
     for name, words in refused.items():
         by_words.setdefault(words.rstrip("."), []).append(name if "`" in name else f"`{name}`")
     return tuple(
-        f"The server refuses {', '.join(names)}, which {'was' if len(names) == 1 else 'were'} tried to see more, "
-        f"so it was asked without: {words}."
+        f"The server refuses {', '.join(names)}, which {'was' if len(names) == 1 else 'were'} sent to learn "
+        f"more, so it was asked without: {words}."
         for words, names in by_words.items()
     )
 
@@ -334,10 +334,10 @@ def _why_no_ids(gathered: Gathered) -> str:
     if gathered.sent.get("include_reasoning") is False:
         return "`include_reasoning: false` makes the server withhold the ids of the chat's run"
     if missing := _missing_ids(chat, gathered.sent):
-        return f"The server kept {missing} ids of the chat's run to itself"
+        return f"The server did not report {missing} ids of the chat's run"
     if chat.token_ids is not None:
         return "The ids of the chat's run could not be decoded"
-    return "The server does not tell the ids of the chat's run"
+    return "The server does not report the ids of the chat's run"
 
 
 def _missing_ids(chat: ChatResult, sent: JSONObject) -> int:

@@ -41,7 +41,7 @@ async def read(size: int, job: Job[P, T], /, *args: P.args, **kwargs: P.kwargs) 
     except SandboxError as error:
         if error.limit not in _TOO_MUCH:
             raise
-        message = f"{error.message}, so the answer was not read to its end"
+        message = f"The answer was not read to its end: {error.message}"
         raise BackendError(
             message, "Ask for fewer tokens or fewer logprobs.", kind="too-large", unread="too-much"
         ) from None

@@ -94,7 +94,7 @@ async def facts_of(body: str) -> RunFacts:
     return RunFacts()
 
 
-@job("reading what the answer tells of its run", READING)
+@job("reading what the answer reports about its run", READING)
 def read_facts(body: str) -> RunFacts:
     """Return what an answer tells of its run."""
     answer = parse_object(body)

@@ -61,7 +61,7 @@ class SecondRun:
     ) -> Sampling:
         """Run the raw completion as soon as the prompt is known."""
         if self.asks_once:
-            return Sampling(problem="only the request itself was asked", is_unasked=True)
+            return Sampling(problem="only the request itself was sent", is_unasked=True)
         if problem := engine_of(self.server.kind).no_raw_run:
             return Sampling(problem=problem)
         rendered = await rendering
@@ -100,7 +100,7 @@ class SecondRun:
                 return await self._sample_ids(ids, "the server's `/tokenize`")
         prompt = self.local_prompt
         if prompt is None:
-            return Sampling(problem="there is no prompt for it: name a tokenizer whose template renders the request")
+            return Sampling(problem="no prompt is available: give a tokenizer whose template renders the request")
         if prompt.token_ids is not None:
             sampling = await self._sample_ids(prompt.token_ids, "our own render")
             if sampling.completion is not None:
@@ -198,7 +198,7 @@ class SecondRun:
         if isinstance(theirs, BackendError):
             return ours
         if ours not in (None, theirs):
-            self.other_decoding = "The tokenizer here decodes ids differently from the server: is it this model's?"
+            self.other_decoding = "The tokenizer here decodes these ids differently from the server; wrong tokenizer?"
         return theirs
 
 

@@ -27,7 +27,7 @@ CRASH_CODE = "PD900"
 CRASH_NAME = "rule-crashed"
 _CODE = re.compile(r"PD[1-5]\d\d")
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_SEE = "docs/guides/extend.md says how a rule is written."
+_SEE = "docs/guides/extend.md describes how a rule is written."
 _NONE: Mapping[str, tuple[Finding, ...]] = MappingProxyType({})
 
 
@@ -45,17 +45,19 @@ def index_rules(found: Mapping[str, object]) -> Mapping[str, TraceRule]:
     for module, rule in found.items():
         file = f"core/diagnose/rules/{module}.py"
         if not isinstance(rule, TraceRule):
-            raise PluginError(f"`RULE` of `{file}` is no `TraceRule` but {type(rule).__name__}", _SEE)
+            raise PluginError(f"`RULE` of `{file}` is not a `TraceRule` but a {type(rule).__name__}.", _SEE)
         if not _CODE.fullmatch(rule.code):
             expected = "`PD`, the digit of its stage from 1 (request) to 5 (contract), and two digits."
-            raise PluginError(f"the code {rule.code!r} of `{file}` is none", f"Expected {expected}")
+            raise PluginError(f"Invalid rule code {rule.code!r} in `{file}`.", f"Expected {expected}")
         if not _NAME.fullmatch(rule.name):
             expected = "small letters and digits with hyphens between words, such as `double-bos`."
-            raise PluginError(f"the name {rule.name!r} of the rule in `{file}` is none", f"Expected {expected}")
+            raise PluginError(f"Invalid rule name {rule.name!r} in `{file}`.", f"Expected {expected}")
         for kind, text in (("code", rule.code), ("name", rule.name)):
             if text in file_by_text:
                 other = file_by_text[text]
-                raise PluginError(f"the {kind} `{text}` is in `{other}` and in `{file}`", "Change it in one of them.")
+                raise PluginError(
+                    f"The {kind} `{text}` is used by both `{other}` and `{file}`.", "Change it in one of them."
+                )
             file_by_text[text] = file
         if not all(isinstance(fix, Fix) for fix in rule.fixes):
             raise PluginError(f"The `fixes` of the rule in `{file}` hold something that is not a `Fix`.", _SEE)

@@ -15,7 +15,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.diagnose.fields import as_list, body_of
 
-_NOTHING_LEFT = "Nothing else is known to help: report it with the saved run to the authors of the server or the model."
+_NOTHING_LEFT = "No other fix is known: report it with the saved run to the authors of the server or the model."
 _MISSING = object()
 
 
@@ -50,7 +50,7 @@ def advise(trace: Trace, advice: Advice) -> str:
     left = [step.text for step in advice if step not in done]
     told = [*dict.fromkeys(word for step in done for word in _settings(step))]
     is_set = "is set" if len(told) == 1 else "are set"
-    parts = [f"{_joined(told)} {is_set} already, and the fault is still there."] if told else []
+    parts = [f"{_joined(told)} {is_set} already, and the problem remains."] if told else []
     parts += left[:1] or ([_NOTHING_LEFT] if done else [])
     parts += [f"If that does not help: {text[:1].lower()}{text[1:]}" for text in left[1:]]
     return " ".join(parts)

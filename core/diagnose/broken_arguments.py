@@ -139,7 +139,7 @@ def _joined(text: str, parts: tuple[Span, ...]) -> BrokenArguments | None:
         return None
     objects = (*parts, Span(len(text) - len(rest), len(text))) if is_last_cut else parts
     written = {text[slice(*part)] for part in parts}
-    same = ", all the same" if len(written) == 1 and not is_last_cut else ""
+    same = ", all identical" if len(written) == 1 and not is_last_cut else ""
     cut = ", the last of them cut" if is_last_cut else ""
     words = f"they are {len(objects)} JSON objects end to end{same}{cut}"
     return BrokenArguments(Break.JOINED, Span(objects[1].start, len(text)), words, objects)
@@ -167,7 +167,7 @@ def _with_markup(text: str, error: json.JSONDecodeError) -> BrokenArguments | No
         return None
     marker = markers[0]
     name = text[slice(*marker)]
-    return BrokenArguments(Break.MARKUP, marker, f"the marker {name!r} stands in them at character {marker.start}")
+    return BrokenArguments(Break.MARKUP, marker, f"the marker {name!r} appears in them at character {marker.start}")
 
 
 def _trailing(text: str, parts: tuple[Span, ...]) -> BrokenArguments | None:
@@ -187,7 +187,7 @@ def _escaped(text: str) -> BrokenArguments | None:
     decoded = decode_json(inside) if isinstance(inside, str) else None
     if not isinstance(decoded, dict):
         return None
-    words = "each quotation mark in them is escaped once more, without the quotation marks of a string around them"
+    words = "each quotation mark in them is escaped, but they are not enclosed in quotation marks"
     return BrokenArguments(Break.ESCAPED, Span(0, len(text)), words)
 
 
@@ -204,7 +204,7 @@ def _control(text: str) -> BrokenArguments | None:
         at = error.pos
         char = text[at : at + 1]
         name = _CONTROL_NAMES.get(char, f"the control character {char!r}")
-        words = f"{name} stands unescaped in a string at character {at}"
+        words = f"{name} is unescaped in a string at character {at}"
         return BrokenArguments(Break.CONTROL, Span(at, at + 1), words)
     return None
 
@@ -218,7 +218,7 @@ def _python(text: str) -> BrokenArguments | None:
     starts_so = re.match(r"\{\s*'[^'\n]{0,200}'\s*:", stripped) is not None
     if not is_whole and not starts_so:
         return None
-    cut = "" if is_whole else ", and they are not whole"
+    cut = "" if is_whole else ", and they are incomplete"
     shown = found.group().strip(" \t\n{:,[]}")
     what = f"`{shown}`" if shown in ("True", "False", "None") else "single quotes"
     return BrokenArguments(Break.PYTHON, Span(*found.span()), f"they are a Python dict ({what}){cut}")
@@ -253,7 +253,7 @@ def _cut(text: str, error: json.JSONDecodeError) -> BrokenArguments | None:
         words = "they end inside an escape"
     elif error.pos >= end or is_literal:
         missing = _missing_closers(text)
-        words = f"they end before {missing!r} closes them" if missing else "they end before they are whole"
+        words = f"they end before {missing!r} closes them" if missing else "they are incomplete"
     else:
         return None
     return BrokenArguments(Break.CUT, Span(max(0, len(text) - 40), len(text)), words)
@@ -293,11 +293,11 @@ def _wrapped(text: str) -> BrokenArguments | None:
             continue
         before, after = text[:at].strip(), text[stop:].strip()
         if before.startswith("{"):
-            words = f"a broken beginning of {at} characters stands before the whole object, as if it were sent twice"
+            words = f"a broken beginning of {at} characters precedes the complete object, as if it had been sent twice"
             words += _parting(text, at, stop)
             return BrokenArguments(Break.WRAPPED, Span(at, stop), words)
         where = "a code fence" if fence is not None else f"other text ({(before or after)[:40]!r})"
-        return BrokenArguments(Break.WRAPPED, Span(at, stop), f"the object stands in {where}")
+        return BrokenArguments(Break.WRAPPED, Span(at, stop), f"the object is in {where}")
     return None
 
 

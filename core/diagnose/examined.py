@@ -45,7 +45,7 @@ def what_raw_holds(trace: Trace, parse: Parse) -> str:
     call_marker = next((marker for marker in markers if marker in TABLES.call_markers), None)
     opener = next((marker for marker in markers if marker in TABLES.turn_openers), None)
     if opener is not None and trace.raw is not None and trace.prompt is None:
-        return f"The text opens turns (`{opener}`), as a prompt does; it was read as a raw output, without a call in it"
+        return f"The text opens turns (`{opener}`), as a prompt does; read as a raw output, it holds no call"
     if call_marker is not None:
         return f"The raw output holds the markup of a call (`{call_marker}`) and no call that could be read"
     best = max(((score.score, name) for name, score in parse.format_scores.items()), default=(0.0, ""))

@@ -129,6 +129,6 @@ INVARIANTS = (
         "Round trip",
         "The prompt of the next turn starts with this prompt and this output.",
         ("PD106", "PD120", "PD121", "PD123", "PD124", "PD128", "PD129", "PD211", "PD414"),
-        "The next prompt is not rendered in a run: drift of the prefix is seen only where ids or reasoning show it.",
+        "The next prompt is not rendered in a run: prefix drift is detected only where ids or reasoning show it.",
     ),
 )

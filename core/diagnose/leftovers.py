@@ -119,18 +119,18 @@ def stripped_structure(text: str) -> Stripped | None:
     """
     first, then = _HARMONY.match(text), _HARMONY_NEXT.search(text)
     if first is not None and then is not None and then.start() >= first.end():
-        meaning = "the names of the channels `analysis` and `final` are left of its headers"
+        meaning = "the names of the channels `analysis` and `final` remain from its headers"
         return Stripped("gpt-oss (harmony)", then.group(), Span(*then.span()), meaning)
     found = _THOUGHT.match(text)
     if found is not None:
-        meaning = "`thought` is left of the header `<|channel>thought` of its reasoning"
+        meaning = "`thought` remains from the header `<|channel>thought` of its reasoning"
         return Stripped("Gemma 4", "thought", Span(*found.span()), meaning)
     found = _THINKING.match(text)
     if found is not None:
-        meaning = "a line `thinking` is left of the tag that opens its reasoning"
+        meaning = "a line `thinking` remains from the tag that opens its reasoning"
         return Stripped("a reasoning model", "thinking", Span(*found.span()), meaning)
     found = _REQUEST.search(text)
     if found is not None:
-        meaning = "LM Studio has models without a tool format of their own write calls between these markers"
+        meaning = "LM Studio makes models without a tool format write calls between these markers"
         return Stripped("LM Studio's default tool format", found.group(), Span(*found.span()), meaning)
     return None

@@ -50,13 +50,13 @@ def output_limit(trace: Trace) -> OutputLimit:
             ),
         )
     if cap is None:
-        text = "Send a `max_tokens` of your own: the request sets none, so the server's default cut the output."
+        text = "Send your own `max_tokens`: the request sets none, so the server's default cut the output."
         return OutputLimit("a limit that the request does not set", Step(text))
     if reaches_cap:
         return OutputLimit("max_tokens", Step(f"Raise `{_name_of_cap(trace)}` ({cap} now)."), is_requested=True)
     return OutputLimit(
         f"a limit other than max_tokens, after {written} of {cap} tokens",
-        Step("Look for a limit of the server's own on output or context: `max_tokens` is not what ended the output."),
+        Step("Check the server for an additional limit on output or context: `max_tokens` did not end the output."),
     )
 
 

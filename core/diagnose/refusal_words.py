@@ -58,11 +58,11 @@ def explanation(understood: Understood, found: Sequence[Spot]) -> str:
     """Return what the words mean and what stands in the request, or that the sentence is not known."""
     known = understood.known
     if known is None:
-        return "The sentence is not in the tables of known errors, so nothing is added to it."
+        return "This error message is not in the tables of known errors, so no explanation is available."
     parts = [known.error.means, *(spot.says for spot in found)]
     if not found and (calls := known.parts.get("calls")):
         parts += broken_calls_in(calls)
-    return f"{' '.join(parts)} This sentence is known from {known.maker}."
+    return f"{' '.join(parts)} This error message comes from {known.maker}."
 
 
 def evidence_of(

@@ -64,13 +64,17 @@ def _roles_alternate(request: Request, parts: Mapping[str, str]) -> Iterator[Spo
         field = f"messages[{index}].role"
         if all(wanted):
             if (before, role) == wanted:
-                yield Spot(field, f"`messages[{index}]` is of `{role}` and follows one of `{before}`.", role)
+                yield Spot(
+                    field,
+                    f"`messages[{index}]` has the role `{role}` and follows a message with the role `{before}`.",
+                    role,
+                )
         elif role == before and role in ("user", "assistant"):
-            yield Spot(field, f"{pair} are both of `{role}`.", role)
+            yield Spot(field, f"{pair} both have the role `{role}`.", role)
         elif role in _SYSTEM:
-            yield Spot(field, f"`messages[{index}]` is of `{role}` and does not stand first.", role)
+            yield Spot(field, f"`messages[{index}]` has the role `{role}` and is not the first message.", role)
         elif before in _SYSTEM and role == "assistant":
-            yield Spot(field, f"The first turn, `messages[{index}]`, is of `assistant`, not of `user`.", role)
+            yield Spot(field, f"The first turn, `messages[{index}]`, has the role `assistant`, not `user`.", role)
 
 
 def _groups(request: Request) -> Iterator[tuple[tuple[CallField, ...], list[tuple[int, JSONObject]]]]:
@@ -103,7 +107,7 @@ def _orphan_results(request: Request, _parts: Mapping[str, str]) -> Iterator[Spo
             call_id = as_text(message.get("tool_call_id"))
             if call_id not in made:
                 named = f"`{call_id}`" if call_id else "no call"
-                before = "makes no call of that id" if calls else "makes no call"
+                before = "has no call with that id" if calls else "has no call"
                 says = f"`messages[{index}]` answers {named}, and the message before the results {before}."
                 yield Spot(f"messages[{index}].tool_call_id", says, call_id)
 
@@ -153,20 +157,22 @@ def _last_role(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
     roles = _roles(request)
     if roles and roles[-1][1] == "assistant":
         index = roles[-1][0]
-        yield Spot(f"messages[{index}].role", f"The last message, `messages[{index}]`, is of `assistant`.", "assistant")
+        yield Spot(
+            f"messages[{index}].role", f"The last message, `messages[{index}]`, has the role `assistant`.", "assistant"
+        )
 
 
 def _system_not_first(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
     for index, role in _roles(request):
         if role in _SYSTEM and index > 0:
-            says = f"`messages[{index}]` is of `{role}` and does not stand first."
+            says = f"`messages[{index}]` has the role `{role}` and is not the first message."
             yield Spot(f"messages[{index}].role", says, role)
 
 
 def _no_user(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
     roles = [role for _, role in _roles(request)]
     if roles and "user" not in roles:
-        yield Spot("messages", f"The roles are {', '.join(f'`{role}`' for role in roles[:8])}: none is `user`.")
+        yield Spot("messages", f"The roles are {', '.join(f'`{role}`' for role in roles[:8])}: there is no `user`.")
 
 
 def _several_calls(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:

@@ -87,6 +87,7 @@ def left_out_note(use: SchemaUse, reason: str) -> str:
     more = f" and {len(patterns) - _MAX_NAMED} more" if len(patterns) > _MAX_NAMED else ""
     look = f"its patterns: {', '.join(patterns[:_MAX_NAMED])}{more}" if patterns else "references in it that multiply"
     return (
-        f"{use.subject[:1].upper()}{use.subject[1:]} could not be checked against the schema at {use.field}: {reason}. "
-        f"Whether the schema is kept is not known; everything else was checked. Look at {look}."
+        f"{use.subject[:1].upper()}{use.subject[1:]} could not be checked against the schema at "
+        f"{use.field}: {reason}. Whether it matches the schema is unknown; everything else was checked. See "
+        f"{look}."
     )

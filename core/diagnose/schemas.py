@@ -195,4 +195,4 @@ class _Known:
         return _as_text(instance), self._texts[id(schema)][1]
 
 
-_KNOWN: ContextVar[_Known | None] = ContextVar("checks made before", default=None)
+_KNOWN: ContextVar[_Known | None] = ContextVar("earlier checks", default=None)

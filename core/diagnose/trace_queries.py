@@ -249,7 +249,7 @@ def why_cut(trace: Trace) -> str | None:
     if chat is not None and chat.finish_reason == "length":
         return "finish_reason is `length`"
     if stream is not None and stream.finish_reason == "length" and _is_same_output(trace):
-        return "the stream of the same tokens says finish_reason `length`"
+        return "the stream of the same tokens has finish_reason `length`"
     cap = max_tokens_of(trace)
     count = completion_tokens(trace)
     if cap is not None and count is not None and count >= cap and not ends_with_stop(trace):

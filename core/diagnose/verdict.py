@@ -45,7 +45,7 @@ from prompt_debugger.core.diagnose.trace_queries import asked_server
 REFUSED = "PD100"
 _NOTHING = "Nothing was checked: no request, no prompt and no output."
 _REFUSALS = frozenset({REFUSED, "PD221", "PD445"})  # an error in place of an answer: whatever else there is came before
-_NOT_SAID = "so whether anything was lost cannot be said."
+_NOT_SAID = "so whether anything was lost is unknown."
 
 
 def reach_verdict(trace: Trace) -> Verdict:
@@ -151,11 +151,11 @@ def _what_was_compared(trace: Trace) -> tuple[str, Conclusion]:
         return held, Conclusion.UNCHECKED
     if trace.raw is not None:
         return (
-            "The model answered; the output was not read and no message is there to compare with.",
+            "The model answered; its output was not read and there is no message to compare it with.",
             Conclusion.UNCHECKED,
         )
     if trace.local_prompt is not None:
-        return "Rendered only: the model was not asked.", Conclusion.UNCHECKED
+        return "Rendered only: no model was asked.", Conclusion.UNCHECKED
     return _examined(trace, only="Only ") or _NOTHING, Conclusion.UNCHECKED
 
 
@@ -165,7 +165,7 @@ def _examined(trace: Trace, only: str = "") -> str:
     if not parts or (not only and not is_nothing_wrong(trace.findings)):
         return ""
     were = "were" if " and " in parts else "was"
-    nothing = "nothing worse than a note was found" if trace.findings else "no problem was found"
+    nothing = "nothing more serious than a note was found" if trace.findings else "no problem was found"
     found = nothing if is_nothing_wrong(trace.findings) else ""
     if not only:
         return f"{nothing[:1].upper()}{nothing[1:]} in {parts}. "
@@ -184,5 +184,5 @@ def _compared(parse: Parse) -> tuple[str, Conclusion]:
     if characters.accounted == characters.total:
         return f"Nothing lost: {sum_up}", Conclusion.NOTHING_LOST
     if not characters.missing:
-        return f"Nothing lost but white space: {sum_up}", Conclusion.NO_FAULT
-    return f"No fault found: {sum_up}", Conclusion.NO_FAULT
+        return f"Nothing but whitespace was lost: {sum_up}", Conclusion.NO_FAULT
+    return f"No problems found: {sum_up}", Conclusion.NO_FAULT

@@ -20,7 +20,7 @@ from prompt_debugger.core.evidence.json_of import json_lines, json_of
 from prompt_debugger.core.evidence.server_errors import error_of_value
 from prompt_debugger.core.evidence.shapes import Shaped, chunk_of_delta, chunks_of_deltas, is_chunk, shape_answer
 
-_GATHERED = "The message was put together from a stream."
+_GATHERED = "The message was assembled from a stream."
 
 
 def is_answer(value: JSON) -> bool:
@@ -82,10 +82,10 @@ def read_answer(value: JSON) -> Answer:
     if shaped is not None:
         return _of_chat(shaped)
     if isinstance(value, dict) and is_error(value):
-        return Answer(error=refusal_of(value), words="an error in place of an answer")
+        return Answer(error=refusal_of(value), words="an error instead of an answer")
     raise RequestError(
-        f"The response was not recognised: {_what_it_is(value)}.",
-        "Expected is an object with `choices`, `content`, `candidates`, `output` or `message`, or an `error`.",
+        f"The response was not recognized: {_what_it_is(value)}.",
+        "Expected an object with `choices`, `content`, `candidates`, `output` or `message`, or an `error`.",
     )
 
 
@@ -175,7 +175,7 @@ def _chat_stream(found: Events, body: str) -> Answer:
         return Answer(
             raw="".join(texts),
             finish_reason=reasons[-1] if reasons else None,
-            notes=("The raw output was put together from a stream of completions.",),
+            notes=("The raw output was assembled from a stream of completions.",),
             words="a stream of plain completions",
         )
     reader = ChatStreamReader()
@@ -211,7 +211,7 @@ def _only_error(found: Events, body: str) -> Answer:
 def _unknown_stream(found: Events) -> RequestError:
     kinds = sorted({str(value["type"])[:40] for value in found.objects if "type" in value})[:3]
     if kinds:
-        what = f"its events are of an API that is not known: {', '.join(kinds)}"
+        what = f"its events belong to an unknown API: {', '.join(kinds)}"
     elif found.events:
         what = "none of its events holds `choices`"
     else:
@@ -250,7 +250,7 @@ def _of_chat(shaped: Shaped) -> Answer:
     chat, legacy = _with_legacy_call(read_chat(shaped.value, body, 0.0))
     notes = (*notes, *legacy)
     if chat.error is not None and not chat.message and is_error(shaped.value):
-        return Answer(error=refusal_of(shaped.value), words="an error in place of an answer")
+        return Answer(error=refusal_of(shaped.value), words="an error instead of an answer")
     if not shaped.is_whole:
         chat = replace(chat, elapsed_s=None)
     return Answer(chat=chat, finish_reason=chat.finish_reason, notes=notes, words=shaped.words)

@@ -27,7 +27,7 @@ def completions_request(value: JSONObject) -> Evidence:
     """Return the evidence in such a body: the prompt, and the rest of the body as the request."""
     prompt, notes = _prompt_of(value.get("prompt"))
     body: JSONObject = {name: item for name, item in value.items() if name != "prompt"}
-    notes = ("A body of plain completions has a prompt and no messages: no chat template is rendered.", *notes)
+    notes = ("A body of plain completions has a prompt instead of messages, so no chat template is rendered.", *notes)
     request = Request(body, body_text(body))
     return Evidence(Form.REQUEST, "a request for plain completions", request=request, prompt=prompt, notes=notes)
 
@@ -38,4 +38,4 @@ def _prompt_of(prompt: JSON) -> tuple[str | None, tuple[str, ...]]:
     items = prompt if isinstance(prompt, list) else []
     if items and isinstance(items[0], str):
         return text_of(items[0]), (f"Only the first of {len(items)} prompts was read.",) if len(items) > 1 else ()
-    return None, ("The prompt is a list of token ids; without the model's tokenizer its text is not known.",)
+    return None, ("The prompt is a list of token ids; without the model's tokenizer its text is unknown.",)

@@ -179,7 +179,12 @@ def _stop_by_protocol(evidence: Evidence) -> tuple[str, ...]:
         return ()
     if not isinstance(request.body.get("tool_choice"), dict):
         return ()
-    return ("finish_reason is `stop` beside a call, as the protocol has it where `tool_choice` names the tool.",)
+    return (
+        (
+            "finish_reason is `stop` next to a call, which is what the protocol requires if `tool_choice` names "
+            "the tool."
+        ),
+    )
 
 
 def _prompt(text: str) -> Prompt:
@@ -194,5 +199,5 @@ def _completion(evidence: Evidence, text: str) -> Completion:
         return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=evidence.raw_reason)
     if evidence.chat is not None or CONTROL_TOKEN.search(text):
         return raw
-    reason = "no control token stands in it, and who copied it may have copied what a server shows"
+    reason = "it contains no control token, and it may have been copied from what a server shows"
     return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=reason)

@@ -188,11 +188,11 @@ def _text_of(token: str) -> str:
 def _notes(reading: _Reading) -> tuple[str, ...]:
     said: list[str] = []
     if reading.is_begun_inside:
-        said.append("The JSON begins in the middle; what stood before is not known.")
+        said.append("The JSON begins in the middle; what came before is unknown.")
     if reading.has_elisions:
-        said.append("Where `...` stands something was left out; what it was is not known.")
+        said.append("Something was left out at `...`; what it was is unknown.")
     if reading.is_cut:
         said.append(CUT_NOTE)
     if reading.skipped:
-        said.append(f"{reading.skipped} stretches that are not JSON were left out.")
+        said.append(f"{reading.skipped} passages that are not JSON were left out.")
     return tuple(said)

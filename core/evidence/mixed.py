@@ -51,7 +51,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _HOLDER = re.compile(r'"(?:raw|message|choices|response|request|prompt|content|role)"\s*+:\s*+["{\[n]')
-_WHOLE = "Paste all of it: something at the beginning or the end may be missing."
+_WHOLE = "Paste all of it: the beginning or the end may be missing."
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
         return None, error
     if evidence.form is Form.OUTPUT and _is_broken_json(text):
         return None, RequestError(
-            "The text holds an output within JSON that is not whole.", "Paste the JSON whole, or the output without it."
+            "The text holds an output inside incomplete JSON.", "Paste the complete JSON, or the output without it."
         )
     return with_its_beginning(_of_its_paragraph(evidence, text)), None
 
@@ -153,7 +153,7 @@ def _is_broken_json(text: str) -> bool:
 
 def _with_hint(error: RequestError | None) -> RequestError:
     if error is None:
-        return RequestError("Nothing in the text is known.", "Paste a request, an answer, a log or an error.")
+        return RequestError("Nothing in the text was recognized.", "Paste a request, an answer, a log or an error.")
     if error.hint:
         return error
     return RequestError(str(error), _WHOLE, line=error.line, column=error.column, field=error.field)

@@ -36,8 +36,8 @@ from prompt_debugger.core.request import body_text, read_request
 MAX_CHARS = 8_000_000  # of a HAR, or of a log whose one line is read
 _BODY_OF = "This is a body of "
 _NEEDED = (
-    "Paste a request, a response or its stream, the raw output with its tags, an error, or a server's log, whole and "
-    "as it came."
+    "Paste a request, a response or its stream, the raw output with its tags, an error, or a server's log, "
+    "complete and unchanged."
 )
 
 
@@ -82,11 +82,11 @@ def not_recognised(text: str) -> RequestError:
         value = found[0]
     if isinstance(value, dict):
         names = ", ".join(f"`{name[:40]}`" for name in list(value)[:12])
-        what = f"The JSON object was not recognised; it has {names}." if names else "The JSON object is empty."
+        what = f"The JSON object was not recognized; it has {names}." if names else "The JSON object is empty."
     elif isinstance(value, list):
-        what = f"The JSON list of {len(value):,} was not recognised; it begins with {shorten(value[:1], 60)}."
+        what = f"The JSON list of {len(value):,} was not recognized; it begins with {shorten(value[:1], 60)}."
     else:
-        what = f"The text was not recognised; it begins with {shorten(text.strip()[:60], 50)}."
+        what = f"The text was not recognized; it begins with {shorten(text.strip()[:60], 50)}."
     return RequestError(what, _NEEDED)
 
 
@@ -169,7 +169,9 @@ def _output_words(raw: str) -> str:
 def _read_answer(text: str, _row: int) -> Evidence:
     value, notes = _value_of(text)
     if value is None:
-        raise RequestError("The text is not JSON, so it is not a response.", "Read it as a raw output, or paste all.")
+        raise RequestError(
+            "The text is not JSON, so it is not a response.", "Read it as a raw output, or paste all of it."
+        )
     if isinstance(value, dict) and (found := answer_in(value)) is not None:
         value = found
     return with_answer(Evidence(Form.ANSWER, "a chat response", notes=notes), read_answer(value))
@@ -185,7 +187,9 @@ def _read_error(text: str, _row: int) -> Evidence:
     if isinstance(value, list) and len(value) == 1:
         value = value[0]  # as Google writes it
     if not isinstance(value, dict) or not is_error(value):
-        raise RequestError("The text is not an error as servers write it.", "Paste the JSON that has `error`.")
+        raise RequestError(
+            "The text does not look like an error from a server.", "Paste the JSON that contains `error`."
+        )
     return Evidence(Form.ERROR, "a server's error", error=refusal_of(value), notes=notes)
 
 
@@ -195,10 +199,10 @@ def _read_exchange(text: str, _row: int) -> Evidence:
         pair = pair_in(value)
         if pair is not None:
             return exchange_of(Form.EXCHANGE, pair.request, pair.answer)
-        raise RequestError("There is no request with its response in it.", "Paste an object with both.")
+        raise RequestError("The text does not hold a request with its response.", "Paste an object with both.")
     start = answer_after_command(text)
     if start is None:
-        raise RequestError("No response stands below the request.", "Paste the command, and below it what it printed.")
+        raise RequestError("There is no response below the request.", "Paste the command, followed by what it printed.")
     evidence = Evidence(Form.EXCHANGE, "a request and its response", request=read_request(text[:start]))
     return with_answer(evidence, read_answer(text[start:].strip()))
 
@@ -255,7 +259,9 @@ def _har_entry(entry: JSON) -> tuple[JSONObject, str] | None:
 def _read_lines(text: str, row: int) -> Evidence:
     lines = json_lines(text)
     if not lines:
-        raise RequestError("The text is not one JSON object a line.", "Paste at least two lines, each an object.")
+        raise RequestError(
+            "The text does not have one JSON object per line.", "Paste at least two lines, each with one object."
+        )
     line = lines[_checked_row(row, len(lines)) - 1]
     form = recognise(line)
     if form is None or form is Form.LINES:
@@ -269,7 +275,7 @@ def _read_lines(text: str, row: int) -> Evidence:
 
 def _checked_row(row: int, count: int) -> int:
     if row > count:
-        raise RequestError(f"There is no number {row}: it holds {count:,}.", "Choose a smaller number.")
+        raise RequestError(f"There is no number {row}: there are {count:,}.", "Choose a smaller number.")
     return row
 
 
@@ -279,7 +285,7 @@ def _read_run(text: str, _row: int) -> Evidence:
 
 
 def _read_unknown(_text: str, _row: int) -> Evidence:
-    raise RequestError("The text does not look like what it is to be read as.", "Choose another form, or none.")
+    raise RequestError("The text does not look like the chosen form.", "Choose another form, or auto-detect.")
 
 
 _READERS: Mapping[Form, Callable[[str, int], Evidence]] = {

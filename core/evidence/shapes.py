@@ -47,7 +47,7 @@ def shape_answer(value: JSON) -> Shaped | None:
     if isinstance(choices, list):
         return _of_choices(value, choices)
     if isinstance(choices, dict):
-        note = "`choices` is an object where the protocol has a list; it was read as the only choice."
+        note = "`choices` is an object where the protocol requires a list; it was read as the only choice."
         made = _of_choices({**value, "choices": [choices]}, [choices])
         return made._replace(notes=(note, *made.notes), is_whole=False)
     if "messages" in value or "input" in value or "done" in value:
@@ -66,7 +66,7 @@ def _of_choices(value: JSONObject, choices: list[JSON]) -> Shaped:
     first = choices[0] if choices else None
     has_none = isinstance(first, dict) and not {"message", "delta", "text"} & first.keys()
     if isinstance(first, dict) and has_none and any(name in first for name in _OF_MESSAGE):
-        note = "The first choice has no `message`; its own fields were read as one."
+        note = "The first choice has no `message`; its own fields were read as the message."
         choice: JSONObject = {**first, "message": first}
         return Shaped({**value, "choices": [choice]}, "a chat response", (note,), is_whole=False)
     is_shortened = isinstance(first, dict) and "finish_reason" not in first and not _AROUND_CHOICES & value.keys()

@@ -13,7 +13,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.python_repr import CUT
 
-CUT_NOTE = "The pasted text ends inside the answer; what stood after that is not known."
+CUT_NOTE = "The pasted text ends inside the answer; what came after that is unknown."
 
 
 def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
@@ -89,9 +89,9 @@ def with_its_beginning(evidence: Evidence) -> Evidence:
     if known:
         message["tool_calls"] = known
     if not any(value for name, value in message.items() if name != "role"):
-        raise RequestError("The stream begins in the middle of a call.", "Copy it from its first event.")
+        raise RequestError("The stream begins in the middle of a call.", "Copy it from the first event on.")
     chat = replace(stream, message=message, finish_reason=None, deltas=(), body="")
-    note = "The stream was copied without its beginning; calls whose name is not in it were left out."
+    note = "The stream was copied without its beginning; calls whose name is missing were left out."
     return replace(evidence, chat=chat, stream=chat, finish_reason=None, notes=(*evidence.notes, note))
 
 

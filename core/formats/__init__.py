@@ -64,11 +64,11 @@ def load_formats(package: ModuleType) -> dict[str, TextFormat]:
     for name, constant in (own | others).items():
         if not isinstance(constant, TextFormat):
             raise PluginError(
-                f"`FORMAT` of `{package.__name__}.{name}` is no `TextFormat`", "See core/formats/_family."
+                f"`FORMAT` of `{package.__name__}.{name}` is not a `TextFormat`.", "See core/formats/_family.py."
             )
         if constant.name != name:  # two files of one name would share a row of every table
             raise PluginError(
-                f"`FORMAT` of `{package.__name__}.{name}` has the name {constant.name!r}",
+                f"`FORMAT` of `{package.__name__}.{name}` has the name {constant.name!r}.",
                 f"Write `name={name!r}`, or name the file `{constant.name}.py`.",
             )
         _check_ends(f"{package.__name__}.{name}", constant)
@@ -85,7 +85,7 @@ def _check_ends(place: str, family: TextFormat) -> None:
     for end in sorted(family.conventions.ends - COMMON_ENDS):
         if not any(mark.find(f"Hello.{end}") for mark in family.marks):
             raise PluginError(
-                f"The end token {end!r} of `FORMAT` of `{place}` is none of its `marks`.",
+                f"The end token {end!r} of `FORMAT` of `{place}` is not one of its `marks`.",
                 f"Add `Mark({end!r}, FAIR)` to `marks`: without it, an answer without calls is read as plain text and "
                 "ends with that token.",
             )
@@ -181,7 +181,7 @@ def _known(name: str) -> str:
     if name in FORMATS:
         return name
     known = ", ".join(sorted(FORMATS))
-    raise RequestError(f"There is no format {name!r}.", f"Known formats: {known}, or `auto`.", field="format")
+    raise RequestError(f"Unknown format {name!r}.", f"Known formats: {known}, or `auto`.", field="format")
 
 
 def find_stripped_calls(text: str, tool_names: tuple[str, ...]) -> Iterator[StrippedCall]:

@@ -55,7 +55,7 @@ def id_problem(call_id: str) -> str | None:
         return "it lacks the prefix `functions.`: vLLM up to 0.11 fails on it, later releases accept it"
     if re.search(r":\d+$", call_id) is None:
         return (
-            "it has no index `:N` at its end: vLLM's `kimi_k2` drops such a call silently (0.32), or leaves it in the "
+            "it has no index `:N` at its end: vLLM's `kimi_k2` drops the call silently (0.32), or leaves it in the "
             "content of a whole answer (0.27.1)"
         )
     return "its name holds characters that no tool name has: parsers that match a pattern fail on it"

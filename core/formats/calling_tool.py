@@ -32,7 +32,7 @@ _PAIR = re.compile(r"\s++(?P<key>[\w.\-]{1,256})=(?P<value>\"(?:[^\"\\]|\\.)*+\"
 _END = re.compile(r"\s*+\]")
 _CALL_END = re.compile(r"\s*+\)\s*+\]?")
 _LINE = re.compile(r"[^\n]*+")
-_PLAIN = "it is written as plain text, in the markup of no family"
+_PLAIN = "it is written as plain text, in a markup that belongs to no family"
 
 
 def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
@@ -64,7 +64,7 @@ def _json(raw: str, start: int, stop: int) -> Arguments:
     line = _LINE.match(raw, start, stop)
     line_stop = stop if line is None else line.end()
     if not raw.startswith("{", start, stop):
-        status, problem = CallStatus.MALFORMED, "no JSON object stands in its brackets"
+        status, problem = CallStatus.MALFORMED, "there is no JSON object in its brackets"
         is_cut = start >= stop
         return Arguments(
             Span(start, line_stop), None, CallStatus.TRUNCATED if is_cut else status, problem, max(start, line_stop)

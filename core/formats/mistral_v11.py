@@ -30,7 +30,7 @@ def _read_header(text: str, span: Span, names: frozenset[str]) -> Header | None:
     """Read `NAME` or `NAME[CALL_ID]ID`."""
     match = _WITH_ID.fullmatch(text, span.start, span.stop)
     if match is None and text[span.start : span.stop].lstrip().startswith("["):
-        return Header(None, None, problem="a list stands where a name is due")
+        return Header(None, None, problem="a list appears where a name is expected")
     if match is None:
         return plain_header(text, span, names)
     header = plain_header(text, Span(*match.span("name")), names)

@@ -38,10 +38,10 @@ def _load() -> Mapping[str, tuple[KnownError, ...]]:
     for module, sentences in discover(package, "SENTENCES").items():
         maker = makers[module]
         if not isinstance(sentences, tuple) or not isinstance(maker, str):
-            see = "See core/known_errors/base."
+            see = "See core/known_errors/base.py."
             raise PluginError(f"`core/known_errors/{module}.py` does not define a table of `KnownError`s.", see)
         if maker in tables:
-            raise PluginError(f"The maker {maker!r} is in two files of core/known_errors.", "Join them.")
+            raise PluginError(f"The maker {maker!r} is defined by two files of core/known_errors.", "Merge them.")
         tables[maker] = tuple(one for one in sentences if isinstance(one, KnownError))
     return tables
 

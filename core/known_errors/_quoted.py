@@ -93,7 +93,7 @@ def json_break(text: str) -> JsonBreak | None:
     """Return where a text stops to be one JSON value; `None` if it is one.
 
     >>> json_break('{"a": 1}]')
-    JsonBreak(at=8, why='`]` stands after the end of the JSON')
+    JsonBreak(at=8, why='`]` follows the end of the JSON')
     >>> json_break('{"a": 1')
     JsonBreak(at=7, why='the text ends while the JSON is still open')
     """
@@ -104,10 +104,10 @@ def json_break(text: str) -> JsonBreak | None:
         if error.msg == "Extra data":
             rest = text[at:].strip()
             shown = rest if len(rest) <= 20 else rest[:20] + "…"
-            return JsonBreak(at, f"`{shown}` stands after the end of the JSON")
+            return JsonBreak(at, f"`{shown}` follows the end of the JSON")
         if not found or not text[at:].strip() or error.msg.startswith("Unterminated string"):
             return JsonBreak(len(text), "the text ends while the JSON is still open")
-        return JsonBreak(at, f"`{found}` cannot stand there ({error.msg[:1].lower()}{error.msg[1:]})")
+        return JsonBreak(at, f"`{found}` is not allowed there ({error.msg[:1].lower()}{error.msg[1:]})")
     except (ValueError, RecursionError):
         return JsonBreak(0, "it cannot be decoded")
     return None

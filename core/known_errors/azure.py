@@ -12,7 +12,10 @@ SENTENCES: tuple[KnownError, ...] = (
         "The response was filtered due to the prompt triggering",
         Stage.COMPLETE,
         "Azure's content filter stopped the prompt before the model read it.",
-        "Change the text that trips the filter, or the filter's setting; `innererror` in the body says which category.",
+        (
+            "Change the text that triggers the filter, or the filter's setting; `innererror` in the body says "
+            "which category."
+        ),
         "https://github.com/vibrantlabsai/ragas/issues/649",
         example="The response was filtered due to the prompt triggering Azure OpenAI's content management policy. "
         "Please modify your prompt and retry.",
@@ -21,7 +24,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The API deployment for this resource does not exist.",
         Stage.REQUEST,
-        "There is no deployment of that name, or it was made a few minutes ago.",
+        "There is no deployment with that name, or it was created a few minutes ago.",
         "Give the name of the deployment, not of the model, in the address.",
         "https://learn.microsoft.com/azure/ai-services/openai/",
         field="model",

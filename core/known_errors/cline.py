@@ -28,7 +28,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "The language model did not provide any assistant messages.",
         Stage.COMPLETE,
         "The answer was empty: no text and no call reached the program.",
-        "Look at the raw answer and at the server's log: all of the output may stand in the reasoning, the context "
+        "Look at the raw answer and at the server's log: all of the output may be in the reasoning, the context "
         "may be full, or the stream may have ended early.",
         "https://github.com/RooCodeInc/Roo-Code/issues/1089",
         cause=Cause.OUTPUT,

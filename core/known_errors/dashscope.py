@@ -11,7 +11,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The tool_choice parameter does not support being set to required or object in thinking mode",
         Stage.REQUEST,
-        "A call is demanded while the model thinks.",
+        "A call is required while the model thinks.",
         "Send `tool_choice` as `auto`, or switch thinking off (`enable_thinking: false`).",
         "https://github.com/cloudwego/eino/issues/994",
         example="<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not support being set to "

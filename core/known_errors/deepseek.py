@@ -11,7 +11,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The `reasoning_content` in the thinking mode must be passed back to the API.",
         Stage.REQUEST,
-        "Thinking is on, and a message of the assistant was sent back without its reasoning.",
+        "Thinking is on, and an assistant message was sent back without its reasoning.",
         "Keep `reasoning_content` of each answer and send it back with the message.",
         "https://github.com/mnfst/modelparams.dev/issues/29",
         field="messages",
@@ -30,7 +30,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Thinking mode does not support this tool_choice",
         Stage.REQUEST,
-        "A call is demanded while the model thinks, which it does unless it is switched off.",
+        "A call is required while the model thinks, which it does unless switched off.",
         "Send `tool_choice` as `auto`, or switch thinking off.",
         "https://github.com/deepseek-ai/DeepSeek-V3/issues/1376",
         field="tool_choice",

@@ -12,9 +12,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid JSON: {why} [type=json_invalid, input_value=",
         Stage.PARSE,
-        "A text was to be read as JSON, most often what the model wrote, and it is not JSON.",
-        "Look at the text that is quoted: constrain the output with a schema, or read it with the parser for the "
-        "notation in which the model writes.",
+        "A text was parsed as JSON, usually the model's output, and it is not JSON.",
+        "Check the quoted text: constrain the output with a schema, or use the parser for the notation "
+        "that the model writes.",
         "https://docs.pydantic.dev/latest/errors/validation_errors/#json_invalid",
         example="1 validation error for Answer Invalid JSON: expected value at line 1 column 1 [type=json_invalid, "
         "input_value='Sure', input_type=str]",
@@ -23,7 +23,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Extra inputs are not permitted",
         Stage.REQUEST,
-        "The server takes no fields that it does not know, and one was sent.",
+        "The server rejects unknown fields, and one was sent.",
         "Leave the field out.",
         "https://docs.pydantic.dev/latest/errors/validation_errors/#extra_forbidden",
         is_distinctive=False,
@@ -42,7 +42,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Input should be a valid {kind}",
         Stage.REQUEST,
         "A field has a value of the wrong type.",
-        "Send a value of the type that the sentence names.",
+        "Send a value of the type that the message names.",
         "https://docs.pydantic.dev/latest/errors/validation_errors/",
         example="Input should be a valid string",
         is_distinctive=False,
@@ -52,14 +52,14 @@ SENTENCES: tuple[KnownError, ...] = (
         "JSON decode error",
         Stage.REQUEST,
         "The body of the request is not JSON.",
-        "Correct the body at the place that the sentence names.",
+        "Correct the body at the place that the message names.",
         "https://fastapi.tiangolo.com/tutorial/handling-errors/",
         is_distinctive=False,
     ),
     KnownError(
         "Method Not Allowed",
         Stage.REQUEST,
-        "The address exists, and does not take this method.",
+        "The address exists, but does not accept this method.",
         "Check the server address: it must go up to and including `/v1`.",
         "https://fastapi.tiangolo.com/tutorial/handling-errors/",
         cause=Cause.ADDRESS,

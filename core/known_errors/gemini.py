@@ -12,8 +12,9 @@ SENTENCES: tuple[KnownError, ...] = (
         "Function call is missing a thought_signature in functionCall parts.",
         Stage.REQUEST,
         "A call in the history came with a signature, and was sent back without it.",
-        "Keep and send back the call as it came: the signature is in `extra_content.google.thought_signature` of the "
-        "tool call on the OpenAI route, in `thoughtSignature` of the part on Gemini's own.",
+        "Keep the call and send it back unchanged: the signature is in "
+        "`extra_content.google.thought_signature` of the tool call on the OpenAI route, in "
+        "`thoughtSignature` of the part on Gemini's own.",
         "https://github.com/rowboatlabs/rowboat/issues/694",
         example="Function call is missing a thought_signature in functionCall parts. Additional data, function call "
         "`default_api:read` , position 3.",
@@ -23,8 +24,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
         Stage.REQUEST,
-        "A call stands at the beginning of the history, or after another turn of the model.",
-        "Shorten the history where a turn of the user begins.",
+        "A call is at the beginning of the history, or after another turn of the model.",
+        "Shorten the history at the start of a user turn.",
         "https://github.com/google-gemini/gemini-cli/issues/11814",
         field="messages",
         look=Look.ROLES_ALTERNATE,
@@ -43,7 +44,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Please ensure that function response turn comes immediately after a function call turn",
         Stage.REQUEST,
-        "A result does not stand right after its call.",
+        "A result does not directly follow its call.",
         "Keep call and result next to each other.",
         "https://github.com/langchain-ai/langchain/issues/27799",
         field="messages",
@@ -52,7 +53,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Function calling with a response mime type: '{kind:word}' is unsupported",
         Stage.REQUEST,
-        "This model does not take tools and a JSON answer together.",
+        "This model does not support tools and a JSON answer together.",
         "Drop the tools or the JSON format.",
         "https://github.com/googleapis/python-genai/issues/867",
         example="Function calling with a response mime type: 'application/json' is unsupported",
@@ -61,7 +62,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Tool use with function calling is unsupported",
         Stage.REQUEST,
-        "Built-in tools and declared functions do not go together here.",
+        "Built-in tools and declared functions cannot be combined here.",
         "Send one kind per request.",
         "https://github.com/symfony/ai/issues/803",
         field="tools",
@@ -70,7 +71,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Malformed function call: {text}",
         Stage.COMPLETE,
         "The model wrote code, or a call that the API cannot read, and the API gives no answer.",
-        "Ask again; the calling mode `ANY` (`tool_choice: required`) holds the output to the tools.",
+        "Ask again; the calling mode `ANY` (`tool_choice: required`) constrains the output to the tools.",
         "https://github.com/googleapis/python-aiplatform/issues/4472",
         example="Malformed function call: print(default_api.read(path='a'))",
         cause=Cause.OUTPUT,

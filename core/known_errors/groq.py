@@ -12,7 +12,10 @@ SENTENCES: tuple[KnownError, ...] = (
         "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
         Stage.PARSE,
         "The model wrote a call that the API could not read; what it wrote is in `failed_generation`.",
-        "Ask again, with a lower temperature if it stays so; the call can often be read from `failed_generation`.",
+        (
+            "Ask again, with a lower temperature if it happens again; the call can often be read from "
+            "`failed_generation`."
+        ),
         "https://github.com/groq/groq-typescript/issues/28",
     ),
     KnownError(
@@ -29,15 +32,15 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Failed to generate JSON. Please adjust your prompt. See 'failed_generation' for more details.",
         Stage.PARSE,
-        "JSON was asked for, and what the model wrote is not JSON; it is in `failed_generation`.",
-        "Ask again, send a schema, or allow more tokens where the text ends early.",
+        "JSON was requested, but the model did not write JSON; its output is in `failed_generation`.",
+        "Ask again, send a schema, or allow more tokens if the text ends early.",
         "https://github.com/thepersonalaicompany/amurex-backend/issues/38",
     ),
     KnownError(
         "for 'role:tool' the following must be satisfied[('messages.{index:int}.tool_call_id'",
         Stage.REQUEST,
         "A tool message has no id of its call.",
-        "Send `tool_call_id` with every tool message; a proxy may take it out.",
+        "Send `tool_call_id` with every tool message; a proxy may remove it.",
         "https://github.com/hackclub/ai/issues/22",
         example="'messages.2' : for 'role:tool' the following must be satisfied[('messages.2.tool_call_id' : property "
         "'tool_call_id' is missing)]",

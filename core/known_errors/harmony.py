@@ -14,9 +14,10 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Unexpected token {got:int} while expecting start token {wanted:int}",
         Stage.PARSE,
-        "After a message of gpt-oss ended, the model wrote something else than the token that starts the next one.",
-        "Look at the raw output before that token. Often a message ended with `<|call|>` or `<|return|>` and the model "
-        "went on: let these two stop the generation. A newer release of the server may recover by itself.",
+        ("After a message of gpt-oss ended, the model wrote something other than the token that starts the next one."),
+        "Check the raw output before that token. Often a message ended with `<|call|>` or `<|return|>` and "
+        "the model continued: make these two stop the generation. A newer release of the server may "
+        "recover by itself.",
         f"{_ISSUES}/60",
         example="Unexpected token 12606 while expecting start token 200006",
     ),
@@ -24,37 +25,37 @@ SENTENCES: tuple[KnownError, ...] = (
         "unexpected tokens remaining in message header: {tokens}",
         Stage.PARSE,
         "A message header of gpt-oss holds words that are neither role, recipient, channel nor content type.",
-        "Look at the header in the raw output: the model wrote text where a marker was due. Ask again, or use a "
-        "release of the server that recovers.",
+        "Check the header in the raw output: the model wrote text where a marker was expected. Ask again, "
+        "or use a release of the server that recovers.",
         f"{_ISSUES}/38",
         example='unexpected tokens remaining in message header: ["functions.get_weather", "to=json"]',
     ),
     KnownError(
         "Unexpected EOS while waiting for message header to complete",
         Stage.PARSE,
-        "The output ends inside a message header; it was cut, or a prompt was parsed in place of an output.",
-        "Allow more tokens; where you parse yourself, give the parser the tokens of the completion alone, with the "
-        "role it begins with.",
+        "The output ends inside a message header; it was cut, or a prompt was parsed instead of an output.",
+        "Allow more tokens. If you parse it yourself, give the parser only the tokens of the completion, "
+        "and the role that it begins with.",
         f"{_ISSUES}/33",
     ),
     KnownError(
         "channel marker present but no channel value found in header",
         Stage.PARSE,
         "The model wrote `<|channel|>` and no channel after it.",
-        "Look at the header in the raw output; ask again.",
+        "Check the header in the raw output; ask again.",
         _PARSER,
     ),
     KnownError(
         "message header did not contain a role",
         Stage.PARSE,
-        "A message begins without saying whose it is.",
-        "Look at the header in the raw output; where you parse yourself, begin the parser with the role.",
+        "A message begins without a role.",
+        "Check the header in the raw output. If you parse it yourself, start the parser with the role.",
         _PARSER,
     ),
     KnownError(
         "error downloading or loading vocab file",
         Stage.RENDER,
-        "The vocabulary of gpt-oss could not be fetched, as the machine has no way out.",
+        "The vocabulary of gpt-oss could not be fetched: the machine has no network access.",
         "Put the vocabulary files on the machine and point `TIKTOKEN_ENCODINGS_BASE` at their folder.",
         "https://github.com/openai/harmony/issues/95",
         cause=Cause.SETTING,

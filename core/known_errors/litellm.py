@@ -14,7 +14,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "does not support parameters: {names}, for model=",
         Stage.REQUEST,
-        "LiteLLM knows that this provider does not take some of the fields.",
+        "LiteLLM knows that this provider does not support some of the fields.",
         "Leave these fields out, or set `litellm.drop_params` (in the proxy: `drop_params: true`).",
         f"{_UTILS}: get_optional_params",
         example="UnsupportedParamsError: groq does not support parameters: ['logit_bias'], for model=llama-3. To drop "
@@ -24,7 +24,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "LLM Provider NOT provided. Pass in the LLM provider you are trying to call. You passed model={model}",
         Stage.REQUEST,
-        "LiteLLM cannot see in the model's name whose it is.",
+        "LiteLLM cannot determine the provider from the model's name.",
         "Put the provider before the model's name, as in `hosted_vllm/NAME` or `openai/NAME`.",
         "litellm/litellm_core_utils/get_llm_provider_logic.py: get_llm_provider",
         example="LLM Provider NOT provided. Pass in the LLM provider you are trying to call. You passed model=my-qwen",
@@ -34,7 +34,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid message at index {index:int}. Please ensure all messages are valid OpenAI chat completion messages.",
         Stage.REQUEST,
-        "A message lacks a field that it must have.",
+        "A message lacks a required field.",
         "Correct that message: it needs a `role`, and `content` in the form of its role.",
         f"{_UTILS}: validate_chat_completion_user_messages",
         example="Invalid message at index 3. Please ensure all messages are valid OpenAI chat completion messages.",
@@ -44,7 +44,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid tool choice, tool_choice={value}. Please ensure tool_choice follows the OpenAI spec",
         Stage.REQUEST,
-        "`tool_choice` has a shape that is not OpenAI's.",
+        "`tool_choice` does not have OpenAI's shape.",
         'Send `none`, `auto`, `required` or `{"type": "function", "function": {"name": NAME}}`.',
         f"{_UTILS}: validate_chat_completion_tool_choice",
         example="Invalid tool choice, tool_choice={'name': 'f'}. Please ensure tool_choice follows the OpenAI spec",
@@ -54,8 +54,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid first message. Should always start with 'role'='user' for Anthropic.",
         Stage.REQUEST,
-        "The history begins with another role than the user's, which Anthropic does not take.",
-        "Begin with a message of the user, or let LiteLLM add one (`modify_params`).",
+        "The history does not begin with a user message, which Anthropic requires.",
+        "Begin with a user message, or let LiteLLM add one (`modify_params`).",
         f"{_FACTORY}: anthropic_messages_pt_xml",
         field="messages[0].role",
         cause=Cause.CLIENT,
@@ -64,7 +64,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Anthropic requires at least one non-system message.",
         Stage.REQUEST,
         "Only system text was sent.",
-        "Add a message of the user.",
+        "Add a user message.",
         f"{_FACTORY}: anthropic_messages_pt",
         field="messages",
         cause=Cause.CLIENT,
@@ -83,8 +83,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Unable to convert openai tool calls={calls} to {provider:word} tool calls. Received error={why}",
         Stage.REQUEST,
-        "LiteLLM cannot translate the calls of a message in the history for this provider, most often as their "
-        "arguments are not JSON.",
+        "LiteLLM cannot translate the calls of a message in the history for this provider, usually because "
+        "their arguments are not JSON.",
         "Send back valid JSON as the arguments of every call; a call without arguments has `{}`.",
         f"{_FACTORY}: convert_to_gemini_tool_call_invoke",
         example="Unable to convert openai tool calls=[{'id': 'c1', 'function': {'name': 'f', 'arguments': ''}}] to "

@@ -32,7 +32,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Cannot use custom grammar constraints with tools.",
         Stage.REQUEST,
-        "The server makes a grammar of the tools, and the request brings one of its own.",
+        "The server builds a grammar from the tools, and the request contains its own.",
         "Drop `grammar` or `tools`.",
         _SERVER,
         field="grammar",
@@ -48,7 +48,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         'response_format type must be one of "text" or "json_object", but got: {kind:word}',
         Stage.REQUEST,
-        "`response_format` has a type that the server does not know; `json_schema` is taken as well.",
+        "`response_format` has a type that the server does not support; `json_schema` is also accepted.",
         "Send `text`, `json_object` or `json_schema`.",
         _SERVER,
         example='response_format type must be one of "text" or "json_object", but got: grammar',
@@ -57,7 +57,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "All non-assistant messages must contain 'content'",
         Stage.REQUEST,
-        "A message of the user, the system or a tool has no `content`.",
+        "A user, system or tool message has no `content`.",
         "Add `content` to every message, even an empty one.",
         _SERVER,
         field="messages",
@@ -66,7 +66,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Assistant message must contain either 'content' or 'tool_calls'!",
         Stage.REQUEST,
-        "A message of the assistant holds neither text nor calls.",
+        "An assistant message has neither text nor calls.",
         "Remove the message, or give it `content`.",
         _SERVER,
         field="messages",
@@ -83,7 +83,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Cannot have 2 or more assistant messages at the end of the list.",
         Stage.REQUEST,
-        "The conversation ends with several messages of the assistant, and only one can be continued.",
+        "The conversation ends with several assistant messages, but only one can be continued.",
         "Join them into one.",
         _SERVER,
         field="messages",
@@ -91,8 +91,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Assistant response prefill is incompatible with enable_thinking.",
         Stage.REQUEST,
-        "The last message is the assistant's and is continued, which does not go with thinking.",
-        "End with a message of the user, or set `enable_thinking` to false.",
+        "The last message is the assistant's and is continued, which is not possible with thinking.",
+        "End with a user message, or set `enable_thinking` to false.",
         f"{_ISSUES}/20861",
         field="messages",
     ),
@@ -107,7 +107,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "logprobs is not supported with tools + stream",
         Stage.REQUEST,
-        "Log-probabilities are not given for a streamed answer with tools.",
+        "Log-probabilities are not available for a streamed answer with tools.",
         "Drop `logprobs`, or do not stream.",
         _SERVER,
         field="logprobs",
@@ -115,7 +115,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Only one completion choice is allowed",
         Stage.REQUEST,
-        "The request asks for several answers of a server that gives one.",
+        "The request asks for several answers, but this server gives only one.",
         "Send `n` as 1.",
         _SERVER,
         field="n",
@@ -133,35 +133,35 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Unable to generate parser for this template. Automatic parser generation failed: {why}",
         Stage.RENDER,
-        "The server tries the template to learn how the model writes calls, and the template failed or showed nothing "
-        "that it understands.",
-        "Read the end of the sentence: often it is a guard of the template, or a schema that the template cannot "
-        "print. A newer build or another template (`--chat-template-file`) may help.",
+        "The server tries the template to learn how the model writes calls, and the template failed, or "
+        "the result was not understood.",
+        "Read the end of the message: often it is a check in the template, or a schema that the template "
+        "cannot print. A newer build or another template (`--chat-template-file`) may help.",
         "ggml-org/llama.cpp, common/chat.cpp",
         example="Unable to generate parser for this template. Automatic parser generation failed: No user query found",
     ),
     KnownError(
         "Failed to parse input at pos {at:int}:",
         Stage.PARSE,
-        "The model wrote something that does not fit the notation of calls which the server expects of this template.",
-        "Look at the character that is named: what stands there is not what the server's parser takes. A newer build, "
-        "the model's current template or a lower temperature may help.",
+        "The model's output does not match the call notation that the server expects for this template.",
+        "Check the character that the message names: the server's parser does not accept what is there. A "
+        "newer build, the model's current template or a lower temperature may help.",
         f"{_ISSUES}/24644",
         example="Failed to parse input at pos 12: <tool_call>{",
     ),
     KnownError(
         "The model produced output that does not match the expected {parser:word} format",
         Stage.PARSE,
-        "The model wrote something that the server's parser for this template cannot place.",
-        "Read the raw output, with `unparsed …` in the server's log, against the notation of the template; a newer "
-        "build or the model's current template may help.",
+        "The model wrote something that the server's parser for this template does not recognize.",
+        "Compare the raw output (`unparsed …` in the server's log) with the notation of the template; a "
+        "newer build or the model's current template may help.",
         f"{_ISSUES}/27025",
         example="The model produced output that does not match the expected peg-native format",
     ),
     KnownError(
         "unparsed {parser:word} output:",
         Stage.PARSE,
-        "The server's parser stopped in this output and took the rest of it for no call.",
+        "The server's parser stopped in this output and treated the rest of it as text.",
         "Compare the output with the notation of the template: generator and parser expect different headers or "
         "markers. A newer build or the model's current template may help.",
         f"{_ISSUES}/24658",
@@ -170,7 +170,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Failed to initialize samplers: failed to parse grammar",
         Stage.COMPLETE,
-        "The grammar that the server made of the tools' schemas is one that it cannot use itself.",
+        "The server built a grammar from the tools' schemas that it cannot use itself.",
         "Simplify the schemas; large `maxLength`, `maxItems` and `{m,n}` in a `pattern` are the usual reason.",
         "https://github.com/flagdizero/jenny-android-ai-agent/issues/2",
         field="tools",
@@ -179,7 +179,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid diff: now finding less tool calls!",
         Stage.PARSE,
-        "While it streamed, the server found fewer calls in a longer output than before.",
+        "During streaming, the server found fewer calls in a longer output than before.",
         "Ask without `stream`, or use a newer build.",
         "https://github.com/openclaw/openclaw/issues/38569",
     ),
@@ -187,8 +187,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "Value is not callable: null at row {row:int}, column {column:int}",
         Stage.RENDER,
         "The template calls a method or a function that this server's template engine does not have.",
-        "Use a newer build, or give a template without that call (`--chat-template-file`): the template is right for "
-        "transformers.",
+        "Use a newer build, or give a template without that call (`--chat-template-file`): the template is "
+        "correct for transformers.",
         "https://github.com/janhq/jan/issues/6123",
         example="Value is not callable: null at row 49, column 79:",
         cause=Cause.SETTING,
@@ -196,7 +196,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "number of media markers in text ({markers:int}) does not match number of bitmaps ({images:int})",
         Stage.RENDER,
-        "The request holds images for which the prompt has no place: the template printed no marker for them.",
+        "The request contains images that have no place in the prompt: the template printed no marker for them.",
         "Use a template that prints images, or let the server run the model's own (`--jinja`).",
         "https://github.com/mudler/LocalAI/issues/10945",
         example="mtmd_tokenize: error: number of media markers in text (0) does not match number of bitmaps (1)",
@@ -215,7 +215,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "JSON schema error: {why}",
         Stage.REQUEST,
         "A schema of the request cannot be made into a grammar.",
-        "Correct the schema: the end of the sentence says what is wrong with it.",
+        "Correct the schema: the end of the message says what is wrong with it.",
         "ggml-org/llama.cpp, common/json-schema-to-grammar.cpp",
         example='JSON schema error: unrecognized type "dict"',
         field="tools",

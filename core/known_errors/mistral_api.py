@@ -11,8 +11,14 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "invalid_request_message_order",
         Stage.REQUEST,
-        "Messages follow each other in an order that the API does not take, such as a user right after a tool result.",
-        "Put a message of the assistant between a result and the user, and join neighbours of one role.",
+        (
+            "Messages follow each other in an order that the API does not accept, such as a user message right "
+            "after a tool result."
+        ),
+        (
+            "Put an assistant message between a tool result and a user message, and join consecutive messages "
+            "of one role."
+        ),
         "https://github.com/datapizza-labs/datapizza-ai/issues/98",
         field="messages",
         look=Look.ROLES_ALTERNATE,
@@ -21,8 +27,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "invalid_function_call",
         Stage.REQUEST,
-        "A call in the history has an id of another form than the API takes.",
-        "Give each call an id of nine letters or digits, the same one in its result.",
+        "A call in the history has an id in a form that the API does not accept.",
+        "Give each call an id of nine letters or digits, and its result the same id.",
         "https://github.com/nearai/ironclaw/issues/1241",
         field="messages",
         look=Look.IDS_OF_NINE,

@@ -13,8 +13,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Tool call id was {id:word} but must be a-z, A-Z, 0-9, with a length of 9.",
         Stage.REQUEST,
-        "The id of a call has another form than this version of the tokenizer takes.",
-        "Give each call an id of nine letters or digits, the same one in its result.",
+        "The id of a call has a form that this version of the tokenizer does not accept.",
+        "Give each call an id of nine letters or digits, and its result the same id.",
         f"{_VALIDATOR}V3._validate_tool_message_id",
         example="Tool call id was call_0f8e3a52 but must be a-z, A-Z, 0-9, with a length of 9.",
         field="messages",
@@ -24,7 +24,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Tool call id must be a non-empty string other than 'null' for tokenizer version 13 or newer.",
         Stage.REQUEST,
-        "The id of a call is empty, or is the word that stands for none.",
+        "The id of a call is empty, or is the word for a missing id.",
         "Give each call an id.",
         "mistral_common/protocol/instruct/validator.py: _INVALID_TOOL_CALL_ID_MESSAGE",
         field="messages",
@@ -34,8 +34,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Not the same number of function calls and responses",
         Stage.REQUEST,
-        "A message of the assistant makes more calls, or fewer, than there are results after it.",
-        "Send one result for each call before the next message of the assistant.",
+        "An assistant message has more calls, or fewer, than there are results after it.",
+        "Send one result for each call before the next assistant message.",
         f"{_VALIDATOR}._validate_tool_calls_followed_by_tool_messages",
         field="messages",
         look=Look.OPEN_CALLS,
@@ -45,7 +45,10 @@ SENTENCES: tuple[KnownError, ...] = (
         "Unexpected role '{role:word}' after role '{before:word}'",
         Stage.REQUEST,
         "Two messages follow each other in an order that Mistral's format does not have.",
-        "Join neighbours of one role, and put a message of the assistant between a result and the user.",
+        (
+            "Join consecutive messages of one role, and put an assistant message between a tool result and a "
+            "user message."
+        ),
         f"{_VALIDATOR}._validate_message_order",
         example="Unexpected role 'user' after role 'tool'",
         field="messages",
@@ -54,8 +57,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Expected last role User or Tool (or Assistant with prefix) for serving but got {role:word}",
         Stage.REQUEST,
-        "The conversation ends with a message of the assistant that is not marked to be continued.",
-        "End with a message of the user or a tool, or set `prefix` in the last one.",
+        "The conversation ends with an assistant message that is not marked to be continued.",
+        "End with a user or tool message, or set `prefix` in the last one.",
         f"{_VALIDATOR}._validate_last_message",
         example="Expected last role User or Tool (or Assistant with prefix) for serving but got assistant",
         field="messages",
@@ -65,8 +68,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Assistant message must have either content or tool_calls, but not both.",
         Stage.REQUEST,
-        "This version of the format takes a message with text or with calls, and one has both or neither.",
-        "Keep text or calls in each message of the assistant.",
+        "This version of the format accepts a message with either text or calls, but one has both or neither.",
+        "Keep either text or calls in each assistant message.",
         f"{_VALIDATOR}._validate_assistant_message",
         field="messages",
         tried="mistral-common 1.13.1",
@@ -107,7 +110,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "reasoning_effort={value} is not supported for this model",
         Stage.REQUEST,
-        "This model has no levels of reasoning.",
+        "This model does not support levels of reasoning.",
         "Leave `reasoning_effort` out.",
         f"{_VALIDATOR}._validate_model_settings",
         example="reasoning_effort=high is not supported for this model",
@@ -117,7 +120,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "`reasoning_content` and `reasoning` should be equal.",
         Stage.REQUEST,
-        "A message has its reasoning under two names, and they differ.",
+        "A message has its reasoning under two names with different values.",
         "Send one of the two.",
         "mistral_common/protocol/instruct/messages.py: AssistantMessage.from_openai",
         field="messages",
@@ -127,7 +130,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Invalid tool schema: {why}",
         Stage.REQUEST,
         "The parameters of a tool are not a valid JSON schema.",
-        "Correct the schema: the end of the sentence says what is wrong with it.",
+        "Correct the schema: the end of the message says what is wrong with it.",
         f"{_VALIDATOR}._validate_function",
         example="Invalid tool schema: 'str' is not valid under any of the given schemas",
         field="tools",

@@ -21,7 +21,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "cannot specify both 'thinking' and 'reasoning_effort'",
         Stage.REQUEST,
-        "Two switches for thinking were sent, and only one is taken.",
+        "Two switches for thinking were sent, but only one is allowed.",
         "Leave one of `thinking` and `reasoning_effort` out.",
         "https://github.com/HKUDS/nanobot/issues/3939",
         field="reasoning_effort",

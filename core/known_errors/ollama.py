@@ -11,8 +11,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "{model:word} does not support tools",
         Stage.REQUEST,
-        "The template of that model has no section for tools, so the server takes none.",
-        "Serve a model whose template takes tools, or send the request without `tools`.",
+        "The template of that model has no section for tools, so the server does not accept any.",
+        "Serve a model whose template supports tools, or send the request without `tools`.",
         "https://github.com/ollama/ollama/issues/5793",
         example="registry.ollama.ai/library/gemma3:4b does not support tools",
         field="tools",
@@ -21,7 +21,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         '"{model:word}" does not support thinking',
         Stage.REQUEST,
-        "The request sets `think`, and that model has no thinking.",
+        "The request sets `think`, and that model does not think.",
         "Leave `think` out.",
         "https://github.com/ollama/ollama/issues/14212",
         example='"llama3.2" does not support thinking',
@@ -30,7 +30,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         'think value "{value}" is not supported for this model',
         Stage.REQUEST,
-        "That model does not know this level of thinking.",
+        "That model does not support this level of thinking.",
         "Send `true` or `false`, or a level that the model's page lists.",
         "https://github.com/charmbracelet/crush/issues/2623",
         example='think value "high" is not supported for this model',
@@ -39,20 +39,20 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "error parsing tool call: raw=",
         Stage.PARSE,
-        "The arguments that the model wrote for a call are not JSON, and the server answers with an error in place of "
-        "the output.",
-        "Ask again, with a lower temperature if it stays so; where the text ends early, allow more tokens "
-        "(`num_predict`).",
+        "The arguments that the model wrote for a call are not JSON, and the server answers with an error "
+        "instead of the output.",
+        "Ask again, with a lower temperature if it happens again; if the text ends early, allow more "
+        "tokens (`num_predict`).",
         "https://github.com/ollama/ollama/issues/12064",
         example="error parsing tool call: raw='{\"a\": 1', err=unexpected end of JSON input",
     ),
     KnownError(
         "XML syntax error on line {line:int}: {why}",
         Stage.PARSE,
-        "The call that the model wrote in tags is not well-formed, and the server answers with an error in place of "
-        "the output.",
-        "Ask again. A value with `<` or `&` in it can trip this parser as well as a tag that the model forgot to "
-        "close; a newer release may be more tolerant.",
+        "The call that the model wrote in tags is not well-formed, and the server answers with an error "
+        "instead of the output.",
+        "Ask again. A value with `<` or `&` in it can break this parser just like an unclosed tag; a newer "
+        "release may be more tolerant.",
         "https://github.com/ollama/ollama/issues/17276",
         example="XML syntax error on line 35: element <parameter> closed by </function>",
     ),
@@ -75,8 +75,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "error parsing tool call: {why} (status code: {status:int})",
         Stage.PARSE,
-        "The arguments that the model wrote for a call are not JSON, and the server answers with an error in place "
-        "of the output.",
+        "The arguments that the model wrote for a call are not JSON, and the server answers with an error "
+        "instead of the output.",
         "Look at the arguments in the server's log, and ask again; where they end early, allow more tokens "
         "(`num_predict`).",
         "https://github.com/ollama/ollama/issues/12064",

@@ -12,7 +12,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",
         Stage.REQUEST,
         "Calls in the history have no result.",
-        "Add a tool message for each id that the sentence lists, right after the message that makes the calls.",
+        "Add a tool message for each id that the message lists, right after the message that makes the calls.",
         "https://github.com/aliasrobotics/cai/issues/111",
         example="An assistant message with 'tool_calls' must be followed by tool messages responding to each "
         "'tool_call_id'. The following tool_call_ids did not have response messages: call_7",
@@ -54,7 +54,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
         Stage.REQUEST,
-        "JSON mode is asked for, and no message says so.",
+        "JSON mode is requested, but no message mentions JSON.",
         "Ask for JSON in a message, or send a schema.",
         "https://github.com/mem0ai/mem0/issues/3559",
         field="response_format.type",
@@ -63,8 +63,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Unsupported parameter: '{name:word}' is not supported with this model.",
         Stage.REQUEST,
-        "This model does not take the field; models that reason know `max_completion_tokens` in place of `max_tokens`.",
-        "Leave the field out, or use the name that the sentence gives.",
+        ("This model does not accept the field; reasoning models use `max_completion_tokens` instead of `max_tokens`."),
+        "Leave the field out, or use the name given in the message.",
         "https://github.com/fish2018/YPrompt/issues/26",
         example="Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
         "instead.",
@@ -73,7 +73,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Item '{id:word}' of type 'reasoning' was provided without its required following item.",
         Stage.REQUEST,
-        "The input holds a reasoning item without the message or call that came after it.",
+        "The input contains a reasoning item without the message or call that followed it.",
         "Send both back, or neither.",
         "https://github.com/vercel/ai/issues/7099",
         example="Item 'rs_7' of type 'reasoning' was provided without its required following item.",
@@ -82,7 +82,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "No tool output found for function call {id:word}",
         Stage.REQUEST,
-        "The input holds a call without its output.",
+        "The input contains a call without its output.",
         "Add the `function_call_output` with the same `call_id`.",
         "https://github.com/router-for-me/CLIProxyAPI/issues/2368",
         example="No tool output found for function call call_7.",
@@ -92,7 +92,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "No tool call found for function call output with call_id {id:word}",
         Stage.REQUEST,
-        "The input holds the output of a call that is not in it.",
+        "The input contains the output of a call that is missing.",
         "Keep the `function_call` item with the same `call_id` before its output.",
         "https://github.com/microsoft/vscode/issues/320060",
         example="No tool call found for function call output with call_id call_7.",
@@ -102,8 +102,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Item with id '{id:word}' not found. Items are not persisted when",
         Stage.REQUEST,
-        "The input refers to a stored item, and nothing is stored.",
-        "Set `store` to true, or send the item itself in place of its id.",
+        "The input refers to a stored item, but nothing is stored.",
+        "Set `store` to true, or send the item itself instead of its id.",
         "https://github.com/earendil-works/pi/issues/5059",
         example="Item with id 'rs_7' not found. Items are not persisted when `store` is set to false.",
         field="store",
@@ -112,7 +112,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "You exceeded your current quota",
         Stage.REQUEST,
         "The account has no credit left, or has reached its limit for the month.",
-        "Look at plan and billing of the account whose key was sent: waiting does not help.",
+        "Check the plan and billing of the account that the key belongs to: waiting does not help.",
         "https://platform.openai.com/docs/guides/error-codes",
         example="You exceeded your current quota, please check your plan and billing details.",
         cause=Cause.QUOTA,

@@ -11,7 +11,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Could not parse response content as the length limit was reached",
         Stage.COMPLETE,
-        "The answer was cut by the token limit before its document was whole.",
+        "The token limit cut the answer before its document was complete.",
         "Raise `max_tokens`, or ask for less.",
         "openai/_exceptions.py: LengthFinishReasonError.__init__",
         field="max_tokens",
@@ -22,7 +22,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Could not parse response content as the request was rejected by the content filter",
         Stage.COMPLETE,
         "The provider's content filter withheld the answer.",
-        "Change the text that trips the filter, or the filter's setting.",
+        "Change the text that triggers the filter, or the filter's setting.",
         "openai/_exceptions.py: ContentFilterFinishReasonError.__init__",
         cause=Cause.POLICY,
         tried="openai 3.52.0",
@@ -30,7 +30,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "`{name:word}` is not strict. Only `strict` function tools can be auto-parsed",
         Stage.REQUEST,
-        "`parse` reads the arguments of strict tools alone.",
+        "`parse` reads only the arguments of strict tools.",
         "Set `strict` to true in every tool, or use `create`.",
         "openai/lib/_parsing/_completions.py: validate_input_tools",
         example="`get_weather` is not strict. Only `strict` function tools can be auto-parsed",

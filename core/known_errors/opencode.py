@@ -11,7 +11,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "tool was called with invalid arguments: {why}",
         Stage.CONTRACT,
-        "The arguments that the model wrote do not fit the tool's schema; in OpenCode the reasons stand below, each "
+        "The arguments that the model wrote do not fit the tool's schema; in OpenCode the reasons follow, each "
         "with its path.",
         "Look at the paths: a parameter that is absent though required is described better, or made optional; "
         "weaker models leave out what they find needless.",

@@ -11,7 +11,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "No endpoints found that support tool use.",
         Stage.REQUEST,
-        "No provider of that model takes tools.",
+        "No provider of that model supports tools.",
         "Choose a model that is listed with tools, or send the request without `tools`.",
         "https://github.com/evalstate/fast-agent/issues/122",
         field="tools",
@@ -20,8 +20,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "No endpoints found that can handle the requested parameters.",
         Stage.REQUEST,
-        "With these fields and filters no provider is left.",
-        "Take `require_parameters` out, or the field that no provider takes.",
+        "With these fields and filters, no provider is left.",
+        "Remove `require_parameters`, or the field that no provider supports.",
         "https://github.com/block/buzz/issues/3018",
         field="provider",
         cause=Cause.SETTING,
@@ -29,7 +29,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "No endpoints found matching your data policy",
         Stage.REQUEST,
-        "The privacy settings of the account leave no provider of that model.",
+        "The privacy settings of the account exclude all providers of that model.",
         "Change the data policy of the account, or choose another model.",
         "https://openrouter.ai/docs/faq",
         field="model",

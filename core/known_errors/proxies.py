@@ -5,13 +5,13 @@ from __future__ import annotations
 from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors.base import Cause, KnownError
 
-MAKER = "a proxy before the server"
+MAKER = "a proxy in front of the server"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Client sent an HTTP request to an HTTPS server.",
         Stage.REQUEST,
-        "The address says http, and the port speaks https.",
+        "The address uses http, but the port expects https.",
         "Write `https://` in the address.",
         "Go, net/http",
         cause=Cause.ADDRESS,
@@ -19,7 +19,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The plain HTTP request was sent to HTTPS port",
         Stage.REQUEST,
-        "The address says http, and the port speaks https.",
+        "The address uses http, but the port expects https.",
         "Write `https://` in the address.",
         "nginx, ngx_http_special_response",
         cause=Cause.ADDRESS,
@@ -27,7 +27,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "413 Request Entity Too Large",
         Stage.REQUEST,
-        "The proxy takes no body of that size.",
+        "The proxy does not accept a body of that size.",
         "Raise the proxy's limit (`client_max_body_size` of nginx), or send less.",
         "nginx, ngx_http_special_response",
         cause=Cause.SETTING,
@@ -35,8 +35,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "upstream connect error or disconnect/reset before headers.",
         Stage.COMPLETE,
-        "The proxy did not get through to the server after it.",
-        "Look whether the server runs, and at its log.",
+        "The proxy could not reach its upstream server.",
+        "Check whether the server is running, and its log.",
         "Envoy",
         cause=Cause.SERVER,
     ),

@@ -40,7 +40,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Tools cannot be empty if tool choice is set to required.",
         Stage.REQUEST,
-        "A call is demanded and there is no tool to call.",
+        "A call is required, but there are no tools.",
         "Send the tools, or leave `tool_choice` out.",
         f"{_CHAT}: _validate_request",
         field="tool_choice",
@@ -48,7 +48,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Tools cannot be empty if tool choice is set to a specific tool.",
         Stage.REQUEST,
-        "A tool is forced by name and none is declared.",
+        "A tool is forced by name, but none is declared.",
         "Send the definition of the tool that is forced.",
         f"{_CHAT}: _validate_request",
         field="tool_choice",
@@ -74,7 +74,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Tool {index:int} function has invalid 'parameters' schema: {why}",
         Stage.REQUEST,
         "The parameters of a tool are not a valid JSON schema.",
-        "Correct the schema; the end of the sentence says what is wrong with it.",
+        "Correct the schema; the end of the message says what is wrong with it.",
         f"{_CHAT}: _validate_request",
         example="Tool 1 function has invalid 'parameters' schema: 'str' is not valid under any of the given schemas",
         field="tools[{index}].function.parameters",
@@ -82,7 +82,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "A tool message must follow an assistant message with tool_calls.",
         Stage.REQUEST,
-        "A tool result stands where no call came before it.",
+        "A tool result has no call before it.",
         "Keep every call and its results next to each other.",
         f"{_CHAT}: _tool_call_pairing_error",
         look=Look.ORPHAN_RESULTS,
@@ -90,8 +90,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "tool_call_id {id:word} does not match an unanswered tool call.",
         Stage.REQUEST,
-        "A tool result names a call that is not there, or that has its result already.",
-        "Give the result the id of the call that is still open.",
+        "A tool result names a call that does not exist, or that already has its result.",
+        "Give the result the id of the call that still lacks one.",
         f"{_CHAT}: _tool_call_pairing_error",
         example="tool_call_id call_7 does not match an unanswered tool call.",
         look=Look.ORPHAN_RESULTS,
@@ -99,7 +99,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Tool calls {ids} have no tool message answering them.",
         Stage.REQUEST,
-        "The conversation goes on while calls have no result.",
+        "The conversation continues while calls have no result.",
         "Add one tool message for each of these calls, right after them.",
         f"{_CHAT}: _tool_call_pairing_error",
         example="Tool calls ['call_7', 'call_8'] have no tool message answering them.",
@@ -108,8 +108,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "tool_choice 'required' or a named tool cannot be combined with response_format, regex, or ebnf:",
         Stage.REQUEST,
-        "A demanded call and a constraint on the output each need a grammar, and only one can hold.",
-        "Keep the demanded call or the constraint.",
+        "A required call and a constraint on the output each need a grammar, but only one can apply.",
+        "Keep either the required call or the constraint.",
         f"{_PROTOCOL}: ChatCompletionRequest.to_sampling_params",
         example="tool_choice 'required' or a named tool cannot be combined with response_format, regex, or ebnf: the "
         "tool-call constraint and the output constraint cannot both be honored.",
@@ -118,7 +118,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "schema_ is required for json_schema response format request.",
         Stage.REQUEST,
-        "`response_format` promises a schema and holds none.",
+        "`response_format` announces a schema but contains none.",
         "Put the schema into `response_format.json_schema.schema`.",
         f"{_CHAT}: _validate_request",
         field="response_format.json_schema",
@@ -126,7 +126,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Request-supplied chat_template is not allowed.",
         Stage.REQUEST,
-        "The server runs no chat template that comes with a request.",
+        "The server does not run chat templates sent with a request.",
         "Give the template when the server is started, or start it with `--trust-request-chat-template`.",
         f"{_CHAT}: _validate_request",
         example="Request-supplied chat_template is not allowed. Start the server with --trust-request-chat-template "
@@ -137,8 +137,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "'role' must be one of {roles} (case-insensitive).",
         Stage.REQUEST,
-        "A message has a role that the server does not know.",
-        "Use one of the roles that the sentence lists.",
+        "A message has a role that the server does not support.",
+        "Use one of the roles that the message lists.",
         f"{_PROTOCOL}: ChatCompletionMessageGenericParam._normalize_role",
         example="'role' must be one of 'system', 'user', 'assistant', 'tool' (case-insensitive).",
         field="messages",
@@ -146,7 +146,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Harmony does not support reasoning effort {value}",
         Stage.REQUEST,
-        "The format of gpt-oss has no such level of reasoning.",
+        "The format of gpt-oss does not have this level of reasoning.",
         "Send `low`, `medium` or `high`.",
         f"{_CHAT}: _convert_to_internal_request",
         example="Harmony does not support reasoning effort minimal",
@@ -155,7 +155,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Reasoning parser '{name:word}' is always-on and cannot be disabled via Anthropic thinking",
         Stage.REQUEST,
-        "This model always thinks, and the request asks it not to.",
+        "This model always thinks, but the request switches thinking off.",
         "Leave `thinking` out, or serve a model that can be switched.",
         f"{_CHAT}: apply_reasoning_enabled",
         example="Reasoning parser 'deepseek-r1' is always-on and cannot be disabled via Anthropic thinking",
@@ -164,14 +164,14 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Failed to parse reasoning content",
         Stage.PARSE,
-        "The reasoning parser could not part the output into reasoning and answer.",
+        "The reasoning parser could not separate reasoning from the answer.",
         "Check that the reasoning parser is the one for this model; the server's log has the cause.",
         f"{_CHAT}: _build_chat_response",
     ),
     KnownError(
         "expected a JSON array of tool calls, got {kind:word}",
         Stage.PARSE,
-        "A forced call is read as a JSON list, and the model wrote something else.",
+        "A forced call is read as a JSON list, but the model wrote something else.",
         "Send `tool_choice` as `auto`, so that the model's own notation is read.",
         f"{_CHAT}: _process_tool_calls",
         example="expected a JSON array of tool calls, got dict",
@@ -179,7 +179,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Unsupported tool_call_parser: {name:word}",
         Stage.PARSE,
-        "This release has no tool parser of that name.",
+        "This release does not have a tool parser with that name.",
         "Start the server with a `--tool-call-parser` that the release has.",
         "sglang/srt/function_call/function_call_parser.py: FunctionCallParser.__init__",
         example="Unsupported tool_call_parser: kimi_k9",
@@ -199,7 +199,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Failed to compile {kind:word} grammar: {why}",
         Stage.COMPLETE,
-        "The schema or grammar that should hold the output could not be compiled.",
+        "The schema or grammar for the output could not be compiled.",
         "Make the schema simpler: drop `pattern`, deep nesting and unusual keywords one by one.",
         "sglang/srt/constrained/grammar_manager.py: GrammarManager.process_req_with_grammar",
         example="Failed to compile json grammar: unsupported keyword `patternProperties`",

@@ -11,7 +11,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Your code snippet is invalid, because the regex pattern {pattern} was not found in it",
         Stage.PARSE,
-        "The agent looks for code between marks of its own and found none: the model answered in prose, used other "
+        "The agent looks for code between its own marks and found none: the model answered in prose, used other "
         "marks, or was cut before them.",
         "Give the model room first: a larger context (`num_ctx` of Ollama), which else cuts the instructions off, "
         "and more `max_tokens`; then try a model that keeps to the format.",
@@ -21,7 +21,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "is invalid, because the regex pattern {pattern} was not found in code_blob",
         Stage.PARSE,
-        "The agent looks for code between marks of its own and found none: the model answered in prose, used other "
+        "The agent looks for code between its own marks and found none: the model answered in prose, used other "
         "marks, or was cut before them.",
         "Give the model room first: a larger context (`num_ctx` of Ollama), which else cuts the instructions off, "
         "and more `max_tokens`; then try a model that keeps to the format.",

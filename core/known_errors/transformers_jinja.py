@@ -17,7 +17,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Cannot use chat template functions because tokenizer.chat_template is not set",
         Stage.RENDER,
-        "The tokenizer has no chat template; that of a base model usually has none.",
+        "The tokenizer has no chat template; tokenizers of base models usually have none.",
         "Give a template, or use the instruct model.",
         f"{_TOKENIZER}.get_chat_template",
         cause=Cause.SETTING,
@@ -26,8 +26,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "This model has multiple chat templates with no default specified!",
         Stage.RENDER,
-        "The tokenizer has several named templates, and none of them is the default.",
-        "Name one of the templates that the sentence lists.",
+        "The tokenizer has several named templates, but no default.",
+        "Choose one of the templates that the message lists.",
         f"{_TOKENIZER}.get_chat_template",
         field="chat_template",
         cause=Cause.SETTING,
@@ -46,8 +46,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "continue_final_message and add_generation_prompt are not compatible.",
         Stage.RENDER,
-        "The last message is to be continued, and a new one to be opened.",
-        "Set one of the two.",
+        "The request asks both to continue the last message and to open a new one.",
+        "Set only one of the two.",
         f"{_TOKENIZER}.apply_chat_template",
         field="continue_final_message",
         cause=Cause.REQUEST,
@@ -57,8 +57,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "continue_final_message is set but the final message does not appear in the chat after applying the chat "
         "template!",
         Stage.RENDER,
-        "The template changes or drops part of the last message, so there is no place to go on from.",
-        "Use a template that prints the last message as it is, or do not continue it.",
+        "The template changes or drops part of the last message, so it cannot be continued.",
+        "Use a template that prints the last message unchanged, or do not continue it.",
         f"{_UTILS}: render_jinja_template",
         field="continue_final_message",
         tried="transformers 5.19.0",
@@ -97,7 +97,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Documents should be a list of dicts with 'title' and 'text' keys!",
         Stage.RENDER,
-        "The documents have another shape than the template reads.",
+        "The documents do not have the fields that the template reads.",
         "Give each document a `title` and a `text`.",
         f"{_UTILS}: render_jinja_template",
         field="documents",
@@ -123,7 +123,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "'{name:word}' is undefined",
         Stage.RENDER,
-        "The template uses a name that nothing gives it.",
+        "The template uses a name that is not defined.",
         "Pass it with `chat_template_kwargs`, or guard its use in the template with `is defined`.",
         "jinja2/runtime.py: Undefined._undefined_message",
         example="'builtin_tools' is undefined",
@@ -133,10 +133,10 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "object' has no attribute '{name:word}'",
         Stage.RENDER,
-        "The template reads a field of a value that does not have it: of a message that lacks the key, or of a text "
-        "where the template expects an object.",
-        "Look at the template's line: give the field, send the value in the type that the template expects, or guard "
-        "the use in the template.",
+        "The template reads a field of a value that does not have it: for example a message without that "
+        "key, or a string where the template expects an object.",
+        "Check that line of the template: provide the field, send the value in the type that the template "
+        "expects, or guard the use in the template.",
         "jinja2/runtime.py: Undefined._undefined_message",
         example="'dict object' has no attribute 'tool_call_id'",
         tried="jinja2 3.1.6",
@@ -145,7 +145,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "No filter named '{name:word}'",
         Stage.RENDER,
         "The template uses a filter that this environment does not have.",
-        "Use the engine that the template was written for, or take the filter out.",
+        "Use the engine that the template was written for, or remove the filter.",
         "jinja2/compiler.py: CodeGenerator._filter_test_common",
         example="No filter named 'fromjson'.",
         tried="jinja2 3.1.6",
@@ -153,7 +153,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Can only get item pairs from a mapping",
         Stage.RENDER,
-        "The template goes through the arguments of a call as an object, and they are a text.",
+        "The template iterates over the arguments of a call as an object, but they are a string.",
         "Send the arguments of calls in the history as objects, or use an engine that decodes them first, as vLLM "
         "does.",
         "https://github.com/QwenLM/Qwen3/issues/1894",
@@ -163,9 +163,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Conversation roles must alternate user/assistant/user/assistant/...",
         Stage.RENDER,
-        "The template takes turns of user and assistant alone, one after the other; it has no place for a system "
-        "message, or for two messages of one side.",
-        "Join neighbours of one role, and put the system message into the first message of the user.",
+        "The template allows only alternating user and assistant turns; it supports neither a system "
+        "message nor two consecutive messages of one role.",
+        "Join consecutive messages of one role, and put the system message into the first user message.",
         "https://github.com/suitenumerique/conversations/issues/197",
         field="messages",
         cause=Cause.REQUEST,
@@ -175,8 +175,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "After the optional system message, conversation roles must alternate user",
         Stage.RENDER,
-        "Mistral's template takes turns of user and assistant alone, one after the other.",
-        "Join neighbours of one role into one message.",
+        "Mistral's template allows only alternating user and assistant turns.",
+        "Join consecutive messages of one role into one message.",
         "https://github.com/vllm-project/vllm/issues/6862",
         example="After the optional system message, conversation roles must alternate user/assistant/user/...",
         field="messages",
@@ -186,8 +186,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "No user query found in messages.",
         Stage.RENDER,
-        "The template of Qwen 3.5 finds no message that a user really wrote.",
-        "Keep at least one message of the user, also where the history is shortened.",
+        "The template of Qwen 3.5 finds no genuine user message.",
+        "Keep at least one user message, also when the history is shortened.",
         "https://github.com/vllm-project/vllm/issues/36432",
         field="messages",
         cause=Cause.REQUEST,
@@ -196,7 +196,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "System message must be at the beginning.",
         Stage.RENDER,
-        "The template takes a system message in the first place alone.",
+        "The template allows a system message only in the first position.",
         "Join all system messages into the first message.",
         "https://github.com/ahwurm/localharness/issues/107",
         field="messages",
@@ -206,8 +206,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "This model only supports single tool-calls at once!",
         Stage.RENDER,
-        "The template of Llama 3 prints one call per message of the assistant, and a message holds several.",
-        "Send each call in a message of its own, followed by its result; or use a template for several calls.",
+        "The template of Llama 3 prints one call per assistant message, but a message holds several.",
+        "Send each call in a separate message, followed by its result; or use a template for several calls.",
         "Llama 3.x Instruct, chat template",
         field="messages",
         cause=Cause.REQUEST,
@@ -216,8 +216,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Cannot put tools in the first user message when there's no first user message!",
         Stage.RENDER,
-        "The template of Llama 3 prints the tools in the first message of the user, and there is none.",
-        "Add a message of the user.",
+        "The template of Llama 3 prints the tools in the first user message, but there is none.",
+        "Add a user message.",
         "Llama 3.x Instruct, chat template",
         field="messages",
         cause=Cause.REQUEST,
@@ -226,8 +226,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Tool call IDs should be alphanumeric strings with length 9!",
         Stage.RENDER,
-        "Mistral's template takes ids of calls that have nine letters or digits.",
-        "Give each call an id of nine letters or digits, the same one in its result.",
+        "Mistral's template accepts only call ids of nine letters or digits.",
+        "Give each call an id of nine letters or digits, and its result the same id.",
         "https://github.com/ml-explore/mlx-lm/issues/1375",
         field="messages",
         cause=Cause.REQUEST,

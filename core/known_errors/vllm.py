@@ -14,8 +14,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "When using `tool_choice`, `tools` must be set.",
         Stage.REQUEST,
-        "The request says which tool to use but offers none.",
-        "Send the tools with it, or leave `tool_choice` out.",
+        "The request says which tool to use but offers no tools.",
+        "Send the tools as well, or leave `tool_choice` out.",
         f"{_CHAT}: check_tool_usage",
         field="tool_choice",
         tried="vLLM 0.32.0",
@@ -60,7 +60,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
         Stage.REQUEST,
-        "The server was started without a tool parser, so it takes no request whose model may choose to call.",
+        "The server was started without a tool parser, so it refuses requests that let the model choose to call.",
         "Start the server with `--enable-auto-tool-choice` and `--tool-call-parser NAME`; the request itself needs no "
         "change.",
         f"{_RENDERER}: render_chat",
@@ -70,7 +70,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "tool_choice={choice} requires --tool-call-parser to be set",
         Stage.REQUEST,
-        "A call is demanded, and the server has no parser that would read it.",
+        "A call is required, but the server has no parser to read it.",
         "Start the server with `--tool-call-parser NAME`; the request itself needs no change.",
         f"{_RENDERER}: render_chat",
         example="tool_choice='required' requires --tool-call-parser to be set",
@@ -88,8 +88,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Tool parser '{name:word}' not found.",
         Stage.REQUEST,
-        "The server did not start: this release has no tool parser of that name.",
-        "Name a parser that the release has, or load the one you mean with `--tool-parser-plugin FILE`.",
+        "The server did not start: this release does not have a tool parser with that name.",
+        "Choose a parser that the release has, or load your own with `--tool-parser-plugin FILE`.",
         "vllm/tool_parsers/abstract_tool_parser.py: ToolParserManager.get_tool_parser",
         example="Tool parser 'kimi_k9' not found.",
         cause=Cause.SETTING,
@@ -98,8 +98,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Reasoning parser '{name:word}' not found.",
         Stage.REQUEST,
-        "The server did not start: this release has no reasoning parser of that name.",
-        "Choose one of the names that the sentence lists.",
+        "The server did not start: this release does not have a reasoning parser with that name.",
+        "Choose one of the names that the message lists.",
         "vllm/reasoning/abs_reasoning_parsers.py: ReasoningParserManager.get_reasoning_parser",
         example="Reasoning parser 'qwen9' not found. Available parsers: deepseek_r1, qwen3.",
         cause=Cause.SETTING,
@@ -108,8 +108,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "reasoning parser could not locate think start/end tokens in the tokenizer!",
         Stage.REQUEST,
-        "The reasoning parser looks for tokens that this model's vocabulary does not have.",
-        "Start the server with the reasoning parser that is made for this model, or with none.",
+        "The reasoning parser needs tokens that this model's vocabulary does not have.",
+        "Start the server with the reasoning parser for this model, or with none.",
         "vllm/reasoning/basic_parsers.py: BaseThinkingReasoningParser.__init__",
         example="DeepSeekR1ReasoningParser reasoning parser could not locate think start/end tokens in the tokenizer!",
         cause=Cause.SETTING,
@@ -118,7 +118,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Cannot set both `continue_final_message` and `add_generation_prompt` to True.",
         Stage.REQUEST,
         "The request both continues the last message and opens a new one.",
-        "Set `add_generation_prompt` to false where a message is continued.",
+        "Set `add_generation_prompt` to false when a message is continued.",
         f"{_CHAT}: check_generation_prompt",
         field="continue_final_message",
         tried="vLLM 0.32.0",
@@ -136,7 +136,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "You can only either use constraints for structured outputs or tools, not both.",
         Stage.REQUEST,
-        "A constraint on the output cannot go with a tool that is forced by name.",
+        "A constraint on the output cannot be combined with a tool that is forced by name.",
         "Drop the constraint or the forced tool.",
         f"{_CHAT}: check_structured_outputs_count",
         field="tool_choice",
@@ -145,7 +145,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "When response_format type is 'json_schema', the 'json_schema' field must be provided.",
         Stage.REQUEST,
-        "`response_format` promises a schema and holds none.",
+        "`response_format` announces a schema but contains none.",
         "Add the `json_schema` object with its `name` and `schema`.",
         f"{_CHAT}: validate_response_format",
         field="response_format",
@@ -163,7 +163,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "`prompt_logprobs` are not available when `stream=True`.",
         Stage.REQUEST,
-        "Log-probabilities of the prompt are not sent in a stream.",
+        "Log-probabilities of the prompt are not available in a stream.",
         "Ask for them in a request that does not stream.",
         f"{_CHAT}: check_logprobs",
         field="prompt_logprobs",
@@ -181,9 +181,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Chat template is passed with request, but --trust-request-chat-template is not set.",
         Stage.REQUEST,
-        "The server runs no chat template that comes with a request unless it is started to trust them.",
+        "The server does not run chat templates sent with a request unless it is started to trust them.",
         "Give the template at the start with `--chat-template FILE`, or start the server with "
-        "`--trust-request-chat-template` where every caller may be trusted.",
+        "`--trust-request-chat-template` if every caller can be trusted.",
         f"{_RENDERER}: validate_chat_template",
         field="chat_template",
         cause=Cause.SETTING,
@@ -192,7 +192,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "default chat template is no longer allowed, so you must provide a chat template",
         Stage.RENDER,
         "Neither the tokenizer nor the command has a chat template.",
-        "Start the server with `--chat-template FILE`; a base model has no template of its own.",
+        "Start the server with `--chat-template FILE`; a base model does not come with a template.",
         "vllm/renderers/hf.py: safe_apply_chat_template",
         example="As of transformers v4.44, default chat template is no longer allowed, so you must provide a chat "
         "template if the tokenizer does not define one.",
@@ -202,7 +202,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Found unexpected chat template kwargs from request: {names}",
         Stage.RENDER,
         "`chat_template_kwargs` holds names that the server sets itself.",
-        "Take these names out of `chat_template_kwargs`.",
+        "Remove these names from `chat_template_kwargs`.",
         "vllm/renderers/hf.py: resolve_chat_template_kwargs",
         example="Found unexpected chat template kwargs from request: {'tokenize'}",
         field="chat_template_kwargs",
@@ -212,7 +212,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The supplied chat template string ({value})",
         Stage.RENDER,
-        "The chat template looks like a path, and no such file can be opened.",
+        "The chat template looks like a path, but the file cannot be opened.",
         "Correct the path, or give the template's text itself.",
         "vllm/renderers/chat_utils.py: validate_chat_template",
         example="The supplied chat template string (./template.jinja) appears path-like, but doesn't exist!",
@@ -223,7 +223,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "chat completions only support assistant tool_calls of type 'function'.",
         Stage.REQUEST,
-        "A call in the history has another `type` than `function`.",
+        "A call in the history has a `type` other than `function`.",
         "Write every call of the history as a function call.",
         "vllm/renderers/chat_utils.py: _postprocess_messages",
         field="messages",
@@ -241,7 +241,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "maximum context length is {limit:int} tokens. However, your prompt contains",
         Stage.RENDER,
-        "The rendered prompt alone is longer than the window that the server was started with.",
+        "The rendered prompt alone is longer than the server's context window.",
         "Shorten the messages or the tools, or start the server with a longer `--max-model-len`.",
         "vllm/renderers/params.py: TokenizeParams._token_len_check",
         example="This model's maximum context length is 4096 tokens. However, your prompt contains 5120 input tokens, "
@@ -261,7 +261,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The JSON schema is nested too deeply: objects and arrays may nest at most {most:int} levels",
         Stage.REQUEST,
-        "A schema goes deeper than the server follows.",
+        "A schema is nested deeper than the server allows.",
         "Flatten the schema.",
         "vllm/sampling_params.py: check_json_nesting",
         example="The JSON schema is nested too deeply: objects and arrays may nest at most 64 levels",
@@ -279,7 +279,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The model `{name}` does not exist.",
         Stage.REQUEST,
-        "The server serves no model under that name.",
+        "The server does not serve a model with that name.",
         "Set `model` to a name that `/v1/models` lists.",
         "vllm/entrypoints/openai/models/serving.py: OpenAIModelRegistry.check_model",
         example="The model `kimi-k9` does not exist.",
@@ -289,7 +289,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "thinking.budget_tokens must be less than max_tokens",
         Stage.REQUEST,
-        "The budget for thinking would use up everything that may be written.",
+        "The budget for thinking would use up the whole output limit.",
         "Raise `max_tokens` or lower `thinking.budget_tokens`.",
         "vllm/entrypoints/anthropic/protocol.py: AnthropicMessagesRequest.validate_thinking_budget",
         field="thinking.budget_tokens",
@@ -307,8 +307,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "validation error for list[function-wrap[{name}]] Invalid JSON: {why} [type=json_invalid, input_value=",
         Stage.PARSE,
-        "With a forced or required call the server takes the whole output for JSON before any tool parser runs, and "
-        "the output is not JSON.",
+        "With a forced or required call, the server parses the whole output as JSON before any tool parser "
+        "runs, and the output is not JSON.",
         "Send `tool_choice` as `auto`, so that the tool parser reads the output; or find out why the output was not "
         "constrained to JSON.",
         "https://github.com/speakleash/bielik-tools/issues/9",
@@ -318,8 +318,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "validation error for list[FunctionDefinition] Invalid JSON: {why} [type=json_invalid, input_value=",
         Stage.PARSE,
-        "With a forced or required call the server takes the whole output for JSON before any tool parser runs, and "
-        "the output is not JSON.",
+        "With a forced or required call, the server parses the whole output as JSON before any tool parser "
+        "runs, and the output is not JSON.",
         "Send `tool_choice` as `auto`, so that the tool parser reads the output; or find out why the output was not "
         "constrained to JSON.",
         "https://github.com/speakleash/bielik-tools/issues/9",
@@ -338,9 +338,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Error in extracting tool call from response{where}JSONDecodeError: Extra data",
         Stage.PARSE,
-        "The tool parser failed: after the first JSON value of a call stands more, such as a second call in one "
+        "The tool parser failed: after the first JSON value of a call there is more, such as a second call in one "
         "block, or text. The server answers 200 all the same, with the markup in `content` and without calls.",
-        "Look at the raw output: each call needs a block of its own. Ask the model for one call at a time, or "
+        "Look at the raw output: each call needs a separate block. Ask the model for one call at a time, or "
         "report it to the parser's authors.",
         "https://github.com/vllm-project/vllm/issues/17790",
         example="Error in extracting tool call from response: json.decoder.JSONDecodeError: Extra data: line 3 column "

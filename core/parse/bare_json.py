@@ -94,7 +94,7 @@ class _BareScan:
             span = Span(start, stop)
             if self._guard.is_quoted(span) or is_about_notation(self._text, span):
                 return
-            self._calls += [replace(call, problem="text stands before it in its line") for call in calls]
+            self._calls += [replace(call, problem="text precedes it in its line") for call in calls]
             self._markup += frame_spans(start, calls, stop)
             return
 
@@ -118,7 +118,7 @@ class _BareScan:
             stop = go_on = self._end_of_broken(stop)
             calls[-1] = break_call(self._text, calls[-1], stop, calls[-1].problem or "no valid JSON")
         elif is_fenced:
-            calls = [replace(call, problem=call.problem or "a code fence stands around it") for call in calls]
+            calls = [replace(call, problem=call.problem or "it is inside a code fence") for call in calls]
         elif not has_prefix:
             start, stop = self._brackets_around(start, stop)
         self._guard.skip(stop)

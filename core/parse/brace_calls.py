@@ -134,7 +134,7 @@ class _BraceScan(StretchScan):
     def _read_call(self, opener: Span, problem: str | None = None) -> ToolCallAttempt | None:
         text, stop = self._text, self._region.stop
         if opener.stop >= stop:
-            problem = "cut behind its opening marker"
+            problem = "cut after its opening marker"
             return ToolCallAttempt(None, "", None, None, CallStatus.TRUNCATED, Place.BODY, opener, problem=problem)
         head = _HEAD.match(text, opener.stop, stop)
         if head is None:
@@ -151,7 +151,7 @@ class _BraceScan(StretchScan):
             return build_call(text, opener.start, header, Arguments(Span(end, end), None, status, problem, end))
         self._notes = [note for note in (problem, _missing_word(head)) if note]
         if head.group("open") == "(":
-            self._notes.append("its arguments stand in round brackets")
+            self._notes.append("its arguments are in round brackets")
         arguments = self._read_arguments(head.end() - 1, header.name or "")
         notes = "; ".join(dict.fromkeys(self._notes))
         return build_call(text, opener.start, header, arguments, notes or None)
@@ -273,7 +273,7 @@ class _BraceScan(StretchScan):
             value = decode_json(match.group()) if match.group()[0] == '"' else match.group()[1:-1]
         except (ValueError, RecursionError):
             value = match.group()[1:-1]
-        self._notes.append("its strings stand between plain quotation marks")
+        self._notes.append("its strings are in plain quotation marks")
         return value, match.end()
 
     def _bare_end(self, pattern: re.Pattern[str], start: int) -> int:

@@ -154,7 +154,7 @@ def _call_from_dict(text: str, scan: JSONScan, stop: int, end: int | None, keys:
         arguments_span=arguments,
         problem=explain_break(text, scan, stop)
         if is_whole
-        else f"neither JSON nor a whole Python dict: {scan.problem}",
+        else f"neither JSON nor a complete Python dict: {scan.problem}",
     )
 
 
@@ -165,7 +165,7 @@ def _believed(text: str, call: ToolCallAttempt, stop: int) -> ToolCallAttempt:
         status = CallStatus.TRUNCATED if written.is_cut else CallStatus.MALFORMED
         end = max(call.char_span.stop, written.stop) if written.is_cut else call.char_span.stop
         whole = Span(call.char_span.start, end)
-        return replace(call, status=status, char_span=whole, problem=f"no whole Python dict: {written.problem}")
+        return replace(call, status=status, char_span=whole, problem=f"not a complete Python dict: {written.problem}")
     value: JSONObject | None = {}
     problem: str | None = None
     if call.arguments_span is not None and call.arguments:

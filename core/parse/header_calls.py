@@ -195,7 +195,7 @@ class _HeaderScan(StretchScan):
         inner = call_from_object(self._text, scan_json(self._text, span.start, span.stop), CallKeys())
         if inner.status is not CallStatus.COMPLETE or inner.name not in self._names:
             return call
-        problem = f"{call.problem}; its name stands in its arguments"
+        problem = f"{call.problem}; its name is in its arguments"
         return replace(inner, id=call.id, id_span=call.id_span, char_span=call.char_span, problem=problem)
 
     def _without_arguments(self, opener: Hit, span: Span, behind: Hit | None) -> ToolCallAttempt | None:

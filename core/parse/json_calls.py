@@ -164,7 +164,7 @@ class _JSONScan(StretchScan):
         calls, markup, stop = self._close(opener, [call], position, is_list=False)
         if call.name is None or not self._text.endswith(self._family.closers, opener.stop, stop):
             return [], [], opener.stop
-        calls[0] = replace(calls[0], status=CallStatus.MALFORMED, problem="a code fence stands around its JSON")
+        calls[0] = replace(calls[0], status=CallStatus.MALFORMED, problem="its JSON is inside a code fence")
         return calls, markup, stop
 
     def _skip_separators(self, position: int) -> int:
@@ -205,7 +205,7 @@ class _JSONScan(StretchScan):
             # The JSON swallowed the rest; a closing tag in it says that its writer thought it finished.
             hit = self._finder.first((*family.closers, *family.openers, *self._stops), last.char_span.start)
             if hit is not None:
-                calls[-1] = break_call(self._text, last, hit.start, f"no valid JSON: {last.problem}")
+                calls[-1] = break_call(self._text, last, hit.start, f"invalid JSON: {last.problem}")
                 end = calls[-1].char_span.stop
         position = skip_space(self._text, end, self._region.stop)
         closer = next((tag for tag in family.closers if self._text.startswith(tag, position)), None)
@@ -249,7 +249,7 @@ class _JSONScan(StretchScan):
         if position >= self._region.stop and self._may_be_cut(opener):
             call = ToolCallAttempt(
                 None, "", None, None, CallStatus.TRUNCATED, Place.BODY, Span(opener.start, opener.stop),
-                problem="cut behind its opening tag",
+                problem="cut after its opening tag",
             )  # fmt: skip
             return [call], [], opener.stop
         if closer is None or closer.marker not in self._family.closers:
@@ -270,7 +270,7 @@ class _JSONScan(StretchScan):
         call = ToolCallAttempt(
             next(name for name in sorted(self._names, key=len, reverse=True) if body.startswith(name)),
             "", None, None, CallStatus.MALFORMED, Place.BODY, Span(opener.start, closer.stop),
-            problem="no JSON object stands between its tags",
+            problem="there is no JSON object between its tags",
         )  # fmt: skip
         return [call], [], closer.stop
 

@@ -105,10 +105,10 @@ def decode_object(text: str) -> JSONObject | None:
 def explain_json_error(error: Exception) -> str:
     """Say in plain words what is wrong with a JSON text that does not decode."""
     if isinstance(error, json.JSONDecodeError):
-        return f"no valid JSON: {error.msg[:1].lower()}{error.msg[1:]} at character {error.pos}"
+        return f"invalid JSON: {error.msg[:1].lower()}{error.msg[1:]} at character {error.pos}"
     if isinstance(error, RecursionError):
         return "JSON nested too deeply to decode"
-    return f"no valid JSON: {str(error)[:80]}"
+    return f"invalid JSON: {str(error)[:80]}"
 
 
 def scan_members(text: str, start: int, stop: int) -> tuple[Member, ...]:
@@ -164,13 +164,13 @@ def _follow_brackets(text: str, start: int, stop: int) -> tuple[int, CallStatus,
                 return stop, CallStatus.TRUNCATED, "ends inside a string"
             if stop - position < _LONGEST_LITERAL and _is_literal_start(text[position:stop]):
                 return stop, CallStatus.TRUNCATED, "ends inside a value"
-            return position, CallStatus.MALFORMED, f"no valid JSON: unexpected {text[position]!r}"
+            return position, CallStatus.MALFORMED, f"invalid JSON: unexpected {text[position]!r}"
         char = text[position]
         position = match.end()
         if char in "{[":
             open_brackets.append(_CLOSING[char])
         elif char in "}]" and (not open_brackets or open_brackets.pop() != char):
-            return position, CallStatus.MALFORMED, f"no valid JSON: unexpected {char!r}"
+            return position, CallStatus.MALFORMED, f"invalid JSON: unexpected {char!r}"
         if not open_brackets:
             return position, CallStatus.COMPLETE, None
     return stop, CallStatus.TRUNCATED, "ends before its closing bracket"
@@ -209,7 +209,7 @@ def _decode_key(written: str) -> str:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
+    raise ValueError(f"{name} is not a JSON value")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)

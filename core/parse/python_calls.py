@@ -78,7 +78,7 @@ class PythonScan(StretchScan):
         if not calls:
             at_end = stop >= self._region.stop and opener.marker.startswith("<|")
             if at_end:
-                calls = [_cut_call(self._text, Span(opener.start, opener.stop), "cut behind its opening marker")]
+                calls = [_cut_call(self._text, Span(opener.start, opener.stop), "cut after its opening marker")]
                 self._calls += calls
             return opener.stop
         closer = next((c for c in self._family.closers if self._text.startswith(c, stop)), None)

@@ -172,7 +172,7 @@ class _TagScan:
             return
         self._markup += self._pending[:-1]
         self._pending = []
-        problem = "cut behind its opening tag"
+        problem = "cut after its opening tag"
         self._calls.append(
             ToolCallAttempt(None, "", None, None, CallStatus.TRUNCATED, Place.BODY, span, problem=problem)
         )

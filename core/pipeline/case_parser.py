@@ -193,7 +193,9 @@ class CaseParser:
     async def _ask_server(self, names: list[str], output: RawOutput, text: str) -> dict[str, ParserOutcome]:
         target = self._target
         if target is None or target.base_url is None:
-            raise EngineError(f"`{names[0]}` is a parser of a server, and no server is named.", "Give --endpoint URL.")
+            raise EngineError(
+                f"`{names[0]}` is a parser of a server, but no endpoint was given.", "Give --endpoint URL."
+            )
         async with client_of(target) as client:
             self._server = client.server = self._server or await client.probe(target.model)
             return await ask_server_parsers(client, names, output, text=text)
@@ -207,16 +209,16 @@ def _check_is_vllm(name: str) -> None:
     """
     if not name.startswith("vllm"):
         raise EngineError(
-            f"{shorten(name)} names no parser.",
-            "Write `vllm:TOOL`, `vllm:TOOL+REASONING` or `vllm:-+REASONING` for parsers of the vLLM here, and "
-            f"{server_parser_names()} for those that the server at --endpoint runs.",
+            f"{shorten(name)} is not the name of a parser.",
+            "Write `vllm:TOOL`, `vllm:TOOL+REASONING` or `vllm:-+REASONING` for parsers of the local vLLM, "
+            f"and {server_parser_names()} for those of the server at --endpoint.",
         )
 
 
 def _raw(case: JSONObject) -> str:
     raw = take_field(case, "raw", str, None)
     if raw is None:
-        raise RequestError("the case has no `raw`", "Put the raw output of the model there.", field="raw")
+        raise RequestError("The case has no `raw`.", "Put the model's raw output there.", field="raw")
     return raw
 
 
@@ -280,7 +282,7 @@ def _token_ids(value: JSON) -> tuple[int, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list) or not all(type(item) is int for item in value):
-        raise RequestError(f"`token_ids` is {shorten(value)}, expected a list of integers", field="token_ids")
+        raise RequestError(f"`token_ids` is {shorten(value)}, expected a list of integers.", field="token_ids")
     return tuple(item for item in value if isinstance(item, int))
 
 

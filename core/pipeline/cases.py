@@ -72,7 +72,7 @@ def case_setup(case: JSONObject) -> tuple[JSONObject, RenderSetup]:
     """
     body = take_field(case, "request", dict, None)
     if body is None:
-        raise RequestError("the case has no `request`", "Put the chat completion body there.", field="request")
+        raise RequestError("The case has no `request`.", "Put the chat completion body there.", field="request")
     converted = convert_body(body)
     body = body if converted is None else converted.body
     source = take_field(case, "tokenizer", str, None)
@@ -82,7 +82,7 @@ def case_setup(case: JSONObject) -> tuple[JSONObject, RenderSetup]:
         name = take_field(case, "template_name", str, None)
         template = _cached_template(source, has_tools=bool(body.get("tools")), name=name)
     if template is None:
-        raise RenderError("there is no chat template", "Give `chat_template`, or a `tokenizer` that has one.")
+        raise RenderError("There is no chat template.", "Give `chat_template`, or a `tokenizer` that has one.")
     special = take_field(case, "special_tokens", dict, {}) or {}
     return body, RenderSetup(
         template=template,
@@ -125,5 +125,5 @@ def take_field(case: JSONObject, key: str, kind: type[T], default: T | None) -> 
     if value is None:
         return default
     if not isinstance(value, kind):
-        raise RequestError(f"`{key}` is {shorten(value)}, expected {kind.__name__}", field=key)
+        raise RequestError(f"`{key}` is {shorten(value)}, expected {kind.__name__}.", field=key)
     return value

@@ -29,7 +29,7 @@ def take_census(trace: Trace, *, special_texts: frozenset[str], wanted: str = "a
     """
     raw = trace.raw
     if raw is None:
-        raise ValueError("a census needs a raw output")
+        raise ValueError("the census needs a raw output")
     prompt_text = trace.prompt_tail if trace.prompt is None else trace.prompt.text
     context = ReadContext(
         tools=trace.request.tools,

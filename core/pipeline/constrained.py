@@ -69,7 +69,7 @@ def judge_trace(trace: Trace, level: str, engine: GrammarEngine, tokenizer: str 
         RenderError: The tokenizer cannot be loaded.
     """
     if trace.raw is None or trace.parse is None:
-        raise EngineError("There is no raw output to judge.", "Run the request first.")
+        raise EngineError("There is no raw output to check.", "Run the request first.")
     known = level in REQUEST_LEVELS
     enforcement = enforcement_of_request(trace.request.body, REQUEST_LEVELS[level]) if known else level
     ids = trace.raw.token_ids

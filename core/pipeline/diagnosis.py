@@ -19,7 +19,7 @@ _REASONS: Mapping[str, str] = {
     "cpu": "that took more than {:g} s of processor time",
     "wall": "that took too long",
     "memory": "that took too much memory",
-    "crash": "that crashed the process it was done in",
+    "crash": "that crashed the process it ran in",
 }
 
 

@@ -43,7 +43,7 @@ def find_example(name: str) -> Example:
         RequestError: There is none; the message lists the known ones.
     """
     if name not in EXAMPLE_NAMES:
-        raise RequestError(f"there is no worked case `{name}`", f"Known cases: {', '.join(EXAMPLE_NAMES)}.")
+        raise RequestError(f"There is no example `{name}`.", f"Known examples: {', '.join(EXAMPLE_NAMES)}.")
     return next(example for example in load_examples() if example.name == name)
 
 
@@ -64,7 +64,7 @@ def _example(name: str, text: str) -> Example:
     data: JSONObject = json.loads(text)
     lab = data["lab"]
     if not isinstance(lab, dict):
-        raise RequestError(f"the worked case `{name}` names no lab")
+        raise RequestError(f"The example `{name}` names no lab.")
     tool_parser, reasoning_parser = lab.get("tool_parser"), lab.get("reasoning_parser")
     spec = LabSpec(
         tool_parser=tool_parser if isinstance(tool_parser, str) else None,

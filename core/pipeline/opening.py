@@ -41,7 +41,7 @@ async def lease_lab(
         LabError: None may be booted, or it did not start.
     """
     if labs is None:
-        raise LabError("no server is named, and no lab may be booted", "Name an endpoint.")
+        raise LabError("No endpoint was given, and starting a lab is disabled.", "Give an endpoint.")
     lab = await stack.enter_async_context(labs.lease(target.lab, on_progress))
     return lab, replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir), model=lab.model)
 

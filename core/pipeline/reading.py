@@ -43,7 +43,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 # A request of 200,000 tokens takes about a second.
 _LIMITS = Limits(cpu_s=8.0, wall_s=120.0, memory_mb=2048)
-_HINT = "Look at the tools' schemas: a `pattern` such as `(a+)+$`, or references that multiply, never ends."
+_HINT = "Check the tools' schemas: a `pattern` such as `(a+)+$`, or references that multiply, never ends."
 
 
 class Checking(NamedTuple):
@@ -146,7 +146,7 @@ def _check(trace: Trace, left_out: Mapping[str, str] = _NONE) -> Iterator[Checki
     for use in schema_uses(trace):
         reason, keys = left_out.get(use.field), check_keys(use.values, use.schema)
         if reason is None and (len(left_out) >= MOST_LEFT_OUT or time.process_time() - began_s > _ALL_CHECKS_S):
-            reason = "the checks before took all the time there is for them"
+            reason = "the earlier checks used all of the available time"
         if reason is None:
             checking = Checking(use.field, _seconds_for(use))
             yield checking

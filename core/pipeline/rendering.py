@@ -194,7 +194,7 @@ def load_renderer(target: Target, server: Server, tokenizer_info: JSONObject | N
     template = target.chat_template or (theirs if target.tokenizer is None else None)
     source = target.tokenizer or (believable_root(server) if target.guard is None else None)
     if source is None:
-        return Renderer(template, None, "The server does not say where its tokenizer lies: name one.", theirs)
+        return Renderer(template, None, "The server does not report where its tokenizer is: give one.", theirs)
     try:
         tokenizer = load_tokenizer(source)
         note = f"Tokenizer {Path(str(source)).name}."

@@ -90,7 +90,7 @@ def _read_name(name: str) -> OwnParsers:
     """
     parsers = _parsers_named(name)
     if parsers is None or not parsers.is_name(name):
-        raise EngineError(f"{shorten(name)} names no parser of a server.", f"Write {server_parser_names()}.")
+        raise EngineError(f"{shorten(name)} is not the name of a server's parser.", f"Write {server_parser_names()}.")
     return parsers
 
 

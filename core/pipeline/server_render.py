@@ -27,7 +27,7 @@ async def render_on_server(request: Request, target: Target) -> Trace:
         BackendError: The server cannot be reached, has no renderer, or refuses the request.
     """
     if target.base_url is None:
-        raise BackendError("no server to ask for a prompt", "Give --endpoint URL.", kind="refused")
+        raise BackendError("No server to get a prompt from.", "Give --endpoint URL.", kind="refused")
     async with client_of(target) as client:
         server = await client.probe(requested_model(request, target))
         body = {**request.body, "model": server.model}
@@ -63,7 +63,7 @@ async def _prompt_of(client: ServerClient, server: Server, body: JSONObject) -> 
             server=server,
         )
     raise BackendError(
-        f"{server.base_url} has no endpoint that renders",
+        f"{server.base_url} has no endpoint that renders prompts.",
         "; ".join(f"{one.title} has one {one.when_it_renders}" for one in ENGINES.values() if one.when_it_renders)
         + ".",
         kind="refused",

@@ -139,8 +139,8 @@ class _Run:
             self.lab, target = await lease_lab(stack, target, self.labs, self.on_lab_progress)
             base_url = self.lab.base_url
             notes = _notes_of_lab(requested_model(self.request, self.target), self.lab)
-            self.update("The lab runs", replace(self.trace, notes=notes))
-        self.update(f"Asking {base_url} what it is")
+            self.update("The lab is running", replace(self.trace, notes=notes))
+        self.update(f"Identifying the server at {base_url}")
         timeouts = Timeouts(total_s=target.run_s, run_s=target.run_s)
         client = await stack.enter_async_context(client_of(target, base_url, timeouts))
         model = requested_model(self.request, target)
@@ -201,7 +201,7 @@ class _Run:
         steps = sandbox_of().stream(read_run, self.trace, renderer.special_texts)
         async with aclosing(judged_steps(self.trace, steps)) as judged:
             async for trace in judged:
-                self.update("Read the output" if trace.verdict is None else "Done", trace)
+                self.update("Reading the output" if trace.verdict is None else "Done", trace)
 
     @property
     def trace(self) -> Trace:
@@ -250,4 +250,6 @@ def _notes_of_lab(named: str | None, lab: Lab) -> tuple[str, ...]:
     """Say so where another model is asked for than the lab has."""
     if named in (None, lab.model):
         return ()
-    return (f"The request names the model `{named}`; the lab serves its own, `{lab.model}`, which answered instead.",)
+    return (
+        (f"The request asks for the model `{named}`; the lab serves its own, `{lab.model}`, which answered instead."),
+    )

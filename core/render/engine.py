@@ -98,12 +98,12 @@ def _trace(job: RenderJob, text: str) -> RenderOutcome:
         if job.continue_final_message:
             made = _cut_tag(made)
         if plain(made) != text:
-            return unattributed(text, "the traced render gave another text")
+            return unattributed(text, "the traced render gave a different text")
         spans = _spans(build_rows(made, template.environment.source), template.environment.source)
     except MemoryError:
         raise
     except RunBudgetError:
-        return unattributed(text, "the template takes the text apart too finely to follow")
+        return unattributed(text, "the template splits the text too finely to follow")
     except Exception as error:  # noqa: BLE001  # the plain render went well: ours is at fault
         return unattributed(text, f"the traced render failed: {type(error).__name__}: {error}")
     finally:

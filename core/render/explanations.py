@@ -145,7 +145,7 @@ def _prefilled(attempt: Attempt) -> Attempt:
         return attempt
     others = tuple(one for one in job.variables if one.name not in ("messages", "add_generation_prompt"))
     made = (*others, replace(messages, value=messages.value[:-1]), Variable("add_generation_prompt", value=True))
-    sentence = "the server writes the last assistant message behind the generation prompt, for the model to continue"
+    sentence = "the server writes the last assistant message after the generation prompt, for the model to continue"
     return replace(
         attempt,
         job=replace(job, variables=made),
@@ -175,7 +175,7 @@ def _with_prefix(attempt: Attempt, prefix: str) -> Attempt:
 def _without_prefix(attempt: Attempt, prefix: str) -> Attempt:
     if attempt.prefix or attempt.dropped:
         return attempt
-    sentence = f"the server takes the {prefix!r} away that the template writes in front"
+    sentence = f"the server removes the {prefix!r} that the template writes in front"
     return replace(attempt, dropped=prefix, sentences=(*attempt.sentences, sentence))
 
 

@@ -131,32 +131,35 @@ def error_of(fault: Fault, template: str = "") -> RenderError:
 
 def _wording(fault: Fault) -> tuple[str, str]:
     if fault.kind == "TemplateError":
-        return f"the template refuses this request: {fault.message}", "It calls `raise_exception` itself at this place."
+        return f"The template refuses this request: {fault.message}", "It calls `raise_exception` itself at this place."
     if fault.kind in ("Missing filter", "Missing test"):
         what = fault.kind.removeprefix("Missing ")
         return (
-            f"the template uses the {what} {fault.message}",
-            f"Chat templates have Jinja's own {what}s and no others: vLLM and transformers fail here, too.",
+            f"The template uses the {what} {fault.message}",
+            f"Chat templates have Jinja's own {what}s and no others: vLLM and transformers fail here as well.",
         )
     if fault.kind in ("TemplateSyntaxError", "TemplateAssertionError"):
-        return f"the template is not valid Jinja: {fault.message}", "Correct the template at this place."
+        return f"The template is not valid Jinja: {fault.message}", "Correct the template at this place."
     if fault.kind == "TypeError" and _WANTS_MAPPING.search(fault.message):
         return (
-            f"the template wants an object and got a text: {fault.message}",
+            f"the template expected an object, got a string: {fault.message}",
             "vLLM and llama.cpp decode the arguments of earlier tool calls before they render; transformers does not: "
             "give them as an object there, "
             "or guard the template with `is string`.",
         )
     if fault.kind == "UndefinedError":
         return (
-            f"the template uses something that is not there: {fault.message}",
-            "Give the field, or test it with `is defined`.",
+            f"the template uses something that is not defined: {fault.message}",
+            "Provide the field, or test it with `is defined`.",
         )
     if fault.kind == "SecurityError":
-        return f"the sandbox forbids what the template does: {fault.message}", "The reference library forbids it too."
+        return (
+            f"The sandbox forbids what the template does: {fault.message}",
+            "The reference library forbids it as well.",
+        )
     if fault.kind in ("MemoryError", "TooLong"):
-        return fault.message, "Look for huge repetitions or widths in the template."
-    return f"the template failed with {fault.kind}: {fault.message}", "See the values that it works on at this place."
+        return fault.message, "Check the template for huge repetitions or widths."
+    return f"The template failed with {fault.kind}: {fault.message}", "Check the values that it uses at this place."
 
 
 def prompt_of(outcome: RenderOutcome, variables: Variables, *, template: str, tokenizer: Tokenizer | None) -> Prompt:

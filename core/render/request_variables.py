@@ -80,7 +80,7 @@ def read_variables(
     """
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
-        raise RenderError("the request has no messages to render", "Give `messages` at least one message.")
+        raise RenderError("The request has no messages to render.", "Give `messages` at least one message.")
     found: dict[str, Variable] = {name: Variable(name, text) for name, text in special_tokens.items()}
     _overlay(found, template_kwargs, _SERVER_DEFAULTS)
     if isinstance(body.get("tools"), list):
@@ -101,7 +101,7 @@ def read_variables(
 def _overlay(found: dict[str, Variable], kwargs: Mapping[str, JSON], root: str) -> None:
     for name, value in kwargs.items():
         if name in _CLASHING:
-            raise RenderError(f"`{root}.{name}` clashes with the request's messages", "Remove it.")
+            raise RenderError(f"`{root}.{name}` clashes with the request's messages.", "Remove it.")
         # A server's own defaults count as they are, even null: only the request's values can be "unset".
         if name not in NOT_VARIABLES and (root == _SERVER_DEFAULTS or not is_unset(value)):
             found[name] = Variable(name, value, (root, name))
@@ -128,5 +128,5 @@ def _endings(body: JSONObject, *, add_generation_prompt: bool | None) -> tuple[b
     generates = asked if isinstance(asked, bool) else not continues
     if continues and generates:
         hint = "Set one of them to false."
-        raise RenderError("`continue_final_message` and `add_generation_prompt` exclude each other", hint)
+        raise RenderError("`continue_final_message` and `add_generation_prompt` exclude each other.", hint)
     return continues, generates

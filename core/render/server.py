@@ -99,7 +99,7 @@ def explain_server_prompt(
     return made if tokens is None else replace(made, tokens=attribute_tokens(tokens, made.spans))
 
 
-_NOT_PROVED = "No template at hand: request texts were looked up in the prompt, not proved."
+_NOT_PROVED = "No template is available: request texts were located in the prompt by search, not by rendering."
 
 
 def _server_text(told: ReportedPrompt, tokenizer: Tokenizer | None) -> tuple[str, TokenTable | None]:
@@ -111,7 +111,7 @@ def _server_text(told: ReportedPrompt, tokenizer: Tokenizer | None) -> tuple[str
     if token_ids is not None and pieces is not None:
         return tokens_of_pieces(token_ids, pieces)
     if text is None:
-        raise RenderError("the server's prompt is not known as text", "Name a tokenizer that can decode its ids.")
+        raise RenderError("The text of the server's prompt is unknown.", "Give a tokenizer that can decode its ids.")
     return text, tokenizer.tokens_of_text(text) if tokenizer is not None and token_ids is None else None
 
 
@@ -130,7 +130,7 @@ def _other_template(ours: str, theirs: str) -> str:
     here, there = ours.split("\n"), theirs.split("\n")
     line = first_divergence(here, there) or 0
     quoted = [repr(excerpt(lines[line], 0, _SHOWN)) if line < len(lines) else "no such line" for lines in (there, here)]
-    return f"the server uses another template than the one at hand; line {line + 1} is {quoted[0]}, not {quoted[1]}"
+    return f"the server uses a different template; line {line + 1} is {quoted[0]}, not {quoted[1]}"
 
 
 def _note(assumed: Sequence[str]) -> str:
@@ -177,7 +177,10 @@ class _Context:
             )
         except RenderError as error:
             spans = find_fields(prompt.text, self.body)
-            note = f"Our own render failed ({error.message}): request texts were looked up in the prompt, not proved."
+            note = (
+                f"Our own render failed ({error.message}): request texts were located in the prompt by search, "
+                "not by rendering."
+            )
             return replace(prompt, spans=spans, note=note)
 
 
@@ -318,10 +321,10 @@ class _Search:
                 best = text, attempt
         if best is None:
             fault = self.pasted.fault
-            raise RenderError("no render at all" if fault is None else fault.message)
+            raise RenderError("The template was not rendered." if fault is None else fault.message)
         text, attempt = best
         spans = align_spans(self.prompt.text, text, self._spans_of(attempt, text))
-        note = "Not equal to our render: equal stretches carry its attribution, the rest is unknown."
+        note = "Not equal to our render: equal parts keep its attribution, the rest is unknown."
         return replace(self.prompt, spans=spans, unread=self.pasted.unread, note=note)
 
 
@@ -342,7 +345,7 @@ def _most_specific(changes: Sequence[str], field: str | None) -> str:
     """Return the change that concerns `field`, else the first, and how many there are besides."""
     chosen = next((change for change in changes if field is not None and f"`{field}" in change), changes[0])
     more = len(changes) - 1
-    return chosen + (f" (and {more} more like it)" if more else "")
+    return chosen + (f" (and {more} more)" if more else "")
 
 
 def _shifted(spans: Sequence[PromptSpan], by: int) -> Iterator[PromptSpan]:

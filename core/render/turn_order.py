@@ -21,18 +21,18 @@ def broken_order(said: str, messages: JSON) -> str:
         messages: The messages that it was given.
 
     >>> broken_order("Roles must alternate", [{"role": "user"}, {"role": "user"}])
-    'messages[0] and messages[1] are both of the role `user`.'
+    'messages[0] and messages[1] both have the role `user`.'
     """
     if not isinstance(messages, list):
         return ""
     roles = [as_object(message).get("role") for message in messages]
     if _SYSTEM_FIRST.search(said):
         late = [index for index, role in enumerate(roles) if index > 0 and role in ("system", "developer")]
-        return "" if not late else f"messages[{late[0]}] is of the role `{roles[late[0]]}` and is not the first."
+        return "" if not late else f"messages[{late[0]}] has the role `{roles[late[0]]}` and is not the first message."
     if not _ALTERNATE.search(said):
         return ""
     pairs = [
-        f"messages[{index}] and messages[{index + 1}] are both of the role `{first}`"
+        f"messages[{index}] and messages[{index + 1}] both have the role `{first}`"
         for index, (first, second) in enumerate(pairwise(roles))
         if first == second and first in ("user", "assistant")
     ]
@@ -40,6 +40,6 @@ def broken_order(said: str, messages: JSON) -> str:
         return "; ".join(pairs[:_MOST]) + "."
     spoken = [(index, role) for index, role in enumerate(roles) if role not in ("system", "developer")]
     if spoken and spoken[0][1] in ("assistant", "tool", "function"):
-        return f"messages[{spoken[0][0]}] is the first turn and of the role `{spoken[0][1]}`, not `user`."
-    other = next((f"messages[{index}] is of the role `{role}`." for index, role in spoken if role == "tool"), "")
+        return f"messages[{spoken[0][0]}] is the first turn and has the role `{spoken[0][1]}`, not `user`."
+    other = next((f"messages[{index}] has the role `{role}`." for index, role in spoken if role == "tool"), "")
     return other

@@ -22,8 +22,8 @@ from prompt_debugger.core.report.wire import DamageError, trace_from_json, trace
 
 BUNDLE_VERSION = 2
 
-_AGAIN = "Take the file as it was written: attached, not pasted into a text that changes quotes or line ends."
-_HOW = "A bundle is written by Share, JSON bundle on the page, and by `run --report DIR`."
+_AGAIN = "Use the original file as an attachment, not pasted into a text that changes quotes or line endings."
+_HOW = "Bundles are written by Share, JSON bundle on the page, and by `run --report DIR`."
 
 
 class Bundle(NamedTuple):
@@ -68,7 +68,7 @@ def read_bundle(text: str, *, max_chars: int | None = None) -> Bundle:
     """
     if max_chars is not None and len(text) > max_chars:
         raise RequestError(
-            f"the bundle has {len(text):,} characters; at most {max_chars:,} are read here",
+            f"The bundle has {len(text):,} characters; at most {max_chars:,} are read here.",
             "Open it on the command line: `run --bundle FILE`.",
         )
     document = _read_json(text)
@@ -83,7 +83,7 @@ def read_bundle(text: str, *, max_chars: int | None = None) -> Bundle:
         by = f" It was written by version {written_by}." if written_by else ""
         where = f" at `{damage.place}`" if damage.place else ""
         raise RequestError(
-            f"the bundle is damaged{where}: {damage.problem}", _AGAIN + by, field=damage.place or None
+            f"The bundle is damaged{where}: {damage.problem}", _AGAIN + by, field=damage.place or None
         ) from None
 
 
@@ -97,14 +97,14 @@ def _read_json(text: str) -> JSONObject:
         document: JSON = json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         is_cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated")
-        where = "it ends in the middle" if is_cut else error.msg
+        where = "the end is missing" if is_cut else error.msg
         raise RequestError(
-            f"the bundle is not valid JSON: {where}", _AGAIN, line=error.lineno, column=error.colno
+            f"The bundle is not valid JSON: {where}.", _AGAIN, line=error.lineno, column=error.colno
         ) from None
     except (ValueError, RecursionError) as error:
-        raise RequestError(f"the bundle cannot be read: {error}", _AGAIN) from None
+        raise RequestError(f"The bundle cannot be read: {error}", _AGAIN) from None
     if not isinstance(document, dict):
-        raise RequestError(f"a bundle is a JSON object; this is {shorten(document)}", _HOW)
+        raise RequestError(f"A bundle is a JSON object; this is {shorten(document)}.", _HOW)
     return document
 
 
@@ -117,10 +117,10 @@ def _checked_header(document: JSONObject) -> JSONObject:
     more = document.get("bundle")
     if not isinstance(more, dict):
         if "messages" in document:
-            raise RequestError("this is a request, not a bundle of a run", "Paste it as request and run it.")
+            raise RequestError("This is a request, not a bundle of a run.", "Paste it as a request and run it.")
         if "schema_version" in document:
-            raise RequestError("this is the output of `run --json`, which does not hold the whole run", _HOW)
-        raise RequestError("this JSON is no bundle of a run: it has no field `bundle`", _HOW, field="bundle")
+            raise RequestError("This is the output of `run --json`, which does not contain the whole run.", _HOW)
+        raise RequestError("This JSON is not a bundle of a run: it has no field `bundle`.", _HOW, field="bundle")
     for name, found, known in (
         ("bundle.version", more.get("version"), BUNDLE_VERSION),
         ("schema_version", document.get("schema_version"), SCHEMA_VERSION),
@@ -129,7 +129,7 @@ def _checked_header(document: JSONObject) -> JSONObject:
             hint = _AGAIN
             if type(found) is int:
                 hint = "Update this program to open it." if found > known else _older(more)
-            raise RequestError(f"`{name}` is {shorten(found)}; this program reads {known}", hint, field=name)
+            raise RequestError(f"`{name}` is {shorten(found)}; this program reads {known}.", hint, field=name)
     return more
 
 

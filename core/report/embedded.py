@@ -49,12 +49,12 @@ def unpack_bundle(packed: str, limit: int) -> str:
         unpacker = zlib.decompressobj(wbits=31)
         text = unpacker.decompress(data, limit * 4)
         if unpacker.unconsumed_tail:
-            raise RequestError(f"the bundle is longer than {limit:,} characters", "Open it by `run --bundle FILE`.")
+            raise RequestError(f"The bundle is longer than {limit:,} characters.", "Open it with `run --bundle FILE`.")
         if not unpacker.eof:
             raise ValueError("the end is missing")
         return text.decode("utf-8")
     except (binascii.Error, zlib.error, ValueError):
-        raise RequestError("the bundle did not arrive whole", "Choose the file again.") from None
+        raise RequestError("The bundle did not arrive completely.", "Choose the file again.") from None
 
 
 def html_block(bundle: str) -> str:
@@ -66,7 +66,7 @@ def markdown_fold(bundle: str, room: int) -> str:
     """Return the fold for a Markdown text; a sentence in its place where it has more than `room` characters."""
     packed = f"{MARK}{pack_bundle(bundle)}."
     if len(packed) * (_COLUMNS + 1) // _COLUMNS > room:
-        return "The run is too long to stand here: attach its JSON bundle or the HTML report, which hold it.\n"
+        return "The run is too long to be included here: attach its JSON bundle or the HTML report, which hold it.\n"
     lines = [packed[at : at + _COLUMNS] for at in range(0, len(packed), _COLUMNS)]
     summary = "<summary>The whole run: paste this text into Prompt Debugger, or drop the file on its page</summary>"
     return "\n".join(("<details>", summary, "", "```text", *lines, "```", "", "</details>", ""))

@@ -22,7 +22,7 @@ def parsers_sentence(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> str
     shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
     of = f"{tally.ran} parser{'' if tally.ran == 1 else 's'}"
     failed = tally.asked - tally.ran
-    note = f" {failed} more could not run." if failed else ""
+    note = f" {failed} more could not be run." if failed else ""
     if not names:
         return f"None of {of} {reading_words(written, is_several=False)}.{note}"
     return f"{len(names)} of {of} {reading_words(written, is_several=len(names) > 1)}: {shown}.{note}"
@@ -32,5 +32,5 @@ def reading_words(written: int, *, is_several: bool) -> str:
     """Return what parsers do that give every call as it was written."""
     verb, find = ("read", "find") if is_several else ("reads", "finds")
     if not written:
-        return f"{find} no whole call, as none was written"
+        return f"{find} no complete call, as none was written"
     return f"{verb} the call" if written == 1 else f"{verb} all {written} calls"

@@ -82,7 +82,7 @@ def _check_number(path: Path, value: JSON, kind: str) -> Iterator[Problem]:
     elif not isinstance(value, (int, float)):
         yield _fatal(path, f"`{path[-1]}` must be a number, not {_kind_of(value)} {shorten(value, 40)}.")
     elif kind == "integer" and isinstance(value, float) and not (math.isfinite(value) and value.is_integer()):
-        yield Problem(path, f"`{path[-1]}` is {value!r}; vLLM takes whole numbers only.")
+        yield Problem(path, f"`{path[-1]}` is {value!r}; vLLM accepts only whole numbers.")
 
 
 def _check_messages(messages: list[JSON]) -> Iterator[Problem]:
@@ -109,7 +109,7 @@ def _check_role(path: Path, message: JSONObject) -> Iterator[Problem]:
     elif not isinstance(role, str):
         yield _fatal((*path, "role"), f"`role` must be a string, not {_kind_of(role)} {shorten(role, 40)}.")
     elif role not in ROLES:
-        text = f"The role {shorten(role)} is none of {_listed(ROLES)}; vLLM hands it to the template as it is."
+        text = f"The role {shorten(role)} is not one of {_listed(ROLES)}; vLLM passes it to the template unchanged."
         yield Problem((*path, "role"), f"{text} {_closest(role, ROLES)}".rstrip())
 
 
@@ -120,15 +120,17 @@ def _check_content(path: Path, content: JSON) -> Iterator[Problem]:
             path, f"`content` must be text or a list of parts, not {shorten(content, 40)}.", "Put it in quotes."
         )
     elif isinstance(content, dict):
-        yield Problem(path, "`content` is an object; vLLM walks over its keys as if they were parts.", "Write a list.")
+        yield Problem(
+            path, "`content` is an object; vLLM iterates over its keys as if they were parts.", "Write a list."
+        )
     for index, part in enumerate(content if isinstance(content, list) else ()):
         kind = part.get("type") if isinstance(part, dict) else None
         if not isinstance(part, (dict, str)):
             yield _fatal((*path, index), f"A content part must be an object or text, not {shorten(part, 40)}.")
         elif isinstance(part, dict) and not isinstance(kind, str):
-            yield Problem((*path, index), "This content part has no `type`; servers differ in what they make of it.")
+            yield Problem((*path, index), "This content part has no `type`; servers handle it differently.")
         elif isinstance(kind, str) and kind not in PART_TYPES:
-            yield Problem((*path, index, "type"), f"vLLM knows no content part of type {shorten(kind)}.")
+            yield Problem((*path, index, "type"), f"vLLM does not support content parts of type {shorten(kind)}.")
 
 
 def _check_tool_calls(path: Path, calls: JSON) -> Iterator[Problem]:
@@ -150,13 +152,18 @@ def _check_tool_calls(path: Path, calls: JSON) -> Iterator[Problem]:
 
 def _check_called(at: Path, call: JSONObject, function: JSONObject) -> Iterator[Problem]:
     if not isinstance(function.get("name"), str):
-        yield _fatal((*at, "function", "name"), "This tool call has no `function.name`.", "Name the tool as a string.")
+        yield _fatal(
+            (*at, "function", "name"), "This tool call has no `function.name`.", "Give the tool's name as a string."
+        )
     arguments, path = function.get("arguments"), (*at, "function", "arguments")
     if isinstance(arguments, dict):
-        said = "`arguments` is an object; OpenAI's wire format wants its JSON as text, and vLLM answers 400."
+        said = "`arguments` is an object; OpenAI's format requires its JSON as a string, and vLLM answers 400."
         yield Problem(path, said, "Write the JSON as a string.")
     elif isinstance(arguments, (bool, int, float, list)):
-        said = f"`arguments` must be the JSON of an object as text, not {_kind_of(arguments)} {shorten(arguments, 40)}."
+        said = (
+            f"`arguments` must be the JSON of an object as a string, not {_kind_of(arguments)} "
+            f"{shorten(arguments, 40)}."
+        )
         yield _fatal(path, said, r'Write `"arguments": "{\"city\": \"Paris\"}"`.')
     elif arguments is None:
         yield Problem(path, "This tool call has no `arguments`; vLLM answers 400.", 'Write `"arguments": "{}"`.')
@@ -174,10 +181,10 @@ def _check_message_fields(path: Path, message: JSONObject, role: str) -> Iterato
             yield Problem((*path, name), f"{said} {advice}".rstrip())
     if "reasoning" in message and "reasoning_content" in message:
         yield Problem(
-            (*path, "reasoning_content"), "Both `reasoning` and `reasoning_content` are given; vLLM takes the first."
+            (*path, "reasoning_content"), "Both `reasoning` and `reasoning_content` are given; vLLM uses the first."
         )
     if role == "tool" and not isinstance(message.get("tool_call_id"), str):
-        yield Problem(path, "This tool result names no `tool_call_id`, so nothing ties it to its call.")
+        yield Problem(path, "This tool result has no `tool_call_id`, so it is not linked to its call.")
     speaker = message.get("name")
     if speaker is not None and not isinstance(speaker, str):
         yield _fatal((*path, "name"), f"`name` must be a string, not {_kind_of(speaker)}.")
@@ -193,7 +200,7 @@ def _check_tools(tools: list[JSON]) -> Iterator[Problem]:
             continue
         kind = tool.get("type")
         if kind not in (None, "function"):
-            yield Problem((*path, "type"), f"vLLM takes tools of type `function` only, and this is {shorten(kind)}.")
+            yield Problem((*path, "type"), f"vLLM accepts only tools of type `function`, not {shorten(kind)}.")
         else:
             yield from _check_function(path, tool)
 
@@ -203,28 +210,29 @@ def _check_function(path: Path, tool: JSONObject) -> Iterator[Problem]:
     if not isinstance(function, dict):
         hint = 'Write `{"type": "function", "function": {"name": …, "parameters": …}}`.'
         if "name" in tool:
-            hint = f"Its members stand one level too high. {hint}"
+            hint = f"Its members are one level too high. {hint}"
         yield _fatal((*path, "function"), "This tool has no `function` object.", hint)
         return
     if not isinstance(function.get("name"), str):
-        yield _fatal((*path, "function", "name"), "This tool has no `function.name`.", "Name it as a string.")
+        yield _fatal((*path, "function", "name"), "This tool has no `function.name`.", "Give its name as a string.")
     parameters = function.get("parameters")
     if parameters is not None and not isinstance(parameters, dict):
         said = f"`parameters` must be a JSON Schema object, not {_kind_of(parameters)} {shorten(parameters, 40)}."
         yield _fatal((*path, "function", "parameters"), said, 'Write `{"type": "object", "properties": {…}}`.')
     if "parameters" not in function and "input_schema" in tool | function:
-        yield Problem(path, "`input_schema` is Anthropic's name; here it is `function.parameters`.")
+        yield Problem(path, "`input_schema` is Anthropic's name; chat completions use `function.parameters`.")
 
 
 def _check_flags(body: JSONObject) -> Iterator[Problem]:
     if body.get("stream"):
-        yield Problem(("stream",), "Streamed and whole answers are both asked for anyway, and compared.")
+        yield Problem(("stream",), "Streamed and whole answers are both requested anyway, and compared.")
     if body.get("tool_choice") not in (None, "none") and not body.get("tools"):
         yield Problem(("tool_choice",), "`tool_choice` is given without `tools`; vLLM answers 400.")
     template_kwargs = body.get("chat_template_kwargs")
     if isinstance(template_kwargs, dict) and "add_generation_prompt" in template_kwargs:
         said = (
-            "vLLM ignores `add_generation_prompt` in `chat_template_kwargs`; the field of that name at the top counts."
+            "vLLM ignores `add_generation_prompt` in `chat_template_kwargs`; only the top-level field of "
+            "that name has an effect."
         )
         yield Problem(("chat_template_kwargs", "add_generation_prompt"), said)
 

@@ -69,7 +69,7 @@ def read_curl(text: str) -> Draft:
         raise _moved(error, text, word, offset, body) from None
     notices = [_moved_notice(notice, text, word, offset, body) for notice in reader.notices]
     notices += [
-        Notice("", f"The shell would have replaced `{name}`; it is kept as written.")
+        Notice("", f"The shell would have replaced `{name}`; it is kept unchanged.")
         for name in dict.fromkeys(word.expansions[:10])
     ]
     base_url = None
@@ -84,7 +84,7 @@ def _curl_words(text: str) -> tuple[Word, ...]:
         for index, word in enumerate(words):
             if word.text.lower().rpartition("/")[2] in ("curl", "curl.exe"):
                 return words[index + 1 :]
-    raise RequestError("The text names no curl command.", "Paste the whole command, from the word `curl` on.")
+    raise RequestError("The text contains no curl command.", "Paste the whole command, starting with the word `curl`.")
 
 
 def _collect(words: tuple[Word, ...]) -> _Command:
@@ -130,7 +130,7 @@ def _option(text: str) -> tuple[str | None, int | None]:
 def _refuse_file(option: str, body: str, text: str, word: Word) -> None:
     if body.startswith("@") and option != "--data-raw":
         name = "standard input" if body[1:] == "-" else f"the file {shorten(body[1:], 60)}"
-        raise _error(text, word, f"The curl command takes its body from {name}.", "Paste the JSON itself.")
+        raise _error(text, word, f"The curl command reads its body from {name}.", "Paste the JSON itself.")
 
 
 @dataclass(frozen=True, slots=True)

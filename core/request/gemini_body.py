@@ -46,7 +46,7 @@ def convert_gemini(value: JSONObject, work: BodyWork) -> None:
         elif isinstance(content, dict):
             _content(content, f"contents[{index}]", work, ids)
     if ids.count:
-        work.lose("contents", "Calls without ids were given `call_0`, `call_1` …, in the order of the calls.")
+        work.lose("contents", "Calls without ids were given `call_0`, `call_1` …, in order.")
     for name, option in value.items():
         if name not in ("model", "contents", "systemInstruction", "system_instruction"):
             _field(name, option, work)
@@ -87,7 +87,7 @@ def _content(content: JSONObject, place: str, work: BodyWork, ids: CallIds) -> N
         else:
             _other_part(part, f"{place}.parts[{index}]", texts, work)
         if _get(part, "thoughtSignature") is not None:
-            work.lose(f"{place}.parts[{index}]", "`thoughtSignature` has no place in a chat completion.")
+            work.lose(f"{place}.parts[{index}]", "`thoughtSignature` does not exist in chat completions.")
     if texts or (calls and role == "assistant"):
         only = as_object(texts[0]) if len(texts) == 1 else {}
         work.say(role, (only["text"] if only.get("type") == "text" else texts) if texts else None)
@@ -118,7 +118,7 @@ def _field(name: str, option: JSON, work: BodyWork) -> None:
         case "generationConfig" | "generation_config" | "config":
             _config(as_object(option), work)
         case _ if option not in (None, False, []):
-            work.lose(name, f"`{name[:40]}` has no place in a chat completion.")
+            work.lose(name, f"`{name[:40]}` does not exist in chat completions.")
         case _:
             pass
 
@@ -127,7 +127,7 @@ def _declared(tool: JSONObject, work: BodyWork) -> list[JSON]:
     declarations = objects_in(_get(tool, "functionDeclarations"))
     if not declarations:
         names = ", ".join(f"`{name[:40]}`" for name in list(tool)[:4])
-        work.lose("tools", f"A built-in tool, {names}, has no place in a chat completion.")
+        work.lose("tools", f"The built-in tool {names} does not exist in chat completions.")
     made: list[JSON] = []
     for declared in declarations:
         function: JSONObject = {name: declared[name] for name in ("name", "description") if name in declared}
@@ -158,7 +158,7 @@ def _tool_config(config: JSONObject, work: BodyWork) -> None:
     if isinstance(names, list) and len(names) == 1 and mode == "ANY":
         work.body["tool_choice"] = {"type": "function", "function": {"name": names[0]}}
     elif names:
-        work.lose("toolConfig", "`allowedFunctionNames` with several names has no place in a chat completion.")
+        work.lose("toolConfig", "`allowedFunctionNames` with several names does not exist in chat completions.")
 
 
 def _config(config: JSONObject, work: BodyWork) -> None:
@@ -177,4 +177,4 @@ def _config(config: JSONObject, work: BodyWork) -> None:
         if camel is not None:
             work.body[_CONFIG[camel]] = value
         elif not any(_get({name: value}, kind) is not None for kind in kinds) and value not in (None, False, []):
-            work.lose(f"generationConfig.{name}", f"`{name[:40]}` has no place in a chat completion.")
+            work.lose(f"generationConfig.{name}", f"`{name[:40]}` does not exist in chat completions.")

@@ -59,7 +59,7 @@ def read_javascript(text: str) -> Draft:
         RequestError: A value in it would have to be computed; says where.
     """
     if len(text) > MAX_CHARS:
-        raise RequestError(f"The snippet has {len(text):,} characters; of JavaScript at most {MAX_CHARS:,} are read.")
+        raise RequestError(f"The snippet has {len(text):,} characters; at most {MAX_CHARS:,} of JavaScript are read.")
     reader = _Reader(text)
     call = _CALL.search(text)
     address: str | None = None
@@ -151,7 +151,7 @@ class _Reader:
         at = self.blank(at)
         self._count += 1
         if depth > MAX_DEPTH or self._count > MAX_VALUES:
-            raise self.error(at, "The snippet's values grow too large, or are nested too deep.", path)
+            raise self.error(at, "The snippet's values are too large or nested too deeply.", path)
         self.places.setdefault(path, at)
         left, at = self._operand(at, path, depth, is_body=is_body)
         while True:
@@ -167,7 +167,7 @@ class _Reader:
     def _together(self, left: object, right: object, at: int, path: Path) -> JSON:
         if isinstance(left, str) and isinstance(right, str | int) and not isinstance(right, bool):
             return left + str(right)
-        raise self.error(at, "What this `+` gives cannot be known without running it.", path)
+        raise self.error(at, "The result of this `+` cannot be known without running the snippet.", path)
 
     def _operand(self, at: int, path: Path, depth: int, *, is_body: bool = False) -> tuple[object, int]:
         char = self.text[at : at + 1]
@@ -194,7 +194,7 @@ class _Reader:
             if self.text.startswith("...", at):
                 spread, at = self._expression(at + 3, path, depth + 1)
                 if not isinstance(spread, dict):
-                    raise self.error(at, "What is spread here is no object.", path)
+                    raise self.error(at, "The value spread here is not an object.", path)
                 members |= spread
             else:
                 at = self._member(members, at, path, depth)
@@ -210,7 +210,7 @@ class _Reader:
         after = self.blank(key.end())
         made = _MADE_SCHEMA.match(self.text, after) if not path and name in ("response_format", "text_format") else None
         if made is not None:
-            words = f"What `{made[1]}` makes is not read, and left out of the body."
+            words = f"The result of `{made[1]}` is not evaluated and was left out of the body."
             self.notices.append(Notice(name, words, *line_column(self.text, after)))
             return made.end()
         if not path and name == "model" and (left_out := self._unread_model(after)) is not None:
@@ -244,7 +244,7 @@ class _Reader:
             if self.text.startswith("...", at):
                 spread, at = self.value(at + 3, (*path, len(items)), depth + 1)
                 if not isinstance(spread, list):
-                    raise self.error(at, "What is spread here is no list.", path)
+                    raise self.error(at, "The value spread here is not a list.", path)
                 items += spread
             else:
                 item, at = self.value(at, (*path, len(items)), depth + 1)
@@ -264,7 +264,7 @@ class _Reader:
     def _closed(self, at: int, end: str, path: Path) -> int:
         at = self.blank(at)
         if self.text[at : at + 1] != end:
-            raise self.error(at, f"What stands before {shorten(self.text[at : at + 20])} cannot be read on.", path)
+            raise self.error(at, f"What precedes {shorten(self.text[at : at + 20])} could not be read.", path)
         return at + 1
 
     def _template(self, at: int, path: Path, depth: int) -> tuple[str, int]:
@@ -299,7 +299,7 @@ class _Reader:
         end = name.end()
         while (member := re.compile(r"\??\.([A-Za-z_$][\w$]*)(?!\s*\()").match(self.text, end)) is not None:
             if not isinstance(value, dict) or member[1] not in value:
-                raise self.error(at, f"The value of {shorten(self.text[at : member.end()], 60)} is not known.", path)
+                raise self.error(at, f"The value of {shorten(self.text[at : member.end()], 60)} is unknown.", path)
             value, end = value[member[1]], member.end()
         if self.text[self.blank(end) : self.blank(end) + 1] in ("(", "[", ".", "?"):
             raise self.error(at, f"The value of {shorten(self.text[at : end + 1], 60)}… has to be computed.", path)
@@ -308,13 +308,13 @@ class _Reader:
     def _given(self, name: str, at: int, path: Path, depth: int) -> object:
         """Return the value that a name was given last, above the place where it stands."""
         if name in self._open:
-            raise self.error(at, f"`{name}` is given by itself.", path)
+            raise self.error(at, f"`{name}` is given without a value.", path)
         self._names = self._names or Names(self.text)
         start = self._names.given(name, at)
         if start is None:
-            raise self.error(at, f"The snippet gives `{shorten(name, 80)}` no value that can be read.", path)
+            raise self.error(at, f"The snippet assigns no readable value to `{shorten(name, 80)}`.", path)
         if (changed := self._names.changed(name, start, at)) is not None:
-            raise self.error(changed, f"`{name}` is changed here; what it is then is not followed.", path)
+            raise self.error(changed, f"`{name}` is modified here; its later value is unknown.", path)
         self._open.append(name)
         try:
             value, end = self._expression(start, path, depth + 1)
@@ -322,7 +322,7 @@ class _Reader:
             self._open.pop()
         self._reread += end - start
         if self._reread > MAX_REREAD:
-            raise self.error(at, "The snippet's values grow too large.", path)
+            raise self.error(at, "The snippet's values are too large.", path)
         return value
 
     def _stringified(self, at: int, path: Path, depth: int, *, is_body: bool) -> tuple[object, int]:

@@ -41,13 +41,13 @@ _PYTHON_WORDS: dict[str, JSON] = {"True": True, "False": False, "None": None}
 _FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 _MENDED = {
-    "comma": "A comma before the closing bracket was left out; JSON allows none there.",
+    "comma": "A comma before the closing bracket was left out; JSON does not allow it.",
     "comment": "A comment was left out; JSON has none.",
-    "quotes": 'Quotes were read as `"`, the only ones JSON knows.',
-    "key": "A key without quotes was read as if it had them.",
+    "quotes": 'Typographic quotes were read as `"`, the only ones that JSON allows.',
+    "key": "A key without quotes was read as if it were quoted.",
     "python": "Python's `True`, `False` or `None` was read as JSON's `true`, `false` or `null`.",
-    "control": "A raw line break or control character inside a string was kept; JSON wants it escaped.",
-    "float": "`NaN` and `Infinity` are no JSON; vLLM reads them all the same, other servers refuse them.",
+    "control": "A raw line break or control character inside a string was kept; JSON requires it to be escaped.",
+    "float": "`NaN` and `Infinity` are not valid JSON; vLLM reads them, other servers refuse them.",
     "overflow": "This number is too large for a float and becomes `Infinity`.",
 }
 
@@ -86,8 +86,8 @@ class JsonText:
         self._skip_blank()
         if self._position < len(self._text):
             raise self._error(
-                f"Text goes on after the end of the JSON: {shorten(self._text[self._position :][:60], 40)}.",
-                "Paste one JSON value alone.",
+                f"Text follows the end of the JSON: {shorten(self._text[self._position :][:60], 40)}.",
+                "Paste only one JSON value.",
             )
         return value
 
@@ -117,7 +117,7 @@ class JsonText:
             self._path.append(key)
             if key in members:
                 path = show_path(self._path)
-                self._note(f"twice {path}", f"`{path}` occurs twice; the last one counts.", key_at)
+                self._note(f"twice {path}", f"`{path}` occurs twice; the last one is used.", key_at)
             members[key] = self._read_value()
             self._path.pop()
         return members
@@ -134,7 +134,7 @@ class JsonText:
     def _open(self) -> int:
         opened = self._position
         if len(self._path) >= MAX_DEPTH:
-            raise self._error(f"Values are nested more than {MAX_DEPTH} deep.", "No server reads such a request.")
+            raise self._error(f"Values are nested more than {MAX_DEPTH} deep.", "No server accepts this.")
         self._position += 1
         return opened
 
@@ -184,7 +184,7 @@ class JsonText:
         if "\\" in inner:
             inner = self._unescape(inner, start)
         if _SURROGATE.search(inner):
-            raise self._error("This string holds half of a surrogate pair, which is no character.")
+            raise self._error("This string contains an unpaired surrogate.")
         self._position = match.end()
         return inner
 
@@ -226,7 +226,7 @@ class JsonText:
                 return int(digits)
             except ValueError:
                 self._position = start
-                raise self._error(f"This number has {len(digits)} digits.", "No server reads such a number.") from None
+                raise self._error(f"This number has {len(digits)} digits.", "No server accepts this number.") from None
         value = float(digits)
         if math.isinf(value):
             self._mend("overflow", start)

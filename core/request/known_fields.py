@@ -66,7 +66,7 @@ BODY_FIELDS: Final = frozenset(BODY_KINDS) | frozenset(
 
 # Fields that vLLM ignores, with what was probably meant.
 BODY_ADVICE: Final = {
-    "extra_body": "The openai client would merge it into the body; in JSON, write its members at the top.",
+    "extra_body": "The openai client would merge it into the body; in JSON, write its members at the top level.",
     "enable_thinking": "Templates see it only inside `chat_template_kwargs`.",
     "thinking": "Templates see it only inside `chat_template_kwargs`.",
     "functions": "This is the older form; write `tools`.",

@@ -118,7 +118,7 @@ def _bind(body: JSONObject, layer: ast.Call, values: Values) -> None:
     elif method == "with_structured_output" and layer.args:
         schema = _literal(layer.args[0], values)
         if not isinstance(schema, dict):
-            raise Unreadable(layer.args[0], "The schema is no dict.")
+            raise Unreadable(layer.args[0], "The schema is not a dict.")
         _structure(body, schema, values.keywords(layer))
 
 
@@ -130,8 +130,8 @@ def _literal(node: ast.expr, values: Values) -> JSON:
         name = unreadable.node.id if isinstance(unreadable.node, ast.Name) else ""
         if not name:
             raise
-        said = f"LangChain makes the schema of `{name}` when it runs: write the dict, as"
-        raise Unreadable(unreadable.node, f"{said} `convert_to_openai_tool({name})` gives it.") from None
+        said = f"LangChain creates the schema of `{name}` when it runs: write the dict, as"
+        raise Unreadable(unreadable.node, f"{said} `convert_to_openai_tool({name})` returns it.") from None
 
 
 def _structure(body: JSONObject, schema: JSONObject, options: JSONObject) -> None:
@@ -178,7 +178,7 @@ def _messages(given: JSON, node: ast.expr) -> JSON:
     if isinstance(given, str):
         return [{"role": "user", "content": given}]
     if not isinstance(given, list):
-        raise Unreadable(node, "What is given to the model is neither a text nor a list of messages.")
+        raise Unreadable(node, "The input to the model is neither a string nor a list of messages.")
     return [_message(item, node) for item in given]
 
 
@@ -191,4 +191,4 @@ def _message(item: JSON, node: ast.expr) -> JSON:
         case dict() if isinstance(own := item.get("role"), str):
             return {**item, "role": _ROLES.get(own, own)}
         case _:
-            raise Unreadable(node, "One of the messages is neither a text, nor a pair, nor a message with a role.")
+            raise Unreadable(node, "One of the messages is neither a string, nor a pair, nor a message with a role.")

@@ -64,7 +64,7 @@ def _messages(messages: JSON, work: BodyWork) -> None:
             call_id = ids.of_call(function.get("name"), call.get("id"))
             work.call(call_id, function.get("name"), function.get("arguments", {}))
     if ids.count:
-        work.lose("messages", "Ollama's calls have no ids; `call_0`, `call_1` … were put in, in their order.")
+        work.lose("messages", "Ollama's calls have no ids; `call_0`, `call_1` … were added, in order.")
 
 
 def _with_images(content: JSON, message: JSONObject, index: int, work: BodyWork) -> JSON:
@@ -94,7 +94,7 @@ def _field(name: str, option: JSON, work: BodyWork) -> None:
             work.body["chat_template_kwargs"] = {"enable_thinking": bool(option)}
             work.lose("think", "`think` was read as the template's `enable_thinking`; some name it differently.")
         case _ if option not in (None, "", False, []):
-            work.lose(name, f"`{name}` has no place in a chat completion.")
+            work.lose(name, f"`{name}` does not exist in chat completions.")
         case _:
             pass
 
@@ -106,4 +106,4 @@ def _options(options: JSONObject, work: BodyWork) -> None:
         elif name == "num_ctx":
             work.lose("options.num_ctx", f"`num_ctx`, a context of {value} tokens, is a setting of the server.")
         else:
-            work.lose(f"options.{name}", f"`{name[:40]}` has no place in a chat completion.")
+            work.lose(f"options.{name}", f"`{name[:40]}` does not exist in chat completions.")

@@ -18,10 +18,8 @@ from prompt_debugger.core.request.gemini_body import convert_gemini, is_gemini_b
 from prompt_debugger.core.request.ollama_body import convert_ollama, is_ollama_body
 
 OTHER_APIS = {"messages": "Anthropic Messages", "responses": "OpenAI Responses"}
-SAME_BODY = "as a chat completion its body is the same."
-MODEL_LEFT_OUT = (
-    "The model's name is known only to who runs the snippet: it is left out, and a run asks the target's model."
-)
+SAME_BODY = "its body is the same as for chat completions."
+MODEL_LEFT_OUT = "The model's name is not in the snippet: it is left out, and a run uses the target's model."
 
 
 class Converted(NamedTuple):
@@ -74,7 +72,7 @@ def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, BodyW
     if "model" in value:
         body["model"] = value["model"]
     body = {**body, "messages": work.messages, **work.body}
-    lost = "nothing was left out" if not work.lost else "what it has no place for is named below"
+    lost = "nothing was left out" if not work.lost else "what does not exist there is listed below"
     said = Notice("", f"This is a body of {api}; it was read as a chat completion: {lost}.")
     return Converted(body, (said, *work.lost))
 
@@ -100,7 +98,7 @@ def _responses(value: JSONObject, work: BodyWork) -> None:
 
 def _item(item: JSON, place: str, work: BodyWork) -> None:
     if not isinstance(item, dict):
-        return work.lose(place, "This item is no object; it was left out.")
+        return work.lose(place, "This item is not an object; it was left out.")
     match item.get("type", "message"):
         case "message":
             content = item.get("content")
@@ -115,7 +113,7 @@ def _item(item: JSON, place: str, work: BodyWork) -> None:
                 {"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output", "")}
             )
         case other:
-            work.lose(place, f"An item of type `{str(other)[:40]}` has no place in a chat completion.")
+            work.lose(place, f"Items of type `{str(other)[:40]}` do not exist in chat completions.")
     return None
 
 
@@ -126,7 +124,7 @@ def _part(part: JSONObject, place: str, work: BodyWork) -> JSON:
         case "input_image":
             return {"type": "image_url", "image_url": {"url": part.get("image_url")}}
         case other:
-            work.lose(place, f"A part of type `{str(other)[:40]}` has no place in a chat completion.")
+            work.lose(place, f"Parts of type `{str(other)[:40]}` do not exist in chat completions.")
             return None
 
 
@@ -153,14 +151,14 @@ def _responses_option(name: str, option: JSON, work: BodyWork) -> None:
     elif name in _SAME:
         work.body[name] = option
     elif option not in (None, False, []):
-        work.lose(name, f"`{name}` has no place in a chat completion.")
+        work.lose(name, f"`{name}` does not exist in chat completions.")
 
 
 def _flat_tool(tool: JSON, index: int, work: BodyWork) -> JSON:
     if isinstance(tool, dict) and tool.get("type") == "function" and "function" not in tool:
         return {"type": "function", "function": {name: part for name, part in tool.items() if name != "type"}}
     kind = tool.get("type") if isinstance(tool, dict) else tool
-    work.lose(f"tools[{index}]", f"A built-in tool, `{str(kind)[:40]}`, has no place in a chat completion.")
+    work.lose(f"tools[{index}]", f"The built-in tool `{str(kind)[:40]}` does not exist in chat completions.")
     return None
 
 
@@ -197,7 +195,7 @@ def _anthropic_message(message: JSONObject, place: str, work: BodyWork) -> None:
     for index, block in enumerate(objects_in(content)):
         where = f"{place}.content[{index}]"
         if "cache_control" in block:
-            work.lose(where, "`cache_control` has no place in a chat completion.")
+            work.lose(where, "`cache_control` does not exist in chat completions.")
         match block.get("type"):
             case "text":
                 texts.append({"type": "text", "text": block.get("text", "")})
@@ -209,7 +207,7 @@ def _anthropic_message(message: JSONObject, place: str, work: BodyWork) -> None:
             case "image":
                 texts.append({"type": "image_url", "image_url": {"url": _image_url(block.get("source"))}})
             case other:
-                work.lose(where, f"A block of type `{str(other)[:40]}` has no place in a chat completion.")
+                work.lose(where, f"Blocks of type `{str(other)[:40]}` do not exist in chat completions.")
     if texts or (calls and role == "assistant"):
         work.say(role, _plain_text(texts) if texts else None)
     for block in calls:
@@ -222,9 +220,9 @@ def _blocks_text(value: JSON, place: str, work: BodyWork) -> JSON:
         return value
     blocks = objects_in(value)
     if any("cache_control" in block for block in blocks):
-        work.lose(place, "`cache_control` has no place in a chat completion.")
+        work.lose(place, "`cache_control` does not exist in chat completions.")
     if any(block.get("type") != "text" for block in blocks):
-        work.lose(place, "What is no text in it was left out.")
+        work.lose(place, "Everything that is not text was left out.")
     return "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
 
 
@@ -246,13 +244,11 @@ def _anthropic_option(name: str, option: JSON, work: BodyWork) -> None:
     elif name == "stop_sequences":
         work.body["stop"] = option
     elif name == "thinking":
-        work.lose(
-            "thinking", "`thinking` has no place in a chat completion; chat templates have switches of their own."
-        )
+        work.lose("thinking", "`thinking` does not exist in chat completions; chat templates have their own switches.")
     elif name in ("max_tokens", "temperature", "top_p", "top_k", "stream", "metadata"):
         work.body[name] = option
     elif option not in (None, False, []):
-        work.lose(name, f"`{name}` has no place in a chat completion.")
+        work.lose(name, f"`{name}` does not exist in chat completions.")
 
 
 def _anthropic_tool(tool: JSONObject, index: int, work: BodyWork) -> JSON:
@@ -263,7 +259,7 @@ def _anthropic_tool(tool: JSONObject, index: int, work: BodyWork) -> JSON:
         function["parameters"] = tool["input_schema"]
     for name in tool:
         if name not in ("name", "description", "input_schema", "type"):
-            work.lose(f"tools[{index}].{name}", f"`{name}` has no place in a chat completion.")
+            work.lose(f"tools[{index}].{name}", f"`{name}` does not exist in chat completions.")
     return {"type": "function", "function": function}
 
 

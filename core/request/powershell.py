@@ -69,7 +69,7 @@ class _Reader:
         """Return the value of the expression at a position, and where it ends."""
         at = self._blank(at)
         if depth > MAX_DEPTH:
-            raise self._error(at, "The snippet's values are nested too deep.")
+            raise self._error(at, "The snippet's values are nested too deeply.")
         value, at = self._operand(at, depth)
         piped = re.compile(r"\s*\|\s*ConvertTo-Json\b[^\n)|;]*", re.IGNORECASE).match(self.text, at)
         return value, at if piped is None else piped.end()
@@ -95,12 +95,12 @@ class _Reader:
     def _text(self, found: re.Match[str], at: int, *, is_plain: bool) -> str:
         if found.re is _HERE:
             if found[1] == '"' and "$" in found[2]:
-                raise self._error(at, "A variable inside this text is filled in when it runs.")
+                raise self._error(at, "A variable inside this text is filled in at run time.")
             return found[2]
         if is_plain:
             return found[1].replace("''", "'")
         if re.search(r"(?<!`)\$", found[1]):
-            raise self._error(at, "A variable inside this text is filled in when it runs.")
+            raise self._error(at, "A variable inside this text is filled in at run time.")
         return _ESCAPE.sub(lambda mark: _ESCAPED.get(mark[1], mark[1]) if mark[1] else '"', found[1])
 
     def _table(self, at: int, depth: int) -> tuple[JSONObject, int]:
@@ -137,7 +137,7 @@ class _Reader:
         """Return the value that a variable was given last, above the place where it stands."""
         given = [*re.compile(rf"\${re.escape(name)}\s*=(?!=)\s*", re.IGNORECASE).finditer(self.text, 0, at)]
         if not given:
-            raise self._error(at, f"The snippet gives `${name}` no value that can be read.")
+            raise self._error(at, f"The snippet assigns no readable value to `${name}`.")
         return self.value(given[-1].end(), depth + 1)[0]
 
     def _blank(self, at: int) -> int:

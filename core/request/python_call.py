@@ -99,9 +99,7 @@ def read_python(text: str) -> Draft:
     if is_too_large(value):
         raise RequestError(f"The snippet's values grow beyond {MAX_SIZE:,} characters.")
     for name in dict.fromkeys(reading.values.defaults_used):
-        reading.report(
-            "", f"The default that the snippet states for the environment variable `{name}` was taken.", None
-        )
+        reading.report("", f"The default value for the environment variable `{name}` was used.", None)
     for name, (made, node) in reading.values.placeholders.items():
         reading.report("", f"`{name}` gives a new value in every run: `{made}` stands for it.", node)
     base_url = _base_url(reading)
@@ -169,7 +167,9 @@ def _mutate(owner: ast.expr, method: str, call: ast.Call, reading: _Reading) -> 
                     container[key] = value
                     values.remember(container, key, values.place_of(named, (key,)) or call)
             case _, list() | dict(), _:
-                values.known[root] = Unreadable(call, f"What `.{method}(…)` leaves cannot be known without running it.")
+                values.known[root] = Unreadable(
+                    call, f"The effect of `.{method}(…)` cannot be known without running the snippet."
+                )
             case _:
                 pass
     except Unreadable as unreadable:
@@ -231,7 +231,7 @@ def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:
     positional = [ast.keyword(name, value) for name, value in zip(("model", "messages"), node.args, strict=False)]
     for keyword in [*positional, *node.keywords]:
         if keyword.arg in _TRANSPORT:
-            reading.report(keyword.arg, f"`{keyword.arg}` is for the client; it is no part of the body.", keyword.value)
+            reading.report(keyword.arg, f"`{keyword.arg}` is a client option, not part of the body.", keyword.value)
         if keyword.arg in _CLIENT_OPTIONS:
             continue
         try:
@@ -251,7 +251,7 @@ def _words_of_omitted(name: str | None, value: ast.expr) -> str | None:
     if name == "model":
         return MODEL_LEFT_OUT
     if name in ("response_format", "text_format") and isinstance(value, ast.Name):
-        return f"`{value.id}` is a Python class: its schema is not read, and left out of the body."
+        return f"`{value.id}` is a Python class: its schema was not read and was left out of the body."
     return None
 
 
@@ -265,10 +265,10 @@ def _with_extra_body(body: JSONObject, reading: _Reading) -> JSONObject:
     if not isinstance(extra, dict):
         line, column = (None, None) if node is None else reading.source.place(node)
         hint = "Write `extra_body={…}`."
-        raise RequestError("`extra_body` is no dict.", hint, line=line, column=column, field="extra_body")
+        raise RequestError("`extra_body` is not a dict.", hint, line=line, column=column, field="extra_body")
     for key, value in extra.items():
         if key in body:
-            reading.report(key, f"`extra_body` replaces the call's own `{key}`.", node)
+            reading.report(key, f"`extra_body` overrides the call's own `{key}`.", node)
         body[key] = value
         member = values.place_of(extra, (key,)) or node
         if member is not None:
@@ -313,8 +313,14 @@ def _value_without_call(reading: _Reading) -> JSON:
         if isinstance(reading.local_call, Unreadable):
             raise reading.source.error(reading.local_call, "messages")
         raise RequestError(
-            "The snippet holds no request: neither a call of `chat.completions.create(…)` nor a dict with `messages`.",
-            "Paste the call with what it needs, or the body as JSON; an `extra_body` alone has no messages to send.",
+            (
+                "The snippet contains no request: neither a call of `chat.completions.create(…)` nor a dict "
+                "with `messages`."
+            ),
+            (
+                "Paste the call with everything it needs, or the body as JSON; an `extra_body` alone has no "
+                "messages to send."
+            ),
         )
     return _with_extra_body(body, reading)
 

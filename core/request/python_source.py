@@ -105,6 +105,10 @@ def _parse(source: str, margin: int) -> ast.Module:
             return ast.parse(source)
     except SyntaxError as error:
         column = max(error.offset or 1, 1) + margin
-        raise RequestError(f"The snippet is no Python: {error.msg}.", line=error.lineno or 1, column=column) from None
+        raise RequestError(
+            f"The snippet is not valid Python: {error.msg}.", line=error.lineno or 1, column=column
+        ) from None
     except (ValueError, RecursionError, MemoryError):
-        raise RequestError("The snippet is no Python: it is nested too deep, or holds what is no text.") from None
+        raise RequestError(
+            "The snippet is not valid Python: it is nested too deeply, or contains invalid characters."
+        ) from None

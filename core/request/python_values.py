@@ -120,7 +120,7 @@ class Values:
 
     def _name(self, node: ast.Name) -> JSON:
         if node.id not in self.known:
-            raise Unreadable(node, f"The snippet gives the name `{node.id}` no value.")
+            raise Unreadable(node, f"The snippet does not assign a value to `{node.id}`.")
         value = self.known[node.id]
         if isinstance(value, Unreadable):
             raise value
@@ -178,7 +178,7 @@ class Values:
             value = self.value_of(part.value, depth + 1)
             if part.format_spec is not None or isinstance(value, (dict, list)):
                 raise Unreadable(
-                    part.value, "The text that this f-string field gives cannot be known without running it."
+                    part.value, "The value of this f-string field cannot be known without running the snippet."
                 )
             parts.append(self._text(part.value, repr(value) if part.conversion == ord("r") else str(value)))
         return "".join(parts)
@@ -288,7 +288,7 @@ class Values:
 
     def _checked_text(self, node: ast.expr, text: str) -> str:
         if _SURROGATE.search(text):
-            raise Unreadable(node, "This text holds half of a surrogate pair, which is no character.")
+            raise Unreadable(node, "This text contains an unpaired surrogate.")
         return text
 
     def _grow(self, node: ast.expr, size: int) -> None:

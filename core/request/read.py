@@ -36,8 +36,8 @@ _PYTHON = re.compile(
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JAVASCRIPT = re.compile(r"(?m)^([ \t]*)(?:import\b[^\n]{1,200}\bfrom\s*[\"']|(?:const|let|var)\s+[\w{\[])")
 _CALLS = (
-    "Read are calls of `chat.completions`, `responses` and `messages`, and a `fetch` or `axios.post` with its body. "
-    "Paste such a call, or the body as JSON."
+    "Supported are calls of `chat.completions`, `responses` and `messages`, and a `fetch` or `axios.post` "
+    "with its body. Paste one of these, or the body as JSON."
 )
 _FORMS = (
     "Paste the JSON of a chat completion body, a curl command, or a Python or JavaScript call of a client: openai, "
@@ -129,20 +129,20 @@ def _is_just(text: str, body: JSONObject) -> bool:
 def _unique(pairs: list[tuple[str, JSON]]) -> JSONObject:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("a name appears twice")
     return found
 
 
 def _check_text(text: str) -> None:
     if len(text) > MAX_CHARS:
         message = f"The pasted text has {len(text):,} characters; at most {MAX_CHARS:,} are read."
-        raise RequestError(message, "Shorten what does not matter, such as images in the messages.")
+        raise RequestError(message, "Shorten unimportant parts, such as images in the messages.")
     if not text.strip("\ufeff \t\r\n"):
         raise RequestError("Nothing was pasted.", _FORMS)
     odd = _SURROGATE.search(text)
     if odd is not None:
         line, column = line_column(text, odd.start())
-        raise RequestError("The text holds half of a surrogate pair, which is no character.", line=line, column=column)
+        raise RequestError("The text contains an unpaired surrogate.", line=line, column=column)
 
 
 def _blanked(text: str, fence: re.Match[str]) -> str:
@@ -169,15 +169,13 @@ def _read_draft(text: str) -> Draft:
                 raise
     elif not _PYTHON.search(text) and not start.startswith(("dict(", "(", "#", "//", "/*")):
         raise RequestError(
-            f"The text is none of the known forms; it begins with {shorten(start[:60], 50)}.", _FORMS, line=1, column=1
+            f"The text has no supported form; it begins with {shorten(start[:60], 50)}.", _FORMS, line=1, column=1
         )
     if start.startswith(("//", "/*")):
         return _read_literal(text)
     if (script := _JAVASCRIPT.search(text)) is not None and not _is_python(text):
         line, column = line_column(text, script.end(1))
-        raise RequestError(
-            "This is JavaScript, and none of its calls is one that is read.", _CALLS, line=line, column=column
-        )
+        raise RequestError("This is JavaScript, but it contains no supported call.", _CALLS, line=line, column=column)
     return _read_bounded_python(text)
 
 
@@ -224,7 +222,7 @@ def _read_python_instead(text: str, failure: RequestError) -> Draft:
 
 def _read_bounded_python(text: str) -> Draft:
     if len(text) > MAX_PYTHON_CHARS:
-        message = f"The snippet has {len(text):,} characters; of Python at most {MAX_PYTHON_CHARS:,} are read."
+        message = f"The snippet has {len(text):,} characters; at most {MAX_PYTHON_CHARS:,} of Python are read."
         raise RequestError(message, "Paste the body as JSON.")
     return read_python(text)
 
@@ -238,13 +236,11 @@ def _find_body(draft: Draft) -> _Found:
         return _Found({"messages": value}, (*notices, said), dropped=1)
     if not isinstance(value, dict):
         hint = _FORMS if not isinstance(value, list) else "Paste one request: an object with `messages`."
-        raise RequestError(f"A request is an object; this is {shorten(value)}.", hint, line=1, column=1)
+        raise RequestError(f"A request is an object, not {shorten(value)}.", hint, line=1, column=1)
     inner = value.get("request")
     if isinstance(inner, dict) and "messages" not in value:
         others = ", ".join(f"`{name[:40]}`" for name in list(value)[:20] if name != "request")
-        said = Notice(
-            "", f"The request was taken from the field `request`; not part of it: {others or 'nothing else'}."
-        )
+        said = Notice("", f"The request was taken from the field `request`; left out: {others or 'nothing else'}.")
         if (converted := convert_body(inner)) is not None:
             return _Found(converted.body, (*notices, said, *converted.notices), is_pasted=False)
         return _Found(inner, (*notices, said), prefix=("request",))

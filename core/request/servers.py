@@ -19,22 +19,22 @@ def base_of_url(url: str) -> tuple[str | None, tuple[str, ...]]:
     ('http://localhost:8000/v1', ())
     """
     if "$" in url or "{" in url or "`" in url:
-        return None, ("The server's address holds a shell variable; name the server yourself.",)
+        return None, ("The server's address contains a shell variable; give the server yourself.",)
     text = url if "://" in url else f"http://{url}"
     try:
         parts = urlsplit(text)
         port = parts.port
         host = parts.hostname
     except ValueError:
-        return None, ("The server's address cannot be read; name the server yourself.",)
+        return None, ("The server's address could not be read; give the server yourself.",)
     if parts.scheme not in ("http", "https") or not host:
-        return None, ("The server's address is none of http or https; name the server yourself.",)
+        return None, ("The server's address is neither http nor https; give the server yourself.",)
     said: list[str] = []
     version = _VERSION.search(parts.path)
     if version is not None:
         path, after = parts.path[: version.end()], parts.path[version.end() :]
         if after.rstrip("/") not in ("", "/chat/completions"):
-            said.append(f"The address is that of `{after[:40]}`; the request is read as one for `/chat/completions`.")
+            said.append(f"The address points to `{after[:40]}`; the request is read as one for `/chat/completions`.")
     else:
         path = _ENDPOINTS.sub("", parts.path).rstrip("/")
     shown = f"[{host}]" if ":" in host else host

@@ -75,7 +75,7 @@ def pack(value: object) -> bytes:
         with uncollected():
             pickle.Pickler(sink, protocol=5).dump(encode_value(value))
     except RecursionError:
-        raise UnknownValueError("it is nested too deep") from None
+        raise UnknownValueError("it is nested too deeply") from None
     sink.pieces[0] = sum(map(len, sink.pieces)).to_bytes(HEADER, "big")
     return b"".join(sink.pieces)
 

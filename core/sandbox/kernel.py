@@ -215,7 +215,7 @@ class Kernel:
     def _filter(self, libc: ctypes.CDLL, *, has_threads: bool, is_reading: bool) -> str:
         """Set the filter; return why not, "" if it is set."""
         if self.machine is None:
-            return f"the system calls of {os.uname().machine} are not known here"
+            return f"the system calls of {os.uname().machine} are not supported"
         rules = rules_for(os.getpid(), has_threads=has_threads, is_reading=is_reading)
         program = program_for(self.machine, rules)
         code = ctypes.create_string_buffer(program, len(program))
@@ -230,7 +230,7 @@ class Kernel:
         return os.strerror(ctypes.get_errno())
 
     def _nothing(self, part: str) -> Unlocked:
-        return Unlocked(part, f"{system_name()} has nothing of the kind")
+        return Unlocked(part, f"{system_name()} offers nothing comparable")
 
 
 PARTS: Final = ("memory", "privileges", "files", "calls")

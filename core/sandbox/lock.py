@@ -189,7 +189,7 @@ def _refuse_but_reading(readable: Readable) -> Callable[[str, tuple[object, ...]
         if event.startswith(refused):
             raise PermissionError(f"a sandbox does not allow {event}")
         if event == "open" and (_is_writing(args[1], args[2]) or not holds(args[0])):
-            raise PermissionError("a sandbox does not allow to open this file")
+            raise PermissionError("a sandbox does not allow opening this file")
         if event in ("os.listdir", "os.scandir") and not holds(args[0] or os.curdir):
             raise PermissionError(f"a sandbox does not allow {event}")
 

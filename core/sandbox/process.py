@@ -86,7 +86,7 @@ class SandboxProcess:
         try:
             frame = pack((*question, limits.cpu_s, limits.memory_mb))
         except UnknownValueError as error:
-            raise SandboxError(f"{what} cannot begin: {error}", limit="value") from None
+            raise SandboxError(f"{what} could not start: {error}", limit="value") from None
         try:
             self._wait_until_ready()
             unsent = memoryview(frame)
@@ -124,11 +124,11 @@ class SandboxProcess:
         except _TooMuchError as problem:
             self.kill()
             if problem.limit == "stopped":
-                raise SandboxError("the work was stopped", limit="stopped") from None
+                raise SandboxError("The work was stopped.", limit="stopped") from None
             said = (self._forkserver.last_words() + self._tail).decode("utf-8", "replace").strip().splitlines()
             last = f": {said[-1]}" if said else ""
             raise SandboxError(
-                f"the process to work in did not start, it {problem}{last}", _CANNOT_START, limit="start"
+                f"The sandbox process did not start, it {problem}{last}", _CANNOT_START, limit="start"
             ) from None
         self._is_ready = True
 
@@ -145,7 +145,7 @@ class SandboxProcess:
         try:
             answer = unpack(body)
         except UnknownValueError as error:
-            raise _TooMuchError(f"gave an answer that is none ({error})", "answer") from None
+            raise _TooMuchError(f"returned a malformed answer ({error})", "answer") from None
         assert isinstance(answer, tuple)
         return answer, unsent
 
@@ -198,7 +198,7 @@ class SandboxProcess:
 
 
 _CANNOT_START = (
-    "Nothing that strangers wrote is worked on outside such a process. See whether this Python can start others."
+    "Untrusted text is processed only in a separate process. Check whether this Python can start other processes."
 )
 
 
@@ -206,7 +206,7 @@ def cannot_start(error: OSError, forkserver: Forkserver | None = None) -> Sandbo
     """Return the error of a process that cannot be had at all."""
     said = b"" if forkserver is None else forkserver.last_words()
     reason = said.decode("utf-8", "replace").strip().rpartition("\n")[2] or error.strerror or type(error).__name__
-    return SandboxError(f"no process can be started to work in: {reason}", _CANNOT_START, limit="start")
+    return SandboxError(f"No sandbox process can be started: {reason}", _CANNOT_START, limit="start")
 
 
 class _TooMuchError(Exception):

@@ -239,7 +239,7 @@ def _value(job: _AnyJob, kind: object, value: object) -> object:
     if kind == "memory":
         message = f"{job.what} needed more than {job.limits.memory_mb:,} MB of memory"
         raise SandboxError(message, job.hint, limit="memory")
-    raise SandboxError(f"{job.what} failed: {value}", "This is a fault of the program: report it.", limit="fault")
+    raise SandboxError(f"{job.what} failed: {value}", "This is a bug in the program: please report it.", limit="fault")
 
 
 async def _in_thread(worker: Worker[WorkerProcess], work: Callable[[], object]) -> object:

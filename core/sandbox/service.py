@@ -115,7 +115,7 @@ def _packed(answer: tuple[object, ...], account: tuple[bool, float]) -> bytes:
     try:
         return pack((*answer, *account))
     except UnknownValueError as error:
-        return pack(("fault", f"the answer cannot travel: {error}", True, account[1]))
+        return pack(("fault", f"the answer cannot be sent: {error}", True, account[1]))
     except MemoryError:
         return pack(("memory", "", True, account[1]))
 

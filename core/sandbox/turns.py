@@ -22,7 +22,7 @@ from prompt_debugger.core.sandbox.workers import AnyProcess, Workers
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_STOPPED = "the work was stopped"
+_STOPPED = "The work was stopped."
 
 
 class _Waiting(Protocol):

@@ -69,7 +69,7 @@ def admit(cls: C) -> C:
     elif issubclass(cls, Enum) or _is_record(cls):
         _VALUES[_name(cls)] = cls
     else:
-        raise TypeError(f"{cls.__name__} is no record, enum or error")
+        raise TypeError(f"{cls.__name__} is not a record, enum or error")
     return cls
 
 
@@ -172,11 +172,11 @@ def decode_value(plain: object) -> object:
     if cls is list:
         return [decode_value(item) for item in cast("list[object]", plain)]
     if cls is not tuple:
-        raise UnknownValueError(f"{cls.__name__} is no plain value")
+        raise UnknownValueError(f"{cls.__name__} is not a plain value")
     tag, *parts = cast("tuple[object, ...]", plain)
     reader = _READERS.get(cast("str", tag))
     if reader is None:
-        raise UnknownValueError(f"{tag!r} is no kind of value")
+        raise UnknownValueError(f"{tag!r} is not a kind of value")
     return reader(*parts)
 
 
@@ -198,7 +198,7 @@ def _decode_set(plain: object) -> frozenset[object]:
 def _decode_record(name: object, plain: object) -> object:
     cls = _class(name)
     if issubclass(cls, Enum):
-        raise UnknownValueError(f"{name} is no record")
+        raise UnknownValueError(f"{name} is not a record")
     return cls(*_items(plain))
 
 
@@ -231,7 +231,7 @@ def _decode_error(name: object, attributes: object) -> DebuggerError:
     cls = _ERRORS.get(cast("str", name))
     state = decode_value(attributes)
     if cls is None or not isinstance(state, dict):
-        raise UnknownValueError(f"{name} is no error of ours")
+        raise UnknownValueError(f"{name} is not a known error")
     error = cls.__new__(cls)
     Exception.__init__(error, str(state.get("message")))
     vars(error).update({str(key): value for key, value in state.items()})
@@ -248,7 +248,7 @@ def _class(name: object) -> type:
 def _enum(name: object) -> type[Enum]:
     found = _class(name)
     if not issubclass(found, Enum):
-        raise UnknownValueError(f"{name} is no enum")
+        raise UnknownValueError(f"{name} is not an enum")
     return found
 
 

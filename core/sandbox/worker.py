@@ -88,7 +88,7 @@ class Worker(Generic[AnyProcess]):
             self.drop()
         with self._changing:
             if self._is_closed or self._is_stopped:
-                raise SandboxError(CLOSED if self._is_closed else "the work was stopped", limit="stopped")
+                raise SandboxError(CLOSED if self._is_closed else "The work was stopped.", limit="stopped")
             if self._process is None:
                 self._process = self._start(self.is_slow)
             return self._process

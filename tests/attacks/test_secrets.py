@@ -167,7 +167,7 @@ def test_what_a_body_holds_for_its_transport_is_covered(name: str) -> None:
 
 def test_a_tool_may_have_a_parameter_called_password() -> None:
     """A near miss: what describes a field is no secret."""
-    schema: JSONObject = {"properties": {"password": {"type": "string", "description": "of the user"}, "headers": {}}}
+    schema: JSONObject = {"properties": {"password": {"type": "string", "description": "user"}, "headers": {}}}
     body: JSONObject = {"tools": [{"type": "function", "function": {"name": "f", "parameters": schema}}]}
 
     assert redact_body(body) == body

@@ -47,7 +47,7 @@ CONTROLS = {
     "isolate": "\u2066x\u2069",
     "zero width": "a\u200bb",
     "line separator": "a\u2028b",
-    "line of its own": "x\nerror[PD999 forged] all is well",
+    "line": "x\nerror[PD999 forged] all is well",
 }
 MARKUP = {
     "link": "[click](https://evil.example)",

@@ -87,7 +87,7 @@ class DebuggerPage:
         )
 
     def aim_at(self, endpoint: str) -> None:
-        """Name an endpoint under Target."""
+        "Enter an endpoint under Target."
         field = self.page.get_by_label("Endpoint", exact=True)
         if not field.is_visible():
             self.page.locator("#pd-target button").first.click()

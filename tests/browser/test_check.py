@@ -86,7 +86,7 @@ def test_the_matrix_is_walked_by_keys_filtered_and_breaks_no_accessibility_rule(
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
     label = str(page.evaluate("document.activeElement.getAttribute('aria-label')"))
-    assert label == "reads_no_call, one-call: whole: does not; streamed: not tried"
+    assert label == "reads_no_call, one-call: whole: not returned correctly; streamed: not tried"
     assert "reads_no_call" in shown.inspector()
     assert violations(page, "#pd-panel-check", GRADIO_RULES) == []
     page.evaluate("document.body.classList.add('dark')")  # gradio's own buttons change slowly: our views alone

@@ -72,7 +72,7 @@ def test_before_there_are_two_runs_the_panel_says_how_to_get_them(loaded: Debugg
 def test_two_bundles_show_what_differs_stage_by_stage(compared: DebuggerPage) -> None:
     text = shown(compared)
 
-    assert "The requests differ in 1 field; the prompts part at token 18" in text
+    assert "The requests differ in 1 field; the prompts diverge at token 18" in text
     assert "only A has PD401" in text
     assert "tool parser" in compared.page.inner_text(".pd-comparison-part:has-text('Server and run') table")
     assert "messages[2] only in B" in " ".join(text.split())
@@ -107,7 +107,7 @@ def test_the_sides_can_be_chosen_and_swapped(compared: DebuggerPage) -> None:
 
     compared.page.get_by_label("Run B").select_option(label="after.json")
 
-    expect(compared.page.locator("#pd-comparison")).to_contain_text("are the same in all that both runs hold")
+    expect(compared.page.locator("#pd-comparison")).to_contain_text("identical in everything that both runs contain")
 
 
 def test_the_lists_hold_the_history(bare: DebuggerPage) -> None:

@@ -70,7 +70,7 @@ def test_what_is_no_json_is_left_as_it_is_in_one_sentence(bare: DebuggerPage) ->
 
     bare.page.get_by_role("button", name="Format", exact=True).click()
 
-    expect(status(bare)).to_have_text("This is no JSON, so it is left as it is.")
+    expect(status(bare)).to_have_text("This is not JSON, so it is left unchanged.")
     assert bare.request_text() == written
     assert violations(bare.page, "#pd-reading") == []
 
@@ -152,7 +152,7 @@ def test_a_file_takes_the_place_of_the_request(bare: DebuggerPage) -> None:
     expect(page.locator("#pd-notices")).to_contain_text("chat response")
 
     page.evaluate(DROP, {"name": "image.png", "bytes": [137, 80, 78, 71, 0, 1]})
-    expect(words).to_have_text("That file is no text.")
+    expect(words).to_have_text("That file is not text.")
     assert bare.request_text() == response
 
     page.locator("#pd-file").set_input_files({"name": "r.json", "mimeType": "application/json", "buffer": b"[]"})

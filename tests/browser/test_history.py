@@ -89,7 +89,7 @@ def test_runs_are_reopened_compared_renamed_saved_and_forgotten(bare: DebuggerPa
 
     for row in menu(bare).get_by_role("checkbox", name="Compare").all():
         row.check()
-    bare.page.get_by_role("button", name="Compare the two ticked").click()
+    bare.page.get_by_role("button", name="Compare the two selected").click()
     sides = bare.page.locator(".pd-comparison-side")
     expect(sides).to_have_count(2)
     expect(bare.page.locator("#pd-comparison")).to_contain_text("Oslo")
@@ -114,7 +114,7 @@ def test_no_key_is_kept_and_the_switch_keeps_nothing(bare: DebuggerPage) -> None
     bare.paste(CALL.format("Rome"))
     bare.run()
     bare.load()
-    expect(menu(bare)).to_contain_text("Nothing is kept")
+    expect(menu(bare)).to_contain_text("Runs are not kept")
     assert json.loads(bare.page.evaluate(KEPT))[2].keys() == {"pd-keep-nothing"}
 
 

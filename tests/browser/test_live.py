@@ -55,7 +55,7 @@ def test_what_was_typed_survives_a_reload_until_it_is_to_be_forgotten(bare: Debu
 
     bare.load()
     page.wait_for_function("document.querySelector('#pd-request .cm-content').innerText.includes('TYPED')")
-    expect(page.locator("#pd-notices")).to_contain_text("kept in this browser")
+    expect(page.locator("#pd-notices")).to_contain_text("restored from this browser")
 
     page.locator(".pd-help-button").click()
     page.locator(".pd-help-keep input").uncheck()

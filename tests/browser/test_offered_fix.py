@@ -43,7 +43,7 @@ def test_a_fix_that_cannot_be_tried_says_why(bare: DebuggerPage) -> None:
 
     fix = bare.page.locator(".pd-offered")
     expect(fix).to_have_attribute("data-state", "error")
-    expect(fix.locator(".pd-offered-told")).to_contain_text("there is no server to run against")
+    expect(fix.locator(".pd-offered-told")).to_contain_text("There is no server to run against.")
     expect(fix.locator(".pd-offered-state")).to_have_text("not tried")
     assert violations(bare.page, "#pd-panel-findings") == []
 

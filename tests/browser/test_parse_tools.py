@@ -91,7 +91,7 @@ def test_the_first_illegal_token_leads_to_the_token_and_to_the_rule(dropped: Deb
     ask(dropped, "constrained")
 
     view = dropped.page.locator("#pd-constrained")
-    expect(view).to_contain_text("would have been steered")
+    expect(view).to_contain_text("would have been changed")
     expect(view.locator(".pd-allowed").first).to_contain_text("functions.get_weather")
     assert "broken" not in view.inner_text().replace("not broken", "")
     view.locator(".pd-intervention .pd-jump").first.click()

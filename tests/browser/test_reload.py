@@ -77,7 +77,7 @@ def test_while_something_is_typed(bare: DebuggerPage) -> None:
     bare.load()
 
     wait_for_text(bare, REQUEST)
-    expect(bare.page.locator("#pd-notices")).to_contain_text("kept in this browser")
+    expect(bare.page.locator("#pd-notices")).to_contain_text("restored from this browser")
     expect(worked).to_have_value("")  # and not the case that the page begins with
 
 
@@ -186,7 +186,7 @@ def test_while_two_runs_stand_side_by_side(bare: DebuggerPage) -> None:
     run_output(bare, "Oslo", 2)
     for row in menu(bare).get_by_role("checkbox", name="Compare").all():
         row.check()
-    bare.page.get_by_role("button", name="Compare the two ticked").click()
+    bare.page.get_by_role("button", name="Compare the two selected").click()
     expect(bare.page.locator(".pd-comparison-side")).to_have_count(2)
 
     bare.load()

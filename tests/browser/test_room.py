@@ -246,7 +246,7 @@ def test_on_a_phone_a_tap_on_a_token_opens_the_inspector_and_a_button_closes_it(
 
     expect(loaded.page.locator("#pd-inspector")).to_be_in_viewport()
     assert is_whole(loaded, "#pd-inspector")
-    loaded.page.get_by_role("button", name="Let go of what is pinned").click()
+    loaded.page.get_by_role("button", name="Release the pin").click()
     expect(loaded.page.locator("#pd-inspector")).to_be_hidden()
 
 

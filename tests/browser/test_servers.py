@@ -104,7 +104,7 @@ def test_what_is_typed_as_target_opens_or_as_the_last_visit_comes_back_stays(bar
     bare.page.locator("#pd-target button").first.click()
     endpoint.fill("http://127.0.0.1:10/v1")
     bare.page.evaluate("release()")
-    expect(bare.page.locator("#pd-notices")).to_contain_text("Your last text, kept in this browser.")
+    expect(bare.page.locator("#pd-notices")).to_contain_text("Your last text, restored from this browser.")
     bare.page.evaluate(THREE_FRAMES)
     expect(endpoint).to_have_value("http://127.0.0.1:10/v1")
 

@@ -178,7 +178,7 @@ def test_a_pasted_bundle_opens_and_what_is_none_is_one_message_and_changes_nothi
     for text, words in (
         ("", "Nothing was pasted"),
         ("{]", "not valid JSON"),
-        (REQUEST, "this is a request"),
+        (REQUEST, "This is a request"),
         ('{"bundle": {"version": 7}}', "this program reads 2"),
     ):
         field.fill(text)
@@ -344,7 +344,7 @@ def test_a_report_that_was_tampered_with_runs_nothing(bare: DebuggerPage, tmp_pa
 
     bare.page.locator("#pd-file").set_input_files(path)
 
-    expect(bare.page.locator(".pd-share-status")).to_contain_text("did not arrive whole")
+    expect(bare.page.locator(".pd-share-status")).to_contain_text("did not arrive completely")
     assert bare.page.evaluate("globalThis.__ran") is None
 
 

@@ -136,7 +136,7 @@ def test_the_generation_prompt_and_kwargs_are_switches(opened: DebuggerPage) -> 
     expect(opened.page.locator("#pd-edited-status")).to_contain_text("163 tokens")
     opened.page.fill("#pd-template-kwargs input, #pd-template-kwargs textarea", "{")
     wait_for_edit(opened, "error")
-    expect(opened.page.locator("#pd-edited-status")).to_contain_text("kwargs are no JSON")
+    expect(opened.page.locator("#pd-edited-status")).to_contain_text("kwargs are not valid JSON")
 
 
 def test_a_token_shows_the_line_that_wrote_it(opened: DebuggerPage) -> None:
@@ -173,7 +173,7 @@ def test_probes_say_what_the_template_supports_and_follow_its_edits(bare: Debugg
     expect(bare.page.locator("#pd-probes tbody tr")).to_have_count(26)
     calls = bare.page.locator("tr[data-probe='tool-calls']")
     expect(calls).to_contain_text("changed")
-    expect(calls).to_contain_text("in place of its name")
+    expect(calls).to_contain_text("instead of its name")
     calls.get_by_role("button", name="template line").click()
     assert "call['id']" in template_state(bare, "state.doc.lineAt(state.selection.main.head).text")
 

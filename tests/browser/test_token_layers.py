@@ -217,8 +217,8 @@ def test_a_branch_that_was_not_taken_is_marked_and_said(template):
     template.page.hover("#pd-template [data-line='4']")
 
     assert "pd-skipped" in template.page.get_attribute("#pd-template [data-line='2']", "class")
-    assert "skipped, inside if thinking not taken, looked at once" in skipped.replace("\n", " ")
-    assert "if thinking not taken, looked at once" in tag.replace("\n", " ")
+    assert "skipped, inside if thinking not taken, evaluated once" in skipped.replace("\n", " ")
+    assert "if thinking not taken, evaluated once" in tag.replace("\n", " ")
     assert "skipped" not in template.inspector()
     mark = "getComputedStyle(document.querySelector('#pd-template [data-line=\"%d\"] .pd-code'), '::before').content"
     assert [template.page.evaluate(mark % line) for line in (1, 2, 3)] == ['"∅"', '"┆"', '"×1"']
@@ -294,7 +294,7 @@ def test_what_the_model_wrote_stands_above_what_was_returned(show):
     hard = page.page.locator(".pd-differs-hard", has_text="arguments")
     assert hard.locator("mark.pd-hard").all_inner_texts()[0].startswith(("Paris", "·"))
     assert page.page.locator(".pd-differs-soft").inner_text().split("\n")[0].startswith("content")
-    assert "white space differs, nothing else" in page.page.locator(".pd-differs-soft").inner_text()
+    assert "only whitespace differs" in page.page.locator(".pd-differs-soft").inner_text()
 
     hard.hover()
     assert page.page.locator(".pd-message .pd-lit").count() > 0

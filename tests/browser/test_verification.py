@@ -59,7 +59,7 @@ def test_two_verifications_are_plotted_beside_each_other(bare: DebuggerPage, mad
     page = bare.page
 
     expect(page.locator("#pd-verification svg").first).to_contain_text("answers with a fault")
-    page.get_by_text("At fault here, not there: 2 rows").click()
+    page.get_by_text("Faults here, not there: 2 rows").click()
     expect(page.get_by_role("button", name="row 10").first).to_be_visible()
     page.evaluate("document.body.classList.add('dark')")
     assert violations(page, "#pd-verification") == []

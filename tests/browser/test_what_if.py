@@ -138,7 +138,7 @@ def test_a_number_of_prompt_tokens_is_explained_or_a_tie_and_what_is_no_number_i
     try_switches(bare)
     count = int(bare.page.inner_text("#pd-switches .pd-bench-sentence").split()[0])
     count_tokens(bare, str(count + 1))
-    expect(sentence).to_contain_text("cannot tell them apart")
+    expect(sentence).to_contain_text("cannot distinguish them")
     assert bare.page.locator("#pd-token-count tr.pd-exact").count() > 1
 
 

@@ -98,7 +98,7 @@ test("what was typed comes back, and counts as an edit", async () => {
   await after(() => pd.keepText("typed"));
   const { text, notices } = await restore();
   assert.equal(text, "typed");
-  assert.match(notices, /kept in this browser/);
+  assert.match(notices, /restored from this browser/);
   assert.equal(edits, 1);
 });
 

@@ -14,6 +14,6 @@ test("text is read, of whatever kind", () => {
 test("what is too long, empty or no text is not, and it is said", () => {
   assert.match(refusal(8_000_001, ""), /9 MB; at most 8/);
   assert.match(refusal(0, " \n"), /empty/);
-  assert.match(refusal(4, "\u0000\u0001"), /no text/);
-  assert.match(refusal(9, "PK\ufffd\ufffd"), /no text/);
+  assert.match(refusal(4, "\u0000\u0001"), /not text/);
+  assert.match(refusal(9, "PK\ufffd\ufffd"), /not text/);
 });

@@ -67,7 +67,7 @@ test("a name of one's own stands on it, comes back with it, and can be changed",
   assert.equal(name.value, "the big one");
   name.value = "me@home";
   save.click();
-  assert.match(words.textContent, /seems to hold a key/);
+  assert.match(words.textContent, /seems to contain a key/);
   assert.equal(pd.savedServers()[0].name, "the big one");
 });
 

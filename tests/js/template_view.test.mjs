@@ -29,7 +29,7 @@ test("what happened at a branch is said in words", () => {
   const words = (kind, runs, skips) => pd.branchWords({ kind, expression: "e", runs, skips })[1];
 
   assert.equal(words("if", 3, 1), "taken 3 times, passed over once");
-  assert.equal(words("if", 0, 2), "not taken, looked at 2 times");
+  assert.equal(words("if", 0, 2), "not taken, evaluated 2 times");
   assert.equal(words("if", 0, 0), "not reached");
   assert.equal(words("for", 4, 1), "went round 4 times, empty once");
   assert.equal(words("macro", 1, 0), "called once");

@@ -47,12 +47,12 @@ def test_a_docstring_without_a_heading_is_refused_with_its_file(monkeypatch: pyt
 
 def test_make_docs_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def refuse() -> None:
-        raise PluginError("the docstring of `x.py` has no text under `Bad:`", "Its headings are these.")
+        raise PluginError("The docstring of `x.py` has no text under `Bad:`.", "Its headings are these.")
 
     monkeypatch.setattr(rule_docs, "write_pages", refuse)
 
     assert rule_docs.main([]) == 2
-    assert capsys.readouterr().err == "the docstring of `x.py` has no text under `Bad:`. Its headings are these.\n"
+    assert capsys.readouterr().err == "The docstring of `x.py` has no text under `Bad:`. Its headings are these.\n"
 
 
 @pytest.mark.parametrize("code", rule_pages())

@@ -29,13 +29,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--port", type=int, default=_PORT, help=f"port to listen on, 0 for any free one (default: {_PORT})"
     )
     parser.add_argument(
-        "--host-name", action="append", default=[], metavar="NAME", help="a name that clients call it by, repeatable"
+        "--host-name",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="additional host name that clients use for it, repeatable",
     )
     parser.add_argument(
         "--out",
         default=_FOLDER,
         metavar="DIR_OR_FILE.jsonl",
-        help=f"a folder that gets a file per exchange, or a file that gets a line (default: {_FOLDER})",
+        help=f"folder for one file per exchange, or file for one line per exchange (default: {_FOLDER})",
     )
     parser.add_argument(
         "--json", action="store_true", help="print JSON lines: one with base_url, then one per exchange"
@@ -48,14 +52,14 @@ def _run(options: argparse.Namespace) -> int:
 
     def ready(base_url: str, upstream: str) -> None:
         printer.print(_ready_json(base_url, upstream, options.out) if options.json else base_url)
-        log(f"Passing everything on to {upstream}; exchanges are kept in {options.out}. Ctrl-C ends it.")
+        log(f"Forwarding everything to {upstream}; exchanges are saved in {options.out}. Press Ctrl-C to end.")
         if not is_loopback(options.host):
             log(
-                f"Warning: others on the network can reach {options.host}: they can use the server through it, and "
-                "what they send is kept here."
+                f"Warning: others on the network can reach {options.host}: they can use the server through "
+                "it, and what they send is saved here."
             )
         if not may_carry_key(upstream):
-            log(f"Warning: {upstream} is not encrypted: keys that clients send go there in clear.")
+            log(f"Warning: {upstream} is not encrypted: keys that clients send are transmitted in clear text.")
 
     def told(outcome: Outcome) -> None:
         if outcome.failure is not None:

@@ -109,7 +109,7 @@ def answer_line(line: bytes, number: int, answer: Answer) -> Answered:
     except DebuggerError as error:
         return answered({"id": case_id, "error": error.to_json()})
     except Exception as error:  # noqa: BLE001 - a fault of ours costs one line, not the millions behind it
-        fault = DebuggerError(f"this program failed on line {number}: {type(error).__name__}: {error}")
+        fault = DebuggerError(f"This program failed on line {number}: {type(error).__name__}: {error}")
         return answered({"id": case_id, "error": fault.to_json()})
 
 
@@ -124,14 +124,14 @@ def refuse_line(line: bytes, number: int, error: DebuggerError) -> Answered:
 def _read_case(line: bytes, number: int) -> JSONObject:
     if len(line) > MAX_LINE_BYTES:
         most = f"{MAX_LINE_BYTES >> 20} MB"
-        raise RequestError(f"Line {number} is longer than {most}, the most that is read.", line=number)
+        raise RequestError(f"Line {number} is longer than {most}, the limit.", line=number)
     try:
         # `json` finds out the encoding of bytes anew each time; so begins nothing but UTF-8.
         case = json.loads(line.decode("utf-8", "surrogatepass") if line.startswith(b'{"') else line)
     except (ValueError, RecursionError) as error:  # a lone byte that is no UTF-8 is a ValueError, too
-        raise RequestError(f"line {number} is not JSON: {error}", line=number) from None
+        raise RequestError(f"Line {number} is not JSON: {error}", line=number) from None
     if not isinstance(case, dict):
-        raise RequestError(f"line {number} is not a JSON object", line=number)
+        raise RequestError(f"Line {number} is not a JSON object.", line=number)
     return case
 
 

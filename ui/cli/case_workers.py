@@ -197,7 +197,7 @@ class _Slot:
             return self._ask(Chunk(number, (line,)), self._limits.line_s)
         except _WorkerDiedError as death:
             self._drop()
-            error = EngineError(f"a worker process {death} while it read line {number}")
+            error = EngineError(f"A worker process {death} while it read line {number}.")
             return refuse_line(line, number, error)
 
     def _ask(self, chunk: Chunk, limit_s: float) -> Answered:
@@ -213,14 +213,14 @@ class _Slot:
             return running
         with self._changing:
             if self._is_closed:
-                raise EngineError("the workers were closed")
+                raise EngineError("The workers were closed.")
             worker = _Worker(self._kinds[is_locked], self._limits, self._wait, is_locked=is_locked)
             self._workers[is_locked] = worker
         try:
             worker.wait_until_ready()
         except _WorkerDiedError as death:
             self._drop()
-            raise EngineError(f"a worker process {death} before it could read a line", "Try `--jobs 1`.") from None
+            raise EngineError(f"A worker process {death} before it could read a line.", "Try `--jobs 1`.") from None
         return worker
 
     def _drop(self) -> None:

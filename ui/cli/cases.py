@@ -103,7 +103,7 @@ def _answer_here(chunk: Chunk, answer: Answer, cpu_s: float) -> Answered:
             allow_cpu(cpu_s)
             return answer(case)
         except _TimeUp:
-            raise EngineError(f"the line took more than {cpu_s:g} s of processor time and was given up") from None
+            raise EngineError(f"The line took more than {cpu_s:g} s of processor time and was stopped.") from None
         finally:
             allow_cpu(0)
 

@@ -66,31 +66,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model",
         nargs="?",
         metavar="MODEL",
-        help="folder, hub id (org/model@revision), template file, or URL of a server",
+        help="folder, Hub id (org/model@revision), template file, or URL of a server",
     )
-    parser.add_argument("--chat-template", metavar="FILE", help="Jinja file that wins over the model's own template")
-    parser.add_argument("--tokenizer", metavar="DIR", help="folder or hub id of the model that a server serves")
+    parser.add_argument("--chat-template", metavar="FILE", help="Jinja file that overrides the model's own template")
+    parser.add_argument("--tokenizer", metavar="DIR", help="folder or Hub id of the model that the server serves")
     parser.add_argument(
         "--api-key-env",
         metavar="NAME",
         help="environment variable that holds the server's key (default: OPENAI_API_KEY)",
     )
-    parser.add_argument("--tool-parser", metavar="NAME", help="check this tool parser alone (default: all)")
-    parser.add_argument("--reasoning-parser", metavar="NAME", help="check this reasoning parser alone (default: all)")
+    parser.add_argument("--tool-parser", metavar="NAME", help="check only this tool parser (default: all)")
+    parser.add_argument("--reasoning-parser", metavar="NAME", help="check only this reasoning parser (default: all)")
     own = parser.add_mutually_exclusive_group()
     own.add_argument("--parser-file", metavar="FILE.py", help="check the tool parsers that this plugin registers")
     own.add_argument("--parser-module", metavar="MODULE", help="check the tool parsers that this module registers")
     parser.add_argument(
-        "--release", metavar="VERSION", help="vLLM whose parsers are asked (default: the installed one)"
+        "--release", metavar="VERSION", help="vLLM release whose parsers are checked (default: the installed one)"
     )
     parser.add_argument("--thorough", action="store_true", help="more answers, and many more chunkings")
-    parser.add_argument("--watch", action="store_true", help="check again whenever parser file or template change")
-    parser.add_argument("--lock", metavar="FILE", help="write what was found, to compare a later check with")
+    parser.add_argument("--watch", action="store_true", help="check again whenever the parser file or template changes")
+    parser.add_argument("--lock", metavar="FILE", help="write the results, for comparison with a later check")
     parser.add_argument(
         "--against",
         metavar="LOCK|MODEL",
-        help="say what has changed since this lock, or what is different from another model, revision or template; "
-        "exit 1 if for the worse",
+        help=(
+            "report what has changed since this lock, or what differs from another model, revision or "
+            "template; exit 1 if it got worse"
+        ),
     )
     parser.add_argument("--cases", metavar="FILE.jsonl", help="write failing cells as cases for `parse --cases`")
     parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit XML")
@@ -100,7 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     if not options.model and not options.chat_template:
-        raise RequestError("there is nothing to check", "Name a model or a template, or give --chat-template.")
+        raise RequestError("There is nothing to check.", "Give a model or a template, or --chat-template.")
     with ExitStack() as stack:
         engines = _engines(options, stack)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="prompt-debugger-check-")))
@@ -117,7 +119,7 @@ def _watch(options: argparse.Namespace, engines: Sequence[VllmEngine], folder: P
             _check_once(options, engines, folder / f"parsers_{number}.py")
         except DebuggerError as error:  # such as a file that is half written
             report_error(error, as_json=options.json)
-        log("Waiting for a change; Ctrl+C ends.")
+        log("Waiting for a change; press Ctrl-C to end.")
         while _stamps(options) == before:
             time.sleep(_LOOK_S)
         seen = None
@@ -148,7 +150,7 @@ def _is_server(options: argparse.Namespace) -> bool:
 def _load(options: argparse.Namespace, key: str | None) -> CheckedModel:
     if not _is_server(options):
         if options.tokenizer:
-            raise RequestError("--tokenizer is for a server as MODEL", "Name the folder itself as MODEL.")
+            raise RequestError("--tokenizer is only for a server as MODEL.", "Give the folder itself as MODEL.")
         return load_model(options.model, template_file=options.chat_template)
     return asyncio.run(load_served(Place(options.model, key, options.tokenizer, options.chat_template)))
 
@@ -183,8 +185,8 @@ def _wanted(options: argparse.Namespace, engines: Sequence[VllmEngine], copy: Pa
         tools = tools or names[0]
         if not tools:
             raise EngineError(
-                f"{named!r} registers no tool parser that vLLM does not have.",
-                "Call `ToolParserManager.register_module` in it, with a name of its own.",
+                f"{named!r} registers no tool parser that vLLM does not already have.",
+                "Call `ToolParserManager.register_module` in it, with a new name.",
             )
     file = str(module_file(options.parser_module)) if options.parser_module else options.parser_file or ""
     return Wanted(tools, options.reasoning_parser, options.thorough, file)
@@ -199,8 +201,8 @@ def _engines(options: argparse.Namespace, stack: ExitStack) -> list[VllmEngine]:
         installed = asyncio.run(engines[0].parsers()).version.partition("+")[0]
         if installed != options.release:
             raise EngineError(
-                f"vLLM {options.release} is neither installed nor among the releases fetched before.",
-                f"Fetch it with `python -m prompt_debugger.core.parse.engines {options.release}`.",
+                f"vLLM {options.release} is neither installed nor among the releases already downloaded.",
+                f"Download it with `python -m prompt_debugger.core.parse.engines {options.release}`.",
             )
     return engines
 

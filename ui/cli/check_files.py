@@ -65,7 +65,7 @@ def module_file(module: str) -> Path:
     if found is None or found.origin is None or not found.origin.endswith(".py"):
         raise EngineError(
             f"There is no Python module {module!r} in this folder or on the path.",
-            "Run the command where `python -c 'import …'` finds it, or name the file with --parser-file.",
+            "Run the command where `python -c 'import …'` finds it, or give the file with --parser-file.",
         )
     return Path(found.origin)
 

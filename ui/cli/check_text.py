@@ -44,7 +44,7 @@ def _head(check: Check) -> Iterator[str]:
     yield f"{check.model.name}: {_VERDICTS[chosen.verdict]} with vLLM {check.release} ({vocabulary})"
     commands = serve_commands(check)
     for one in commands.values():
-        yield f"\n  {one.command}" + ("" if one.is_tried else "   # not tried here")
+        yield f"\n  {one.command}" + ("" if one.is_tried else "   # not tested here")
         for flag in one.flags if one.is_tried else ():
             yield f"      {' '.join(flag.words)}: {flag.reason}"
     if commands:
@@ -54,7 +54,7 @@ def _head(check: Check) -> Iterator[str]:
     for reason in chosen.reasons[:_PROBLEMS]:
         yield f"  {reason}"
     if (plugin := plugin_commands(check)) is not None:
-        yield "  The way out, this program's own reader as a plugin:"
+        yield "  Alternative, Prompt Debugger's own reader as a plugin:"
         yield from (f"    {command}" for command in (plugin.write, plugin.check, plugin.serve))
     yield from _smallest_split(check)
     yield from _smallest_answers(check)
@@ -96,8 +96,8 @@ def _matrix(check: Check) -> Iterator[str]:
     width = max(len(name) for name in rows[:_ROWS]) - len("vllm:")
     yield ""
     yield (
-        f"answers × parsers: {_RIGHT} comes back, {_STREAMED_WRONG} not in every chunking, {_WRONG} does not, "
-        f"{_NOT_ASKED} not asked"
+        f"answers × parsers: {_RIGHT} returned correctly, {_STREAMED_WRONG} not in every chunking, {_WRONG} "
+        f"not returned correctly, {_NOT_ASKED} not tested"
     )
     for index, name in enumerate(answers):
         yield f"  {' ' * width}  {'| ' * index}{name}"

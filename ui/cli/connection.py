@@ -16,11 +16,15 @@ def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="'NAME: VALUE'",
-        help="a header to send to --endpoint with every request, such as a gateway's; may be repeated, or be a JSON "
-        "object; its value is kept nowhere",
+        help=(
+            "header to send to --endpoint with every request, for example for a gateway; may be repeated, or "
+            "be a JSON object; its value is never saved"
+        ),
     )
     parser.add_argument(
-        "--ca-file", metavar="FILE", help="certificates (PEM) to trust besides the public ones, for an https --endpoint"
+        "--ca-file",
+        metavar="FILE",
+        help="certificates (PEM) to trust in addition to the public ones, for an https --endpoint",
     )
 
 

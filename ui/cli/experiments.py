@@ -25,17 +25,21 @@ from prompt_debugger.ui.cli.output import print_text
 
 def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--what-if", action="store_true", help="try every switch on this request: what does it change?")
+    parser.add_argument(
+        "--what-if", action="store_true", help="try every switch on this request: what does each change?"
+    )
     parser.add_argument(
         "--prompt-tokens", type=int, metavar="N", help="a server counted N prompt tokens: which render explains it?"
     )
     parser.add_argument(
-        "--turns", action="store_true", help="where does a prompt stop beginning with the one before it, and why?"
+        "--turns",
+        action="store_true",
+        help="where does a prompt stop being a continuation of the previous one, and why?",
     )
     parser.add_argument(
         "--probe",
         action="store_true",
-        help="what does the template support? needs no REQUEST; renders requests of ours",
+        help="what does the template support? needs no REQUEST: it renders our own test requests",
     )
 
 
@@ -108,9 +112,9 @@ def _turn_lines(report: TurnReport) -> Iterator[str]:
     for turn in report.turns:
         place = f"after messages[{turn.message_index}]"
         if turn.failure is not None:
-            yield f"{place}: no prompt to compare, {turn.failure.message}"
+            yield f"{place}: no prompt to compare. {turn.failure.message}"
         elif turn.broken is None:
-            yield f"{place}: the next prompt goes on where the model ended ({turn.kept} {report.unit}s kept)"
+            yield f"{place}: the next prompt continues where the model ended ({turn.kept} {report.unit}s kept)"
         else:
             broken = turn.broken
             yield f"{place}: breaks at {report.unit} {broken.first}, {broken.lost} lost. {broken.cause.sentence}"

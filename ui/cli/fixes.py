@@ -22,7 +22,9 @@ from prompt_debugger.ui.cli.output import log, read_input
 def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "--experiments", action="store_true", help="change what each finding blames, run again, and say what it fixes"
+        "--experiments",
+        action="store_true",
+        help="change what each finding blames, run again, and report what fixes it",
     )
     parser.add_argument(
         "--try",
@@ -37,7 +39,7 @@ def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--margin",
         action="store_true",
-        help="ask for log probabilities, and say how likely a call was where one could have begun",
+        help="request log probabilities, and show how likely a call was where one could have begun",
     )
     parser.add_argument("--samples", type=int, default=1, metavar="N", help="runs of each variant (default: 1)")
     parser.add_argument("--budget", type=int, metavar="N", help="runs at most, over all variants")
@@ -122,4 +124,4 @@ def _fix_lines(code: str, fix: OfferedFix) -> Iterator[str]:
     yield from (f"    {line}" for line in (fix.diff or fix.client).splitlines())
     if fix.prompt_difference is not None:
         change = fix.prompt_difference
-        yield f"    prompt: {change.removed} tokens go, {change.added} come, from token {change.first} on"
+        yield f"    prompt: {change.removed} tokens removed, {change.added} added, from token {change.first} on"

@@ -20,7 +20,7 @@ def splits_to_terminal(outcomes: Mapping[str, VllmOutcome]) -> str:
         elif not failing:
             lines.append(f"  {name}: the same message in all {len(outcome.trials)}")
         else:
-            lines.append(f"  {name}: another message in {len(failing)} of {len(outcome.trials)}: {_names(failing)}")
+            lines.append(f"  {name}: a different message in {len(failing)} of {len(outcome.trials)}: {_names(failing)}")
             lines.append(f"    smallest: {outcome.first_unequal}")
             lines += _deltas(outcome)
     return "\n".join(lines) + "\n"
@@ -34,8 +34,8 @@ def releases_to_terminal(table: ReleaseTable) -> str:
         found = f"calls {', '.join(names)}" if names else "no call"
         lines.append(f"  {row.version:10} {row.error or found}")
     for call in table.calls:
-        lines += [f"  {call.name} vanishes in {after}; {before} still takes it" for before, after in call.vanishes_in]
-        lines += [f"  {call.name} appears in {after}; {before} does not take it" for before, after in call.appears_in]
+        lines += [f"  {call.name} disappears in {after}; {before} still reads it" for before, after in call.vanishes_in]
+        lines += [f"  {call.name} appears in {after}; {before} does not read it" for before, after in call.appears_in]
     return "\n".join(lines) + "\n"
 
 

@@ -19,16 +19,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "evidence",
         metavar="FILE",
         nargs="+",
-        help="file with what was copied, or - for standard input; several are pieces of one run",
+        help="file with what was copied, or - for standard input; several files are parts of one run",
     )
-    parser.add_argument("--request", metavar="FILE", help="file with the request, where FILE is what was answered")
+    parser.add_argument("--request", metavar="FILE", help="file with the request, if FILE is the answer")
     parser.add_argument("--prompt", metavar="FILE", help="file with the prompt that the model read")
     parser.add_argument(
         "--as",
         dest="form",
         choices=[form.value.replace(" ", "-") for form in Form],
         metavar="FORM",
-        help="what to take it for instead of looking: " + ", ".join(form.value.replace(" ", "-") for form in Form),
+        help="what to read it as instead of auto-detecting: "
+        + ", ".join(form.value.replace(" ", "-") for form in Form),
     )
     parser.add_argument(
         "--row", type=int, default=1, metavar="N", help="which line, or which recorded exchange, from 1"

@@ -30,12 +30,14 @@ def add_environment_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--install",
         action="store_true",
-        help="install vLLM and PyTorch, builds for CPU, into an environment of their own; the same again goes on "
-        "where an interrupted one ended",
+        help=(
+            "install vLLM and PyTorch, builds for CPU, into a separate environment; run it again to continue "
+            "an interrupted installation"
+        ),
     )
     group.add_argument("--uninstall", action="store_true", help="remove that environment")
-    group.add_argument("--where", action="store_true", help="print its folder, and whether it is there")
-    parser.add_argument("--into", type=Path, metavar="DIR", help="its folder, in place of the usual one")
+    group.add_argument("--where", action="store_true", help="print its folder, and whether it exists")
+    parser.add_argument("--into", type=Path, metavar="DIR", help="its folder, instead of the default one")
 
 
 def is_about_environment(options: argparse.Namespace) -> bool:
@@ -93,7 +95,7 @@ def _where(home: Path, *, as_json: bool) -> int:
     if environment is not None:
         log(f"vLLM {environment.vllm}, installed on {environment.made_on}, {folder_bytes(home) / 1e6:,.0f} MB")
     else:
-        log("An installation was begun: `lab --install` goes on." if home.exists() else "Not installed.")
+        log("An installation was started: `lab --install` continues it." if home.exists() else "Not installed.")
     print_text(f"{home}\n")
     return 0
 

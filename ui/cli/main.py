@@ -79,7 +79,7 @@ def _fault_of_ours(error: Exception) -> DebuggerError:
     sys.stderr.write(redact_text("".join(traceback.format_exception(error))))
     return DebuggerError(
         f"This program failed: {type(error).__name__}: {error}.",
-        "This is a defect of Prompt Debugger: report it with the lines above and the output of `--version`.",
+        "This is a bug in Prompt Debugger: please report it with the lines above and the output of `--version`.",
     )
 
 
@@ -105,7 +105,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="prompt-debugger",
-        description="See what a chat request becomes: prompt, completion, message, and where it got lost.",
+        description="See what a chat request becomes: prompt, completion, message, and where something got lost.",
     )
     parser.add_argument("--version", action="store_true", help="print the versions that a bug report needs")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

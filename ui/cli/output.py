@@ -100,7 +100,7 @@ def machine_fault(error: BaseException) -> DebuggerError | None:
     if fault is not None or not isinstance(error, OSError):
         return fault
     named = "" if error.filename is None else f" ({str(error.filename)!r})"
-    return RequestError(f"The system refused what was asked{named}: {error.strerror or error}.")
+    return RequestError(f"The system refused the operation{named}: {error.strerror or error}.")
 
 
 def stop_printing() -> None:
@@ -152,7 +152,7 @@ def decoded(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise RequestError(f"{name!r} is not UTF-8 text (byte {error.start})", "Save it as UTF-8.") from None
+        raise RequestError(f"{name!r} is not UTF-8 text (byte {error.start}).", "Save it as UTF-8.") from None
 
 
 def read_request_file(name: str) -> Request:

@@ -31,23 +31,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--public",
         action="store_true",
         default=on_space,
-        help="settings for a page that strangers use; always on in a Hugging Face Space (docs/public-mode.md)",
+        help="settings for a page with untrusted visitors; always on in a Hugging Face Space (docs/public-mode.md)",
     )
     parser.add_argument(
         "--allow-endpoint",
         action="append",
         metavar="URL",
-        help=f"a server that visitors of a public page may name, repeatable (default: those in {ENDPOINTS_VARIABLE})",
+        help=f"a server that visitors of a public page may use, repeatable (default: those in {ENDPOINTS_VARIABLE})",
     )
     parser.add_argument(
-        "--host-name", action="append", default=[], metavar="NAME", help="a name the page is reached by, repeatable"
+        "--host-name", action="append", default=[], metavar="NAME", help="a host name of the page, repeatable"
     )
     parser.add_argument(
         "--trusted-proxy",
         action="append",
         metavar="ADDRESS",
-        help="a proxy, or network of proxies, that is believed about whom it speaks for, repeatable (default: none; "
-        "in a Space the Hub's)",
+        help=(
+            "a proxy, or network of proxies, trusted to report client addresses, repeatable (default: none; in "
+            "a Space the Hub's)"
+        ),
     )
     parser.add_argument(
         "--install-lab",
@@ -60,8 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--accept-weak-sandbox",
         action="store_true",
         default=on_space,
-        help="serve a public page even where the system cannot lock the sandbox wholly; what is missing is said "
-        "at the start (docs/security.md; default: in a Space)",
+        help=(
+            "serve a public page even if the system cannot lock the sandbox completely; what is missing is "
+            "printed at the start (docs/security.md; default: in a Space)"
+        ),
     )
     parser.add_argument(
         "--verification", default="", metavar="FILE", help="journal or results of `verify` that the page opens"
@@ -92,14 +96,16 @@ def _run(options: argparse.Namespace) -> int:
     try:
         read_networks(proxies)
     except ValueError as error:
-        raise RequestError(f"a trusted proxy is no address: {error}", "Name one such as `10.0.0.0/8`.") from None
+        raise RequestError(
+            f"A trusted proxy is not an address: {error}", "Give an address or network such as `10.0.0.0/8`."
+        ) from None
     endpoints = options.allow_endpoint or os.environ.get(ENDPOINTS_VARIABLE, "").split()
     host_names = [*options.host_name, *filter(None, [os.environ.get("SPACE_HOST")])]
     lab = options.lab and not options.endpoint
     if not options.public and not _is_loopback(options.host):
         log(
-            f"Warning: the page listens on {options.host}, so others on the network can use it with your rights: "
-            "add --public if strangers may reach it (docs/public-mode.md)."
+            f"Warning: the page listens on {options.host}, so others on the network can use it with your "
+            "rights: add --public if untrusted users can reach it (docs/public-mode.md)."
         )
     require_descriptors()
     with listen_on(options.host, options.port):

@@ -53,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tools", metavar="FILE", help="JSON file with the request's tools")
     parser.add_argument("--request", metavar="FILE", help="file with the request: its tools, tool_choice, max_tokens …")
     parser.add_argument("--message", metavar="FILE", help="JSON file with the assistant message that a server returned")
-    parser.add_argument("--prompt-tail", default="", help="end of the prompt; tells whether reasoning was already open")
-    parser.add_argument("--finish-reason", help="the server's word, such as stop or length")
+    parser.add_argument("--prompt-tail", default="", help="end of the prompt; shows whether reasoning was already open")
+    parser.add_argument("--finish-reason", help="finish reason that the server reported, such as stop or length")
     own = (engine.own_parsers for engine in ENGINES.values())
     named = [spelling for parsers in own if parsers is not None for spelling in parsers.spellings[:1]]
     parser.add_argument(
@@ -62,8 +62,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="what would it make of it? repeatable: vllm:TOOL, "
-        "vllm@RELEASE:TOOL, vllm:* for all, and with --endpoint " + " or ".join(named),
+        help=(
+            "what would this parser return? repeatable: vllm:TOOL, vllm@RELEASE:TOOL, vllm:* for all, and with "
+            "--endpoint "
+        )
+        + " or ".join(named),
     )
     parser.add_argument(
         "--splits",
@@ -72,15 +75,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random chunkings")
     parser.add_argument(
-        "--releases", metavar="V,V,…", help="the first --parser in these vLLM releases: where does a call vanish?"
+        "--releases", metavar="V,V,…", help="the first --parser in these vLLM releases: where does a call disappear?"
     )
-    parser.add_argument("--endpoint", metavar="URL", help="server whose own parsers are asked")
+    parser.add_argument("--endpoint", metavar="URL", help="server whose own parsers are tested")
     parser.add_argument(
         "--api-key-env", metavar="NAME", help="environment variable that holds the API key (default: OPENAI_API_KEY)"
     )
     parser.add_argument("--tokenizer", metavar="DIR_OR_HUB_ID", help="for token spans, and for the parsers")
     parser.add_argument(
-        "--constrained", metavar="LEVEL", help="the first token that constrained decoding would not let through"
+        "--constrained", metavar="LEVEL", help="the first token that constrained decoding would not have allowed"
     )
     add_output_arguments(parser)
     parser.set_defaults(run=_run)
@@ -89,7 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     defaults = _defaults(options)
     if options.ray and (not options.cases or options.cases == "-" or options.endpoint):
-        raise RequestError("--ray spreads the lines of a --cases file, and asks no server", field="--ray")
+        raise RequestError("--ray distributes the lines of a --cases file, and asks no server.", field="--ray")
     if options.cases:
         return _run_cases(options, defaults)
     with CaseParser(_target(options), thorough=options.splits, seed=options.seed) as parser:
@@ -177,7 +180,7 @@ def _ask_releases(parser: CaseParser, case: JSONObject, options: argparse.Namesp
     if not options.releases:
         return None
     if not options.parser:
-        raise RequestError("--releases needs to know which parser", "Name it, as with `--parser vllm:kimi_k2`.")
+        raise RequestError("--releases needs a parser.", "Give it, as in `--parser vllm:kimi_k2`.")
     return parser.ask_releases(case, options.parser[0], options.releases.replace(",", " ").split())
 
 

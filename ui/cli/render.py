@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tokenizer", metavar="DIR_OR_HUB_ID", help="tokenizer and chat template (default: the lab model's)"
     )
     parser.add_argument(
-        "--chat-template", metavar="FILE", help="Jinja file that wins over the tokenizer's own template"
+        "--chat-template", metavar="FILE", help="Jinja file that overrides the tokenizer's own template"
     )
     add_template_name(parser)
     parser.add_argument("--template-kwargs", metavar="FILE", help="JSON file with template variables")
@@ -101,7 +101,7 @@ def _from_server(request: Request, options: argparse.Namespace) -> tuple[Prompt,
     )
     trace = asyncio.run(render_on_server(request, target))
     if trace.prompt is None:
-        raise RenderError("the server gave no token ids for this request")
+        raise RenderError("The server gave no token ids for this request.")
     return trace.prompt, trace.findings
 
 

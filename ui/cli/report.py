@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--parser", metavar="NAME", help="the parser (default: the one that the run names)")
     run_here = " or ".join(title_of(kind) for kind, test in PARSER_TESTS.items() if test.package)
     parser.add_argument(
-        "--python", metavar="FILE", help=f"interpreter whose {run_here} runs the test (default: where there is one)"
+        "--python", metavar="FILE", help=f"interpreter whose {run_here} runs the test (default: the one that has it)"
     )
     parser.add_argument("--output", metavar="FILE", help="file to write (default: standard output)")
     parser.add_argument("--json", action="store_true", help="print one JSON document with the test and how it ended")
@@ -67,15 +67,15 @@ def _try(source: str, options: argparse.Namespace) -> Trial | None:
 
 def _sentence(trial: Trial | None, engine: str) -> str:
     if trial is None and PARSER_TESTS[engine].package:
-        return f"Not run: {title_of(engine)} is not installed here; --python names an interpreter that has it."
+        return f"Not run: {title_of(engine)} is not installed here; --python gives an interpreter that has it."
     if trial is None:
         return f"Not run: a test for {title_of(engine)} is only written here."
     if trial.fails is None:
         return f"Not run: {trial.told}"
     who = f"{title_of(engine)} {trial.version}"
     if trial.fails:
-        return f"{who}: the test fails as the run says: {trial.told}"
-    return f"{who}: the test passes, so this release reads the output; report another one, or none."
+        return f"{who}: the test fails, as in the run: {trial.told}"
+    return f"{who}: the test passes, so this release reads the output correctly; report another release, or none."
 
 
 def _document(source: str, trial: Trial | None, engine: str) -> JSONObject:

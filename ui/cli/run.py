@@ -76,30 +76,30 @@ class _Further(NamedTuple):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("request", nargs="?", metavar="REQUEST", help="file with the request, or - for standard input")
-    parser.add_argument("--example", metavar="NAME", help="run one worked case of assets/examples")
+    parser.add_argument("--example", metavar="NAME", help="run one example of assets/examples")
     parser.add_argument(
         "--bundle",
         metavar="FILE",
-        help="run nothing: print the run that a bundle holds, such as trace.json of --report",
+        help="run nothing: show the run in a bundle, such as trace.json of --report",
     )
     parser.add_argument(
         "--compare-with",
         metavar="FILE",
-        help="say what differs from the run that a bundle holds, or from a captured exchange",
+        help="report what differs from the run in a bundle, or from a captured exchange",
     )
     parser.add_argument(
         "--title", metavar="TEXT", help="a name for the run, shown in its --report and wherever it opens"
     )
     parser.add_argument("--cases", metavar="FILE.jsonl", help="one request per line in, one run document per line out")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="with --cases: runs at a time (default: 1)")
-    parser.add_argument("--examples", action="store_true", help="run all worked cases, one JSON line each")
+    parser.add_argument("--examples", action="store_true", help="run all examples, one JSON line each")
     parser.add_argument(
-        "--parsers", action="store_true", help="also ask every tool parser of the installed vLLM what it makes of it"
+        "--parsers", action="store_true", help="also test every tool parser of the installed vLLM on the output"
     )
     parser.add_argument(
         "--offline",
         choices=("chat", "generate"),
-        help="no server: through `LLM.chat` or `LLM.generate` of the installed vLLM, with the model of --lab-model",
+        help="no server: use `LLM.chat` or `LLM.generate` of the installed vLLM, with the model of --lab-model",
     )
     add_experiment_arguments(parser)
     add_tool_loop_arguments(parser)
@@ -108,8 +108,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ask",
         choices=("more", "once"),
         default="more",
-        help="once: ask the model for the request itself and nothing besides, no stream to compare with and no raw "
-        "completion (default: more)",
+        help=(
+            "once: send only the request itself, without a stream to compare with and without a raw completion "
+            "(default: more)"
+        ),
     )
     add_run_time(parser)
     add_output_arguments(parser)
@@ -124,7 +126,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tokenizer", metavar="DIR_OR_HUB_ID", help="tokenizer and chat template of the model")
     parser.add_argument(
-        "--chat-template", metavar="FILE", help="Jinja file that wins over the tokenizer's own template"
+        "--chat-template", metavar="FILE", help="Jinja file that overrides the tokenizer's own template"
     )
     add_template_name(parser)
     parser.add_argument(
@@ -134,7 +136,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_connection_arguments(parser)
     parser.add_argument(
-        "--lab", action=argparse.BooleanOptionalAction, default=True, help="boot the lab when there is no endpoint"
+        "--lab", action=argparse.BooleanOptionalAction, default=True, help="start the lab when there is no endpoint"
     )
     add_lab_arguments(parser)
 
@@ -146,7 +148,7 @@ def add_run_time(parser: argparse.ArgumentParser) -> None:
         type=_seconds,
         default=RUN_S,
         metavar="S",
-        help=f"seconds that a run may take once its server is there; what has come is kept (default: {RUN_S:g})",
+        help=f"seconds that a run may take once its server is ready; what has arrived is kept (default: {RUN_S:g})",
     )
 
 
@@ -166,7 +168,7 @@ def target_from_options(options: argparse.Namespace, base_url: str | None = None
     endpoint = options.endpoint or (base_url if not options.lab else None)
     if endpoint is None and not options.lab:
         raise RequestError(
-            "no server to run against", "Give --endpoint URL, or leave out --no-lab.", field="--endpoint"
+            "No server to run against.", "Give --endpoint URL, or leave out --no-lab.", field="--endpoint"
         )
     headers = extra_headers(options)
     if headers and endpoint is None:
@@ -209,8 +211,10 @@ def add_template_name(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--template-name",
         metavar="NAME",
-        help="which of the model's templates, where it has several (default: `tool_use` for a request with tools, "
-        "as in transformers, else `default`)",
+        help=(
+            "which of the model's templates to use, if it has several (default: `tool_use` for a request with "
+            "tools, as in transformers, else `default`)"
+        ),
     )
 
 
@@ -268,8 +272,8 @@ def _footer(trace: Trace, further: _Further) -> str:
 def _open_bundle(options: argparse.Namespace) -> Trace:
     if options.request or options.example:
         raise RequestError(
-            "`--bundle` runs nothing, so it takes no request beside it",
-            "Give either; a bundle as REQUEST runs its request again.",
+            "`--bundle` runs nothing, so it cannot be combined with a request.",
+            "Give only one of them; a bundle as REQUEST runs its request again.",
             field="--bundle",
         )
     return read_bundle_file(options.bundle).trace
@@ -279,7 +283,7 @@ def _with_parsers(trace: Trace, options: argparse.Namespace) -> Trace:
     engine = VllmEngine()
     tokenizer = options.tokenizer or (None if options.endpoint else spec_from_options(options).model_dir)
     try:
-        log("Asking vLLM's parsers")
+        log("Testing vLLM's parsers")
         return VllmEngine.wait(ask_parsers(trace, engine, tokenizer))
     finally:
         engine.close()

@@ -39,7 +39,7 @@ async def run_cases(name: str, run: RunOne, *, jobs: int) -> int:
         RequestError: The file cannot be opened, or fewer than one run at a time is asked for.
     """
     if jobs < 1:
-        raise RequestError("at least one run at a time is needed", field="--jobs")
+        raise RequestError("At least one run at a time is needed.", field="--jobs")
     waiting: deque[asyncio.Task[JSONObject]] = deque()
     has_error = False
     with opened(name) as source:
@@ -81,7 +81,7 @@ async def _answer(number: int, line: bytes, run: RunOne) -> JSONObject:
     except DebuggerError as error:
         return {**named, "error": error.to_json()}
     except Exception as error:  # noqa: BLE001 - a fault of ours costs one line, not all behind it
-        fault = DebuggerError(f"this program failed on line {number}: {type(error).__name__}: {error}")
+        fault = DebuggerError(f"This program failed on line {number}: {type(error).__name__}: {error}")
         return {**named, "error": fault.to_json()}
 
 
@@ -89,9 +89,9 @@ def _read(line: bytes, number: int) -> JSONObject:
     try:
         value: JSON = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise RequestError(f"line {number} is not JSON: {error}", line=number) from None
+        raise RequestError(f"Line {number} is not JSON: {error}", line=number) from None
     if not isinstance(value, dict):
-        raise RequestError(f"line {number} is not a JSON object", line=number)
+        raise RequestError(f"Line {number} is not a JSON object.", line=number)
     return value
 
 
@@ -100,5 +100,5 @@ def _body_of(value: JSONObject, number: int) -> JSONObject:
     key = next((key for key in _AROUND if key in value and "messages" not in value), None)
     body = {name: field for name, field in value.items() if name != "id"} if key is None else value[key]
     if not isinstance(body, dict):
-        raise RequestError(f"line {number} holds no request", "Give a chat body, `request` or `body`.", line=number)
+        raise RequestError(f"Line {number} contains no request.", "Give a chat body, `request` or `body`.", line=number)
     return body

@@ -95,7 +95,7 @@ def read_run_to_compare(name: str) -> Run:
         bundle = read_bundle(text)
         log(f"Opened {name}: {describe_bundle(bundle)}")
         return Run(bundle.trace, "the bundle")
-    log(f"Opened {name}: an exchange, of which the answer is known and not the raw output")
+    log(f"Opened {name}: an exchange with its answer, but without the raw output")
     return Run(asyncio.run(show_evidence(read_evidence(text, Form.EXCHANGE))), "the captured answer")
 
 

@@ -32,8 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget", type=int, default=100, metavar="N", help="runs on the server at most (default: 100)"
     )
-    parser.add_argument("--raw", metavar="FILE", help="in place of a request: a raw output that --parser reads wrongly")
-    parser.add_argument("--parser", metavar="NAME", help="with --raw: whose reading, such as vllm:kimi_k2")
+    parser.add_argument("--raw", metavar="FILE", help="instead of a request: a raw output that --parser reads wrongly")
+    parser.add_argument("--parser", metavar="NAME", help="with --raw: the parser, such as vllm:kimi_k2")
     parser.add_argument("--tools", metavar="FILE", help="with --raw: JSON file with the request's tools")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     add_target_arguments(parser)
@@ -48,7 +48,9 @@ def _run(options: argparse.Namespace) -> int:
 def _run_raw(options: argparse.Namespace) -> int:
     """Shrink a raw output for a parser; nothing is asked of a server."""
     if not options.parser:
-        raise RequestError("which parser reads the output wrongly is not said", "Name it.", field="--parser")
+        raise RequestError(
+            "The parser that reads the output wrongly was not given.", "Give it with --parser.", field="--parser"
+        )
     case: JSONObject = {"raw": read_input(options.raw)}
     if options.tools:
         case["tools"] = read_json_file(options.tools, "--tools")
@@ -79,7 +81,7 @@ def _run_request(options: argparse.Namespace) -> int:
     else:
         print_text(json.dumps(shrunk.request, ensure_ascii=False, indent=2) + "\n")
     before, after = shrunk.size
-    log(f"{shrunk.finding}: {before} characters became {after}; seen in {shrunk.confirmed} of 3 confirming runs")
+    log(f"{shrunk.finding}: {before} characters became {after}; reproduced in {shrunk.confirmed} of 3 confirming runs")
     return FOUND if shrunk.confirmed else OK
 
 

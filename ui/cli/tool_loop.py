@@ -18,7 +18,7 @@ def add_tool_loop_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tool-answers",
         metavar="FILE",
-        help='answer tool calls and go on: a JSON object with an answer per tool, "*" for any other',
+        help='answer tool calls and continue: a JSON object with one answer per tool, "*" for any other',
     )
     parser.add_argument(
         "--turns", type=int, default=8, metavar="N", help="with --tool-answers: runs at most (default: 8)"
@@ -55,11 +55,11 @@ def write_turns(folder: str, conversation: Conversation) -> None:
 
 def conversation_to_terminal(conversation: Conversation) -> str:
     """Return the account of every turn."""
-    lines = ["", f"conversation ({len(conversation.turns)} turns; it ends here: {conversation.ended}):"]
+    lines = ["", f"conversation ({len(conversation.turns)} turns; it ended because {conversation.ended}):"]
     for number, turn in enumerate(conversation.turns, 1):
         lines += [f"      {answer.name} answered {answer.content!r}" for answer in turn.answers]
         lines += [f"      {turn.seam.sentence}"] if turn.seam is not None else []
         verdict = "" if turn.trace.verdict is None else turn.trace.verdict.sentence
         lines.append(f"  {number:>2}  {turn.written} calls written, {turn.returned} returned. {verdict}")
-    lines.append(f"  {conversation.lost} computed tokens could not be used again")
+    lines.append(f"  {conversation.lost} computed tokens could not be reused")
     return "\n".join(printable(line, on_one_line=True) for line in lines) + "\n"

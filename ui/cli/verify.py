@@ -68,20 +68,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--baseline", metavar="RESULTS.jsonl", help="results to compare with, ours or K2VV's")
     parser.add_argument("--output", metavar="FILE", default="results.jsonl", help="rows (default: results.jsonl)")
     parser.add_argument("--summary", metavar="FILE", default="summary.json", help="summary (default: summary.json)")
-    parser.add_argument("--journal", metavar="FILE", help="what was done so far (default: beside the output)")
-    parser.add_argument("--fresh", action="store_true", help="forget what the journal holds and begin anew")
+    parser.add_argument("--journal", metavar="FILE", help="journal of completed requests (default: next to the output)")
+    parser.add_argument("--fresh", action="store_true", help="discard the journal and start again")
     parser.add_argument("--limit", type=positive, metavar="N", help="only the first N requests")
-    parser.add_argument("--shard", metavar="I/N", default="1/1", help="only every Nth request, beginning with the Ith")
+    parser.add_argument("--shard", metavar="I/N", default="1/1", help="only every Nth request, starting with the Ith")
     parser.add_argument(
-        "--make-dataset", metavar="OUT.jsonl", help="ask nothing: write the requests of HARs, logs and saved runs here"
+        "--make-dataset", metavar="OUT.jsonl", help="send nothing: write the requests of HARs, logs and saved runs here"
     )
     parser.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster whose machines share the work")
     _add_asking_arguments(parser)
     add_vendor_arguments(parser)
     parser.add_argument(
-        "--fail-if", action="append", default=[], metavar="EXPR", help="exit 1 when it holds: 'dropped_rate > 0.5%%'"
+        "--fail-if", action="append", default=[], metavar="EXPR", help="exit 1 if this holds: 'dropped_rate > 0.5%%'"
     )
-    parser.add_argument("--report", metavar="DIR", help="write the report as HTML, with the runs behind it")
+    parser.add_argument("--report", metavar="DIR", help="write the report as HTML, with its runs")
     parser.add_argument("--junit", metavar="FILE", help="write rows and gates as JUnit XML")
     parser.add_argument("--json", action="store_true", help="print the summary and nothing else on stdout")
     parser.set_defaults(run=_run)
@@ -89,7 +89,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_asking_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--concurrency", type=positive, metavar="N", help="requests at once (default: as many as the server bears)"
+        "--concurrency",
+        type=positive,
+        metavar="N",
+        help="parallel requests (default: as many as the server can handle)",
     )
     parser.add_argument("--retries", type=count, default=3, metavar="N", help="further attempts (default: 3)")
     parser.add_argument(
@@ -100,11 +103,11 @@ def _add_asking_arguments(parser: argparse.ArgumentParser) -> None:
         "--outage", type=float, default=300.0, metavar="S", help="seconds to wait for a server that cannot be reached"
     )
     parser.add_argument("--extra-body", metavar="JSON", help="further fields of every request")
-    parser.add_argument("--temperature", type=float, metavar="X", help="in place of the requests' own")
-    parser.add_argument("--max-tokens", type=positive, metavar="N", help="in place of the requests' own")
-    parser.add_argument("--budget-requests", type=positive, metavar="N", help="stop after so many requests")
-    parser.add_argument("--budget-tokens", type=positive, metavar="N", help="stop after so many tokens")
-    parser.add_argument("--budget-seconds", type=float, metavar="S", help="stop after so many seconds")
+    parser.add_argument("--temperature", type=float, metavar="X", help="instead of the requests' own")
+    parser.add_argument("--max-tokens", type=positive, metavar="N", help="instead of the requests' own")
+    parser.add_argument("--budget-requests", type=positive, metavar="N", help="stop after this many requests")
+    parser.add_argument("--budget-tokens", type=positive, metavar="N", help="stop after this many tokens")
+    parser.add_argument("--budget-seconds", type=float, metavar="S", help="stop after this many seconds")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -119,10 +122,12 @@ def _run(options: argparse.Namespace) -> int:
     if options.dataset == _VENDOR:
         return check(options)
     if options.files:
-        raise RequestError(f"one dataset at a time, not {options.files[0]!r} beside it", field="DATASET")
+        raise RequestError(
+            f"Only one dataset can be verified at a time, not {options.files[0]!r} as well.", field="DATASET"
+        )
     plan = plan_from_options(options)
     if not plan.dataset.is_file():
-        raise RequestError(f"there is no dataset {options.dataset!r}", "Name a file of requests.", field="DATASET")
+        raise RequestError(f"There is no dataset {options.dataset!r}.", "Give a file of requests.", field="DATASET")
     if options.ray:
         return verify_on_ray(options, plan, partial(finish, options), _say(time.monotonic))
     labs = LabPool()
@@ -176,9 +181,9 @@ async def _verify(plan: Plan, journal: Journal, labs: LabPool) -> Outcome:
         if is_at_once:  # whoever sends SIGTERM waits for no answer to be read
             stop.ask()
         if stop.asking.is_set():
-            log("Stopping at once; what was answered is read the next time.")
+            log("Stopping at once; the answers so far are read the next time.")
         else:
-            log("Stopping: what was answered is still read. Ctrl-C again to leave that for the next time.")
+            log("Stopping: the answers so far are still read. Press Ctrl-C again to leave that for the next time.")
         stop.ask()
 
     loop.add_signal_handler(signal.SIGINT, interrupt)
@@ -200,7 +205,7 @@ def _json_object(text: str | None) -> JSONObject:
     except ValueError as error:
         raise RequestError(f"--extra-body is not JSON: {error}", field="--extra-body") from None
     if not isinstance(value, dict):
-        raise RequestError("--extra-body is no JSON object", field="--extra-body")
+        raise RequestError("--extra-body is not a JSON object.", field="--extra-body")
     return value
 
 

@@ -20,13 +20,15 @@ def write_dataset(options: argparse.Namespace) -> int:
     output = Path(options.make_dataset)
     files = [Path(options.dataset), *(Path(name) for name in options.files)]
     if output in files:
-        raise RequestError(f"{options.make_dataset!r} is one of the files to read", "Name another --make-dataset.")
+        raise RequestError(f"{options.make_dataset!r} is one of the input files.", "Choose another --make-dataset.")
     made = Made()
     rows = list(make_dataset(files, made))
     for problem in made.unread:
         log(f"Left out: {problem}")
     if not rows:
-        raise RequestError("none of the files holds a chat request", "HARs, logs, saved runs and lines of JSON do.")
+        raise RequestError(
+            "None of the files contains a chat request.", "Supported are HARs, logs, saved runs and lines of JSON."
+        )
     write_rows(output, rows)
     counts = {"requests": made.found, "rows": made.kept, "folded": made.found - made.kept, "left_out": made.n_unread}
     if options.json:

@@ -9,12 +9,14 @@ from typing import Any
 from prompt_debugger.core.base.errors import RequestError
 
 _INSTEAD: Mapping[str, str] = {
-    "--api-key": "A key is read from the environment alone: put it into OPENAI_API_KEY, or name another variable "
-    "with --api-key-env.",
-    "--loop": "Run the command once for each loop, with an --output of its own; `--baseline` compares two.",
-    "--module": "Name files with --output and --summary.",
+    "--api-key": (
+        "Keys are read only from the environment: put it into OPENAI_API_KEY, or give another variable with "
+        "--api-key-env."
+    ),
+    "--loop": "Run the command once for each loop, each with a different --output; `--baseline` compares two.",
+    "--module": "Give files with --output and --summary.",
     "--mm-model": "Compare with stored results: --baseline RESULTS.jsonl.",
-    "--debug": "For the first ten rows there is --limit 10.",
+    "--debug": "For the first ten rows, use --limit 10.",
 }
 
 
@@ -42,7 +44,7 @@ def positive(text: str) -> int:
 def count(text: str) -> int:
     """Read a number of at least 0, for argparse."""
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no count")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a count")
     return int(text)
 
 
@@ -57,10 +59,12 @@ def add_published_arguments(parser: argparse.ArgumentParser) -> None:
         "--use_raw_completions",
         "--use-raw-completions",
         action="store_true",
-        help="as K2VV has it; answers are checked against raw output anyway",
+        help="for compatibility with K2VV; answers are always checked against the raw output",
     )
-    parser.add_argument("--incremental", action="store_true", help="as K2VV has it; it always goes on where it was")
-    parser.add_argument("--stream", action="store_true", help="ask every request as a stream")
+    parser.add_argument(
+        "--incremental", action="store_true", help="for compatibility with K2VV; it always continues where it stopped"
+    )
+    parser.add_argument("--stream", action="store_true", help="send every request as a stream")
     for name in _INSTEAD:
         parser.add_argument(name, action=_Refused, nargs="?", dest="refused", help=argparse.SUPPRESS)
 

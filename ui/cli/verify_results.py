@@ -99,10 +99,10 @@ def merge(options: argparse.Namespace) -> int:
         RequestError: A file is missing, or is none.
     """
     if not options.files:
-        raise RequestError("nothing to merge", "Name the results of all shards behind `merge`.", field="RESULTS")
+        raise RequestError("Nothing to merge.", "Give the results of all shards after `merge`.", field="RESULTS")
     paths = [Path(name) for name in options.files]
     if Path(options.output) in paths:
-        raise RequestError(f"{options.output!r} is one of the files to merge", "Name another --output.")
+        raise RequestError(f"{options.output!r} is one of the files to merge.", "Choose another --output.")
 
     def rows() -> Iterable[JSONObject]:
         return merged_rows([read_results(path) for path in paths])

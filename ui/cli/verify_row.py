@@ -22,7 +22,7 @@ def show_row(options: argparse.Namespace) -> int:
         RequestError: There is no such journal, or no run of that row in it.
     """
     if len(options.files) != 1 or not options.files[0].isdecimal():
-        raise RequestError("`verify row` shows one row", "Name its number (`data_index`), as `verify row 17`.")
+        raise RequestError("`verify row` shows one row.", "Give its number (`data_index`), as in `verify row 17`.")
     index = int(options.files[0])
     trace = trace_from_json(_document(_journal_of(options, index), index))
     if options.report:
@@ -42,7 +42,7 @@ def _journal_of(options: argparse.Namespace, index: int) -> Path:
         count = int(shards[0].stem.rpartition("-of-")[2])
         path = path.with_name(f"{path.stem}.shard-{(index - 1) % count + 1}-of-{count}{path.suffix}")
     if not path.is_file():
-        raise RequestError(f"there is no journal {str(path)!r}", "Name it with --journal.", field="--journal")
+        raise RequestError(f"There is no journal {str(path)!r}.", "Give it with --journal.", field="--journal")
     return path
 
 
@@ -54,4 +54,4 @@ def _document(path: Path, index: int) -> JSONObject:
         return document
     response = None if row is None else row.get("response")
     why = f": {response['error']}" if isinstance(response, dict) and "error" in response else ""
-    raise RequestError(f"the journal holds no run of row {index}{why}")
+    raise RequestError(f"The journal has no run of row {index}{why}")

@@ -41,10 +41,10 @@ def check(options: argparse.Namespace) -> int:
         RequestError: There is no endpoint or no case.
     """
     if not options.endpoint:
-        raise RequestError("`verify vendor` needs an --endpoint", field="--endpoint")
+        raise RequestError("`verify vendor` needs an --endpoint.", field="--endpoint")
     cases = list(_cases(options))
     if not cases:
-        raise RequestError("there is nothing to check", "Name files of cases, or --immutable NAME=VALUE.")
+        raise RequestError("There is nothing to check.", "Give files of cases, or --immutable NAME=VALUE.")
     checked = asyncio.run(_check(options, cases))
     report = report_of(checked)
     if options.json:
@@ -75,7 +75,7 @@ def _cases(options: argparse.Namespace) -> Iterator[Case]:
         try:
             parameters[name] = json.loads(value)
         except ValueError:
-            raise RequestError(f"{text!r} is no NAME=VALUE with a JSON value", field="--immutable") from None
+            raise RequestError(f"{text!r} is not NAME=VALUE with a JSON value.", field="--immutable") from None
     yield from parameter_cases(parameters, options.think_mode)
     for name in options.files:
         yield from read_cases(Path(name))

@@ -52,7 +52,7 @@ def _lines(summary: JSONObject) -> Iterator[str]:
     own = as_object(summary["debugger"])
     yield f"{own['dataset']} against {own['endpoint']}: {own['rows']} rows, {own['remaining']} not done"
     if own["stopped"]:
-        yield f"Ended early: {own['stopped']}. The same command goes on."
+        yield f"Ended early: {own['stopped']}. Run the same command to continue."
     yield (
         f"finish: {summary['finish_stop']} stop, {summary['finish_tool_calls']} tool_calls, "
         f"{summary['finish_others']} other · {summary['failure_count']} failed · "
@@ -84,7 +84,7 @@ def _minimax_lines(own: JSONObject) -> Iterator[str]:
         yield f"  {name.replace('_', ' '):32} {percent(rate)}"
     checks = as_object(own.get("not_judged"))
     if checks:
-        yield "checks not judged, by rows: " + ", ".join(f"{name} {count}" for name, count in checks.items())
+        yield "checks without a result, by rows: " + ", ".join(f"{name} {count}" for name, count in checks.items())
 
 
 def _baseline_lines(baseline: JSON) -> Iterator[str]:

@@ -71,9 +71,9 @@ def _text(title: str, text: TextComparison) -> JSONObject:
         missing = [letter for letter, count in (("A", text.left_count), ("B", text.right_count)) if count is None]
         return _part(title, "missing", f"{' and '.join(missing)} {'has' if len(missing) == 1 else 'have'} none.")
     if found is None:
-        return _part(title, "same", "The same in both.")
+        return _part(title, "same", "Identical in both.")
     sentence = (
-        f"They part at {found.unit} {found.first:,}: A has {count_of(text.left_count or 0, found.unit)}, "
+        f"They diverge at {found.unit} {found.first:,}: A has {count_of(text.left_count or 0, found.unit)}, "
         f"B {text.right_count:,}; {found.removed:,} of A and {found.added:,} of B are not in the other."
     )
     return {**_part(title, "differs", sentence), "difference": difference_to_view(found)}
@@ -87,10 +87,10 @@ def _message(comparison: RunComparison) -> JSONObject:
 
 def _changes(title: str, word: str, changes: tuple[JsonChange, ...]) -> JSONObject:
     if not changes:
-        return _part(title, "same", "The same in both.")
+        return _part(title, "same", "Identical in both.")
     soft = sum(change.is_soft for change in changes)
     sentence = f"{count_of(len(changes), word)} differ" + ("s" if len(changes) == 1 else "")
-    sentence += f", {soft} of them in white space alone." if soft else "."
+    sentence += f", {soft} of them only in whitespace." if soft else "."
     left_out = len(changes) - MAX_CHANGES
     if left_out > 0:
         sentence += f" The first {MAX_CHANGES} are shown."
@@ -111,7 +111,7 @@ def _change(change: JsonChange) -> JSONObject:
     else:
         left, right = (_shortened(side) for side in align_texts(_value(change.left), _value(change.right)))
     word = {"removed": "only in A", "added": "only in B"}.get(
-        change.kind, "white space" if change.is_soft else "differs"
+        change.kind, "whitespace" if change.is_soft else "differs"
     )
     return {"path": change.path or "(all)", "word": word, "left": left, "right": right}
 

@@ -65,7 +65,7 @@ def _raw(raw: Completion | None, so_far: str, special: Collection[str], why: str
     title = "Raw output"
     if raw is None:
         if not so_far:
-            return _pane(title, empty=why or "What the model wrote, control tokens and all, as it comes.")
+            return _pane(title, empty=why or "What the model wrote, including control tokens, as it arrives.")
         return _pane(
             title,
             figures=count_of(len(so_far), "character"),
@@ -96,7 +96,7 @@ def _stream(chat: ChatResult | None, so_far: str, special: Collection[str], why:
     title = "Chat, streamed"
     if chat is None:
         if not so_far:
-            return _pane(title, empty=why or "The same request as a stream, put together from its deltas.")
+            return _pane(title, empty=why or "The same request as a stream, assembled from its deltas.")
         marked = mark_special(so_far[-MAX_SHOWN_CHARS:], special)
         return _pane(title, figures=count_of(len(so_far), "character"), streaming=streaming, marked=marked)
     return _pane(

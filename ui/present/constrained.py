@@ -13,11 +13,11 @@ from prompt_debugger.ui.present.words import joined, shortened
 _WORDS = {
     GrammarStatus.OFF: "nothing enforced",
     GrammarStatus.LEGAL: "let through",
-    GrammarStatus.STEERED: "would have been steered",
-    GrammarStatus.INCOMPLETE: "let through so far",
+    GrammarStatus.STEERED: "would have been changed",
+    GrammarStatus.INCOMPLETE: "accepted so far",
     GrammarStatus.REFUSED: "grammar refused",
 }
-_READINGS = {"tokens": "judged by token ids", "text": "judged by text, without ids"}
+_READINGS = {"tokens": "checked by token ids", "text": "checked by text, without ids"}
 
 
 def constrained_payload(trace: Trace, verdict: GrammarVerdict) -> str:
@@ -49,7 +49,7 @@ def constrained_payload(trace: Trace, verdict: GrammarVerdict) -> str:
 def _starts(trace: Trace, verdict: GrammarVerdict) -> JSON:
     if not verdict.starts_at:
         return None
-    text = f"The grammar sets in at character {verdict.starts_at:,}, where the reasoning has ended."
+    text = f"The grammar applies from character {verdict.starts_at:,}, where the reasoning has ended."
     return {"text": text, "jump": jump_of(trace, Span(verdict.starts_at, verdict.starts_at + 1))}
 
 
@@ -82,7 +82,7 @@ def _jump(trace: Trace, token_index: int | None, char_offset: int) -> JSONObject
 
 def _opinion(trace: Trace, opinion: SecondOpinion) -> JSONObject:
     if not opinion.is_json:
-        schema = "cannot say: the arguments are no complete JSON"
+        schema = "unknown: the arguments are not complete JSON"
     elif opinion.schema_errors:
         schema = "; ".join(opinion.schema_errors)
     else:

@@ -63,7 +63,7 @@ def account_sentence(conversation: Conversation) -> str:
     exact = [seam for seam in seams if seam.unit == "token" and not seam.problem]
     if not seams:
         return f"{told}."
-    told += f". {count_of(conversation.lost, 'computed token')} of earlier turns could not be used again"
+    told += f". {count_of(conversation.lost, 'computed token')} of earlier turns could not be reused"
     if len(exact) < len(seams):
         told += f", as far as {len(exact)} of {count_of(len(seams), 'round trip')} could be compared token by token"
     return f"{told}."
@@ -72,16 +72,16 @@ def account_sentence(conversation: Conversation) -> str:
 def _sentence(conversation: Conversation) -> str:
     last = conversation.turns[-1]
     if last.trace.chat is None:
-        return "The server gave no answer in the last turn: there is nothing to go on from."
+        return "The server gave no answer in the last turn, so the conversation cannot continue."
     if last.returned:
         return f"The model waits for {count_of(last.returned, 'answer')}."
     dropped = last.count(CallOutcome.DROPPED)
     if dropped:
         return (
-            f"The server returned no call, though the model wrote {count_of(dropped, 'call')} that were dropped: "
-            "see the findings of that turn."
+            f"The server returned no call, although the model wrote {count_of(dropped, 'call')} that were "
+            "dropped: see the findings of that turn."
         )
-    return "The last answer holds no call. The user can say something more, and the conversation goes on."
+    return "The last answer contains no call. Write another user message to continue the conversation."
 
 
 def _turn(turn: ConversationTurn, number: int) -> JSONObject:

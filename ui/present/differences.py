@@ -144,11 +144,11 @@ def _word(state: str, left: Sequence[JSON], right: Sequence[JSON]) -> str:
     if state == "missing":
         return "missing from the message"
     if state == "added":
-        return "in the message, and not there by the format's rules"
+        return "in the message, although the format's rules do not put it there"
     if state == "soft":
-        return "white space differs, nothing else"
+        return "only whitespace differs"
     if state == "spelling":
-        return "the same JSON value, spelled otherwise"
+        return "the same JSON value, spelled differently"
     count = max(sum(_mark(item) == "hard" for item in side) for side in (left, right))
     return f"differs in {count_of(count, 'place')}"
 

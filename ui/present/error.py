@@ -28,9 +28,9 @@ def unserved_payload(error: DebuggerError, *, is_rendered: bool, why: str = "", 
         run: The number of the run.
     """
     if why and not is_rendered:
-        detail = f"Not run, too: {error.message}. {error.hint}"
+        detail = f"Not run either: {as_sentence(error.message)} {error.hint}"
         return verdict_strip("error", _BADGES["RenderError"], why, tone="error", detail=detail, open="render", run=run)
-    sentence = f"{'Rendered, not run' if is_rendered else 'Not run'}: {error.message}."
+    sentence = f"{'Rendered, not run' if is_rendered else 'Not run'}: {as_sentence(error.message)}"
     return verdict_strip("done", "NO SERVER", sentence, detail=error.hint, open="render", run=run)
 
 

@@ -65,7 +65,7 @@ def turns_payload(report: TurnReport, source: str, *, is_running: bool = False) 
         is_running=is_running,
         progress=_progress(len(report.turns), len(report.turns) + report.untried, "turns"),
         turns=[_turn(turn, report.unit) for turn in report.turns],
-        note=f"The {count_of(report.skipped, 'turn')} before these were not looked at." if report.skipped else "",
+        note=f"The {count_of(report.skipped, 'turn')} before these were not examined." if report.skipped else "",
     )
 
 
@@ -154,7 +154,7 @@ def _progress(done: int, planned: int, word: str) -> JSONObject:
 
 def _switches_sentence(report: WhatIf, by_kind: dict[EffectKind, list[Effect]]) -> str:
     if report.failure is not None:
-        size = "As pasted the request gives no prompt."
+        size = "As pasted, the request gives no prompt."
     else:
         size = f"{count_of(report.unit_count or 0, report.unit)} as pasted."
     counted = joined(
@@ -162,7 +162,7 @@ def _switches_sentence(report: WhatIf, by_kind: dict[EffectKind, list[Effect]]) 
             f"{len(by_kind[kind])} {word}" if by_kind[kind] else None
             for kind, word in (
                 (EffectKind.CHANGES, "change the prompt"),
-                (EffectKind.MENDS, "mend the request"),
+                (EffectKind.MENDS, "fix the request"),
                 (EffectKind.FAILS, "are refused"),
                 (EffectKind.NOTHING, "change nothing"),
             )
@@ -194,7 +194,7 @@ def difference_to_view(difference: TokenDifference) -> JSONObject:
     if left_out > 0:
         notes.append(f"{count_of(left_out, 'further stretch').replace('stretchs', 'stretches')} differ.")
     if not difference.is_aligned:
-        notes.append("Too long and too unlike to be aligned: the middle is shown as one stretch.")
+        notes.append("Too long and too different to be aligned: the middle is shown as one piece.")
     return {
         "unit": difference.unit,
         "first": difference.first,
@@ -249,8 +249,8 @@ def _turns_sentence(report: TurnReport, *, is_running: bool) -> str:
         lost = f"{count_of(report.lost, report.unit)} lost in all"
         return f"The prefix first breaks after messages[{broken.message_index}]: {lost}."
     if any(turn.failure is not None for turn in report.turns):
-        return "Some turns cannot be rendered; after the others the prompt goes on where the model ended."
-    return "Every prompt begins with the one before it and what the model wrote: nothing is lost."
+        return "Some turns cannot be rendered; after the others, the prompt continues where the model ended."
+    return "Every prompt begins with the previous one and the model's output: nothing is lost."
 
 
 def _turn(turn: Turn, unit: str) -> JSONObject:
@@ -259,7 +259,7 @@ def _turn(turn: Turn, unit: str) -> JSONObject:
         return {**made, "state": "failed", "sentence": "No prompt to compare."}
     size = f"{turn.kept:,} of {count_of(turn.known, unit)} kept"
     if turn.broken is None:
-        return {**made, "state": "kept", "sentence": f"The next prompt goes on where the model ended: {size}."}
+        return {**made, "state": "kept", "sentence": f"The next prompt continues where the model ended: {size}."}
     return {**made, "state": "broken", "sentence": f"{size}, {turn.broken.lost:,} lost.", **_break(turn.broken, unit)}
 
 
@@ -267,7 +267,7 @@ def _break(broken: TurnBreak, unit: str) -> JSONObject:
     return {
         "at": f"{unit} {broken.first:,}",
         "cause": broken.cause.sentence,
-        "certainty": "proved by rendering" if broken.cause.is_proved else "concluded from the place",
+        "certainty": "proved by rendering" if broken.cause.is_proved else "inferred from the place",
         "remedies": [*broken.remedies],
         "lead": token_chips(broken.before.lead),
         "removed": token_chips(broken.before.tokens, broken.before.text),
@@ -292,11 +292,11 @@ def _setups_sentence(comparison: Comparison) -> str:
         return "With one of the two there is no prompt, so there is nothing to compare."
     difference = comparison.difference
     if difference is not None:
-        texts = "The texts are the same, the tokens are not" if comparison.is_same_text else "The prompts differ"
+        texts = "The texts are the same, but the tokens are not" if comparison.is_same_text else "The prompts differ"
         return (
             f"{texts}: −{difference.removed:,} +{difference.added:,} {difference.unit}s, "
             f"from {difference.unit} {difference.first:,} on."
         )
     if comparison.renumbered:
-        return f"Both cut the text alike; {count_of(comparison.renumbered, 'token')} have another id."
-    return "Both give the very same prompt."
+        return f"Both split the text the same way; {count_of(comparison.renumbered, 'token')} have another id."
+    return "Both give the same prompt."

@@ -101,13 +101,16 @@ def _unchecked(trace: Trace) -> Iterator[str]:
     if trace.evidence is not None and trace.evidence is not Basis.SAME_RUN:
         yield "Whether raw output and message come from the same run: the server gave no ids for it."
     if trace.prompt is None or trace.prompt.source != "server":
-        yield "The prompt the server used: it does not show it."
+        yield "The server's own prompt: it was not reported."
     elif trace.local_prompt is None:
-        yield "The server's prompt against a local render: no template or tokenizer was at hand."
+        yield "The server's prompt compared with a local render: no template or tokenizer was available."
     if trace.request.body.get("stream") is True and trace.chat is not None:
         if trace.chat_whole is None:
-            yield "The answer without `stream`: none was asked for to compare with."
+            yield "The answer without `stream`: none was requested for comparison."
     elif trace.chat_stream is None:
-        yield "Streaming: no streamed chat was made."
+        yield "Streaming: no streamed chat was run."
     elif trace.parse is not None and trace.parse.stream_ledger is None:
-        yield "The streamed message against the raw output: its token ids are not those of the other run, or unknown."
+        yield (
+            "The streamed message compared with the raw output: its token ids are not those of the other run, "
+            "or unknown."
+        )

@@ -22,7 +22,7 @@ def lab_payload(state: str, sentence: str, fraction: float | None = None) -> str
 def target_facts(target: Target) -> list[JSON]:
     """Return what is known of a target before it answered."""
     if target.base_url is not None:
-        return [_fact("", "endpoint", "Named on the command line or under Target"), _fact("", target.base_url, "")]
+        return [_fact("", "endpoint", "Given on the command line or under Target"), _fact("", target.base_url, "")]
     lab = target.lab
     return [
         _fact("", "lab", "A real vLLM on this machine, serving a miniature model"),
@@ -50,7 +50,7 @@ def server_facts(trace: Trace) -> list[JSON]:
     ]
     takes_template = engine_of(server.kind).takes_template
     if takes_template and isinstance(trace.request.body.get("chat_template"), str) and trace.refusal is None:
-        facts.append(_fact("template", "the request's own", "An edited template came with it: not the model's own"))
+        facts.append(_fact("template", "the request's own", "An edited template was included: not the model's own"))
     if trace.evidence is not None:
         facts.append(_fact("evidence", EVIDENCE_WORDS[trace.evidence], EVIDENCE_HINTS[trace.evidence]))
     return facts

@@ -96,7 +96,7 @@ def _missing(ledger: Ledger) -> str:
     if dropped:
         parts.append(f"Missing here: {count_of(dropped, 'tool call')} that the model wrote.")
     if ledger.invented:
-        parts.append("In no raw character: " + ", ".join(ledger.invented) + ".")
+        parts.append("Not in the raw output: " + ", ".join(ledger.invented) + ".")
     return " ".join(parts)
 
 

@@ -78,7 +78,7 @@ def cell_payload(check: Check, parser: str, ideal: Ideal, trace: Trace) -> str:
             "prompt_tail": ideal.prompt_tail,
             "deltas": [*cell.split[:_MOST_DELTAS]] if cell.streamed is False else [],
             "more_deltas": max(0, len(cell.split) - _MOST_DELTAS) if cell.streamed is False else 0,
-            "account": None if parse is None else account_of("what came back", parse, parse.ledger, trace.chat),
+            "account": None if parse is None else account_of("what was returned", parse, parse.ledger, trace.chat),
             "by_hand": _by_hand(parser, cell),
         }
     )
@@ -86,15 +86,15 @@ def cell_payload(check: Check, parser: str, ideal: Ideal, trace: Trace) -> str:
 
 def _sentence(check: Check, missing: str) -> str:
     if missing:
-        return "No parser was asked, so nothing can be said about them; what the template shows by itself is below."
+        return "No parser was tested, so nothing is known about them; what the template alone shows is below."
     chosen = check.recommendation
     if chosen.name is None:
-        return f"No parser of vLLM {check.release} gives back the simplest call of this template."
+        return f"No parser of vLLM {check.release} returns the simplest call of this template correctly."
     row = check.cells[chosen.name]
     passed, name = sum(cell.is_passed for cell in row.values()), _short(chosen.name)
     if chosen.verdict == "works":
-        return f"`{name}` gives back all {passed} answers of this template, whole and in every chunking."
-    return f"`{name}` gives back {passed} of {len(row)} answers of this template; the others are marked below."
+        return f"`{name}` returns all {passed} answers of this template correctly, whole and in every chunking."
+    return f"`{name}` returns {passed} of {len(row)} answers of this template correctly; the others are marked below."
 
 
 def _source(check: Check, missing: str) -> str:
@@ -129,7 +129,7 @@ def _plugin(check: Check) -> list[JSON]:
         return []
     return [
         ["Write it", commands.write],
-        ["Check it as any parser", commands.check],
+        ["Check it like any parser", commands.check],
         ["Serve with it", commands.serve],
     ]
 
@@ -214,15 +214,15 @@ def _engines(check: Check) -> JSONObject:
     return {
         "sentence": told if asked else check.engines.skipped,
         "note": check.engines.note,
-        "differ": [[one.name, one.about, " ".join(one.causes) or "The cause is not known."] for one in differ],
+        "differ": [[one.name, one.about, " ".join(one.causes) or "The cause is unknown."] for one in differ],
     }
 
 
 def _by_hand(parser: str, cell: Cell) -> str:
     """Return what to do with the cell on the page."""
     if cell.streamed is False:
-        return f"Parse has the raw output then; Streaming test with `{_short(parser)}` shows where the stream parts."
-    return "Parse has the raw output then, coloured by where each character went; every other tool there works on it."
+        return f"Parse then has the raw output; Streaming test with `{_short(parser)}` shows where the stream diverges."
+    return "Parse then has the raw output, coloured by where each character went; every other tool there works on it."
 
 
 def _shown(name: str) -> str:

@@ -33,10 +33,10 @@ def notices_payload(outcome: Request | RequestError, *, is_public: bool = False)
 def _named_server(url: str, model: JSON, *, is_public: bool) -> JSONObject:
     """Return the line about the server of a pasted call, which a press takes over where a server may be named."""
     if is_public:
-        return _item(f"It names the server {url}: this public page sends nothing there.", "", None, None)
+        return _item(f"It names the server {url}: this public page does not send requests there.", "", None, None)
     server: JSONObject = {"url": url, "model": model if isinstance(model, str) else ""}
     return {
-        **_item(f"It names the server {url}: Run goes there.", "", None, None),
+        **_item(f"It names the server {url}: Run sends the request there.", "", None, None),
         "server": server,
     }
 

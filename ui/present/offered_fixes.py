@@ -66,7 +66,7 @@ def trial_payload(code: str, state: str, sentence: str, hint: str = "", short: s
 
 def trial_error_payload(code: str, error: DebuggerError) -> str:
     """Return that a fix could not be tried, and why."""
-    return trial_payload(code, "error", f"It could not be tried: {error.message}", error.hint)
+    return trial_payload(code, "error", f"It could not be tested: {error.message}", error.hint)
 
 
 def tried_payload(code: str, first: Trace, experiment: Experiment, *, worked: bool) -> str:
@@ -84,17 +84,17 @@ def tried_payload(code: str, first: Trace, experiment: Experiment, *, worked: bo
     }
     errors = [name for name, severity in new.items() if severity is Severity.ERROR]
     others = [name for name, severity in new.items() if severity is not Severity.ERROR]
-    calls = f"{experiment.returned} of {count_of(experiment.written, 'call')} came back"
+    calls = f"{experiment.returned} of {count_of(experiment.written, 'call')} returned"
     if worked and errors:
-        hidden = f"{', '.join(errors)} shows now, whose cause was there before"
-        told = f"Tried on the same server, one run: {code} is gone; {hidden}; {calls}"
+        hidden = f"{', '.join(errors)} is now visible; its cause was there before"
+        told = f"Tested on the same server, one run: {code} is gone; {hidden}; {calls}"
     elif worked:
-        told = f"Tried on the same server, one run: {code} is gone and no new error has come; {calls}"
+        told = f"Tested on the same server, one run: {code} is gone and there is no new error; {calls}"
     elif code in experiment.codes:
-        told = f"Tried on the same server, one run: {code} is still there; {calls}"
+        told = f"Tested on the same server, one run: {code} is still there; {calls}"
     else:
-        told = f"Tried on the same server, one run: {code} is gone, but this error has come: {', '.join(errors)}"
-    also = f". New beside it: {', '.join(others)}" if others else ""
+        told = f"Tested on the same server, one run: {code} is gone, but there is a new error: {', '.join(errors)}"
+    also = f". Also new: {', '.join(others)}" if others else ""
     short = f"Fixed: {calls if experiment.written else f'{code} is gone'}." if worked else ""
     if not worked:
         short = f"Not fixed: {told.partition(': ')[2]}."

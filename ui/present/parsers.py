@@ -116,7 +116,7 @@ def _is_own(name: str, own: str | None) -> bool:
 
 def _matrix_sentence(parse: Parse, outcomes: Mapping[str, ParserOutcome], own: str | None, *, is_running: bool) -> str:
     if is_running and not outcomes:
-        return "Asking every tool parser of vLLM."
+        return "Testing every tool parser of vLLM."
     best_first = dict(sorted(outcomes.items(), key=lambda item: (item[1].account or _WORST).missing))
     mine = next((outcome.account for name, outcome in outcomes.items() if _is_own(name, own)), None)
     told = ""
@@ -146,7 +146,7 @@ def row_note(outcome: ParserOutcome) -> str:
     """Return what else there is to say of a result."""
     if not isinstance(outcome, VllmOutcome):
         return ""
-    called = "says that it found calls, and gives none" if outcome.tools_called and not outcome.tool_calls else None
+    called = "reports calls, but returns none" if outcome.tools_called and not outcome.tool_calls else None
     return joined(called, vocabulary_note(outcome), *outcome.log[:2])
 
 

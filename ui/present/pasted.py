@@ -15,7 +15,7 @@ def pasted_payload(pasted: Evidence) -> str:
         items += [_item(notice.message, notice.field) for notice in pasted.request.notices]
     if pasted.rows > 1:
         held = "exchanges" if "HAR" in pasted.words else "lines"
-        items.insert(0, _item(f"It holds {pasted.rows:,} {held}: choose one by its number beside *Read as*."))
+        items.insert(0, _item(f"It contains {pasted.rows:,} {held}: choose one by its number next to *Read as*."))
     return pack_payload(
         {"state": "ok", "summary": f"Looks like {pasted.words}. {_next(pasted)}", "items": items, "rows": pasted.rows}
     )

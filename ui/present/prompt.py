@@ -95,9 +95,9 @@ def difference_payload(trace: Trace) -> str | None:
 
 def _sentence(server: Prompt | None, local: Prompt | None, difference: PromptDifference | None) -> tuple[str, str]:
     if difference is not None:
-        return "differs", f"Server and local render part at token {difference.first_token:,}."
+        return "differs", f"Server and local render diverge at token {difference.first_token:,}."
     if server is None or server.source == "local":
-        return "unknown", "This is the local render: the server does not show the prompt it used."
+        return "unknown", "This is the local render: the server does not report the prompt it used."
     if local is None:
         return "unknown", "This is the server's prompt; there is no local render to compare it with."
     size = (
@@ -130,5 +130,5 @@ def _notes(server: Prompt | None, local: Prompt | None, *, is_explained: bool) -
     if local is not None and local.unread:
         notes.append("Never read by the template: " + ", ".join(local.unread))
     if local is not None and not local.identical:
-        notes.append("Origins are unknown here: the traced render did not equal the plain one.")
+        notes.append("Origins are unknown here: the traced render differed from the plain one.")
     return notes

@@ -7,10 +7,10 @@ from prompt_debugger.ui.present.payload import pack_payload
 
 EXPLAINED = ("prompt_tokens", "template", "raw_tokens", "ledger")
 _UNKNOWN = {
-    "prompt_tokens": "The tokens of the prompt are not known.",
-    "template": "The chat template is not known.",
-    "raw_tokens": "The tokens of the raw output are not known.",
-    "ledger": "The account of this run is not known.",
+    "prompt_tokens": "The tokens of the prompt are unknown.",
+    "template": "The chat template is unknown.",
+    "raw_tokens": "The tokens of the raw output are unknown.",
+    "ledger": "The account of this run is unknown.",
 }
 _NOT_THERE = {
     "raw_tokens": "There is no raw output.",
@@ -21,8 +21,8 @@ _NOT_THERE = {
 def why_no_answer(trace: Trace) -> str:
     """Return why a finished run has no answer to show; "" where one came or may still come."""
     if trace.refusal is not None:
-        return f"Nothing came back: the server refused the request, {trace.refusal.label}. Findings say why."
-    return "" if trace.verdict is None else "This run did not ask for it, or nothing came back."
+        return f"Nothing came back: the server refused the request, {trace.refusal.label}. See Findings for the reason."
+    return "" if trace.verdict is None else "This run did not request it, or nothing came back."
 
 
 def empty_payload(trace: Trace, view: str) -> str:
@@ -39,4 +39,4 @@ def _why_empty(trace: Trace, view: str) -> str:
     known = _UNKNOWN[view] if trace.raw is not None else _NOT_THERE.get(view, _UNKNOWN[view])
     if trace.refusal is None or trace.raw is not None:
         return known
-    return f"{known} The server refused the request, {trace.refusal.label}. Findings say why."
+    return f"{known} The server refused the request, {trace.refusal.label}. See Findings for the reason."

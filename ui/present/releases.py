@@ -55,12 +55,12 @@ def _releases_sentence(trace: Trace, table: ReleaseTable, *, is_running: bool) -
         return as_sentence("; ".join(changes))
     asked = [row for row in table.rows if row.outcome is not None]
     if is_running or not asked:
-        return "Asking one release after the other." if is_running else "None of these releases could be asked."
+        return "Testing one release after the other." if is_running else "None of these releases could be tested."
     names = f"{asked[0].version} to {asked[-1].version}" if len(asked) > 1 else asked[0].version
     written = 0 if trace.parse is None else len(trace.parse.parsed.calls)
     if not table.calls:
-        return f"No release takes a call here ({names}); the output holds {count_of(written, 'call')}."
-    return f"All releases asked take the same {count_of(len(table.calls), 'call')} ({names})."
+        return f"No release reads a call here ({names}); the output contains {count_of(written, 'call')}."
+    return f"All tested releases read the same {count_of(len(table.calls), 'call')} ({names})."
 
 
 def _release_row(row: ReleaseRow, trace: Trace) -> JSONObject:

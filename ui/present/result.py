@@ -68,7 +68,7 @@ def next_step(trace: Trace, verdict: Verdict) -> JSONObject | None:
         return None
     if trace.request.body.get("messages") and (trace.chat is not None or trace.raw is not None):
         return _step("ask", "Ask the model again with ids")
-    return _step("parsers", "Ask every parser") if trace.parse is not None and trace.chat is None else None
+    return _step("parsers", "Test every parser") if trace.parse is not None and trace.chat is None else None
 
 
 def _step(kind: str, label: str, code: str | None = None) -> JSONObject:

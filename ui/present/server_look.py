@@ -47,7 +47,7 @@ def _sentences(server: Server, model: str | None) -> Iterator[str]:
     yield f"✓ {name} {server.version} answers." if server.version else f"✓ {name} answers."
     served = server.served_models
     if model is not None and served and model not in served:
-        yield f"It does not serve `{model}` but {_named(served)}."
+        yield f"It does not serve `{model}`, only {_named(served)}."
     elif server.model:
         more = f" It also serves {_named([one for one in served if one != server.model])}." if len(served) > 1 else ""
         yield f"A run asks `{server.model}`.{more}"
@@ -61,10 +61,13 @@ def _sentences(server: Server, model: str | None) -> Iterator[str]:
 def _evidence(server: Server) -> str:
     """Return what a run can be expected to rest on: what the server is known to give, nothing that was not tried."""
     if engine_of(server.kind).reports_ids:
-        return "Such servers can give the token ids of a run, the best evidence; the first run shows if this one does."
+        return (
+            "Servers of this kind can report the token ids of a run, the best evidence; the first run shows "
+            "whether this one does."
+        )
     if "completions" in server.features:
-        return "A run compares chat and raw completion; whether ids can be had shows with the first run."
-    return "It offers no raw completion: a run shows its message, and the raw output only if the answer carries it."
+        return "A run compares chat and raw completion; the first run shows whether ids are available."
+    return "It offers no raw completion: a run shows its message, and the raw output only if the answer includes it."
 
 
 def _named(names: tuple[str, ...] | list[str]) -> str:

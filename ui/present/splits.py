@@ -32,17 +32,17 @@ def splits_payload(trace: Trace, parser: str, outcome: VllmOutcome) -> str:
 
 def _splits_sentence(parser: str, outcome: VllmOutcome) -> str:
     if outcome.error is not None:
-        return f"`{parser}` cannot be tried: {as_sentence(outcome.error)}"
+        return f"`{parser}` could not be tested: {as_sentence(outcome.error)}"
     tried = count_of(outcome.splits_tried, "chunking")
     if outcome.stream_equal:
-        return f"`{parser}` streams to the same message in every one of {tried}."
+        return f"`{parser}` streams the same message in all {tried}."
     failing = sum(trial.difference is not None for trial in outcome.trials)
     usual = (
         "token by token, the usual way, is among them"
         if outcome.usual_stream_equal is False
         else ("token by token, the usual way, is not among them")
     )
-    return f"`{parser}` streams to another message in {failing} of {tried}; {usual}."
+    return f"`{parser}` streams a different message in {failing} of {tried}; {usual}."
 
 
 def _split(trace: Trace, outcome: VllmOutcome, parts_at: int) -> JSONObject:

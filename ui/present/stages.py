@@ -11,7 +11,7 @@ from prompt_debugger.ui.present.verdict import worst_severity
 from prompt_debugger.ui.present.words import count_of, joined, seconds
 
 _WORDS = {
-    "ok": "nothing wrong was found here",
+    "ok": "no problems found here",
     "guilty": "the guilty stage",
     "follows": "probably caused by an earlier fault",
     "note": "there is something to read",

@@ -32,7 +32,7 @@ def edited_payload(prompt: Prompt, own: str, source: str) -> str:
         notes.append(as_sentence(prompt.note))
     is_long = len(prompt.text) > MAX_TEXT
     if prompt.tokens is None:
-        why = "too long to be cut into tokens here" if is_long else "no tokenizer at hand: text without tokens"
+        why = "too long to be tokenized here" if is_long else "no tokenizer available: text without tokens"
         notes.append(as_sentence(f"{why}"))
     return pack_payload(
         {
@@ -103,5 +103,5 @@ def _edits(template: str, own: str) -> str:
     old, new = Counter(own.split("\n")), Counter(template.split("\n"))
     changed = max((old - new).total(), (new - old).total())
     if not changed:
-        return "Edited: the model's own lines in another order."
-    return f"Edited: {count_of(changed, 'line')} unlike the model's own."
+        return "Edited: the model's own lines in a different order."
+    return f"Edited: {count_of(changed, 'line')} differ from the model's own."

@@ -22,7 +22,7 @@ _ROLES = (
             r"im_start|start_of_turn|<\|start\|>|\[inst\]|system|user|assistant|human|start_of_role|turn", re.IGNORECASE
         ),
     ),
-    ("kept free by the vocabulary", re.compile(r"reserved|unused|extra_id|placeholder", re.IGNORECASE)),
+    ("reserved by the vocabulary", re.compile(r"reserved|unused|extra_id|placeholder", re.IGNORECASE)),
 )
 
 

@@ -91,10 +91,10 @@ def _trials_sentence(step: Step, *, is_running: bool) -> str:
     worse = [one for one in step.experiments[1:] if one.change_from(base).returned < 0]
     ended = "" if step.done == step.runs else f" Ended after {step.done} of {count_of(step.runs, 'run')}."
     if not helped:
-        return f"No variant brought more calls back than the unchanged request.{ended}"
+        return f"No variant returned more calls than the unchanged request.{ended}"
     names = ", ".join(one.plan.name for one in helped)
-    also = f"; fewer came back with {', '.join(one.plan.name for one in worse)}" if worse else ""
-    return f"More calls came back with: {names}{also}.{ended}"
+    also = f"; fewer were returned with {', '.join(one.plan.name for one in worse)}" if worse else ""
+    return f"More calls were returned with: {names}{also}.{ended}"
 
 
 def _row(one: Experiment, base: Experiment | None, at: int) -> JSONObject:
@@ -150,7 +150,7 @@ def shrunk_payload(shrunk: Shrunk, curl: str) -> str:
     seen = (
         f"It failed in the same way in {shrunk.confirmed} of 3 confirming runs"
         if shrunk.confirmed
-        else ("In none of 3 confirming runs did it fail in the same way: do not rely on it")
+        else ("It failed in the same way in none of 3 confirming runs: do not rely on it")
     )
     return _shrunk(
         "done", f"{shrunk.finding}: {before:,} characters became {after:,}. {seen}.", shrunk.request, None, curl

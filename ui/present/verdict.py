@@ -82,7 +82,7 @@ def stopped_payload(*, run: int = 0, has_found: bool = True) -> str:
         run: Number of the run.
         has_found: Whether anything had come before.
     """
-    rest = "What had come is below." if has_found else "Nothing had come yet."
+    rest = "What arrived before is below." if has_found else "Nothing had arrived yet."
     return verdict_strip("stopped", "STOPPED", f"Stopped before the end. {rest}", run=run)
 
 

@@ -119,26 +119,26 @@ def _sentence(sides: Sequence[Side], paired: JSONObject | None) -> str:
         return f"{_compared_words(difference)}, in {count_of(_int(paired['n_compared']), 'row')} that both answered."
     rate = as_object(as_object(first["rates"])["fault_rate"])
     if rate["value"] is None:
-        return "No row could be judged."
+        return "No row could be checked."
     written, dropped = first["written"], first["dropped"]
     calls = "" if not isinstance(written, int) else f" {dropped} of {count_of(written, 'call')} written were dropped."
-    return f"{_percent(rate['value'])} of {count_of(_int(rate['n']), 'answer')} are at fault.{calls}"
+    return f"{_percent(rate['value'])} of {count_of(_int(rate['n']), 'answer')} have a fault.{calls}"
 
 
 def _compared_words(difference: JSONObject) -> str:
     value, low, high = (difference[name] for name in ("value", "low", "high"))
     if value is None:
-        return "Whether there are more faults cannot be said"
+        return "Whether there are more faults is unknown"
     if isinstance(low, int | float) and low > 0:
-        return f"More answers are at fault than there: {_signed(value)}"
+        return f"More answers have a fault than in the baseline: {_signed(value)}"
     if isinstance(high, int | float) and high < 0:
-        return f"Fewer answers are at fault than there: {_signed(value)}"
-    return f"No difference in faults that chance would not explain: {_signed(value)}"
+        return f"Fewer answers have a fault than in the baseline: {_signed(value)}"
+    return f"No significant difference in faults: {_signed(value)}"
 
 
 def _source(side: Side) -> str:
     own = _own(side)
-    return joined(f"`{side.name}`", str(own["endpoint"]) or None, None if side.has_runs else "rows alone, no runs")
+    return joined(f"`{side.name}`", str(own["endpoint"]) or None, None if side.has_runs else "only rows, no runs")
 
 
 def _side(side: Side) -> JSONObject:
@@ -239,7 +239,7 @@ def _paired(paired: JSONObject) -> JSONObject:
         "differences": rows,
         "words": f"{paired['n_compared']} rows compared, {paired['n_skipped']} skipped. TP {paired['tp']}, "
         f"FP {paired['fp']}, FN {paired['fn']}, TN {paired['tn']}; tool call F1 {_value(paired['tool_call_f1'])}."
-        + (f" The requests of {paired['requests_differ']} rows are not the same." if paired["requests_differ"] else ""),
+        + (f" The requests of {paired['requests_differ']} rows differ." if paired["requests_differ"] else ""),
     }
 
 

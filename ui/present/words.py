@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from prompt_debugger.core.base.types import Basis, CallOutcome, Fate, Severity, Stage
+
+_PLAIN_START = re.compile(r"[a-z]+[ ,:']")
 
 EVIDENCE_WORDS = {
     Basis.SAME_RUN: "same run",
@@ -12,10 +16,10 @@ EVIDENCE_WORDS = {
 }
 
 EVIDENCE_HINTS = {
-    Basis.SAME_RUN: "The server gave the token ids of this very run: prompt, raw output and message are one.",
-    Basis.ASSUMED_RUN: "Raw output and answer stand in one text: that they are of one run is assumed.",
-    Basis.OWN_RENDER: "The prompt was rendered here and completed raw beside the chat: two runs of the same ids.",
-    Basis.TEXT_ONLY: "No token ids could be had: the raw output was asked for by text, and may differ.",
+    Basis.SAME_RUN: "The server reported the token ids of this run: prompt, raw output and message belong together.",
+    Basis.ASSUMED_RUN: "Raw output and answer are in one text; it is assumed that they belong to one run.",
+    Basis.OWN_RENDER: "The prompt was rendered here and also completed raw: two runs of the same ids.",
+    Basis.TEXT_ONLY: "No token ids were available: the raw output was requested by text, and may differ.",
 }
 
 FATE_WORDS = {
@@ -75,5 +79,6 @@ def shortened(text: str, limit: int = 400) -> str:
 
 def as_sentence(text: str) -> str:
     """Return a message as a sentence: a capital first, a full stop last."""
-    text = text[:1].upper() + text[1:]
+    if _PLAIN_START.match(text):  # not `messages[0]`, a name or a path
+        text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "…", "?", "!")) else text + "."

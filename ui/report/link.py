@@ -9,7 +9,7 @@ from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.request import read_request
 from prompt_debugger.ui.report.mask import mask_request
 
-_HUB_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")  # what is no id of the Hub may be a folder of this machine
+_HUB_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")  # what is not a Hub id may be a folder of this machine
 
 
 def link_state(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, ...]]:
@@ -28,13 +28,13 @@ def link_state(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, .
     masked = mask_request(request)
     notes: list[str] = []
     if request.source != "json":
-        notes.append("Only the request's body went into the link, not the command around it.")
+        notes.append("The link contains only the request's body, not the command around it.")
     if masked.body != request.body:
-        notes.append("What looked like a secret in the request is covered with •.")
+        notes.append("What looks like a secret in the request is masked with •.")
     state: JSONObject = {"request": masked.text}
     for name, value in choices.items():
         if isinstance(value, str) and value and (name != "tokenizer" or _HUB_ID.fullmatch(value)):
             state[name] = redact_text(value)
     if choices.get("tokenizer") and "tokenizer" not in state:
-        notes.append("The tokenizer is a folder of this machine, so the link does not name it.")
+        notes.append("The tokenizer is a folder on this machine, so the link does not include it.")
     return state, tuple(notes)

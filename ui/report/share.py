@@ -75,5 +75,5 @@ def describe_bundle(bundle: Bundle) -> str:
     """Return where an opened run comes from, one sentence."""
     by = f"version {bundle.program} of this program" if bundle.program else "this program"
     called = f" \u201c{shortened(' '.join(bundle.trace.title.split()), 80)}\u201d" if bundle.trace.title else ""
-    edited = " The file was changed after it was written." if bundle.is_edited else ""
+    edited = " The file was modified after it was written." if bundle.is_edited else ""
     return f"Reopened{called} from a bundle written by {by}; nothing was run.{edited}"

@@ -107,12 +107,12 @@ def _plots(own: JSONObject) -> Iterator[str]:
 
 def _causes(clusters: Sequence[Cluster], pages: Mapping[int, str], journal: str | None) -> Iterator[str]:
     if not clusters:
-        yield _section("Rows at fault", "<p>None.</p>")
+        yield _section("Rows with faults", "<p>None.</p>")
         return
-    yield "<h2>Rows at fault, by cause</h2>"
+    yield "<h2>Rows with faults, by cause</h2>"
     left = _MOST_LISTED
     for cluster in clusters:
-        name = ", ".join(_cause(code) for code in cluster.codes) or "no rule names it"
+        name = ", ".join(_cause(code) for code in cluster.codes) or "no rule explains it"
         stage = f" · stage {_text(cluster.stage)}" if cluster.stage else ""
         rows = "".join(_example(one, pages) for one in cluster.smallest)
         count = "1 row" if cluster.count == 1 else f"{cluster.count} rows"
@@ -272,7 +272,7 @@ def _timeline(times: Sequence[tuple[str, bool]]) -> str:
         bars.append(f'<rect class="fault" x="{x:.1f}" y="{84 - low:.1f}" width="{width - 1:.1f}" height="{low:.1f}"/>')
     svg = f'<svg viewBox="0 0 {_WIDTH} 88" role="img">{"".join(bars)}</svg>'
     span = f"{ordered[0][0][:19]} to {ordered[-1][0][:19]} UTC"
-    return _section("Answers in their order; the lower part is at fault", f"{svg}<p>{_text(span)}</p>")
+    return _section("Answers in their order; the lower part has faults", f"{svg}<p>{_text(span)}</p>")
 
 
 def _section(title: str, inner: str) -> str:

@@ -17,7 +17,7 @@ def page_name(page: RulePage) -> str:
 def rule_page(page: RulePage) -> str:
     """Return the page of one rule."""
     lines = [f"# {page.code} {page.name}", "", page.sections[""], ""]
-    said = "" if page.is_of_a_run else " · said by `check` alone"
+    said = "" if page.is_of_a_run else " · reported by `check` only"
     lines += [f"Severity: **{page.severity}** · stage: **{page.stage}**{said}", ""]
     for heading in HEADINGS:
         lines += [f"## {heading}", "", page.sections[heading], ""]
@@ -37,24 +37,24 @@ def index_page() -> str:
         "Written by `scripts/rule_docs.py` from the docstrings in `core/diagnose/rules`, and from the texts in",
         "`core/tools/check/template/catalogue.py`.",
         "",
-        f"Order of blame: {order}, and {BLAME_ORDER[-1].value} where nothing behind it broke.",
+        f"Order of blame: {order}, and {BLAME_ORDER[-1].value} if nothing after it broke.",
         "",
         *_table(page for page in pages.values() if page.is_of_a_run),
     ]
     lines += ["", "A rule that crashes is reported as PD900 `rule-crashed`, and the others still run.", ""]
-    lines += ["## Ten invariants and who watches over them", ""]
-    lines += ["| invariant | what holds in a healthy run | rules | not seen yet |", "|---|---|---|---|"]
+    lines += ["## Ten invariants and the rules that check them", ""]
+    lines += ["| invariant | what holds in a healthy run | rules | not covered yet |", "|---|---|---|---|"]
     for invariant in INVARIANTS:
         codes = " ".join(f"[{code}]({page_name(pages[code])})" for code in invariant.codes)
         lines.append(f"| {invariant.name} | {invariant.statement} | {codes} | {invariant.gap} |")
-    lines += ["", "## What `check` says of a template", ""]
+    lines += ["", "## What `check` reports about a template", ""]
     lines += ["Found by rendering, without a run.", ""]
     lines += _table(page for page in pages.values() if not page.is_of_a_run)
     return "\n".join([*lines, ""])
 
 
 def _table(pages: Iterable[RulePage]) -> list[str]:
-    lines = ["| code | name | severity | stage | what it says |", "|---|---|---|---|---|"]
+    lines = ["| code | name | severity | stage | what it reports |", "|---|---|---|---|---|"]
     for page in pages:
         sentence = page.sections[""].replace("|", "\\|")
         lines.append(

@@ -89,8 +89,8 @@ def page_of_rule(rule: Rule) -> RulePage:
         module = _module_of(rule)
         where = f"core/diagnose/rules/{module.__name__.rpartition('.')[2] if module else rule.code}.py"
         raise PluginError(
-            f"the docstring of `{where}` has no text under {', '.join(missing)}",
-            f"Its headings, each on a line of its own, are {', '.join(f'`{heading}:`' for heading in HEADINGS)}.",
+            f"The docstring of `{where}` has no text under {', '.join(missing)}.",
+            f"Its headings, each on a separate line, are {', '.join(f'`{heading}:`' for heading in HEADINGS)}.",
         )
     links = tuple(getattr(rule, "links", ()))
     cases = f"tests/rules/{rule.code}.yml"

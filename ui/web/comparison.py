@@ -8,6 +8,7 @@ import logging
 from prompt_debugger.core.base.errors import DebuggerError
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.ui.present import pack_payload
+from prompt_debugger.ui.present.words import as_sentence
 from prompt_debugger.ui.web.sharing import Sharing
 from prompt_debugger.ui.web.work import compare_packed
 
@@ -26,12 +27,10 @@ class Comparing:
         try:
             return sandbox_of().call(compare_packed, packed, self._most_chars)
         except DebuggerError as error:
-            return self._note(
-                f"{error.message[:1].upper()}{error.message[1:]}. {error.hint}".replace("..", ".").strip()
-            )
+            return self._note(f"{as_sentence(error.message)} {error.hint}".strip())
         except Exception as error:  # noqa: BLE001  # a bundle can be whole and still tell nonsense
             _log.info("two runs could not be compared: %r", error)
-            return self._note("These two runs cannot be compared: the parts of one do not fit each other.")
+            return self._note("These two runs cannot be compared: the parts of one do not match.")
 
     def _note(self, sentence: str) -> str:
         number = next(self._numbers)  # a note equal to the last one would not be noticed

@@ -48,7 +48,7 @@ def keep_words_out_of_log(stream: TextIO | None = None) -> None:
         log.warning("%s at %s:%d", category.__name__, filename, lineno)
 
     def log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        log.error("something failed that nobody waited for", exc_info=(kind, error, trace))
+        log.error("something failed that was not awaited", exc_info=(kind, error, trace))
 
     def log_uncaught_of_thread(args: threading.ExceptHookArgs) -> None:
         log.error("a thread failed", exc_info=(args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback))
@@ -65,7 +65,7 @@ class _DiscreetFormatter(logging.Formatter):
     """Writes where an entry comes from, its words if they are ours, and of an exception kind and places."""
 
     def format(self, record: logging.LogRecord) -> str:
-        words = "something is said by a library; its words are left out"
+        words = "a library wrote a message; its words are left out"
         if record.name in _DISCREET or (_is_ours(record) and record.levelno >= logging.ERROR):
             words = record.getMessage()
         elif _is_ours(record):

@@ -195,7 +195,7 @@ def _whole_number(text: str) -> int:
     digits = text.strip().replace(",", "").replace("_", "")
     if not (digits.isascii() and digits.isdigit() and 0 < int(digits[:12]) < 10**9):
         raise RequestError(
-            f"the number of prompt tokens is {shorten(text)}, expected a whole number above 0",
-            "It stands in the answer's `usage.prompt_tokens`.",
+            f"The number of prompt tokens is {shorten(text)}, expected a whole number above 0.",
+            "It is in the answer's `usage.prompt_tokens`.",
         )
     return int(digits)

@@ -26,7 +26,7 @@ def as_visitors_see(error: DebuggerError, settings: PageSettings) -> DebuggerErr
     """Return an error as a visitor may see it: the log of a lab can hold words of other visitors."""
     if settings.public and isinstance(error, LabError):
         _log.warning("the lab failed: %s", error.message)
-        return LabError("the lab of this page failed", "It is started anew with the next run: run again.")
+        return LabError("The lab of this page failed.", "It is restarted with the next run: run again.")
     return with_key_field(error, is_public=settings.public)
 
 
@@ -40,12 +40,12 @@ def as_debugger_error(error: Exception, *, logs_words: bool = False) -> Debugger
     if isinstance(error, DebuggerError):
         return error
     if logs_words:
-        _log.error("the work failed in a way that nobody foresaw", exc_info=error)
+        _log.error("the work failed unexpectedly", exc_info=error)
     else:
         frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
         places = " ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames)
-        _log.error("the work failed in a way that nobody foresaw: %s at %s", type(error).__name__, places)
-    return DebuggerError(f"this program failed: {type(error).__name__}: {error}", "The log has more.")
+        _log.error("the work failed unexpectedly: %s at %s", type(error).__name__, places)
+    return DebuggerError(f"This program failed: {type(error).__name__}: {error}", "See the log for details.")
 
 
 def shown_as(failed: Callable[[DebuggerError], object]) -> Callable[[F], F]:

@@ -150,7 +150,7 @@ class RunGate:
         limits = self.limits
         own = sum(turn.session == session for turn in self._turns)
         if limits.runs_per_session is not None and own >= limits.runs_per_session:
-            raise LimitError("a run of this page is going on already", "Press Stop, or wait for its end.")
+            raise LimitError("A run of this page is already in progress.", "Press Stop, or wait for it to end.")
         starts = self._recent()
         of_page = [start for start in starts if start.session == session]
         if limits.runs_per_minute is not None and len(of_page) >= limits.runs_per_minute:
@@ -166,7 +166,7 @@ class RunGate:
 
     def _too_many(self, whose: str, starts: Sequence[_Start]) -> LimitError:
         wait_s = max(1, round(starts[0].at_s + _MINUTE_S - self._clock()))
-        message = f"{whose} started {len(starts)} runs within a minute, as many as are allowed here"
+        message = f"{whose} started {len(starts)} runs within a minute, the limit"
         return LimitError(message, f"Run again in {wait_s} s, or run the program on your own machine.")
 
     def _recent(self) -> deque[_Start]:

@@ -168,12 +168,12 @@ class Handlers:
         if line.state == "absent" and self.settings.public:
             line = line._replace(sentence="No lab on this page: examples open as recorded runs")
         if line.state == "failed" and self.settings.public:
-            line = line._replace(sentence="The lab of this page is not there: examples open as recorded runs")
+            line = line._replace(sentence="This page's lab is not available: examples open as recorded runs")
         return lab_payload(*line), line.state in ("installing", "starting")
 
     def not_started(self) -> str:
         """Return the verdict strip of a run that the server's door did not let in: too long, or too many wait."""
-        return error_payload(DebuggerError("the run did not start", "The message at the edge of the page says why."))
+        return error_payload(DebuggerError("The run did not start.", "See the error notice."))
 
     async def run(
         self,
@@ -330,7 +330,7 @@ class Handlers:
 def _check_time(elapsed_s: float, limits: Limits) -> None:
     if limits.run_s is not None and elapsed_s > limits.run_s:
         raise LimitError(
-            f"the run was ended after {limits.run_s:g} s, the most that this public page gives to one",
+            f"The run was ended after {limits.run_s:g} s, the time limit of this public page.",
             "Ask for fewer tokens, or run the program on your own machine.",
         )
 

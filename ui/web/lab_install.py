@@ -58,7 +58,7 @@ class LabInstall:
         try:
             return self._plan().sentence
         except LabError as error:
-            return f"The lab cannot be installed: {error.message}. {error.hint}"
+            return f"The lab cannot be installed: {error.message} {error.hint}"
 
     def start(self, on_done: Callable[[], None]) -> None:
         """Begin, unless one goes on; returns at once.
@@ -91,7 +91,7 @@ class LabInstall:
             if not installation.is_cancelled:
                 self._fail(error)
         except Exception as error:  # a fault of ours must not look like an installation that goes on
-            self._fail(LabError(f"this program failed: {type(error).__name__}"))
+            self._fail(LabError(f"This program failed: {type(error).__name__}"))
             raise
         finally:
             self._running = None

@@ -69,7 +69,7 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
     """
     labs = labs or labs_of(settings)
     keep_no_values()
-    app = gr.Blocks(title="Prompt Debugger", analytics_enabled=False, delete_cache=(3600, 3600), fill_width=True)
+    app = gr.Blocks(title="Prompt Debugger.", analytics_enabled=False, delete_cache=(3600, 3600), fill_width=True)
     # What may wait is for the door to say, by visitor and by kind; this is a fuse. Set while the page is empty, for
     # gradio describes to itself all that is there.
     app.queue(default_concurrency_limit=RUN_LIMIT, max_size=2_000, api_open=False)
@@ -145,8 +145,8 @@ def _require_answer(url: str, settings: PageSettings) -> None:
     except (httpx.HTTPError, OSError) as error:
         fault = fault_of(error, "starting the page")
         raise fault or MachineError(
-            f"The page was started and does not answer at {url}: {error}.",
-            "Look at the lines above, and at the limits of this process: `ulimit -n`, `ulimit -v`.",
+            f"The page was started but does not answer at {url}: {error}.",
+            "See the lines above, and check the limits of this process: `ulimit -n`, `ulimit -v`.",
             kind="port",
         ) from None
 

@@ -69,7 +69,7 @@ def check_length(text: str, limits: Limits) -> None:
     """
     if limits.request_chars is not None and len(text) > limits.request_chars:
         raise LimitError(
-            f"the pasted text has {len(text):,} characters; this public page reads {limits.request_chars:,}",
+            f"The pasted text has {len(text):,} characters; this public page reads up to {limits.request_chars:,}.",
             "Shorten it, or run the program on your own machine.",
         )
 
@@ -93,7 +93,7 @@ def without_keys(request: Request) -> Request:
     body = redact_body(request.body)
     if body == request.body:
         return request
-    said = Notice("", "What looks like a key was masked: a public page neither keeps nor sends any.")
+    said = Notice("", "What looks like a key was masked: a public page neither keeps nor sends keys.")
     return replace(request, body=body, text=body_text(body), notices=(*request.notices, said))
 
 
@@ -101,7 +101,7 @@ def bounded_request(request: Request, limits: Limits) -> Request:
     """Return a request that says how many tokens it wants at most; without it a server may go on for long."""
     if limits.max_tokens is None or any(request.body.get(name) is not None for name in _MOST_TOKENS):
         return request
-    said = Notice("max_tokens", f"Set to {limits.max_tokens:,}, the most on this public page.")
+    said = Notice("max_tokens", f"Set to {limits.max_tokens:,}, the limit on this public page.")
     body: JSONObject = {**request.body, "max_tokens": limits.max_tokens}
     return replace(request, body=body, notices=(*request.notices, said))
 
@@ -117,7 +117,7 @@ def _check_number(body: JSONObject, field: str, most: int | None) -> None:
     if most is None or value is None or value <= most:
         return
     raise RequestError(
-        f"the request asks for {value:,g}; this public page goes up to {most:,}",
+        f"The request asks for {value:,g}; the limit of this public page is {most:,}.",
         "Ask for less, or run the program on your own machine.",
         field=field,
     )
@@ -140,8 +140,8 @@ def _refuse_media(request: Request) -> None:
         for part_index, part in enumerate(content if isinstance(content, list) else []):
             if isinstance(part, dict) and not _is_text_part(part):
                 raise RequestError(
-                    f"this public page sends text only, not content parts such as {shorten(part, 60)}",
-                    "A server would fetch what they link to. Run the program on your own machine for them.",
+                    f"This public page sends text only, not content parts such as {shorten(part, 60)}.",
+                    "A server would download what they link to. Run the program on your own machine to use them.",
                     field=f"messages[{index}].content[{part_index}]",
                 )
 

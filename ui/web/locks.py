@@ -8,7 +8,7 @@ from prompt_debugger.core.base.errors import SandboxError
 
 # What is not locked, and what code could do that took over a process in which a stranger's text is read.
 _PARTS = {
-    "calls": ("system calls", "compiled code that a hostile text takes over could open files and start programs"),
+    "calls": ("system calls", "compiled code that is exploited by a hostile text could open files and start programs"),
     "files": ("files", "compiled code in the helper with vLLM's parsers could read what this user may read"),
     "memory": ("memory", "another process of this user could read that of the sandbox's processes"),
     "privileges": ("privileges", "a program that changes users could be started with more rights"),
@@ -39,8 +39,8 @@ def refuse_weak_sandbox(unlocked: Mapping[str, str]) -> None:
     if unlocked:
         named = ", ".join(_PARTS[part][0] for part in unlocked)
         raise SandboxError(
-            f"The page is not served to strangers: on this system the sandbox does not lock {named}.",
-            "Serve it from Linux 5.13 or later, in a container that allows seccomp and Landlock. To serve it all the "
-            "same, add --accept-weak-sandbox (docs/security.md).",
+            f"The page is not served to untrusted visitors: on this system, the sandbox does not lock {named}.",
+            "Serve it from Linux 5.13 or later, in a container that allows seccomp and Landlock. To serve "
+            "it anyway, add --accept-weak-sandbox (docs/security.md).",
             limit="start",
         )

@@ -169,7 +169,7 @@ class ModelChecks:
         async with aclosing(ticks_until(task, self._redraw_rate)) as ticks:
             async for _ in ticks:
                 if self._settings.public and time.monotonic() - started_s > _PUBLIC_S:
-                    raise RequestError("the check took too long", "Run `check` on your own machine.")
+                    raise RequestError("The check took too long.", "Run `check` on your own machine.")
                 words, fraction = forecast.of(told[0], time.monotonic() - started_s)
                 yield CheckChange(None if words == shown else check_running_payload(words, fraction))
                 shown = words
@@ -213,7 +213,7 @@ class ModelChecks:
         base, spec = self._settings.target, self._settings.target.lab
         own = str(base.tokenizer or "")
         if not named and not own and url:
-            raise RequestError(f"no tokenizer is known for {url}", "Its operator may name one.", field="tokenizer")
+            raise RequestError(f"No tokenizer is known for {url}.", "Its operator can add one.", field="tokenizer")
         source = named or own or str(spec.model_dir)
         is_lab = source == str(spec.model_dir)
         file = str(spec.chat_template) if is_lab and spec.chat_template is not None else None
@@ -225,5 +225,5 @@ class ModelChecks:
 
 def _need(check: Check | None) -> Check:
     if check is None:
-        raise RequestError("there is no check yet", "Press the button above the matrix.")
+        raise RequestError("There is no check yet.", "Press the button above the matrix.")
     return check

@@ -127,7 +127,7 @@ class ParseTools:
         """Ask the same parser of several vLLM releases; those that are not here are fetched."""
         if self._settings.public:  # a stranger must not make this machine download
             raise RequestError(
-                "older releases are not fetched on a public page", "Run the program on your own machine for that."
+                "Older releases are not downloaded on a public page.", "Run the program on your own machine to do that."
             )
         run = _need(trace)
         name, wanted = _parser_name(run, parser), _versions(versions)
@@ -141,7 +141,7 @@ class ParseTools:
                         yield None
                         continue
                     done = len(table.rows)
-                    now = f"releases; now {wanted[done]}, fetched if need be" if done < len(wanted) else ""
+                    now = f"releases; now {wanted[done]}, downloaded if necessary" if done < len(wanted) else ""
                     is_running = done < len(wanted)
                     yield await in_thread(
                         releases_payload, run, table, total=len(wanted), step=now, is_running=is_running
@@ -197,7 +197,7 @@ def _need(trace: Trace | None) -> Trace:
         RequestError: There is none.
     """
     if trace is None or trace.raw is None or trace.parse is None:
-        raise RequestError("there is no raw output yet", "Run a request first; this looks at what the model wrote.")
+        raise RequestError("There is no raw output yet.", "Run a request first: this examines what the model wrote.")
     return trace
 
 
@@ -212,14 +212,14 @@ def _parser_name(trace: Trace, named: str) -> str:
     parse = trace.parse
     family = None if parse is None else find_family(parse.parsed.format)
     if family is None:
-        raise RequestError("the server does not say which parser it uses", "Name one, such as `kimi_k2`.")
+        raise RequestError("The server does not report which parser it uses.", "Give one, such as `kimi_k2`.")
     return f"vllm:{family.grammar.parser}"
 
 
 def _seed(value: float | None) -> int:
     number = 0 if value is None else int(value)
     if not 0 <= number < _MAX_SEED:
-        raise RequestError(f"the seed is {number}, expected a number from 0 to {_MAX_SEED - 1}")
+        raise RequestError(f"The seed is {number}, expected a number from 0 to {_MAX_SEED - 1}.")
     return number
 
 
@@ -232,7 +232,7 @@ def _versions(text: str) -> list[str]:
     versions = list(dict.fromkeys(re.findall(r"[^\s,;]+", text)))
     if not 0 < len(versions) <= MAX_RELEASES:
         raise RequestError(
-            f"{len(versions)} releases are named, expected 1 to {MAX_RELEASES}", "Write them as `0.11.0, 0.17.0`."
+            f"{len(versions)} releases are given, expected 1 to {MAX_RELEASES}.", "Write them as `0.11.0, 0.17.0`."
         )
     return sorted(versions, key=lambda version: [int(part) for part in re.findall(r"\d+", version)])
 

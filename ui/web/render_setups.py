@@ -60,10 +60,10 @@ def find_setup(settings: PageSettings, labs: PageLabs, fields: TargetFields, tra
     template = templates.get(name) or _template_of(prompt) or renderer.template
     if template is None:
         raise RequestError(
-            f"no template is known for {endpoint}", "Name its tokenizer under Target, or run once.", field="tokenizer"
+            f"No template is known for {endpoint}.", "Give its tokenizer under Target, or run once.", field="tokenizer"
         )
     tokenizer = renderer.tokenizer
-    named = "no tokenizer at hand, so words are compared" if tokenizer is None else f"tokenizer `{tokenizer.name}`"
+    named = "no tokenizer available, so words are compared" if tokenizer is None else f"tokenizer `{tokenizer.name}`"
     setup = RenderSetup(template, tokenizer, template_kwargs=server.default_template_kwargs)
     return FoundSetup(setup, f"Rendered here with the template of {endpoint}; {named}.", templates, name)
 
@@ -77,9 +77,9 @@ def second_setup(settings: PageSettings, first: RenderSetup, *, template: str, t
     """
     source = tokenizer.strip()
     if source and settings.public:
-        raise RequestError("on a public page no further tokenizer is loaded", "Paste a second template instead.")
+        raise RequestError("A public page does not load additional tokenizers.", "Paste a second template instead.")
     if not source and not template.strip():
-        raise RequestError("there is no second setup", "Paste a second template, or name a second tokenizer.")
+        raise RequestError("There is no second setup.", "Paste a second template, or give a second tokenizer.")
     made, words = first, []
     if source:
         own = None if template.strip() else _template_at(source)
@@ -127,7 +127,7 @@ def _local_setup(target: Target, named: str, template_name: str) -> FoundSetup:
     name = template_name if template_name in templates else ""
     template = template or choose_template(templates, has_tools=False, name=name or None)
     if template is None:
-        raise RequestError(f"{Path(source).name!r} has no chat template", "Name another tokenizer.", field="tokenizer")
+        raise RequestError(f"{Path(source).name!r} has no chat template.", "Give another tokenizer.", field="tokenizer")
     setup = RenderSetup(template, cached_tokenizer(source), template_kwargs=spec.default_chat_template_kwargs)
     words = f"Rendered here with template and tokenizer of `{Path(source).name}`."
     return FoundSetup(setup, words, templates, name)

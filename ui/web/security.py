@@ -226,9 +226,9 @@ class HostMiddleware:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not is_answered(host, self.names):
-            return _refusal(400, "This page does not go by that name.")
+            return _refusal(400, "This page does not accept that host name.")
         if origin is not None and not is_own_origin(origin, host, self.names):
-            return _refusal(403, "Only the page itself may ask.")
+            return _refusal(403, "Only the page itself may send this.")
         if not is_open(scope["method"], scope["path"]):
             return _refusal(404, "Not found")
         return None

@@ -10,7 +10,7 @@ from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields, choose_target
 
 WANTS_KEY = (
-    "✕ A server answers there, with 401: it wants a key, or another one. Give it under Target, in the field Key."
+    "✕ A server answers there with 401: it requires a key, or another one. Enter it under Target, in the field Key."
 )
 
 
@@ -26,7 +26,7 @@ async def look_at_server(settings: PageSettings, labs: PageLabs, fields: TargetF
     """
     if not fields.endpoint.strip():
         return no_server_payload(
-            "No endpoint is named: a run boots the lab. Name your server's address above to test it."
+            "No endpoint is given: a run starts the lab. Enter your server's address above to test it."
         )
     target = choose_target(settings, labs, fields, key)
     assert target.base_url is not None, "an endpoint was named"

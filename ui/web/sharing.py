@@ -15,6 +15,7 @@ from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.ui.present import VIEWS, empty_payloads, pack_payload
+from prompt_debugger.ui.present.words import as_sentence
 from prompt_debugger.ui.report import known_place
 from prompt_debugger.ui.web.failures import as_debugger_error
 from prompt_debugger.ui.web.handlers import Payloads
@@ -29,7 +30,7 @@ MAX_BUNDLE_CHARS = 100_000_000
 MAX_PUBLIC_BUNDLE_CHARS = 12_000_000
 
 _EVENT_BYTES = 100_000  # of an event besides the bundle that it carries
-_NOTHING = RequestError("Nothing has been run yet", "Press Run: a run is what these files hold.")
+_NOTHING = RequestError("Nothing has been run yet.", "Press Run: these files contain a run.")
 
 _log = logging.getLogger(__name__)
 
@@ -166,6 +167,6 @@ def _failure(error: DebuggerError) -> JSONObject:
     message = place + error.message
     return {
         "kind": "failure",
-        "sentence": f"{message[:1].upper()}{message[1:]}.".replace("..", "."),
+        "sentence": as_sentence(message),
         "hint": error.hint,
     }

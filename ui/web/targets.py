@@ -214,14 +214,14 @@ def read_key(text: str, host: str) -> str | None:
         return text or None
     if not is_this_machine(f"http://{f'[{host}]' if ':' in host else host}"):
         raise RequestError(
-            "a variable may be named on a page that only its own machine can reach",
+            "A variable name is only accepted on a page that is limited to its own machine.",
             "Type the key itself, or start the program with --api-key-env.",
             field="key",
         )
     key = (variable(text.removeprefix("$")) or "").strip()
     if not key:
         raise RequestError(
-            "the program was started without the variable that the key field names",
+            "The program was started without the variable that the key field names.",
             "Set it where the program is started, or type the key itself.",
             field="key",
         )
@@ -245,7 +245,7 @@ def request_for(request: Request, target: Target) -> Request:
     if target.base_url is None or target.model or request.body.get("model") != LAB_MODEL_NAME:
         return request
     body = {name: value for name, value in request.body.items() if name != "model"}
-    said = Notice("model", f"`{LAB_MODEL_NAME}` is the lab's: the server's own first model is asked.")
+    said = Notice("model", f"`{LAB_MODEL_NAME}` is the lab's model: the server's first model is used instead.")
     return replace(request, body=body, notices=(*request.notices, said))
 
 
@@ -259,7 +259,7 @@ def trusting_template(target: Target, request: Request, *, is_public: bool) -> T
         return target
     if is_public:
         hint = "Leave `chat_template` out, or run the program on your own machine."
-        raise RequestError("a public page runs no template of a visitor's", hint, field="chat_template")
+        raise RequestError("A public page does not run visitors' templates.", hint, field="chat_template")
     more = (*target.lab.extra_args, "--trust-request-chat-template")
     return replace(target, lab=replace(target.lab, extra_args=more))
 
@@ -291,7 +291,7 @@ def with_server(servers: tuple[str, ...], trace: Trace) -> tuple[str, ...]:
 
 def _lab_target(base: Target, labs: PageLabs, tool_parser: str | None, reasoning_parser: str | None) -> Target:
     if not labs.enabled:
-        raise NoServerError("there is no server to run against", _no_lab_words(labs))
+        raise NoServerError("There is no server to run against.", _no_lab_words(labs))
     spec = replace(base.lab, tool_parser=tool_parser, reasoning_parser=reasoning_parser)
     return replace(base, base_url=None, api_key=None, lab=spec)
 
@@ -304,10 +304,10 @@ def _public_target(
     own = base.base_url
     if not endpoint and own is None:
         if not labs.enabled:
-            raise NoServerError("this public page has no server to run requests on", _no_lab_hint(settings, labs))
+            raise NoServerError("This public page has no server to run requests on.", _no_lab_hint(settings, labs))
         for name in (tool_parser, reasoning_parser):
             if name not in _PARSER_NAMES:
-                raise RequestError(f"the lab of this page has no parser {shorten(name)}", "Choose one of the list.")
+                raise RequestError(f"The lab of this page has no parser {shorten(name)}.", "Choose one from the list.")
         return _lab_target(base, labs, tool_parser, reasoning_parser)
     if own is not None and endpoint.rstrip("/") in ("", own.rstrip("/")):
         return base
@@ -322,18 +322,19 @@ def _public_target(
 def _no_lab_words(labs: PageLabs) -> str:
     """Return what a person without a lab can do."""
     if labs.installs.progress is not None:
-        return "Run again once the lab is installed, or name an endpoint under Target."
-    return "Name an endpoint under Target" + (", or install the lab." if labs.offers_install else ".")
+        return "Run again when the lab is installed, or enter an endpoint under Target."
+    return "Enter an endpoint under Target" + (", or install the lab." if labs.offers_install else ".")
 
 
 def _no_lab_hint(settings: PageSettings, labs: PageLabs) -> str:
     """Return what a visitor of a public page without a lab can do."""
     if labs.installs.progress is not None:
-        return "Its lab is being installed, the line at the top says how far: run again once it is there."
+        return "Its lab is being installed, see the progress at the top: run again when it is ready."
     if settings.endpoints:
-        return f"Name one of these under Target: {', '.join(settings.endpoints)}."
+        return f"Enter one of these under Target: {', '.join(settings.endpoints)}."
     return (
-        "What needs no model works here: reading, rendering, what-if. To run requests, `make run` on your own machine."
+        "Everything that needs no model works here: reading, rendering, what-if. To run requests, use "
+        "`make run` on your own machine."
     )
 
 

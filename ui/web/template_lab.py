@@ -120,9 +120,9 @@ def _read_kwargs(text: str) -> JSONObject:
     try:
         kwargs: JSON = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RequestError(f"the template kwargs are no JSON: {error}", "Write an object.") from None
+        raise RequestError(f"The template kwargs are not valid JSON: {error}", "Write an object.") from None
     if not isinstance(kwargs, dict):
-        raise RequestError(f"the template kwargs are {shorten(kwargs)}, expected an object")
+        raise RequestError(f"The template kwargs are {shorten(kwargs)}, expected an object.")
     return kwargs
 
 

@@ -79,12 +79,12 @@ class Verifications:
         try:
             self._check_own()
             if not 0 <= side < len(opened):
-                raise RequestError("there is no such verification", "Open it again.")
+                raise RequestError("This verification does not exist.", "Open it again.")
             stored = opened[side]
             trace = await in_thread(_trace_of, stored, index)
             if trace.verdict is None:
                 trace = await read_trace(trace)
-            origin = f"Row {index} of `{stored.name}`. Nothing was asked now."
+            origin = f"Row {index} of `{stored.name}`. No server was asked."
             return OpenedRow(trace, _text_of(trace), await in_thread(sandbox_of().call, shown_row, trace, origin))
         except DebuggerError as error:
             _log.info("a row could not be opened: %s", error)
@@ -93,13 +93,15 @@ class Verifications:
     def _check_own(self) -> None:
         if self._settings.public:
             raise RequestError(
-                "a public page opens no file of its machine", "Run the program on your own machine for that."
+                "A public page does not open files of its machine.", "Run the program on your own machine to do that."
             )
 
 
 def _read(first: str, second: str) -> tuple[str, Opened]:
     if not first.strip():
-        raise RequestError("no verification is named", "Name the results.sqlite or results.jsonl that `verify` left.")
+        raise RequestError(
+            "No verification was given.", "Give the results.sqlite or results.jsonl that `verify` wrote."
+        )
     opened = open_stored(first.strip())
     if second.strip():
         opened = (opened[0], open_stored(second.strip())[0])
@@ -153,7 +155,7 @@ def _trace_of(stored: Stored, index: int) -> Trace:
     row = stored.row(index)
     request = None if row is None else row.get("request")
     if row is None or not isinstance(request, dict):
-        raise RequestError(f"there is no row {index}", "Open the verification again.")
+        raise RequestError(f"There is no row {index}.", "Open the verification again.")
     text = json.dumps(request, ensure_ascii=False, indent=1)
     return Trace(Request(request, text), sent=request, chat=_answer(row.get("response")))
 

@@ -70,7 +70,7 @@ def read_pasted(text: str, limits: Limits, *, hides_keys: bool) -> Request:
     check_length(text, limits)
     request = read_evidence(text).request
     if request is None:
-        raise RequestError("There is no request in it.", "Press Run to see what it shows.")
+        raise RequestError("It contains no request.", "Press Run to see what it shows.")
     check_request_limits(request, limits)
     return without_keys(request) if hides_keys else request
 
@@ -90,7 +90,7 @@ def make_link(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, ..
     return link_state(text, choices)
 
 
-@job("covering what looks like a secret in this run", Sandbox(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
+@job("masking what looks like a secret in this run", Sandbox(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
 def share_as(form: str, trace: Trace, title: str = "", place: str = "") -> tuple[JSONObject, bytes]:
     """Return a run in one form in which it may be shared: the header of its payload, and the file.
 
@@ -113,7 +113,7 @@ def upstream_source(trace: Trace, engine: str) -> str:
     return share_trace(trace).upstream_test(engine)
 
 
-@job("covering what looks like a secret in this conversation", Sandbox(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
+@job("masking what looks like a secret in this conversation", Sandbox(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
 def mask_document(document: JSONObject) -> bytes:
     """Return a document in which it may be shared, as JSON text."""
     return (json.dumps(redact_json(document), ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
@@ -168,8 +168,8 @@ def reopen(packed: str, limit: int, *, is_kept: bool = False) -> Reopened:
     try:
         payloads = kept_payloads(bundle) if is_kept else reopened_payloads(bundle)
     except Exception:  # noqa: BLE001  # a bundle can be whole and still tell nonsense
-        problem = "this bundle cannot be shown: its parts do not fit each other"
-        raise RequestError(problem, "Ask for it again.") from None
+        problem = "this bundle cannot be shown: its parts do not match"
+        raise RequestError(problem, "Request it again.") from None
     facts = _line_of(bundle.trace)
     name = joined(str(facts["title"]), str(facts["target"]), str(facts["badge"]))
     return Reopened(bundle.trace, text, describe_bundle(bundle), name, payloads)
@@ -204,7 +204,7 @@ def compare_packed(packed: str, limit: int) -> str:
     except (ValueError, RecursionError):
         pair = None
     if not (isinstance(pair, list) and len(pair) == _SIDES and all(map(_is_named, pair))):
-        raise RequestError("The two runs did not arrive whole", "Choose them again.")
+        raise RequestError("The two runs did not arrive whole.", "Choose them again.")
     return comparison_payload(*(_named_run(str(name), str(text), limit) for name, text in pair))
 
 
@@ -220,7 +220,7 @@ def _named_run(name: str, text: str, limit: int) -> NamedRun:
     except RequestError as error:
         raise RequestError(f"In {name}: {error.message}", error.hint) from None
     if trace.verdict is None:
-        raise RequestError(f"There is no finished run in {name}", "Choose another.")
+        raise RequestError(f"There is no finished run in {name}.", "Choose another.")
     return NamedRun(name, trace)
 
 
@@ -232,7 +232,7 @@ def reopened_payloads(bundle: Bundle) -> Payloads:
 def kept_payloads(bundle: Bundle) -> Payloads:
     """Return the views of a run that the browser kept, marked as such."""
     when = f" of {moment_words(bundle.trace.started)}" if bundle.trace.started else ""
-    edited = " The file was changed after it was written." if bundle.is_edited else ""
+    edited = " The file was modified after it was written." if bundle.is_edited else ""
     origin = f"Your run{when}, kept in this browser; nothing was asked again.{edited}"
     return marked_payloads(bundle.trace, "kept", origin)
 
@@ -304,7 +304,7 @@ def _picture(run: SharedRun) -> tuple[JSONObject, bytes]:
 
 def _run_link(run: SharedRun) -> tuple[JSONObject, bytes]:
     state: JSONObject = {"request": run.trace.request.text, "run": run.short_bundle}
-    said = "The link holds the run without answers as received, stream events and second answers: the report has them."
+    said = "The link contains the run without received answers, stream events and second answers; the report has them."
     return {"kind": "link", "state": state, "notes": [said]}, b""
 
 

@@ -23,8 +23,8 @@ const PAUSE_MS = 400;
 const SAME = { __type__: "update" }; // gradio leaves such a field as it is
 // What may hold a key is not kept at all: a part of it that was missed would lie there in clear.
 const KEY = /authorization|bearer\s|api[-_]?key|secret|password|\bsk-[\w-]{6}|\bhf_\w{8}|:\/\/[^\s/"'@]+@/i;
-const WORDS = "Keep my text, target, servers and runs in this browser. Keys, and texts that seem to hold one, are never kept; unticking forgets what is kept.";
-const KEPT_WORDS = "Your last text, kept in this browser. Press Run, or choose an example.";
+const WORDS = "Keep my text, target, servers and runs in this browser. Keys, and texts that seem to contain one, are never kept; unticking deletes what is kept.";
+const KEPT_WORDS = "Your last text, restored from this browser. Press Run, or choose an example.";
 const LEFT_WORDS = "This request was running when the page was left, which ended the run. Press Run to ask again.";
 let timer = 0;
 /** @type {string | null} */

@@ -8,8 +8,8 @@ import { fileButton } from "./file_drop.js";
 import { formatJson } from "../lib/json_format.js";
 import { onDrawn, relaid } from "../page/outdated.js";
 
-const PLACEHOLDER = "Paste a request: JSON, curl, Python \u2026 or what a model wrote, or a server answered.";
-const NO_JSON = "This is no JSON, so it is left as it is.";
+const PLACEHOLDER = "Paste a request: JSON, curl, Python \u2026 or a model's output, or a server's answer.";
+const NO_JSON = "This is not JSON, so it is left unchanged.";
 /** @type {unknown} */
 let saidOf = null; // the text that the words beside the button are about
 /** @type {(words: string) => void} */
@@ -23,7 +23,7 @@ export function formatRequest() {
   const laidOut = formatJson(text);
   saidOf = view.state.doc;
   if (laidOut === null) return say(text.trim() ? NO_JSON : "There is nothing to format yet.");
-  say(laidOut === text ? "It is formatted already." : "Formatted: numbers, texts and keys are as they were.");
+  say(laidOut === text ? "It is already formatted." : "Formatted: numbers, strings and keys are unchanged.");
   if (laidOut !== text) {
     relaid(laidOut);
     replaceRequest(laidOut, true);
@@ -43,7 +43,7 @@ builders.format = (root) => {
   const status = make("span", "pd-format-words");
   status.setAttribute("role", "status");
   say = (words) => (status.textContent = words);
-  const format = button("Format", "pd-small", formatRequest, "Lay the request out as JSON (Shift + Alt + F)");
+  const format = button("Format", "pd-small", formatRequest, "Format the request as JSON (Shift + Alt + F)");
   format.setAttribute("aria-keyshortcuts", "Shift+Alt+F");
   root.append(format, ...fileButton(fromFile), status);
   return { show() {} };

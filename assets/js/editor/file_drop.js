@@ -19,7 +19,7 @@ let say = () => {};
 export function refusal(size, text) {
   if (size > MOST_BYTES) return "That file has " + Math.ceil(size / 1e6).toLocaleString("en") + " MB; at most 8 are read.";
   if (!text.trim()) return "That file is empty.";
-  return text.includes("\u0000") || text.includes("\ufffd\ufffd") ? "That file is no text." : "";
+  return text.includes("\u0000") || text.includes("\ufffd\ufffd") ? "That file is not text." : "";
 }
 
 /** @param {string | null} packed */

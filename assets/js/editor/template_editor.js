@@ -55,7 +55,7 @@ offerPlace("template_source", (place) => jumpToTemplate(place));
 builders.edited_status = (root) => {
   root.classList.add("pd-edited");
   root.setAttribute("aria-live", "polite");
-  const empty = () => root.replaceChildren(make("p", "pd-empty", "Every change of the template renders the request again: the prompt stands here, with what wrote each token."));
+  const empty = () => root.replaceChildren(make("p", "pd-empty", "Every change of the template renders the request again: the prompt appears here, with the source of each token."));
   empty();
   return {
     show(decoded) {
@@ -89,7 +89,7 @@ const SUPPORT_MARKS = { supported: "\u2713", changed: "~", ignored: "\u2205", re
 
 builders.probes = (root) => {
   root.classList.add("pd-probes");
-  const empty = () => root.replaceChildren(make("p", "pd-empty", "Small requests of ours, rendered with this template: does what they carry arrive in the prompt, unchanged?"));
+  const empty = () => root.replaceChildren(make("p", "pd-empty", "Small test requests, rendered with this template: does their content arrive in the prompt unchanged?"));
   empty();
   return {
     show(decoded) {
@@ -97,7 +97,7 @@ builders.probes = (root) => {
       const header = decoded.header;
       root.dataset.state = header.state;
       if (header.state === "error") return root.replaceChildren(prose("p", "pd-bench-sentence", header.sentence), prose("p", "", header.hint));
-      const made = table("Small requests, and what of each arrives", ["Asked and answered", "What was seen"], header.probes.map(probeRow), "pd-probe-table");
+      const made = table("Small requests, and what arrives of each", ["Probe and result", "Result"], header.probes.map(probeRow), "pd-probe-table");
       const box = region("What the template supports", "pd-scroll", made);
       root.replaceChildren(prose("p", "pd-bench-sentence", header.sentence), box);
     },

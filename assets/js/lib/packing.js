@@ -40,7 +40,7 @@ async function unpackText(packed) {
   return new Response(stream).text();
 }
 
-const TOO_LONG = "This bundle is too long for the page: open it by `run --bundle FILE`.";
+const TOO_LONG = "This bundle is too long for the page: open it with `run --bundle FILE`.";
 
 // A payload of a view, made here: what a link says never goes to the server.
 /** @param {object} header */

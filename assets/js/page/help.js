@@ -6,31 +6,31 @@ import { host } from "../lib/host.js";
 import { startTour } from "./tour.js";
 
 const STAGES = [
-  ["1 Render", "Your request becomes one text, the prompt. You see it token by token, and which field or template line wrote each of them. It is rendered here while you type."],
-  ["2 Complete", "The model writes text. You see it raw, before any parser touched it, beside what the chat endpoint returned."],
-  ["3 Parse", "A parser makes a message of that text. Every character is accounted for: kept, altered or lost."],
+  ["1 Render", "Your request becomes one text, the prompt. You see it token by token, and which field or template line produced each of them. It is rendered here while you type."],
+  ["2 Complete", "The model writes text. You see it raw, before any parser touched it, next to what the chat endpoint returned."],
+  ["3 Parse", "A parser turns that text into a message. Every character is accounted for: kept, altered or lost."],
   ["Findings", "What is wrong, worst first, each with its evidence and a fix. A code such as `PD401` leads to its page."],
 ];
 const TASKS = [
-  ["My tool call vanished", "Paste your `curl` and press Use as target, or paste the request and name your server under Target; give its key, press Run."],
+  ["My tool call vanished", "Paste your `curl` and press Use as target, or paste the request and enter your server under Target; enter its key and press Run."],
   ["What did it write?", "Paste the raw output of a model and press Run: Parse shows its calls. No server is asked."],
   ["Does the fix help?", "In Findings press Apply and run: Compare opens with before and after."],
   ["Which token?", "Click it and press Copy link to this token: the link holds the run and opens there."],
   ["Yesterday's run", "History, at the top, keeps the runs of this browser."],
-  ["Only the prompt", "Paste the request: it stands in the Render pane, no run needed. Name the model's tokenizer under Target."],
-  ["Which parser?", "Check, beside the stage cards: every parser of vLLM on this model's template, with the command to start a server."],
-  ["A thousand requests", "`verify` asks them; Verify, beside the stage cards, shows what it left, each row as a run."],
+  ["Only the prompt", "Paste the request: it appears in the Render pane without a run. Enter the model's tokenizer under Target."],
+  ["Which parser?", "Check, next to the stage cards: every parser of vLLM on this model's template, with the command to start a server."],
+  ["A thousand requests", "`verify` runs them; Verify, next to the stage cards, shows its results, each row as a run."],
   ["Tell a colleague", "Share, at the top: a link to this request, or a file with the whole run that opens offline."],
 ];
 const KEYS = [
   ["Ctrl + Enter", "run the request (\u2318 + Enter on a Mac)"],
   ["?", "this help, when no field has the focus"],
   ["Tab", "next control; also leaves the editors"],
-  ["Ctrl + ]", "indent the line or the selection in an editor; Ctrl + [ takes it back (\u2318 on a Mac)"],
-  ["Shift + Alt + F", "format the request, with the focus in its column: numbers, texts and the order of keys stay as they are"],
+  ["Ctrl + ]", "indent the line or the selection in an editor; Ctrl + [ undoes it (\u2318 on a Mac)"],
+  ["Shift + Alt + F", "format the request, with the focus in its column: numbers, strings and the order of keys stay unchanged"],
   ["\u2190 \u2192 \u2191 \u2193", "walk tokens, characters, fields; between the stage cards"],
-  ["Enter", "keep the token under the cursor in view, and what belongs to it"],
-  ["Escape", "let go of it"],
+  ["Enter", "pin the token under the cursor, and what belongs to it"],
+  ["Escape", "release it"],
 ];
 /** @type {HTMLDialogElement | null} */
 let dialog = null;

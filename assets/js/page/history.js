@@ -243,7 +243,7 @@ export const sharedRunWords = () => {
   if (last.state === "idle") return "Nothing has run yet: files hold a run, so only the link to the request can be made. Press Run first.";
   if (last.state === "running") return "A run is under way: files can be made at its end.";
   const which = last.state === "recorded" ? "the recorded run that is shown" : last.run ? "your run of " + timeWords(Number(last.at), Date.now()) : "the run that was opened";
-  const edited = isOutdated() ? " The request was edited since: files hold the one that was run, the link holds what stands in the editor." : "";
+  const edited = isOutdated() ? " The request was edited since: files contain the one that was run, the link contains the text in the editor." : "";
   return "Files hold " + which + ": " + last.badge + "." + edited;
 };
 
@@ -258,7 +258,7 @@ builders.history = (root) => {
   menu.setAttribute("role", "group");
   menu.setAttribute("aria-label", "History");
   const list = make("ul", "pd-history-list");
-  const both = button("Compare the two ticked", "", () => compare(chosen()));
+  const both = button("Compare the two selected", "", () => compare(chosen()));
   const forget = button("Forget all", "", () => forgetRuns());
   const bar = make("p", "pd-history-bar");
   bar.append(both, forget);
@@ -291,7 +291,7 @@ builders.history = (root) => {
   /** @param {KeptRun[]} all */
   function draw(all) {
     runs = all;
-    const none = make("li", "pd-muted pd-history-none", isKeeping() ? "No run is kept yet: each one stands here once it has ended." : "Nothing is kept: the switch below is off.");
+    const none = make("li", "pd-muted pd-history-none", isKeeping() ? "No runs yet: each one appears here when it has ended." : "Runs are not kept: the switch below is off.");
     list.replaceChildren(...(runs.length ? runs.map(row) : [none]));
     enable();
   }

@@ -95,7 +95,7 @@ builders.live_status = (box) => {
   const text = make("pre", "pd-text pd-live-text", "");
   text.tabIndex = 0;
   box.append(line, list, text);
-  const back = button("Prompt of the run", "pd-small pd-live-back", () => choose(true), "Show what the run gave, before your edits");
+  const back = button("Prompt of the run", "pd-small pd-live-back", () => choose(true), "Show the result of the run, before your edits");
 
   /** @param {Decoded} decoded */
   function show(decoded) {

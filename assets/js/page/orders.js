@@ -44,7 +44,7 @@ function say(sentence, hint) {
   if (teller && teller.isConnected) teller.replaceChildren(prose("span", "", [sentence, hint].filter(Boolean).join(" ")));
 }
 
-export const orderRefused = () => say("The page's server did not take it.", "The message at the edge of the page says why.");
+export const orderRefused = () => say("The page's server did not accept it.", "See the error notice.");
 
 /**
  * @param {string} text
@@ -75,8 +75,8 @@ export const applyRequest = (text, isRun, isForComparing = true) => {
   if (!replaceRequest(text, true)) return;
   if (!isRun) return say("It is in the editor.");
   const run = /** @type {HTMLButtonElement | null} */ (document.getElementById("pd-run"));
-  if (!run || run.disabled) return say("It is in the editor. A run goes on: press Run after it.");
-  say("It is in the editor, and runs.");
+  if (!run || run.disabled) return say("It is in the editor. A run is in progress: press Run when it has ended.");
+  say("It is in the editor and running.");
   comparesNext = isForComparing;
   run.click();
 };

@@ -9,7 +9,7 @@ import { open } from "../views/linking.js";
 
 /** @type {(() => void)[]} */
 const listeners = [];
-const WORDS = "This is the result of the request before your edits. Press Run for the new one.";
+const WORDS = "This is the result of the request before your edits. Press Run to update it.";
 /** @type {number | null} */
 let ranRun = null; // number of the run whose request is known
 /** @type {string | null} */

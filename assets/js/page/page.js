@@ -123,7 +123,7 @@ builders.lab = (root) => {
       if (lab.state === "ready") return;
       line.append(prose("span", "pd-lab-text", lab.sentence));
       if (lab.fraction === null) return;
-      line.append(labMeter(lab.fraction, lab.state === "installing" ? "Installation of the lab" : "Boot of the lab"));
+      line.append(labMeter(lab.fraction, lab.state === "installing" ? "Installation of the lab" : "Start of the lab"));
     },
   };
 };
@@ -185,11 +185,11 @@ function nameEditor() {
   const target = /** @type {HTMLElement | null} */ (document.querySelector("#pd-target .label-wrap"));
   if (!content || !target) return setTimeout(nameEditor, 100);
   if (target.classList.contains("open")) target.click(); // its fields are there now, and stay
-  content.setAttribute("aria-label", "Paste a request, or what a model or server said");
+  content.setAttribute("aria-label", "Paste a request, a model's output or a server's answer");
   const scroller = /** @type {HTMLElement | null} */ (document.querySelector("#pd-request .cm-scroller"));
   if (scroller) scroller.tabIndex = -1;
   const worked = /** @type {HTMLInputElement | null} */ (document.querySelector("#pd-case input"));
-  if (worked) worked.placeholder = "None: a text of your own"; // gradio's list box has no such setting
+  if (worked) worked.placeholder = "None: your own text"; // gradio's list box has no such setting
   const run = document.getElementById("pd-run");
   if (run) run.title = /Mac/.test(navigator.platform) ? "\u2318 + Enter" : "Ctrl + Enter";
   restoreTheme();

@@ -89,9 +89,9 @@ export const applyServer = (...fields) => {
 function save(values) {
   if (!view) return;
   const name = view.readName();
-  if (!values[0]) view.say("Name an endpoint first.");
-  else if (!isKeeping()) view.say("Nothing is kept: the switch in History is off.");
-  else if (![name, ...values].every((value) => mayKeep(value))) view.say("Not saved: it seems to hold a key.");
+  if (!values[0]) view.say("Enter an endpoint first.");
+  else if (!isKeeping()) view.say("Not saved: the switch in History is off.");
+  else if (![name, ...values].every((value) => mayKeep(value))) view.say("Not saved: it seems to contain a key.");
   else {
     write([{ name, fields: values }, ...savedServers().filter((one) => !isSameServer(one, values))]);
     view.say("Saved in this browser, without the key.");
@@ -119,7 +119,7 @@ export function takeServer({ url, model }) {
   fill((fields) => {
     const isSame = isSameAddress(url, fields[0]);
     view?.setName("");
-    view?.say("Taken from the call, without its key: give it below if the server wants one.");
+    view?.say("Taken from the call, without its key: enter it below if the server requires one.");
     view?.wantKey();
     return [url, model, isSame ? fields[2] : "", fields[3], fields[4]];
   });
@@ -132,7 +132,7 @@ export function takeServer({ url, model }) {
 function takeModel(model, url) {
   fill((fields) => {
     if (isSameAddress(url, fields[0])) return [fields[0], model, ...fields.slice(2)];
-    view?.say("That list is of another server: test this one.");
+    view?.say("That list belongs to another server: test this one.");
     return null;
   });
 }

@@ -63,11 +63,11 @@ async function applyLink(...current) {
       values[6] = await packPayload({ state: "ok", summary: "From a link; it is read when you press Run.", items: [] });
       values.splice(7, verdict - 7, ...host.sharePage.empty); // a recorded run that was shown belongs to another request
     }
-    const from = state.from ? "This came with a link of the chat template playground." : "This request came with a link.";
+    const from = state.from ? "This came from a link of the chat template playground." : "This request came from a link.";
     const detail = [taken.length ? "Taken: " + taken.join(", ") + "." : "", left.length ? "Left out: " + left.join(", ") + "." : ""];
-    if (found.tokenizer) detail.push("The tokenizer is used once you name an endpoint under Target.");
+    if (found.tokenizer) detail.push("The tokenizer is used once you enter an endpoint under Target.");
     held = state.run ? state : null;
-    const next = held ? " Nothing was run or sent: show the run that came with it, or run the request yourself." : " Nothing was run or sent: read it, then press Run.";
+    const next = held ? " Nothing was run or sent: show the included run, or run the request yourself." : " Nothing was run or sent: read it, then press Run.";
     values[verdict] = await strip("FROM A LINK", from + next, detail.filter(Boolean).join(" "), "warning", held !== null);
   } catch (error) {
     values[verdict] = await strip("BAD LINK", "This link cannot be read: " + (error instanceof Error ? error.message : String(error)) + ".", "Ask for it again, or for a JSON bundle.", "error");
@@ -83,7 +83,7 @@ const FORMS = [
   ["html", "HTML report", "one file that opens offline, with these views"],
   ["picture", "Picture", "verdict and evidence as a PNG"],
   ["markdown", "Markdown for an issue", "with versions, template hash, and a curl"],
-  ["bundle", "JSON bundle", "the whole run; it opens again here"],
+  ["bundle", "JSON bundle", "the whole run; it can be opened here again"],
   ["run_link", "Link to this run", "request and run inside the link; it opens with one more click"],
 ];
 
@@ -130,7 +130,7 @@ builders.share = (root) => {
   };
   host.linkTo = (at) => {
     show(true);
-    say("Making the link \u2026");
+    say("Creating the link \u2026");
     root.pdAsk("select", { index: 0, value: { form: "run_link", title: title.value, at } });
   };
 
@@ -251,14 +251,14 @@ builders.share = (root) => {
     if (url.length > MOST_CHARS && header.state.run) {
       say("This run is too long for a link: it would have " + size + ", and many programs cut links at " + MOST_CHARS.toLocaleString("en") + ".", "error");
       const save = () => root.pdAsk("select", { index: 0, value: { form: "html", title: title.value, at: header.at } });
-      return status.append(button("Save the report that opens at this place", "pd-small", save));
+      return status.append(button("Save a report that opens at this place", "pd-small", save));
     }
     if (url.length > MOST_CHARS) {
       return say("The request is too long for a link: it would have " + size + ", and many programs cut links at " + MOST_CHARS.toLocaleString("en") + ". Send the JSON bundle instead.", "error");
     }
     const copied = await copy(url);
     const sentence = (copied ? "Copied, " : "Copy it from here, ") + size + ".";
-    say(sentence + (url.length > EASY_CHARS ? " Some programs cut links of that length: try it before you rely on it." : "") + " It opens in any Prompt Debugger: the part before # is this one's address.");
+    say(sentence + (url.length > EASY_CHARS ? " Some programs cut links of that length: test it before you rely on it." : "") + " It opens in any Prompt Debugger: the part before # is this one's address.");
     const field = make("input", "pd-share-link");
     field.readOnly = true;
     field.value = url;

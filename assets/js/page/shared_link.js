@@ -34,7 +34,7 @@ async function inflate(bytes, mostBytes) {
     count += value.length;
     if (count > mostBytes) {
       reader.cancel();
-      throw new Error("it unpacks to more than a request may have");
+      throw new Error("its unpacked size exceeds the limit for a request");
     }
     text += decoder.decode(value, { stream: true });
   }
@@ -55,14 +55,14 @@ async function readFragment(hash) {
   const fragment = "#" + carriedBy(hash); // behind it the address says what is open
   if (fragment === "#") return null;
   if (!fragment.startsWith(PREFIX)) throw new Error("it was made by another version of this program");
-  if (fragment.length > MOST_PACKED) throw new Error("it is longer than a link of this program can be");
+  if (fragment.length > MOST_PACKED) throw new Error("it is longer than any link of this program");
   let state;
   try {
     state = JSON.parse(await inflate(bytesOf(fragment.slice(PREFIX.length)), MOST_REQUEST_CHARS * 4));
   } catch (error) {
-    throw new Error(error instanceof Error && /unpacks/.test(error.message) ? error.message : "a part of it is missing or was changed on the way");
+    throw new Error(error instanceof Error && /unpacks/.test(error.message) ? error.message : "a part of it is missing or was changed");
   }
-  if (state === null || typeof state !== "object" || typeof state.request !== "string") throw new Error("it carries no request");
+  if (state === null || typeof state !== "object" || typeof state.request !== "string") throw new Error("it contains no request");
   if (state.request.length > MOST_REQUEST_CHARS) throw new Error("its request is too long");
   /** @type {LinkState} */
   const kept = { request: state.request };
@@ -116,7 +116,7 @@ function readPlayground(query) {
   /** @type {LinkState} */
   const state = { from: "playground", left };
   if (HUB_ID.test(id)) state.tokenizer = id;
-  else left.push("modelId: " + id.slice(0, 80) + " is no id of the Hub");
+  else left.push("modelId: " + id.slice(0, 80) + " is not a Hub id");
   const example = given.get("example");
   if (example && Object.hasOwn(EXAMPLES, example)) {
     state.request = JSON.stringify(EXAMPLES[example], null, 2);

@@ -5,13 +5,13 @@ import { button, make, prose } from "../lib/dom.js";
 const FRAME = "pd-toured";
 /** @type {[string, string, string][]} */
 const STOPS = [
-  ["#pd-request", "The request", "Paste what you have: JSON, `curl`, Python; also what a model wrote or a server answered. *File* or a drop reads a file. The line below says what it was taken for."],
-  ["#pd-tab-render", "Render", "The prompt that the model reads, token by token. It is drawn while you type; nothing is run for it."],
-  ["#pd-target", "Target", "Who answers: the lab, a real vLLM with a miniature model, or your own server, with its key if it wants one."],
-  ["#pd-run", "Run", "Asks for the raw output and for the chat response, and compares the two."],
+  ["#pd-request", "The request", "Paste what you have: JSON, `curl`, Python; also a model's output or a server's answer. Use *File* or drop a file. The line below shows what it was recognized as."],
+  ["#pd-tab-render", "Render", "The prompt that the model reads, token by token. It is rendered while you type, without a run."],
+  ["#pd-target", "Target", "Where requests go: the lab, a real vLLM with a miniature model, or your own server, with its key if it requires one."],
+  ["#pd-run", "Run", "Requests the raw output and the chat response, and compares the two."],
   ["#pd-tab-parse", "Parse", "Where every character of the raw output ended up: which calls were returned, dropped, altered or invented."],
   ["#pd-verdict", "Verdict", "One sentence to quote: what happened, and which stage is guilty. *Evidence* goes to the place, and the filled button is the next step."],
-  ["#pd-tab-findings", "Findings", "What is wrong, worst first. Each code leads to its page; a fix is tried by one click, with before and after side by side."],
+  ["#pd-tab-findings", "Findings", "What is wrong, worst first. Each code leads to its page; one click tests a fix, with before and after side by side."],
   ["#pd-inspector", "Inspector", "Everything about what is under the pointer: a token's id and bytes, the field and the template line it came from."],
   ["#pd-history", "Keep and send", "*History* keeps the runs of this browser. *Share* makes links, reports and a text for an issue, without keys."],
 ];

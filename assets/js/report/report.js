@@ -28,8 +28,8 @@ const MISSING = {
   findings: "The run ended before the diagnosis.",
   completion: ended,
   prompt_tokens: "The prompt's tokens are not known.",
-  template: "The chat template is not known.",
-  raw_tokens: "The tokens of the raw output are not known.",
+  template: "The chat template is unknown.",
+  raw_tokens: "The tokens of the raw output are unknown.",
 };
 const MARKS = { ok: "\u2713", guilty: "\u2715", follows: "~", idle: "\u25cb", running: "\u2026", unknown: "?", note: "!" };
 const SEGMENTS_SHOWN = 160;
@@ -76,7 +76,7 @@ builders.sent = (root, name) => {
     drawJson(code, sent.segments.slice(first, last));
     /** @type {(label: string, to: number) => HTMLButtonElement} */
     const more = (label, to) => button(label, "pd-small pd-more", () => draw(to));
-    if (first > 0) code.prepend(more("\u2191 what stands before", Math.max(0, first - SEGMENTS_SHOWN)));
+    if (first > 0) code.prepend(more("\u2191 what comes before", Math.max(0, first - SEGMENTS_SHOWN)));
     if (last < sent.segments.length) code.append(more("\u2193 what follows", last));
   }
 

@@ -64,7 +64,7 @@ function pane(title, note, ...children) {
 function sides(told) {
   const box = make("div", "pd-check-sides");
   const sent = pane("The answer that went in", "", make("span", "", JSON.stringify(told.sent, null, 1)));
-  const raw = pane("Raw output, by what became of it", "");
+  const raw = pane("Raw output, by outcome", "");
   const back = pane("What came back", told.account ? told.account.figures : "");
   if (told.prompt_tail) raw.body.append(make("span", "pd-muted pd-check-tail", visibleText(told.prompt_tail.slice(-60), false)));
   (told.account ? told.account.segments : []).forEach((one) => {

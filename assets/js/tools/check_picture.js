@@ -79,7 +79,7 @@ function draw(canvas, header, rows, answers) {
       half(TONES[cell.streamed], x + CELL / 2 - 1, y + 2);
     });
   });
-  write("Left: the whole output. Right: the same output streamed.  \u2713 comes back  ~ not in larger deltas  \u2715 does not  \u00b7 not tried", MARGIN, top + rows.length * ROW + 20, "muted", 11.5);
+  write("Left: the whole output. Right: the same output streamed.  \u2713 correct  ~ not in larger deltas  \u2715 wrong  \u00b7 not tested", MARGIN, top + rows.length * ROW + 20, "muted", 11.5);
 }
 
 /**

@@ -27,7 +27,7 @@ export let takeCell = null; // as long as its view is there
 const VERDICTS = { works: "WORKS", "works-with-limits": "WITH LIMITS", "nothing-works": "NOTHING WORKS", unknown: "UNKNOWN" };
 const KINDS = [["all", "All"], ["tool", "Tool parsers"], ["reasoning", "Reasoning parsers"], ["pair", "Pairs"]];
 /** @type {Record<string, [sign: string, words: string]>} */
-const STATES = { pass: ["\u2713", "comes back"], limit: ["~", "only in small deltas"], fail: ["\u2715", "does not come back"], unasked: ["\u2013", "not asked"] };
+const STATES = { pass: ["\u2713", "comes back"], limit: ["~", "only in small deltas"], fail: ["\u2715", "not returned correctly"], unasked: ["\u2013", "not asked"] };
 /** @type {Record<string, [sign: string, tone: string, words: string]>} */
 const STREAMED = {
   same: ["\u2713", "pass", "the same in every chunking"],
@@ -40,7 +40,7 @@ builders.model_check = (root, name) => {
   const state = { kind: "all", failing: false, showsAll: false, open: null };
   /** @type {CheckHeader} */
   let header;
-  const view = bench(root, name, "Which parsers read what this model's template taught it to write, and which flags does a server need? The template prints seventeen answers; every parser of vLLM gets them, whole and streamed. No weights, no GPU. Empty means the model that the page aims at.", (told) => {
+  const view = bench(root, name, "Which parsers read what this model's template teaches it to write, and which flags does a server need? The template prints seventeen answers; every parser of vLLM is tested on them, whole and streamed. No weights, no GPU. Leave empty for the page's current model.", (told) => {
     header = told;
     if (told.state !== "done") return [];
     state.open = null;
@@ -106,7 +106,7 @@ builders.model_check = (root, name) => {
     const top = make("thead"), body = make("tbody");
     top.append(head);
     body.append(...shown().map(tableRow));
-    table.append(make("caption", "pd-live", "What comes back of each answer, by parser"), top, body);
+    table.append(make("caption", "pd-live", "What each parser returns of each answer"), top, body);
     const first = /** @type {HTMLElement | null} */ (table.querySelector(".pd-check-cell"));
     if (first) first.tabIndex = 0;
     table.addEventListener("keydown", walk);
@@ -140,7 +140,7 @@ builders.model_check = (root, name) => {
     one.type = "button";
     one.tabIndex = -1;
     one.append(make("span", "pd-check-half pd-check-" + (cell.whole ? "pass" : "fail"), cell.whole ? "\u2713" : "\u2715"), make("span", "pd-check-half pd-check-" + tone, sign));
-    const words = (cell.whole ? "whole: comes back" : "whole: does not") + "; streamed: " + streamed;
+    const words = (cell.whole ? "whole: returned correctly" : "whole: not returned correctly") + "; streamed: " + streamed;
     one.setAttribute("aria-label", row.short + ", " + answer.name + ": " + words);
     one.addEventListener("mouseover", () => pointAt(row, answer, cell, words));
     one.addEventListener("focus", () => pointAt(row, answer, cell, words));
@@ -227,7 +227,7 @@ function recommendation(header) {
     }
     const other = make("details", "pd-more");
     other.dataset.key = "serve-" + one.engine;
-    other.append(make("summary", "", one.title + ", not tried here"), commandLine(one), flags(one));
+    other.append(make("summary", "", one.title + ", not tested here"), commandLine(one), flags(one));
     box.append(other);
   });
   if (header.plugin.length) box.append(plugin(header.plugin));
@@ -237,7 +237,7 @@ function recommendation(header) {
 /** @param {CheckHeader["plugin"]} steps */
 function plugin(steps) {
   const way = make("div", "pd-check-plugin");
-  way.append(prose("p", "pd-check-reason", "The way out: this program's own reader, as a parser plugin for vLLM."));
+  way.append(prose("p", "pd-check-reason", "Alternative: Prompt Debugger's own reader, as a parser plugin for vLLM."));
   steps.forEach(([what, command]) => way.append(make("p", "pd-muted", what + ":"), commandLine({ command })));
   return way;
 }
@@ -263,7 +263,7 @@ function flags(one) {
 function reasons(header) {
   if (!header.reasons.length && !header.features.length) return null;
   const box = make("section", "pd-check-recommended");
-  box.append(make("h2", "pd-check-title", header.commands.length ? "Why, and what comes back of each answer" : "Why"));
+  box.append(make("h2", "pd-check-title", header.commands.length ? "Why, and what each parser returns" : "Why"));
   header.reasons.forEach((reason) => box.append(prose("p", "pd-check-reason", reason)));
   if (header.features.length) box.append(features(header));
   return box;
@@ -290,7 +290,7 @@ function features(header) {
 /** @param {CheckHeader} header */
 function template(header) {
   const box = make("section", "pd-check-template");
-  box.append(make("h2", "pd-check-title", header.findings.length ? "The template: " + plural(header.findings.length, "finding") : "The template: nothing found"));
+  box.append(make("h2", "pd-check-title", header.findings.length ? "The template: " + plural(header.findings.length, "finding") : "The template: no problems found"));
   header.findings.forEach((finding) => {
     const item = make("div", "pd-check-finding pd-" + finding.severity);
     const head = make("p", "pd-check-finding-head");

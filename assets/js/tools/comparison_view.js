@@ -141,7 +141,7 @@ builders.comparison = (root) => {
   }
 
   function empty() {
-    body.replaceChildren(make("p", "pd-empty", "Two runs stand here side by side, with what differs between them. Run twice, or add a bundle: the runs of this browser's history are the choices above."));
+    body.replaceChildren(make("p", "pd-empty", "Two runs are shown side by side, with their differences. Run twice, or add a bundle: the runs of this browser's history are the choices above."));
   }
 
   return {

@@ -18,7 +18,7 @@ builders.constrained = (root, name) =>
   bench(
     root,
     name,
-    "A server can force the form of tool calls by masking tokens. Would it have let this output through? If not: the first token at which it would have stepped in, what it would have allowed there, and which line of the request says so. Such an output is not broken, it would have been steered.",
+    "A server can force the form of tool calls by masking tokens. Would it have allowed this output? If not: the first token that it would have changed, what it would have allowed there, and which line of the request requires it. The output is not necessarily wrong; it would have been different.",
     (header) => (header.status ? constrained(header) : []),
   );
 
@@ -63,7 +63,7 @@ function constrained(header) {
 function intervention(item, i) {
   const box = make("li", "pd-intervention");
   const head = make("p", "pd-effect-head");
-  head.append(make("strong", "", i ? "next, once that is forgiven" : "first"), jumpButton(item.place, item.jump), make("span", "pd-cause-word", item.cause));
+  head.append(make("strong", "", i ? "next, with that relaxed" : "first"), jumpButton(item.place, item.jump), make("span", "pd-cause-word", item.cause));
   box.append(head);
   const came = make("p", "pd-came");
   const token = make("code", "pd-came-text");

@@ -105,12 +105,12 @@ const figures = (found) => "\u2212" + found.removed + " +" + found.added + " " +
 builders.switches = (root, name) =>
   bench(root, name, "Each switch changed, one at a time: the generation prompt, thinking, tools, content, arguments, ids, what vLLM does to a request. You see which tokens appear or disappear.", (header) => [
     header.failure && failureBox("As pasted", header.failure),
-    ...header.mends.map((/** @type {Switch} */ one) => entry(one, "mends", make("p", "", "The request renders with this switch; as pasted it does not."))),
+    ...header.mends.map((/** @type {Switch} */ one) => entry(one, "mends", make("p", "", "The request renders with this switch; as pasted, it does not."))),
     ...header.changes.map(change),
     ...header.fails.map((/** @type {Switch} */ one) => entry(one, "refused", failureBox("", one.failure))),
     header.nothing.length && plainList("Changes nothing", header.nothing),
     header.absent.length && absentList(header.absent),
-    header.untried.length && plainList("Not tried: rendering took all the time it may", header.untried.map((/** @type {string} */ title) => [title, ""])),
+    header.untried.length && plainList("Not tested: rendering reached its time limit", header.untried.map((/** @type {string} */ title) => [title, ""])),
   ]);
 
 /** @param {Switch} one */
@@ -135,7 +135,7 @@ function entry(one, figure, body) {
   head.append(make("code", "pd-effect-name", one.name), make("span", "pd-effect-figure", figure));
   const said = make("span", "pd-muted pd-effect-said", "");
   said.setAttribute("role", "status");
-  if (one.fields.length) head.append(button("Apply and run", "pd-small", () => order("pd-apply-switch", one.name, said), "Put the request so changed into the editor and run it; Compare opens with both"), said);
+  if (one.fields.length) head.append(button("Apply and run", "pd-small", () => order("pd-apply-switch", one.name, said), "Put the changed request into the editor and run it; Compare opens with both"), said);
   const what = prose("p", "pd-effect-change", one.change);
   if (one.fields.length) what.append(make("span", "pd-muted", " (" + one.fields.join(", ") + ")"));
   box.append(head, what, body);
@@ -188,7 +188,7 @@ function absentList(groups) {
 // --- turns -----------------------------------------------------------------------------------
 
 builders.turns = (root, name) =>
-  bench(root, name, "For each past assistant turn: does the next prompt begin with the earlier prompt and what the model wrote? A server's prefix cache lives on it.", (header) => [
+  bench(root, name, "For each past assistant turn: does the next prompt begin with the earlier prompt and the model's output? A server's prefix cache depends on it.", (header) => [
     ...(header.turns.length ? [turnList(header.turns)] : []),
     header.note && make("p", "pd-muted", header.note),
   ]);
@@ -218,7 +218,7 @@ function turnItem(turn) {
   cause.append(make("span", "pd-muted", "(" + turn.certainty + ")"));
   item.append(make("p", "pd-hunk-at", "parts at " + turn.at), cause);
   const sides = make("div", "pd-hunk-sides");
-  sides.append(side("\u2212", "was there", turn.removed, "removed", turn.lead), side("+", "stands there now", turn.added, "added", turn.lead));
+  sides.append(side("\u2212", "was there", turn.removed, "removed", turn.lead), side("+", "is there now", turn.added, "added", turn.lead));
   item.append(sides);
   const places = placesOf(turn.before, turn.after);
   if (places) item.append(places);
@@ -229,7 +229,7 @@ function turnItem(turn) {
 // --- token count --------------------------------------------------------------------------------
 
 builders.token_count = (root, name) =>
-  bench(root, name, "A closed server shows no prompt, only usage.prompt_tokens. Type that number: every likely way to render the request is counted, and those that have it are named.", (header) => [
+  bench(root, name, "A closed server shows no prompt, only usage.prompt_tokens. Enter that number: every likely way to render the request is counted, and the matching ones are listed.", (header) => [
     header.agreement && agreementBox(header.agreement),
     countTable(header),
     ...header.notes.map((/** @type {string} */ note) => make("p", "pd-muted", note)),
@@ -264,7 +264,7 @@ function countRow(one) {
 // --- two setups -----------------------------------------------------------------------------------
 
 builders.setups = (root, name) =>
-  bench(root, name, "Another version of the template, or another tokenizer, on the same request: where do the two prompts part, token by token?", (header) => [
+  bench(root, name, "Another version of the template, or another tokenizer, on the same request: where do the two prompts diverge, token by token?", (header) => [
     prose("p", "pd-muted", "Second: " + header.other + "."),
     sideCounts(header.sides),
     header.difference && difference(header.difference, "setups"),

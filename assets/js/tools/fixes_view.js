@@ -33,7 +33,7 @@ export const chosenTrials = () => {
 
 builders.variants = (root) => {
   root.classList.add("pd-variants");
-  const empty = () => root.replaceChildren(make("p", "pd-empty", "After a run: what to change of its request, one thing at a time, and what it costs to try."));
+  const empty = () => root.replaceChildren(make("p", "pd-empty", "After a run: what to change of its request, one thing at a time, and what it costs to test."));
   empty();
   return {
     show(decoded) {
@@ -66,7 +66,7 @@ function drawVariants(root, header) {
   cost.setAttribute("role", "status");
   const numbers = make("div", "pd-variant-numbers");
   numbers.append(labelled(made.samples), labelled(made.budget), marginBox(made));
-  const none = make("p", "pd-muted", "No finding of this run has a fix that a program can carry out: choose yourself what to change.");
+  const none = make("p", "pd-muted", "No finding of this run has a fix that can be applied automatically: choose what to change.");
   root.replaceChildren(suspected.childNodes.length ? suspected : none, rest, numbers, cost);
   if (!suspected.childNodes.length) rest.open = true;
   const tellCost = () => (cost.textContent = costOf(made, header));
@@ -78,7 +78,7 @@ function drawVariants(root, header) {
 function marginBox(choice) {
   const label = make("label", "pd-variant");
   choice.logprobs.type = "checkbox";
-  label.title = "Each run asks for log probabilities, too: how likely was the marker that opens a call, against its best rival?";
+  label.title = "Each run also requests log probabilities: how likely was the marker that opens a call, compared with its strongest rival?";
   label.append(choice.logprobs, make("span", "", "with trigger margin"));
   return label;
 }
@@ -108,7 +108,7 @@ function variant(choice, one) {
   choice.boxes.set(one.key, box);
   label.append(box, prose("span", "pd-variant-name", one.name));
   if (one.finding) label.append(make("span", "pd-muted", "fixes " + one.finding));
-  if (!one.can_run) label.append(make("span", "pd-muted", "needs another start of the server: you get the flags"));
+  if (!one.can_run) label.append(make("span", "pd-muted", "requires a restart of the server: you get the flags"));
   item.append(label);
   const fields = one.changes.map((change) => change.field);
   if (fields.length) item.append(make("span", "pd-variant-fields", fields.join(", ")));
@@ -158,7 +158,7 @@ function costOf(choice, header) {
   const sent = header.prompt_tokens === null ? "" : ", about " + (asked * header.prompt_tokens).toLocaleString("en") + " prompt tokens";
   const each = limits.flatMap((limit) => Array(samples).fill(limit)).slice(0, runs);
   const most = each.reduce((sum, limit) => sum + (limit || 0) * header.requests, 0);
-  const made = each.includes(null) ? ", answers as long as the server lets them be" : ", at most " + most.toLocaleString("en") + " new tokens";
+  const made = each.includes(null) ? ", answers as long as the server allows" : ", at most " + most.toLocaleString("en") + " new tokens";
   return text + ". Up to " + plural(asked, "request") + " to the model" + sent + made + ".";
 }
 
@@ -168,7 +168,7 @@ const MARGIN = "trigger margin";
 const HEADS = ["variant", "runs", "written", "returned", "dropped", "schema-valid", "finish reasons", "returned per written, 95 %", "against unchanged"];
 
 builders.trials = (root, name) =>
-  bench(root, name, "One row for each variant: calls the model wrote, calls the server returned, and the change against the unchanged request. Each run can be opened.", (header) => [
+  bench(root, name, "One row for each variant: calls the model wrote, calls the server returned, and the change from the unchanged request. Each run can be opened.", (header) => [
     header.rows && header.rows.length && trialTable(header.rows),
   ]);
 
@@ -176,9 +176,9 @@ builders.trials = (root, name) =>
 function trialTable(rows) {
   const hasMargin = rows.some((row) => row.margin);
   const heads = hasMargin ? [...HEADS, MARGIN] : HEADS;
-  const made = table("What each variant came to", heads, rows.map((row) => trialRow(row, hasMargin)), "pd-trial-table");
+  const made = table("Result of each variant", heads, rows.map((row) => trialRow(row, hasMargin)), "pd-trial-table");
   made.querySelectorAll("th").forEach((cell) => {
-    if (cell.textContent === MARGIN) cell.title = "Probability of the marker that opens a call, less that of its best rival, where a call could have begun; mean over the runs";
+    if (cell.textContent === MARGIN) cell.title = "Probability of the marker that opens a call, minus that of its strongest rival, where a call could have begun; mean over the runs";
   });
   return region("Experiments", "pd-scroll", made);
 }
@@ -193,7 +193,7 @@ function trialRow(row, hasMargin) {
   title.append(prose("strong", "pd-trial-name", row.name));
   if (row.finding) title.append(make("span", "pd-muted", " fixes " + row.finding));
   if (row.problem) title.append(prose("p", "pd-trial-problem", row.problem));
-  if (row.command) title.append(make("p", "pd-muted", "Start your server so:"), commandBox(row.command));
+  if (row.command) title.append(make("p", "pd-muted", "Start your server like this:"), commandBox(row.command));
   line.append(title);
   const runs = make("td", "pd-trial-runs");
   row.runs.forEach((key, at) => runs.append(button(String(at + 1), "pd-small", () => order("pd-open-trial", key, null), "Open run " + (at + 1) + " of it")));
@@ -269,7 +269,7 @@ builders.shrunk = (root, name) =>
   });
 
 builders.upstream = (root, name) =>
-  withText(root, name, "One small file with the raw output, the tools and the calls that a parser must find; it needs no weights and no GPU. For vLLM it is run here, and you are told how it ended.", (header, text) => {
+  withText(root, name, "One small file with the raw output, the tools and the calls that a parser must find; it needs no weights and no GPU. For vLLM it is run here, and the result is shown.", (header, text) => {
     if (!text) return [];
     const row = make("p", "pd-offered-actions");
     row.append(copying("Copy", text), button("Save " + header.name, "pd-small", () => saveFile(new TextEncoder().encode(text), "text/plain", header.name)));

@@ -17,7 +17,7 @@ import { plural, visibleText } from "../lib/payload.js";
  * @typedef {{ turns: Turn[], open: Call[], turns_left: number }} LoopHeader
  */
 
-const HINT = "After a run: answer the tool calls of its message, and the model goes on. Each prompt is compared with the last prompt and what the model wrote after it.";
+const HINT = "After a run: answer the tool calls of its message, and the model continues. Each prompt is compared with the previous prompt and the model's output after it.";
 
 let shown = ""; // what the fields are for
 /** @type {{ answers: HTMLTextAreaElement[], stub: HTMLTextAreaElement, user: HTMLTextAreaElement, turns: HTMLInputElement,
@@ -113,8 +113,8 @@ function seamBox(seam) {
   if (!seam.before) return box;
   const sides = make("div", "pd-hunk-sides");
   sides.append(drawSide("\u2212", "was there", chips(seam.before), "removed", beside(seam.before.lead), beside(seam.before.tail)));
-  sides.append(drawSide("+", "stands there now", chips(seam.after), "added", beside(seam.after.lead), beside(seam.after.tail)));
-  box.append(make("p", "pd-hunk-at", seam.unit + " " + seam.first + ": " + seam.kept + " of " + seam.known + " kept, " + seam.lost + " to be computed anew"), sides);
+  sides.append(drawSide("+", "is there now", chips(seam.after), "added", beside(seam.after.lead), beside(seam.after.tail)));
+  box.append(make("p", "pd-hunk-at", seam.unit + " " + seam.first + ": " + seam.kept + " of " + seam.known + " kept, " + seam.lost + " to be recomputed"), sides);
   const places = [place("was", seam.before), place("is", seam.after)].filter(Boolean);
   if (places.length) box.append(make("p", "pd-muted", places.join("; ")));
   return box;
@@ -153,9 +153,9 @@ function drawForm(form, header) {
   keep();
   shown = wanted;
   const made = {
-    answers: header.open.map((call) => field("Answer of " + call.name, "What the tool gives back; empty: what the stub says")),
+    answers: header.open.map((call) => field("Answer of " + call.name, "Result of the tool; empty: the default answer below")),
     stub: field("Answers by tool, as JSON", '{"get_weather": {"temperature": 20}, "*": "done"}', known.stub),
-    user: field("The user says (if anything)", "A further message behind the answers"),
+    user: field("Next user message (optional)", "A further message after the answers"),
     turns: make("input", "pd-number"),
     told: make("p", "pd-loop-told", ""),
   };
@@ -168,9 +168,9 @@ function drawForm(form, header) {
   const row = make("p", "pd-offered-actions");
   const turns = make("label", "pd-variant-number", "Turns at most ");
   turns.append(made.turns);
-  const save = button("Save the conversation", "pd-small", () => order("pd-save-loop", "", saying), "All turns with their account, as JSON; what looks like a key is covered");
-  row.append(turns, make("span", "pd-muted", "the later ones by the stub alone"), save, saying);
-  form.replaceChildren(made.told, ...asked, labelled(made.user, "The user says (if anything)"), labelled(made.stub, "Answers by tool, as JSON: * stands for any other"), row);
+  const save = button("Save the conversation", "pd-small", () => order("pd-save-loop", "", saying), "All turns with their account, as JSON; what looks like a key is masked");
+  row.append(turns, make("span", "pd-muted", "later ones only with the default answers"), save, saying);
+  form.replaceChildren(made.told, ...asked, labelled(made.user, "Next user message (optional)"), labelled(made.stub, "Answers by tool, as JSON: * is for any other"), row);
 }
 
 /**

@@ -108,7 +108,7 @@ function row(one) {
 function fill(box, one) {
   if (one.error) box.append(prose("p", "pd-net-error", one.error));
   const bar = make("p", "pd-net-bar");
-  bar.append(button("Copy as curl", "pd-small", (event) => copyText(curlOf(one), event.currentTarget), "A key goes in as $OPENAI_API_KEY"));
+  bar.append(button("Copy as curl", "pd-small", (event) => copyText(curlOf(one), event.currentTarget), "A key is written as $OPENAI_API_KEY"));
   box.append(bar, make("p", "pd-net-label", "Request"), headerTable(one.sent_headers));
   if (one.body) box.append(text("Body", one.body));
   if (one.status === null) return;

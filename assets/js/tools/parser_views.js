@@ -83,7 +83,7 @@ builders.parser_matrix = (root, name) => {
   const view = bench(
     root,
     name,
-    "All of vLLM's tool parsers on this very output: which of them would have read it, and does it stay the same when streamed? They are asked by themselves once a call was lost. For any other run, run it and press the button.",
+    "All of vLLM's tool parsers on this output: which of them would have read it, and is the result the same when streamed? They are tested automatically when a call was lost. For any other run, press the button.",
     (header) => (header.rows && header.rows.length ? [matrix(header, () => showsAll, (all) => (showsAll = all))] : []),
   );
   return view;
@@ -97,7 +97,7 @@ builders.parser_matrix = (root, name) => {
 function matrix(header, showsAll, setShowsAll) {
   const rest = header.rows.filter((row) => !isOpen(row));
   const rows = header.rows.map((row) => matrixRow(row));
-  const element = table("What each parser makes of the raw output", ["parser", "outcome", "calls it gives", "streaming", "details"], rows);
+  const element = table("What each parser returns for the raw output", ["parser", "outcome", "calls it returns", "streaming", "details"], rows);
   const apply = () => rows.forEach((row, i) => (row.hidden = !showsAll() && !isOpen(header.rows[i])));
   apply();
   const box = region("Other parsers", "pd-scroll", element);
@@ -148,7 +148,7 @@ builders.splits = (root, name) =>
   bench(
     root,
     name,
-    "The output as a stream, cut in every interesting way: whole, token by token, at special tokens, several tokens at a time as speculative decoding makes them, at random, and once at each place. Does the parser give the same message each time? Where not, you see the smallest cut that fails and the delta at which the messages part.",
+    "The output as a stream, split in every interesting way: whole, token by token, at special tokens, several tokens at a time as with speculative decoding, at random, and once at each position. Does the parser return the same message each time? If not, you see the smallest split that fails and the delta at which the messages diverge.",
     (header) => (header.trials ? [...(header.split ? [smallest(header, header.split)] : []), ...log(header), trials(header)] : []),
   );
 
@@ -164,7 +164,7 @@ function smallest(header, split) {
   const sides = make("div", "pd-split-sides");
   const at = split.parts_at + 1;
   sides.append(
-    message("Streamed, before delta " + at, split.before, "Nothing had come yet."),
+    message("Streamed, before delta " + at, split.before, "Nothing had arrived yet."),
     message("Streamed, after delta " + at, split.after, "Streaming failed here."),
     message("Parsed whole", header.whole, ""),
   );
@@ -181,7 +181,7 @@ function deltas(split) {
     const isParting = split.first + i === split.parts_at;
     const one = make("span", "pd-delta" + (isParting ? " pd-parting" : ""));
     one.append(make("code", "pd-delta-text", shown(text) || "\u2205"));
-    if (isParting) one.append(make("span", "pd-parting-word", "they part here"), split.jump ? jumpButton("raw", split.jump) : "");
+    if (isParting) one.append(make("span", "pd-parting-word", "they diverge here"), split.jump ? jumpButton("raw", split.jump) : "");
     row.append(one);
   });
   const after = split.count - split.first - split.deltas.length;
@@ -237,7 +237,7 @@ builders.releases = (root, name) =>
   bench(
     root,
     name,
-    "The same output through the parser of several vLLM releases, with each release's own code: in which one did a call begin to vanish? Releases that are not here yet are downloaded (15 to 106 MB each) and kept; nothing is installed.",
+    "The same output through the parser of several vLLM releases, with each release's own code: in which one did a call disappear? Releases that are not available yet are downloaded (15 to 106 MB each) and kept; nothing is installed.",
     (header) => (header.versions && header.versions.length ? [...history(header), releaseTable(header)] : []),
   );
 
@@ -261,7 +261,7 @@ function history(header) {
     });
     return row;
   });
-  return [region("Calls by release", "pd-scroll", table("Which release takes which call", ["call", ...header.versions], rows))];
+  return [region("Calls by release", "pd-scroll", table("Which release reads which call", ["call", ...header.versions], rows))];
 }
 
 /** @param {ReleasesHeader} header */
@@ -277,7 +277,7 @@ function releaseTable(header) {
     row.append(make("td", "pd-words", one.content === null ? "\u2013" : shown(one.content)), make("td", "pd-words", one.finish_reason || "\u2013"));
     return row;
   });
-  return region("Releases", "pd-scroll", table("What each release makes of the output", ["vLLM", "outcome", "calls it gives", "content", "finish_reason"], rows));
+  return region("Releases", "pd-scroll", table("What each release returns for the output", ["vLLM", "outcome", "calls it returns", "content", "finish_reason"], rows));
 }
 
 export { askAgain, jumpButton, mark, shown };

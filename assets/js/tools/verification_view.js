@@ -227,7 +227,7 @@ function timePlot(times) {
   const most = Math.max(...times.bins.map(([good, bad]) => good + bad));
   const width = WIDTH / times.bins.length;
   const picture = svg("svg", { viewBox: "0 0 " + WIDTH + " 84", role: "img", class: "pd-plot", style: "min-width: " + Math.min(WIDTH, 640) + "px" });
-  picture.append(svg("title", {}, "Answers in their order; the lower part of each bar is at fault"));
+  picture.append(svg("title", {}, "Answers in their order; the lower part of each bar has faults"));
   times.bins.forEach(([good, bad], i) => {
     const tall = (80 * (good + bad)) / most, low = (80 * bad) / most;
     /** @type {(y: number, height: number, ink: string) => SVGElement} */
@@ -251,7 +251,7 @@ function plots(sides) {
   add("Calls lost, by tool", "tools");
   sides.forEach((side) => {
     if (!side.times) return;
-    const title = "Answers in their order; the lower part is at fault" + (sides.length > 1 ? " \u00b7 " + side.name : "");
+    const title = "Answers in their order; the lower part has faults" + (sides.length > 1 ? " \u00b7 " + side.name : "");
     const figure = plot(title, timePlot(side.times));
     figure.append(make("p", "pd-muted", side.times.span));
     box.append(figure);
@@ -316,7 +316,7 @@ function compared(told) {
   const title = told.sides[0].name + " less " + told.sides[1].name + ": share of rows";
   if (told.paired) box.append(plot(title, differencePlot(told.paired.differences)), make("p", "pd-muted", told.paired.words));
   /** @type {[isWorse: boolean, words: string, side: number][]} */
-  const changes = [[true, "At fault here, not there", 0], [false, "At fault there, not here", 1]];
+  const changes = [[true, "Faults here, not there", 0], [false, "Faults there, not here", 1]];
   for (const [isWorse, words, side] of changes) {
     const rows = told.changed.filter((row) => row.is_worse === isWorse);
     if (!rows.length) continue;
@@ -354,7 +354,7 @@ function rowTable(label, rows, side, sides) {
  */
 function clusters(side, number, isOne) {
   const box = make("section", "pd-verify-clusters");
-  box.append(make("h2", "pd-check-title", "Rows at fault, by cause" + (isOne ? " \u00b7 " + side.name : "")));
+  box.append(make("h2", "pd-check-title", "Rows with faults, by cause" + (isOne ? " \u00b7 " + side.name : "")));
   if (!side.clusters.length) box.append(make("p", "pd-muted", "None."));
   side.clusters.forEach((cluster, i) => {
     const item = make("details", "pd-more pd-verify-cluster");
@@ -367,13 +367,13 @@ function clusters(side, number, isOne) {
       summary.append(make("span", "pd-verify-code", code + (name ? " " + name : "")));
       if (hasPage) rules.append(ruleName(code, name, "pd-verify-code"), " ");
     });
-    if (!cluster.codes.length) summary.append("no rule names it");
+    if (!cluster.codes.length) summary.append("no rule explains it");
     summary.append(" \u00b7 " + plural(cluster.count, "row") + (cluster.stage ? " \u00b7 stage " + cluster.stage : ""));
     item.append(summary, rowTable(side.name + ": " + (cluster.codes.map(([code]) => code).join(", ") || "no rule") + (cluster.stage ? ", " + cluster.stage : ""), cluster.rows, number), rules);
     const more = cluster.count - cluster.rows.length;
     if (more > 0) item.append(make("p", "pd-muted", "The " + cluster.rows.length + " smallest requests; " + more + " more in the results."));
     box.append(item);
   });
-  if (!side.has_runs) box.append(make("p", "pd-muted", "These are results without a journal: a row opens with its request and answer, without its raw output."));
+  if (!side.has_runs) box.append(make("p", "pd-muted", "These results have no journal: a row opens with its request and answer, without its raw output."));
   return box;
 }

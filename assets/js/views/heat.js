@@ -109,7 +109,7 @@ class HeatStrip {
     const all = alternativesAt(heat, at, chip);
     const own = heat.values[at];
     if (!all.length) {
-      const why = Number.isNaN(own) ? "No log probability was given for this token." : at >= heat.limit ? "Alternatives are kept for the first " + heat.limit + " tokens." : "No alternatives were asked for: add top_logprobs to the request.";
+      const why = Number.isNaN(own) ? "There is no log probability for this token." : at >= heat.limit ? "Alternatives are kept for the first " + heat.limit + " tokens." : "No alternatives were requested: add top_logprobs to the request.";
       this.list.replaceChildren(make("li", "pd-muted", why));
       return;
     }

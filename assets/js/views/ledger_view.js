@@ -27,7 +27,7 @@ class LedgerView {
     this.raw = make("div", "pd-text pd-raw");
     this.raw.tabIndex = 0;
     this.raw.setAttribute("role", "region");
-    this.raw.setAttribute("aria-label", "Raw output, by what became of it");
+    this.raw.setAttribute("aria-label", "Raw output, by outcome");
     this.message = make("div", "pd-text pd-message");
     this.message.tabIndex = 0;
     this.message.setAttribute("role", "region");

@@ -183,7 +183,7 @@ function inspect(parts) {
   const line = document.getElementById("pd-inspector");
   if (!line) return;
   if (!parts.length) {
-    line.replaceChildren(make("span", "pd-muted", "Point at a token, a character or a field: everything known of it stands here."));
+    line.replaceChildren(make("span", "pd-muted", "Point at a token, a character or a field to see everything known about it."));
     return;
   }
   line.replaceChildren(
@@ -214,7 +214,7 @@ function originFirst(parts) {
 function letGo() {
   const close = make("button", "pd-let-go", "\u00d7");
   close.type = "button";
-  close.setAttribute("aria-label", "Let go of what is pinned");
+  close.setAttribute("aria-label", "Release the pin");
   close.addEventListener("click", release);
   return close;
 }

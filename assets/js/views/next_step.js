@@ -116,6 +116,6 @@ function buttonsFor(code, news, said) {
     host.order?.("pd-add-proof", JSON.stringify({ code, sentence: news.sentence }), said);
     add.textContent = "In the report \u2713";
     add.disabled = true;
-  }, "What was changed, and how it ended, stands in everything that Share makes of this run");
+  }, "What was changed, and the result, are included in everything that Share creates from this run");
   return [button("Apply", "pd-primary pd-step", () => host.order?.("pd-apply-fix", code, said), "Put the changed request into the editor and run it; Compare opens with both"), add];
 }

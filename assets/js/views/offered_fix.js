@@ -7,7 +7,7 @@ import { plural, visibleText } from "../lib/payload.js";
 /** @typedef {{ code: string, state: string, sentence: string, hint: string, short: string }} News How trying a fix went; `short` is its end in few words. */
 
 /** @type {Record<string, string>} */
-const STATES = { untried: "not tried", running: "trying", worked: "tried: it works", failed: "tried: it does not help", error: "not tried", stopped: "stopped" };
+const STATES = { untried: "not tried", running: "trying", worked: "tested: it works", failed: "tested: it does not help", error: "not tried", stopped: "stopped" };
 /** @type {string | null} */
 let key = null; // the run that is shown
 /** @type {Map<string, News>} */
@@ -108,7 +108,7 @@ function actions(code, fix, said) {
       tell({ code, state: "running", sentence: "Starting \u2026", hint: "", short: "" });
       host.order?.("pd-try-fix", code, said);
     });
-    trying.title = "Run the changed request on the same server: is the finding gone, and has nothing else come?";
+    trying.title = "Run the changed request on the same server: is the finding gone, without a new one?";
     const stop = button("Stop", "pd-small pd-try-stop", () => {
       host.order?.("pd-stop-fix", code, said);
       tell({ code, state: "stopped", sentence: "Stopped before it ended.", hint: "", short: "" });

@@ -262,7 +262,7 @@ class Picture {
     /** @type {(view: Part) => number} */
     const rowsOf = (view) => view.rows.length + (view.above ? 1 : 0) + (view.below ? 1 : 0);
     const height = Math.max(rowsOf(raw), rowsOf(message), 3) * ROW_PX + 16;
-    this.caption("Raw output, by what became of it", MARGIN, account.legend);
+    this.caption("Raw output, by outcome", MARGIN, account.legend);
     this.caption("Message the server returned", MARGIN + left + gap, []);
     this.y += 24;
     this.rows(raw, MARGIN, this.y, left, height, (run) => ({
@@ -302,7 +302,7 @@ class Picture {
   /** @param {FindingCard[]} findings */
   findings(findings) {
     this.font(13, "sans", 700);
-    this.text(findings.length ? "Findings" : "No rule found anything.", MARGIN, this.y + 13, "text");
+    this.text(findings.length ? "Findings" : "No problems found.", MARGIN, this.y + 13, "text");
     this.y += 24;
     findings.slice(0, MOST_FINDINGS).forEach((one) => {
       const ink = one.severity === "note" ? "muted" : one.severity;

@@ -57,7 +57,7 @@ function times(count) {
 /** @param {Branch} branch */
 function branchWords({ kind, expression, runs, skips }) {
   const what = kind + (expression ? " " + expression : "");
-  if (runs === 0) return [what, skips ? "not taken, looked at " + times(skips) : "not reached"];
+  if (runs === 0) return [what, skips ? "not taken, evaluated " + times(skips) : "not reached"];
   const passed = skips ? (kind === "for" ? ", empty " : ", passed over ") + times(skips) : "";
   return [what, (kind === "for" ? "went round " : kind === "macro" ? "called " : "taken ") + times(runs) + passed];
 }

@@ -132,7 +132,7 @@ class TokenBar {
     else this.menu.append(this.heat);
     this.heat.setAttribute("aria-disabled", String(!hasHeat));
     this.heat.setAttribute("aria-pressed", String(this.view.options.heat));
-    this.heat.title = hasHeat ? "Colour tokens by how likely the model found them" : "No log probabilities came: ask for them in the request with " + wish;
+    this.heat.title = hasHeat ? "Colour tokens by how likely the model found them" : "There are no log probabilities: request them with " + wish;
     this.nameCopy();
   }
 }

@@ -83,9 +83,9 @@ class TokenView {
   }
 
   emptyText() {
-    if (this.name === "live_tokens") return "The prompt of what stands in the editor: it is rendered while you type.";
+    if (this.name === "live_tokens") return "The prompt of the text in the editor: it is rendered while you type.";
     return this.where === "prompt"
-      ? "The prompt the server really used, token by token, with what wrote each of them."
+      ? "The prompt the server really used, token by token, with the source of each."
       : "The raw output, token by token, before any parser touched it.";
   }
 

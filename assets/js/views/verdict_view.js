@@ -202,7 +202,7 @@ function copyButton(quote) {
 
 /** @param {HTMLElement} said */
 function marginButton(said) {
-  const hint = "Run the request again with log probabilities: how likely was the marker that opens a call, against its best rival?";
+  const hint = "Run the request again with log probabilities: how likely was the marker that opens a call, compared with its strongest rival?";
   return button("How close was a call?", "", () => host.order?.("pd-ask-margin", "", said), hint);
 }
 
@@ -213,7 +213,7 @@ function settleStages() {
     tab.classList.replace("pd-stage-running", hasFigures ? "pd-stage-note" : "pd-stage-idle");
     const mark = /** @type {HTMLElement} */ (tab.querySelector(".pd-stage-mark"));
     mark.textContent = hasFigures ? MARKS.note : MARKS.idle;
-    mark.title = hasFigures ? "the run ended behind this" : "has not run";
+    mark.title = hasFigures ? "the run ended after this" : "has not run";
     mark.setAttribute("aria-label", mark.title);
   });
 }
@@ -251,10 +251,10 @@ const OTHERS = "check";
 const TOOLS = [
   ["what-if", "What if", "Try every render switch, token counts and turns on this request"],
   ["template", "Template", "Edit the chat template and render the request again"],
-  ["fix", "Fix", "Prove a cause by experiments, shrink the request, make a plugin or a failing test"],
+  ["fix", "Fix", "Prove a cause by experiments, shrink the request, create a plugin or a failing test"],
   ["compare", "Compare", "Two runs side by side"],
   ["check", "Check", "Which parsers read this model's template, and with which flags?"],
-  ["verify", "Verify", "What `verify` found: rates, causes, rows, and two beside each other"],
+  ["verify", "Verify", "Results of `verify`: rates, causes, rows, and two side by side"],
 ];
 
 function toolTabs() {

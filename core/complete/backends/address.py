@@ -91,13 +91,13 @@ def check_key(address: Address, api_key: str | None) -> str | None:
         return None
     if not key.isascii() or not key.isprintable():
         raise BackendError(
-            "the API key holds a character that no HTTP header can carry",
+            "The API key holds a character that no HTTP header can carry.",
             "Copy the key again, without line breaks or typographic marks.",
             kind="refused",
         )
     if not may_carry_key(address.base_url):
         raise BackendError(
-            f"the API key is not sent to {address.base_url}: the connection is not encrypted",
+            f"The API key is not sent to {address.base_url}: the connection is not encrypted.",
             "Use an https address, tunnel the port to 127.0.0.1, or run without an API key.",
             kind="refused",
         )
@@ -113,19 +113,19 @@ def _split(text: str) -> SplitResult:
     if parts.scheme.lower() not in ("http", "https"):
         raise _refusal(text, f"its scheme is `{parts.scheme}`")
     if not host or port == 0:
-        raise _refusal(text, "it names no host")
+        raise _refusal(text, "it has no host")
     if not _can_be_asked_for(text):
-        raise _refusal(text, "no host can have that name")
+        raise _refusal(text, "this is not a valid host name")
     if parts.username is not None or parts.password is not None:
         raise BackendError(
-            "the server address holds a user name or password, which would end up in reports",
+            "The server address holds a user name or password, which would end up in reports.",
             "Leave it out of the address; the API key is read from an environment variable.",
             kind="refused",
         )
     if parts.query or parts.fragment:
         raise BackendError(
-            f"the server address {shorten(text.partition('?')[0])} goes on with a query or fragment",
-            "Give it up to and including `/v1`.",
+            f"The server address {shorten(text.partition('?')[0])} continues with a query or fragment.",
+            "Give the address up to and including `/v1`.",
             kind="refused",
         )
     return parts
@@ -143,8 +143,8 @@ def _can_be_asked_for(text: str) -> bool:
 def _refusal(text: str, reason: str) -> BackendError:
     shown = text.rpartition("@")[2]  # whatever stands before it may be a password
     return BackendError(
-        f"{shorten(shown)} is no server address: {reason}",
-        "Expected one such as `http://127.0.0.1:8000/v1`.",
+        f"{shorten(shown)} is not a server address: {reason}",
+        "Expected an address such as `http://127.0.0.1:8000/v1`.",
         kind="refused",
     )
 

@@ -72,5 +72,5 @@ def _trust_file(trust: ssl.SSLContext, file: str | Path) -> None:
     except ssl.SSLError:
         raise BackendError(f"{str(file)!r} holds no certificate that can be read.", _PEM_HINT, kind="refused") from None
     except OSError as error:
-        hint = "Name the file with the certificate that the server's is signed with."
+        hint = "Give the file with the certificate that signed the server's certificate."
         raise BackendError(f"{str(file)!r} cannot be read: {error.strerror}.", hint, kind="refused") from None

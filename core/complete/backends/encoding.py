@@ -34,8 +34,8 @@ async def unpacked(call: Call, response: httpx.Response) -> AsyncIterator[bytes]
             yield piece
     else:
         raise BackendError(
-            f"{call} answered with its content packed as {shorten(', '.join(named))}, which was not asked for",
-            "Turn compression off in the server or in the proxy before it; plain and gzip are read.",
+            f"{call} compressed its answer as {shorten(', '.join(named))}, which was not asked for.",
+            "Turn compression off in the server or in the proxy in front of it; plain and gzip answers are read.",
             kind="broken-answer",
             status=response.status_code,
         )
@@ -55,12 +55,12 @@ async def _gunzipped(call: Call, raw: AsyncIterator[bytes]) -> AsyncIterator[byt
                 yield piece
         if unpacker.eof:
             return  # what follows is no part of the answer
-    raise _broken(call, "it ends in the middle")
+    raise _broken(call, "it ends early")
 
 
 def _broken(call: Call, reason: str) -> BackendError:
     return BackendError(
-        f"{call}: the answer is packed with gzip and cannot be unpacked ({reason})",
-        "Turn compression off in the server or in the proxy before it.",
+        f"{call}: the answer is compressed with gzip and cannot be decompressed ({reason}).",
+        "Turn compression off in the server or in the proxy in front of it.",
         kind="broken-answer",
     )

@@ -42,7 +42,7 @@ class EventReader:
         """
         async for chunk in self._stream:
             self._received.add(chunk)
-            self._check("bytes that are no UTF-8", self._received.unreadable_count, MAX_UNREADABLE)
+            self._check("bytes that are not UTF-8", self._received.unreadable_count, MAX_UNREADABLE)
             for piece in _slices(chunk):
                 for event in self._parser.feed(piece):
                     self._check("events", self._count, MAX_EVENTS)

@@ -35,7 +35,7 @@ def read_headers(texts: Sequence[str], field: str) -> dict[str, str]:
     headers: dict[str, str] = {}
     for name, value in _headers_in(texts, field):
         if name.lower() in (known.lower() for known in headers):
-            raise RequestError(f"{field} gives the header `{name}` twice.", "Give it once.", field=field)
+            raise RequestError(f"{field} gives the header `{name}` twice.", "Give each header once.", field=field)
         headers[name] = value
     return headers
 
@@ -59,7 +59,7 @@ def _object_in(text: str, field: str, hint: str) -> Mapping[str, str]:
     except (ValueError, RecursionError):
         read = None
     if not isinstance(read, dict) or not all(isinstance(value, str) for value in read.values()):
-        raise RequestError(f"{field} is not a JSON object of texts.", hint, field=field)
+        raise RequestError(f"{field} is not a JSON object of strings.", hint, field=field)
     return {name: str(value) for name, value in read.items()}
 
 
@@ -72,15 +72,15 @@ def check_headers(address: Address, headers: Mapping[str, str] | None) -> dict[s
     checked: dict[str, str] = {}
     for name, value in (headers or {}).items():
         if not _NAME.fullmatch(name):
-            raise _refusal("the name of an extra header holds a character that no header's name can have")
+            raise _refusal("the name of an extra header holds a character that is not allowed in a header name")
         if name.lower() in _OURS:
-            raise _refusal(f"the extra header `{name}` belongs to the exchange itself and cannot be set")
+            raise _refusal(f"the extra header `{name}` is part of the HTTP exchange and cannot be set")
         if not value.isascii() or not value.isprintable():
-            raise _refusal(f"the value of the extra header `{name}` holds a character that no header can carry")
+            raise _refusal(f"the value of the extra header `{name}` holds a character that is not allowed in a header")
         checked[name.lower()] = value.strip()
     if checked and not may_carry_key(address.base_url):
         raise BackendError(
-            f"extra headers are not sent to {address.base_url}: the connection is not encrypted",
+            f"Extra headers are not sent to {address.base_url}: the connection is not encrypted.",
             "They may hold a key. Use an https address, tunnel the port to 127.0.0.1, or leave them out.",
             kind="refused",
         )

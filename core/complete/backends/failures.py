@@ -24,13 +24,17 @@ from prompt_debugger.core.known_errors import Cause, recognise_error
 
 _HINT_BY_STATUS = {
     400: "The server did not accept the request; its message says why.",
-    401: "The server wants an API key: set the environment variable that `--api-key-env` names (OPENAI_API_KEY if it "
-    "names none).",
-    403: "The server forbids this: check the API key (the environment variable that `--api-key-env` names, or "
-    "OPENAI_API_KEY) and what it may do.",
+    401: (
+        "The server requires an API key: set the environment variable given by `--api-key-env` (OPENAI_API_KEY "
+        "by default)."
+    ),
+    403: (
+        "The server refuses access: check the API key (the environment variable given by `--api-key-env`, or "
+        "OPENAI_API_KEY) and its permissions."
+    ),
     404: "Check the server address (up to and including `/v1`) and the model's name.",
     405: "Check the server address: it must go up to and including `/v1`.",
-    408: "Try again; the server gave up waiting.",
+    408: "Try again: the server timed out.",
     413: "The request is too large for the server.",
     422: "The server did not accept the request; its message says why.",
     429: "The server takes no more requests for now: wait, then run again.",
@@ -41,8 +45,8 @@ _HINT_BY_STATUS = {
     "tokens.",
 }
 _PAGE_HINT = (
-    "A web page stands in place of an answer: check the server address, and what stands between it and you; the "
-    "server's log shows whether the request reached it."
+    "A web page came instead of an answer: check the server address and any proxy in between. The server's "
+    "log shows whether the request reached it."
 )
 _HINT_BY_PAGE = {
     401: "Something before the server wants to know who asks: send the key that it takes, in the header that it takes.",
@@ -58,12 +62,12 @@ _BASIC_HINT = (
     "is `name:password` in base64."
 )
 _HINT_BY_CODE = {
-    "insufficient_quota": "Look at plan and billing of the account whose key was sent: waiting does not help.",
+    "insufficient_quota": "Check the plan and billing of the account that the key belongs to: waiting does not help.",
 }
 _KNOWN_HINTS = frozenset({Cause.QUOTA, Cause.LOADING, Cause.ADDRESS, Cause.SETTING, Cause.POLICY})
 # What h11 says of the alert of a server that speaks TLS: its first byte is a control character.
 _TLS_ALERT = ("\\x15\\x03", "illegal request line")
-_SERVER_HINT = "The fault lies in the server: look at its log."
+_SERVER_HINT = "The fault is in the server: check its log."
 _SHORTEST_SECRET = 4
 _EXCERPT_READ = 65_536  # of a text: looking through all of a long one takes a while
 _MESSAGE_CHARS = 400  # of the server's words in ours; `BackendError.said` has them whole
@@ -118,37 +122,37 @@ def failure_of_transport(call: Call, error: httpx.HTTPError, timeouts: Timeouts,
         return BackendError(message, "Is the server running, and can this machine reach it?", kind="unreachable")
     if isinstance(error, httpx.ReadTimeout):
         message = f"{call}: nothing came for {timeouts.read_s:g} s"
-        return BackendError(message, "The server may be busy or hang: look at its log.", kind="timeout")
+        return BackendError(message, "The server may be busy or stuck: check its log.", kind="timeout")
     if isinstance(error, httpx.TimeoutException):
-        return BackendError(f"{call}: the request could not be sent in time", _SERVER_HINT, kind="timeout")
+        return BackendError(f"{call}: the request could not be sent in time.", _SERVER_HINT, kind="timeout")
     if isinstance(error, httpx.ConnectError):
         return _failure_of_connection(call, error)
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
         return BackendError(call.scrub(f"{call} cannot be sent: {error}"), kind="refused")
     reason = call.scrub(_reason_of(error))
     if any(alert in reason for alert in _TLS_ALERT):
-        what = "the connection ended without an answer that begins as HTTP does; a port that speaks https ends it so"
+        what = "the connection ended without an HTTP answer; a port that expects https behaves this way"
         message = f"{call}: {what}"
         return BackendError(message, "Write `https://` in the address, unless this is not a web server.", kind="tls")
     if began:
-        return BackendError(f"{call}: the answer broke off ({reason})", _SERVER_HINT, kind="broken-answer")
-    hint = "Is it an HTTP server? If it speaks https, say so in the address. Else look at its log."
-    return BackendError(f"{call}: the connection ended without an answer ({reason})", hint, kind="broken-answer")
+        return BackendError(f"{call}: the answer broke off ({reason}).", _SERVER_HINT, kind="broken-answer")
+    hint = "Is it an HTTP server? If it uses https, write so in the address. If not, check its log."
+    return BackendError(f"{call}: the connection ended without an answer ({reason}).", hint, kind="broken-answer")
 
 
 def failure_of_time(call: Call, total_s: float) -> BackendError:
     """Explain that the whole answer took too long."""
     if call.method == "GET":
-        hint = "The server takes connections but does not answer this: look at its log, and check the address."
-        return BackendError(f"{call}: no whole answer within {total_s:g} s", hint, kind="timeout")
+        hint = "The server accepts connections but does not answer this request: check its log and the address."
+        return BackendError(f"{call}: no whole answer within {total_s:g} s.", hint, kind="timeout")
     message = f"{call}: the answer was not complete within {total_s:g} s"
-    hint = "Set a smaller `max_tokens`, or look at the server's log."
+    hint = "Set a smaller `max_tokens`, or check the server's log."
     return BackendError(message, hint, kind="timeout", unread="cut")
 
 
 def failure_of_run(call: Call, run_s: float) -> BackendError:
     """Explain that the time of the whole run was over."""
-    message = f"{call}: cut, for the run's time of {run_s:g} s was over; what had come is kept"
+    message = f"{call}: stopped after the run's time limit of {run_s:g} s; what had arrived is kept"
     hint = "Ask for fewer tokens, or give a run more time: `--run-time S`."
     return BackendError(message, hint, kind="timeout", unread="cut")
 
@@ -162,8 +166,8 @@ def failure_of_size(call: Call, most: int, received: str) -> BackendError:
 
 def failure_of_length(call: Call, what: str, most: int, received: str) -> BackendError:
     """Explain that an answer was cut where it had too many of something; `received` is its beginning."""
-    message = f"{call}: the answer was cut after {most:,} {what}, the most that is read of one; what had come is kept"
-    hint = "Does the server ever end its answer? Ask for fewer tokens, or look at its log."
+    message = f"{call}: the answer was cut after {most:,} {what}, the limit per answer; what had arrived is kept"
+    hint = "Does the server ever end its answer? Ask for fewer tokens, or check its log."
     return BackendError(message, hint, kind="too-large", body=_excerpt(call, received), unread="cut")
 
 
@@ -186,11 +190,11 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
     message = f"{call} answered {status} {_phrase_of(status)}".rstrip() + (f": {said}" if said else "")
     hint = _HINT_BY_STATUS.get(status, _SERVER_HINT if status >= 500 else "")
     if status == 429 and (wait := headers.get("retry-after")):
-        hint = f"The server takes no more requests for now: it asks to wait {wait[:40]} s."
+        hint = f"The server is at its request limit: it asks to wait {wait[:40]} s."
     if 300 <= status < 400:
         target = call.scrub(headers.get("location", ""))[:200]
         message = f"{call} answered {status}: a redirect to {target or 'nowhere'}, which is not followed"
-        hint = "Give the address it points to, if you trust it."
+        hint = "Use the address it redirects to, if you trust it."
     kind = "status"
     if 400 <= status < 600:
         page = "" if own else title_of_page(content_type, text)
@@ -247,15 +251,18 @@ def _failure_of_connection(call: Call, error: httpx.ConnectError) -> BackendErro
     causes = tuple(_causes(error))
     url = httpx.URL(call.url)
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
-        hint = "Install the certificate's authority on this machine, or use the name that the certificate is for."
-        return BackendError(f"{call}: the server's certificate is not trusted ({error})", hint, kind="tls")
+        hint = (
+            "Install the certificate authority on this machine, or use the host name that the certificate was "
+            "issued for."
+        )
+        return BackendError(f"{call}: the server's certificate is not trusted ({error}).", hint, kind="tls")
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
-        return BackendError(f"{call}: the server does not speak https ({error})", "Try http://.", kind="tls")
+        return BackendError(f"{call}: the server does not speak https ({error}).", "Try http://.", kind="tls")
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        message = f"{call}: there is no host `{url.host}` ({error})"
+        message = f"{call}: the host `{url.host}` was not found ({error})"
         return BackendError(message, "Check how the server address is spelled.", kind="unreachable")
-    hint = f"Is the server running, and does it listen on port {url.port or (443 if url.scheme == 'https' else 80)}?"
-    return BackendError(f"{call}: no connection ({_reason_of(error)})", hint, kind="unreachable")
+    hint = f"Is the server running, and is it listening on port {url.port or (443 if url.scheme == 'https' else 80)}?"
+    return BackendError(f"{call}: no connection ({_reason_of(error)}).", hint, kind="unreachable")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -102,9 +102,9 @@ class NetworkGuard:
 
     def _refusal(self, url: str) -> BackendError:
         return BackendError(
-            f"this page sends nothing to {shorten(url)}",
-            f"Servers it may talk to: {', '.join(self.base_urls) or 'none'}. "
-            "Run the program on your own machine to reach any other.",
+            f"This page sends nothing to {shorten(url)}.",
+            f"Allowed servers: {', '.join(self.base_urls) or 'none'}. Run the program on your own machine "
+            "to reach any other.",
             kind="refused",
         )
 
@@ -123,7 +123,7 @@ class NetworkGuard:
             raise httpx.ConnectError(str(error)) from error
         if not addresses or not all(self.is_open(address) for address in addresses):
             raise BackendError(
-                f"this page sends nothing to `{url.host}`: the name leads to an address that is not public",
+                f"This page sends nothing to `{url.host}`: the name resolves to an address that is not public.",
                 "Run the program on your own machine to reach a server in your network.",
                 kind="refused",
             )

@@ -105,8 +105,8 @@ class HttpConnection:
             guard.check(address.base_url)
             if authorities != PUBLIC:
                 raise BackendError(
-                    "This page trusts public certificates alone.",
-                    "Run the program on your own machine to trust others.",
+                    "This page trusts public certificates only.",
+                    "Run the program on your own machine to trust other certificates.",
                     kind="refused",
                 )
         self.address = address
@@ -221,7 +221,7 @@ class HttpConnection:
             async for chunk in stream:
                 text.add(chunk)
                 if text.unreadable_count > MAX_UNREADABLE:
-                    raise failure_of_length(stream.call, "bytes that are no UTF-8", MAX_UNREADABLE, text.head)
+                    raise failure_of_length(stream.call, "bytes that are not UTF-8", MAX_UNREADABLE, text.head)
             return Answer(stream.status, stream.headers, text.whole, text.is_utf8, stream.elapsed_s)
 
     def _call(self, method: str, path: str) -> Call:

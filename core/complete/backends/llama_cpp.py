@@ -49,7 +49,7 @@ async def request_template(connection: HttpConnection, body: JSONObject) -> Temp
     fields = as_object(await connection.post_for_json("/apply-template", sent))
     text = text_of(fields.get("prompt"))
     if text is None:
-        raise BackendError(f"`/apply-template` answered in an odd shape: {shorten(fields)}", kind="odd-answer")
+        raise BackendError(f"`/apply-template` answered in an unexpected shape: {shorten(fields)}.", kind="odd-answer")
     try:
         return await _tokenized(connection, text)
     except BackendError:

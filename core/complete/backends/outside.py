@@ -74,7 +74,7 @@ class EgressBackend(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """Refuse: servers are reached by address."""
-        raise httpcore.ConnectError("no server is reached through a socket file")
+        raise httpcore.ConnectError("connections through a socket file are not supported")
 
     async def sleep(self, seconds: float) -> None:
         """Wait, as httpcore does between attempts."""

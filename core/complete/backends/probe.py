@@ -140,7 +140,7 @@ async def _features_of(looks: Looks, engine: Engine) -> frozenset[str]:
 
 
 def _notes_of(models: Answer | BackendError, server: Server, model: str | None, *, is_listed: bool) -> tuple[str, ...]:
-    advice = "name the model in the request" if model is None else "it does not say context length and tokenizer"
+    advice = "name the model in the request" if model is None else "context length and tokenizer are not reported"
     if isinstance(models, BackendError):
         return (f"The server does not list its models ({models.message.rstrip('.')}): {advice}.",)
     if not server.served_models:
@@ -151,7 +151,7 @@ def _notes_of(models: Answer | BackendError, server: Server, model: str | None, 
         return (f"The request names no model: `{server.model}` was asked, the first of {listed}.",) if several else ()
     if is_listed:
         return ()
-    return (f"The server lists no model named `{model}`, only {listed}: which model answers is its choice.",)
+    return (f"The server lists no model named `{model}`, only {listed}: the server chooses which model answers.",)
 
 
 def _listed(names: Sequence[str]) -> str:

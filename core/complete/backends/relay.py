@@ -84,7 +84,7 @@ class Relay:
         path = raw_path.decode("ascii")
         steps = path.lower().replace("%2e", ".").split("/")
         if not path.startswith("/") or not {".", ".."}.isdisjoint(steps) or not {"?", "#"}.isdisjoint(path):
-            raise ValueError("the path leads elsewhere")
+            raise ValueError("the path points elsewhere")
         url = httpx.URL(self.address.url_of(path) if path != "/v1" else self.address.base_url)
         return url.copy_with(query=query) if query else url
 

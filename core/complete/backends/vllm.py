@@ -158,4 +158,4 @@ def _constraint_of(value: JSON) -> JSONObject | None:
 
 
 def _odd(path: str, fields: JSONObject) -> BackendError:
-    return BackendError(f"`{path}` answered in a shape that is not vLLM's: {shorten(fields)}", kind="odd-answer")
+    return BackendError(f"`{path}` answered in a shape that is not vLLM's: {shorten(fields)}.", kind="odd-answer")

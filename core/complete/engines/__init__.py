@@ -89,14 +89,16 @@ def load_records(package: ModuleType) -> dict[str, Engine]:
     for name, constant in (own | others).items():
         file = f"{package.__name__.replace('.', '/')}/{name}.py"
         if not isinstance(constant, Engine):
-            hint = "It is built as in core/complete/engines/sglang.py."
-            raise PluginError(f"`ENGINE` of `{file}` is a `{type(constant).__name__}`, no `Engine`", hint)
+            hint = "See core/complete/engines/sglang.py for an example."
+            raise PluginError(f"`ENGINE` of `{file}` is a `{type(constant).__name__}`, not an `Engine`.", hint)
         if (problem := problem_of(constant)) is not None:
-            raise PluginError(f"`ENGINE` of `{file}`: {problem}", "core/complete/engines/_record.py says what each is.")
+            raise PluginError(
+                f"`ENGINE` of `{file}`: {problem}", "core/complete/engines/_record.py describes each field."
+            )
         for claim in _claims(constant):
             if claim in file_by_claim:
                 told = f"`{file}` and `{file_by_claim[claim]}` both have the {claim}"
-                raise PluginError(told, "One of them needs another.")
+                raise PluginError(told, "Give one of them another value.")
             file_by_claim[claim] = file
         records[file] = constant
     return dict(sorted(records.items(), key=lambda item: (item[1].marks.order, item[1].kind)))

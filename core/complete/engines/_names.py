@@ -27,24 +27,24 @@ def merge_names(formats: Mapping[str, TextFormat], engines: Mapping[str, Engine]
         for kind, names in one.facts.parser_names.items():
             if kind not in merged:
                 known = ", ".join(f"`{kind}`" for kind in sorted(merged))
-                raise PluginError(f"{place}: there is no engine `{kind}`", f"Known: {known}.")
+                raise PluginError(f"{place}: unknown engine `{kind}`.", f"Known: {known}.")
             merged[kind][family] = _checked(place, names)
     for file, engine in engines.items():
         place = f"`parser_names` of `{file}`"
         for family, names in engine.parser_names.items():
             if family not in formats:
-                raise PluginError(f"{place}: there is no family `{family}`", "Families are named as their files.")
+                raise PluginError(f"{place}: unknown family `{family}`.", "Families are named like their files.")
             if family in merged[engine.kind]:
-                told = f"{place} and `prompt_debugger/core/formats/{family}.py` both have the names for `{family}`"
-                raise PluginError(told, "One of them is to have all of them.")
+                told = f"{place} and `prompt_debugger/core/formats/{family}.py` both define names for `{family}`"
+                raise PluginError(told, "Define all of them in one place.")
             merged[engine.kind][family] = _checked(place, names)
     return dict(merged)
 
 
 def _checked(place: str, names: object) -> ParserNames:
     if not isinstance(names, ParserNames) or not _are_texts(names.tools) or not _are_texts(names.reasonings):
-        hint = "core/formats/_facts.py says what it holds."
-        raise PluginError(f"{place}: {names!r:.80} is no `ParserNames` of tuples of texts", hint)
+        hint = "core/formats/_facts.py describes what it holds."
+        raise PluginError(f"{place}: {names!r:.80} is not a `ParserNames` of tuples of strings.", hint)
     return names
 
 

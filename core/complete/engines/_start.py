@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-NOT_TRIED = "not tried here: check it with one request"
+NOT_TRIED = "not tested here: check it with one request"
 
 
 @dataclass(frozen=True, slots=True)

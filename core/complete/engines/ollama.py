@@ -26,6 +26,6 @@ ENGINE = Engine(
     takes_several=True,
     marks=Marks(owners=("library",), paths=("/api/version", "/api/tags"), is_it=_is_ollama, order=40),
     no_raw_run=(
-        "Ollama's `/v1/completions` puts its prompt through the chat template once more, so it is no run of this prompt"
+        "Ollama's `/v1/completions` puts its prompt through the chat template once more, so it does not run this prompt"
     ),
 )

@@ -97,7 +97,7 @@ def _call(call: JSONObject) -> JSONObject:
 
 
 def _odd(path: str, answer: JSON) -> BackendError:
-    return BackendError(f"`{path}` answered in a shape that is not SGLang's: {shorten(answer)}", kind="odd-answer")
+    return BackendError(f"`{path}` answered in a shape that is not SGLang's: {shorten(answer)}.", kind="odd-answer")
 
 
 async def _add_details(looks: Looks, server: Server) -> Server:
@@ -145,13 +145,13 @@ def _start(given: StartWith) -> StartCommand | None:
     reason = f"SGLang's name for the calls of `{given.family}`, by its own table; {NOT_TRIED}."
     flags = [*given.revision_flags("--revision"), Flag(("--tool-call-parser", given.tool_name), reason)]
     if given.reasoning_name is not None:
-        reason = f"SGLang's name for its reasoning, likewise {NOT_TRIED}."
+        reason = f"SGLang's name for its reasoning, also {NOT_TRIED}."
         flags.append(Flag(("--reasoning-parser", given.reasoning_name), reason))
     flags += given.template_flags("--chat-template")
     return StartCommand(
         ("python", "-m", "sglang.launch_server", "--model-path", given.source),
         tuple(flags),
-        note="SGLang's parsers are its own; that vLLM's read an answer proves nothing for them.",
+        note="SGLang has its own parsers: that vLLM's parsers read an answer proves nothing about them.",
     )
 
 

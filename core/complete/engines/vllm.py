@@ -188,7 +188,7 @@ ENGINE = Engine(
     needs_tool_parser=True,
     refused_conversations={
         "arguments-as-object": (
-            "vLLM's API takes arguments of earlier calls as text alone, as OpenAI's, and decodes them itself"
+            "vLLM's API accepts the arguments of earlier calls only as text, like OpenAI's, and decodes them itself"
         ),
     },
     start=_start,

@@ -63,7 +63,7 @@ def _describe(field: str, written: ToolCallAttempt, got: CallField) -> str:
     at = first_divergence(written.arguments, returned) or 0
     low = max(0, at - 30)
     return (
-        f"Arguments part at character {at}: written …{quote(written.arguments[low : at + 40])!r}, "
+        f"Arguments differ from character {at}: written …{quote(written.arguments[low : at + 40])!r}, "
         f"returned …{quote(returned[low : at + 40])!r}."
     )
 

@@ -99,7 +99,9 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _unless(parser: str) -> str:
-    return "whatever it is told" if parser in TABLES.parsers_ignoring_switch else "unless it is told"
+    return (
+        "regardless of the request" if parser in TABLES.parsers_ignoring_switch else "unless the request turns it off"
+    )
 
 
 def _steps(trace: Trace, report_it: Step) -> tuple[Step, ...]:
@@ -111,7 +113,7 @@ def _steps(trace: Trace, report_it: Step) -> tuple[Step, ...]:
 def _tail(end: str | None) -> str:
     if end is None:
         return "the prompt, which would show whether a reasoning block was open, is not known"
-    return f"the prompt ends with {end[-40:]!r}: no reasoning was open"
+    return f"the prompt ends with {end[-40:]!r}: no reasoning block was open"
 
 
 def _severity(trace: Trace) -> Severity | None:
@@ -146,7 +148,7 @@ def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
     end = prompt_end(trace)
     verb = "stand" if count > 1 else "stands"
     yield Report(
-        title=f"{counted(count, 'character')} of the answer {verb if end else 'may stand'} in reasoning.",
+        title=f"{counted(count, 'character')} of the answer {verb if end else 'may be'} in reasoning.",
         detail=f"`{reasoning.field}` holds text from outside every reasoning block, from character {moved[0].start}: "
         f"{trace.parse.raw[moved[0].start : moved[0].stop][:80]!r}. "
         + ("The prompt is not known." if end is None else f"The prompt ends with {end[-40:]!r}."),

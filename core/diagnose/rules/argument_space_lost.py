@@ -44,13 +44,13 @@ def find(trace: Trace) -> Iterator[Report]:
         lost = len(written) - len(returned)
         others = f" So did {len(stripped) - 1} more." if len(stripped) > 1 else ""
         yield Report(
-            title=f"`{path}` of the call to `{call.written.name}` lost {counted(lost, 'character')} of white space.",
+            title=f"`{path}` of the call to `{call.written.name}` lost {counted(lost, 'character')} of whitespace.",
             detail=f"Written {quote(written)!r}, returned {quote(returned)!r}.{others}",
             evidence=(
                 in_raw(trace, call.written.arguments_span or call.written.char_span),
                 in_message(f"{call.returned.field}.function.arguments", str(call.returned.arguments)),
             ),
-            fix="Take the value from the raw output; use a release whose parser keeps white space.",
+            fix="Take the value from the raw output; use a release whose parser keeps whitespace.",
             certainty=call.certainty,
         )
 

@@ -44,14 +44,19 @@ def find(trace: Trace) -> Iterator[Report]:
         path, written, returned = changed[0]
         others = f" So did {len(changed) - 1} more." if len(changed) > 1 else ""
         yield Report(
-            title=f"`{path}` of the call to `{call.written.name}` came back as {_kind(returned)}, "
-            f"written was {_kind(written)}.",
+            title=(
+                f"`{path}` of the call to `{call.written.name}` came back as {_kind(returned)}; the model wrote "
+                f"{_kind(written)}."
+            ),
             detail=f"Written {quote(_spell(written))!r}, returned {quote(_spell(returned))!r}.{others}",
             evidence=(
                 in_raw(trace, call.written.arguments_span or call.written.char_span),
                 in_message(f"{call.returned.field}.function.arguments", str(call.returned.arguments)),
             ),
-            fix="Convert by the schema in the client; the parser ignored it, or did not resolve its `$ref` or union.",
+            fix=(
+                "Convert by the schema in the client: the parser ignored the schema, or did not resolve its "
+                "`$ref` or union."
+            ),
             certainty=call.certainty,
         )
 

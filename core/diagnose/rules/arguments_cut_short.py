@@ -40,13 +40,15 @@ def find(trace: Trace) -> Iterator[Report]:
         if not (_LEAST <= len(returned) < len(written) and written.startswith(returned)):
             continue
         size = len(returned)
-        limit = " A multiple of 1,024: the parser's buffer is full there." if size % _BUFFER == 0 else ""
+        limit = " This is a multiple of 1,024, so a parser buffer was probably full." if size % _BUFFER == 0 else ""
         start = (span.arguments_span or span.char_span).start + size
         yield Report(
             title=f"The arguments of the call to `{call.written.name}` were cut after {size:,} of "
             f"{len(written):,} characters.",
-            detail=f"The message ends with {returned[-40:]!r}, the model went on with {written[size : size + 40]!r}."
-            f"{limit}",
+            detail=(
+                f"The message ends with {returned[-40:]!r}; the model continued with "
+                f"{written[size : size + 40]!r}.{limit}"
+            ),
             evidence=(
                 in_raw(trace, Span(start, start + len(written) - size)),
                 in_message(f"{call.returned.field}.function.arguments", returned[-80:]),

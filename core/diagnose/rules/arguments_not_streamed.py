@@ -43,12 +43,15 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     required = [name for name in names if as_list(tools.get(name, {}).get("required"))]
     yield Report(
-        title=f"The stream brings no arguments for the call{'s' if len(names) > 1 else ''} to {listed(names)}.",
+        title=f"The stream contains no arguments for the call{'s' if len(names) > 1 else ''} to {listed(names)}.",
         detail="The `tool_use` block begins with an empty `input` and ends without any `input_json_delta`. "
-        + (f"The schema of `{required[0]}` requires arguments." if required else "Whether it takes any is not known."),
+        + (f"The schema of `{required[0]}` requires arguments." if required else "Whether it takes any is unknown."),
         evidence=(in_message("tool_calls"),),
-        fix="Ask without streaming: the arguments stand in `input` there. Report it to whoever makes this stream: "
-        "a gateway that translates another API has to send every call's arguments as `input_json_delta`.",
+        fix=(
+            "Ask without streaming: the arguments are in `input` there. Report it to the authors of the "
+            "gateway: when it translates another API, it has to send every call's arguments as "
+            "`input_json_delta`."
+        ),
         certainty=Certainty.OBSERVED if required else Certainty.INFERRED,
         severity=Severity.ERROR if required else Severity.WARNING,
     )

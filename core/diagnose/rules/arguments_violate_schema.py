@@ -94,10 +94,10 @@ def _encoded(arguments: JSONObject, broken: Sequence[Violation]) -> str:
 
 def _blame(written: ToolCallAttempt | None, schema: JSON) -> str:
     if written is None or written.arguments_json is None:
-        return "What the model wrote is not known."
+        return "What the model wrote is unknown."
     if violations(written.arguments_json, schema):
-        return "The model wrote them so."
-    return "What the model wrote is valid: the parser changed it."
+        return "The model wrote them this way."
+    return "What the model wrote is valid; the parser changed it."
 
 
 def _strict_tools(trace: Trace, _: Finding) -> JSONObject:

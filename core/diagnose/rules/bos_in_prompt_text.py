@@ -61,8 +61,11 @@ def find(trace: Trace) -> Iterator[Report]:
     elif body and "messages" not in body and body.get("add_special_tokens") is not False:
         yield Report(
             title=f"The prompt text begins with `{bos}`, and the server adds one when it tokenizes text.",
-            detail="A body of plain completions is tokenized with special tokens unless it says otherwise, as vLLM and "
-            f"llama.cpp do it: the model then reads two BOS tokens. It begins with {prompt.text[:60]!r}.",
+            detail=(
+                "A body of plain completions is tokenized with special tokens unless the request turns that "
+                "off (vLLM and llama.cpp do this), so the model reads two BOS tokens. It begins with "
+                f"{prompt.text[:60]!r}."
+            ),
             evidence=(in_prompt(prompt, Span(0, len(bos))),),
             fix=_FIX,
             certainty=Certainty.INFERRED,
@@ -71,8 +74,8 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 _FIX = (
-    Step("Take BOS off the text, or send `add_special_tokens: false`.", {"add_special_tokens": False}),
-    Step("Send token ids in place of text."),
+    Step("Remove BOS from the text, or send `add_special_tokens: false`.", {"add_special_tokens": False}),
+    Step("Send token ids instead of text."),
 )
 
 

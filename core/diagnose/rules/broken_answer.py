@@ -47,7 +47,7 @@ def find(trace: Trace) -> Iterator[Report]:
         if result is not None and result.error:
             if not asked_server(trace) and any(delta.finish_reason == "" for delta in result.deltas):
                 return  # it has an end, whose word is empty: that has a rule of its own
-            if result.error.endswith("its beginning is not there either"):
+            if result.error.endswith("its beginning is missing, too"):
                 return  # an excerpt, as the notes say
             yield _without_end(result) if _may_be_an_excerpt(trace, result) else _report(trace, result, name)
             return
@@ -60,10 +60,10 @@ def _may_be_an_excerpt(trace: Trace, result: ChatResult) -> bool:
 
 def _without_end(result: ChatResult) -> Report:
     return Report(
-        title="The pasted stream has no end: the connection broke, or it was not copied whole.",
+        title="The pasted stream is incomplete: the connection broke, or it was not fully copied.",
         detail=f"{(result.error or '')[:1].upper()}{(result.error or '')[1:]}.",
         evidence=(FindingEvidence("server", quote=result.body[-120:] or None),),
-        fix="Copy the stream to its last event; if there is none, read the server's log at that time.",
+        fix="Copy the stream to its last event; if it ends there, check the server's log at that time.",
         severity=Severity.WARNING,
         certainty=Certainty.INFERRED,
     )
@@ -78,25 +78,25 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     name = "streamed answer" if is_stream else name
     is_whole = is_stream and _what_is_absent(result) == ""
     if is_whole:
-        title = "The server answers a request to stream with one JSON document."
-        fix = "Leave `stream` out, or look for a proxy that gathers what the server streams."
+        title = "The server answered a streaming request with one JSON document."
+        fix = "Leave `stream` out, or check for a proxy that collects the stream before passing it on."
     elif (form := other_form(result.body)) is not None and not has_begun:
-        title = f"The {name} came in another form: {form}."
+        title = f"The {name} arrived in another form: {form}."
         fix = (
-            "Ask at the route of that API, or have what stands between hand on a chat completion: a client of this one "
-            "finds no `choices` in it. Pasted, such an answer is read."
+            "Use the route of that API, or make the gateway return a chat completion: a client of this API "
+            "finds no `choices` in it. If you paste the answer here, it can still be read."
         )
     elif result.unread == "too-much":
-        title = f"The {name} holds more than is read of one."
-        fix = "No model writes as much: look at what stands between it and you, or ask for fewer tokens."
+        title = f"The {name} is larger than the reading limit."
+        fix = "No model writes this much: check for a proxy in between, or ask for fewer tokens."
     elif result.unread == "cut":
-        title = f"The {name} did not end, and was cut."
-        fix = "Ask for fewer tokens; if it stays so, look in the server's log why it does not end."
+        title = f"The {name} did not end and was cut."
+        fix = "Ask for fewer tokens; if it happens again, check the server's log for why it does not end."
     elif has_begun:
-        title, fix = f"The {name} broke off.", "Run again; if it breaks at the same place, read the server's log there."
+        title, fix = f"The {name} broke off.", "Run again; if it breaks at the same place, check the server's log."
     elif lacks := _what_is_absent(result):
-        title = f"The {name} holds no {lacks}, and no error."
-        fix = "Run again; if it stays so, ask whoever runs the server: a proxy may have taken it out."
+        title = f"The {name} contains neither a {lacks} nor an error."
+        fix = "Run again; if it happens again, ask the operator of the server: a proxy may have removed it."
     elif _is_stream_without_error(result):
         title = f"The {name} ended before it held anything."
         fix = "Run again; if it stays so, read the log of the server and of what stands before it."
@@ -104,8 +104,8 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         title = f"What came in place of the {name} is neither an event nor JSON."
         fix = "Check the server address (up to and including `/v1`), and what stands between it and you."
     else:
-        title = f"The server gave no {name}, but an error."
-        fix = "Do what the server's words ask for; where they name nothing, read its log."
+        title = f"The server returned an error instead of the {name}."
+        fix = "Follow the server's message; if it gives no instruction, check its log."
     return Report(
         title=title,
         detail=result.error or "",

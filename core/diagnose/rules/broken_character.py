@@ -47,10 +47,10 @@ def find(trace: Trace) -> Iterator[Report]:
     field, text = broken[0]
     at = text.find(_BROKEN)
     yield Report(
-        title=f"A character was broken while decoding: {field} holds U+FFFD.",
-        detail=f"At character {at} of {field}: {text[max(0, at - 20) : at + 20]!r}; the raw output is whole.",
+        title=f"A character was broken during decoding: {field} contains U+FFFD.",
+        detail=f"At character {at} of {field}: {text[max(0, at - 20) : at + 20]!r}; the raw output is intact.",
         evidence=(in_message(field, text[at : at + 1], Span(at, at + 1)),),
-        fix="Decode all ids at once; this is a fault of the server's incremental decoding.",
+        fix="Decode all ids at once: this is a bug in the server's incremental decoding.",
         certainty=certainty,
     )
 

@@ -40,7 +40,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if not broken:
         return
     call, words = broken[0]
-    more = f" {len(broken) - 1} more such calls." if len(broken) > 1 else ""
+    more = f" {len(broken) - 1} more calls have the same problem." if len(broken) > 1 else ""
     field = f"{call.field}.function.arguments"
     yield Report(
         title=f"The arguments of the earlier call to `{call.name}` are not a JSON object.",

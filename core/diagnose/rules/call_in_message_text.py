@@ -58,7 +58,7 @@ _AGAIN = (
 _DECODER = json.JSONDecoder()
 _RECIPIENT = re.compile(r"(?:analysis|commentary) ?to=functions\.([\w\-]{1,64}?) ?(?:json|code)?(?=\{)")
 _MOST_NAMES = 20
-_TELL = "Of a hosted model, tell the provider."
+_TELL = "For a hosted model, report it to the provider."
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -110,10 +110,12 @@ def _report_begun(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
     family = format_of(trace, content)
     return Report(
         title=f"A tool call to `{call.name}` begins in content and is not closed.",
-        detail=f"It stands at character {call.char_span.start} in the notation of `{family}`: {call.problem}. The "
-        "output was cut, or the model stopped inside the call; the server did not parse what there is.",
+        detail=(
+            f"It starts at character {call.char_span.start} in the notation of `{family}`: {call.problem}. The "
+            "output was cut, or the model stopped inside the call; the server did not parse what there is."
+        ),
         evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
-        fix=(Step("Do not run this call. Raise `max_tokens` where finish_reason is `length`."), *_fix(trace, family)),
+        fix=(Step("Do not execute this call. Raise `max_tokens` if finish_reason is `length`."), *_fix(trace, family)),
         certainty=Certainty.INFERRED,
     )
 
@@ -121,8 +123,8 @@ def _report_begun(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
 def _report_broken(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
     family = format_of(trace, content)
     return Report(
-        title=f"A tool call to `{call.name}` stands in content, and it is malformed.",
-        detail=f"It stands at character {call.char_span.start} in the notation of `{family}`: {call.problem}. A parser "
+        title=f"A tool call to `{call.name}` is in content, and it is malformed.",
+        detail=f"It starts at character {call.char_span.start} in the notation of `{family}`: {call.problem}. A parser "
         "that reads it strictly gives it back as text.",
         evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
         fix=(Step(f"Do not run this call. {_AGAIN}"), *_fix(trace, family)),
@@ -156,9 +158,9 @@ def _report_written(trace: Trace, calls: list[ToolCallAttempt], content: str) ->
     family = format_of(trace, content)
     names = ", ".join(f"`{call.name}`" for call in calls[:6])
     one = len(calls) == 1
-    what = f"A tool call to {names} stands" if one else f"Tool calls to {names} stand"
+    what = f"A tool call to {names} is" if one else f"Tool calls to {names} are"
     return Report(
-        title=f"{what} in content and not among the answer's calls.",
+        title=f"{what} in content instead of the answer's calls.",
         detail=f"Content holds {'a complete call' if one else f'{len(calls)} complete calls'} with "
         f"{'its' if one else 'their'} markup, that of `{family}`: the model wrote {'it' if one else 'them'}, the "
         f"server did not parse {'it' if one else 'them'}.{_departs(calls, family)}",
@@ -169,12 +171,14 @@ def _report_written(trace: Trace, calls: list[ToolCallAttempt], content: str) ->
 
 def _report_bare(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: str) -> Report:
     names = ", ".join(f"`{call.name}`" for call in calls[:6])
-    guess = "" if is_request_known(trace) else " The request is not known, so this is a guess."
+    guess = "" if is_request_known(trace) else " The request is unknown, so this is a guess."
     return Report(
         title=f"Content is nothing but {'a call' if len(calls) == 1 else 'calls'} to {names}.",
-        detail="It reads as this family of models writes its calls, without control tokens, and the answer has no "
-        "call: the server did not parse it, or the model answers with an example."
-        f"{guess}{_departs(calls, format_of(trace, content))}",
+        detail=(
+            "It looks like a call of this model family without control tokens, and the answer has no call: the "
+            "server did not parse it, or the model answers with an "
+            f"example.{guess}{_departs(calls, format_of(trace, content))}"
+        ),
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
         fix=_fix(trace, format_of(trace, content) if (found := bare_list(trace)) is None else found.family),
         certainty=Certainty.INFERRED,
@@ -193,8 +197,8 @@ def _stripped(trace: Trace, content: str) -> Iterator[Report]:
     if found is None or found.char_span.start > 0 or not re.search(r"\}\]?\Z", text):
         return
     yield Report(
-        title=f"Content reads like a tool call to `{found.name}` that lost its markers.",
-        detail=f"It is {text[:120]!r}: so a tool call reads whose control tokens were taken out.",
+        title=f"Content looks like a tool call to `{found.name}` that lost its markers.",
+        detail=f"It is {text[:120]!r}, which is what remains of a tool call when its control tokens are removed.",
         evidence=(in_message("content", content, Span(0, len(content))),),
         fix=_fix(trace, found.format),
         certainty=Certainty.INFERRED,
@@ -215,7 +219,7 @@ def _without_tokens(trace: Trace, content: str, names: tuple[str, ...]) -> Repor
         if isinstance(arguments, dict):
             span = Span(found.char_span.start, stop)
             return Report(
-                title=f"A tool call to `{found.name}` stands in content without its control tokens.",
+                title=f"A tool call to `{found.name}` is in content without its control tokens.",
                 detail=f"Content holds {content[span.start : span.stop][:120]!r}: a header of gpt-oss (harmony) with "
                 "its recipient, and the arguments. The model called the tool; the server took its control tokens out "
                 "and handed the call on as text.",
@@ -233,7 +237,7 @@ def _in_reasoning(trace: Trace) -> Iterator[Report]:
         return
     for call in list(written_calls(trace, reasoning.text))[:1]:
         yield Report(
-            title=f"A tool call to `{call.name}` stands in {reasoning.field}, and the message holds nothing else.",
+            title=f"A tool call to `{call.name}` is in {reasoning.field}, and the message holds nothing else.",
             detail="The call is complete with its markup. It is a draft, or the reasoning parser swallowed the answer.",
             evidence=(in_message(reasoning.field, reasoning.text[slice(*call.char_span)], call.char_span),),
             fix="Check the server's reasoning parser: does this model close its reasoning before it calls?",

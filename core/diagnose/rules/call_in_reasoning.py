@@ -41,7 +41,7 @@ from prompt_debugger.core.diagnose.trace_queries import (
 )
 from prompt_debugger.core.formats import TABLES
 
-_LEAVE_ALONE = "Do not execute it; use a parser that looks for calls behind the end of reasoning only."
+_LEAVE_ALONE = "Do not execute it; use a parser that looks for calls only after the end of reasoning."
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -60,18 +60,18 @@ def find(trace: Trace) -> Iterator[Report]:
         if is_draft and returned is not None:
             yield Report(
                 title=f"A draft of a call to `{call.name}` inside reasoning was returned as a call.",
-                detail=f"{_where(call, raw)}; the reasoning block closes behind it.",
+                detail=f"{_where(call, raw)}; the reasoning block closes after it.",
                 evidence=(in_raw(trace, call.char_span), in_message(f"tool_calls[{returned}]")),
                 fix=_LEAVE_ALONE,
                 certainty=certainty,
             )
         elif not is_draft and returned is None and open_from <= call.char_span.start < closed_from:
             yield Report(
-                title=f"The call to `{call.name}` lies inside unfinished reasoning, and the server did not return it.",
+                title=f"The call to `{call.name}` is inside unfinished reasoning, and the server did not return it.",
                 detail=f"{_where(call, raw)}; the reasoning block never closes before it.",
                 evidence=(in_raw(trace, call.char_span),),
                 fix=(
-                    Step("Use a reasoning parser that takes the start of a call for the end of reasoning."),
+                    Step("Use a reasoning parser that treats the start of a call as the end of reasoning."),
                     think_less(thinking_switch(trace)),
                 ),
                 certainty=certainty,
@@ -80,8 +80,10 @@ def find(trace: Trace) -> Iterator[Report]:
         if found.name_span is not None and is_draft_as_text(found, last_closer):
             yield Report(
                 title=f"A call to `{found.call.name}` that reasoning quotes was returned as a call.",
-                detail=f"Its name stands at character {found.name_span.start} of {len(raw)}, as text; "
-                "the reasoning block closes behind it.",
+                detail=(
+                    f"Its name is at character {found.name_span.start} of {len(raw)}, as text; the reasoning "
+                    "block closes after it."
+                ),
                 evidence=(in_raw(trace, found.name_span), in_message(found.call.field)),
                 fix=_LEAVE_ALONE,
                 certainty=certainty,

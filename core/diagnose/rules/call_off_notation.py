@@ -88,7 +88,7 @@ def _deviations(trace: Trace, call: ToolCallAttempt) -> Iterator[str]:
     for parser in sorted(one for one in asked & {usual, *signs} if one is not None):
         other = written or usual
         if other is not None and parser != other and len(signs) > 0 and _has_section(trace):
-            yield f"its block has the name that `{other}` reads, not the one that `{parser}` begins at"
+            yield f"its block has the name that `{other}` reads, not the one that `{parser}` looks for"
 
 
 def _has_section(trace: Trace) -> bool:
@@ -110,7 +110,7 @@ def _report(trace: Trace, deviation: str, indices: Sequence[int]) -> Report:
     told = f" The server did not return {which}, probably for this reason." if dropped else ""
     return Report(
         title=f"{title} from the notation of `{family}`: {deviation}.",
-        detail=f"{'It is' if one else 'They are'} complete all the same.{told} {_about(tried, one=one)}",
+        detail=f"{'It is' if one else 'They are'} complete nonetheless.{told} {_about(tried, one=one)}",
         evidence=tuple(in_raw(trace, call.char_span) for call in calls),
         fix=_fix(tried, family),
         certainty=Certainty.INFERRED if dropped or tried.refusing else Certainty.OBSERVED,
@@ -157,13 +157,16 @@ def _about(tried: _Tried, *, one: bool) -> str:
 def _fix(tried: _Tried, family: str) -> str:
     if tried.refusing and tried.reading:
         reader = listed(tried.reading, 1)
-        return f"Use a parser that reads such calls, as {reader} does, and report the call to the authors of the other."
+        return (
+            f"Use a parser that reads such calls, as {reader} does, and report the call to the authors of the "
+            "one in use."
+        )
     parsers = [] if tried.refusing or tried.reading else list(TABLES.tool_parsers.get(family, ()))
     asked = listed([f"vllm:{name}" for name in parsers], 3)
     ask = f"Try this very output with {asked} (`parse --parser NAME`). " if parsers else ""
     return (
-        f"{ask}Compare the chat template with the model's own: it teaches the notation. Where the model departs from "
-        "it by itself, report the raw output to the authors of the model and of the parser."
+        f"{ask}Compare the chat template with the model's own: it teaches the notation. If the model "
+        "departs from it on its own, report the raw output to the authors of the model and of the parser."
     )
 
 

@@ -46,11 +46,13 @@ def find(trace: Trace) -> Iterator[Report]:
     yield Report(
         title="The answer is not one of the choices that `structured_outputs` gives.",
         detail=f"Content is {content[:80]!r}; the choices are {shown}."
-        + (f" It differs from {near!r} in case or white space alone." if near is not None else ""),
+        + (f" It differs from {near!r} only in case or whitespace." if near is not None else ""),
         evidence=(in_message("content", content), in_request("structured_outputs.choice", shown)),
-        fix="Check that this server and its release read `structured_outputs.choice`: one that does not know the field "
-        "ignores it. With a reasoning model, start the server with its reasoning parser, so that the constraint waits "
-        "for the answer.",
+        fix=(
+            "Check that this server and its release read `structured_outputs.choice`: a server that does not "
+            "know the field ignores it. With a reasoning model, start the server with its reasoning parser, so "
+            "that the constraint waits for the answer."
+        ),
     )
 
 

@@ -31,7 +31,9 @@ from prompt_debugger.core.base.types import Certainty, ParserOutcome, Severity, 
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw
 
-_BLANK = re.compile(r"(?P<field>content|reasoning) is '(?:\\[nrt]|\s)*' where the whole parse gives '(?:\\[nrt]|\s)*'")
+_BLANK = re.compile(
+    r"(?P<field>content|reasoning) is '(?:\\[nrt]|\s)*' (?:but|where) the whole parse gives '(?:\\[nrt]|\s)*'"
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -41,7 +43,7 @@ def find(trace: Trace) -> Iterator[Report]:
     for name, outcome in trace.parse.parsers.items():
         if not _is_meant(trace, name):
             continue
-        shown = outcome.first_unequal or "how is not known"
+        shown = outcome.first_unequal or "the difference is unknown"
         if outcome.stream_equal is False and outcome.error is None and _BLANK.search(shown) is None:
             yield _report(trace, name, outcome, shown)
         return
@@ -55,8 +57,8 @@ def _is_meant(trace: Trace, name: str) -> bool:
 def _report(trace: Trace, name: str, outcome: ParserOutcome, shown: str) -> Report:
     assert trace.parse is not None
     return Report(
-        title=f"`{name}` gives another message when the same text comes in other chunks.",
-        detail=f"{shown}. {outcome.splits_tried} chunkings tried.",
+        title=f"`{name}` returns a different message when the same text arrives in other chunks.",
+        detail=f"{shown}. {outcome.splits_tried} chunkings were tried.",
         evidence=(in_raw(trace, Span(0, len(trace.parse.raw))),),
         fix="Ask without streaming, set `--stream-interval 1`, or turn off speculative decoding for tool requests; "
         "report the smallest cut to the parser's authors.",

@@ -46,9 +46,11 @@ def find(trace: Trace) -> Iterator[Report]:
     first, second, role = pairs[0]
     more = f" and {len(pairs) - 1} more such pairs" if len(pairs) > 1 else ""
     yield Report(
-        title=f"messages[{first}] and messages[{second}] are both of the role `{role}`{more}.",
-        detail="Templates that demand that user and assistant alternate (Mistral, Gemma, Llama 2) refuse such a "
-        f"request; others take it. In a row: {', '.join(f'{a} and {b} ({who})' for a, b, who in pairs[:_MOST])}"
+        title=f"messages[{first}] and messages[{second}] both have the role `{role}`{more}.",
+        detail=(
+            "Templates that require user and assistant to alternate (Mistral, Gemma, Llama 2) refuse this; "
+            f"others accept it. In a row: {', '.join((f'{a} and {b} ({who})' for a, b, who in pairs[:_MOST]))}"
+        )
         + (", …." if len(pairs) > _MOST else "."),
         evidence=tuple(in_request(f"messages[{b}].role", who) for _, b, who in pairs[:_MOST]),
         fix=f"Where the server refuses it, join messages[{first}] and messages[{second}] into one message.",

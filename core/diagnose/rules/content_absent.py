@@ -55,15 +55,13 @@ def find(trace: Trace) -> Iterator[Report]:
     yield Report(
         title=f"The prompt does not hold {paths}.",
         detail=f"{first.field} ({first.role}) is {quote(first.text)!r}; "
-        + (
-            f"only its first {read} characters occur in the prompt."
-            if read >= 8
-            else "it does not occur in the prompt."
-        ),
+        + (f"only its first {read} characters are in the prompt." if read >= 8 else "it is not in the prompt."),
         evidence=tuple(in_request(field.field, field.text) for field in absent),
         fix=(
             *_as_one_string(absent),
-            Step("Look whether the template prints messages of this role at all, and whether the server cut the text."),
+            Step(
+                "Check whether the template prints messages of this role at all, and whether the server cut the text."
+            ),
         ),
         severity=Severity.WARNING if all(field.role == "assistant" for field in absent) else None,
     )

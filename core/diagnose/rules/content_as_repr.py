@@ -56,8 +56,11 @@ def find(trace: Trace) -> Iterator[Report]:
     times = "" if len(spans) == 1 else f", {len(spans)} times"
     yield Report(
         title=f"Content was rendered as a Python repr: `{first[:60]}{'…' if len(first) > 60 else ''}`.",
-        detail=f"At character {spans[0].start}{times} the prompt holds a printed list of content parts that no text of "
-        "the request holds: the server passes content as a list, the template prints it as a string.",
+        detail=(
+            f"At character {spans[0].start}{times} the prompt holds a printed list of content parts that is not "
+            "in any text of the request: the server passes content as a list, the template prints it as a "
+            "string."
+        ),
         evidence=(*(in_prompt(prompt, span) for span in spans), *suspects),
         fix=(
             *_resend(suspects),

@@ -48,8 +48,10 @@ def find(trace: Trace) -> Iterator[Report]:
         else "The server's content filter cut the answer.",
         detail=f"{field} is `{word}`" + (", and the message is empty." if is_empty else "."),
         evidence=(in_message(field, word),),
-        fix="See what the provider says of its filter, often in a field beside the message; change the text that trips "
-        "it, or the filter's setting.",
+        fix=(
+            "See what the provider reports about its filter, often in a field next to the message; change the "
+            "text that triggers it, or the filter's setting."
+        ),
         severity=None if is_empty else Severity.WARNING,
     )
 

@@ -43,7 +43,7 @@ from prompt_debugger.core.diagnose.trace_queries import (
 )
 
 _READ_ON = "Read the stream up to `data: [DONE]`, then look again."
-_KEEP_OFF = "Do not execute this call and do not send it back in the history."
+_KEEP_OFF = "Do not execute this call, and do not send it back in the history."
 
 
 class _Cause(NamedTuple):
@@ -95,13 +95,13 @@ def _cause_of(trace: Trace, text: str) -> _Cause:
         asked = (in_request("max_tokens", str(max_tokens_of(trace))),) if limit.is_requested else ()
         return _Cause(f"were cut by {limit.name}", shown, limit.step.text, evidence=asked)
     if isinstance(chat.stop_reason, str):
-        shown = f"The server names the stop text {chat.stop_reason!r}; {said}."
-        return _Cause("were cut by a stop text", shown, f"Take {chat.stop_reason!r} out of `stop`.")
+        shown = f"The server reports the stop string {chat.stop_reason!r}; {said}."
+        return _Cause("were cut by a stop string", shown, f"Remove {chat.stop_reason!r} from `stop`.")
     if chat.error is not None:
         return _Cause("break off, as the answer does", f"{chat.error}", "Ask again, and read the answer to its end.")
     stream = trace.chat_stream
     if chat.finish_reason is None and stream is not None and stream.deltas and stream.finish_reason is None:
-        shown = "The stream ends without a finish_reason: it was closed, or not all of it was kept."
+        shown = "The stream ends without a finish_reason: it was closed, or not all of it was saved."
         return _Cause(
             "break off where the stream ends", shown, "Read the stream up to `data: [DONE]`, then look again."
         )
@@ -118,18 +118,19 @@ def _likely(trace: Trace, text: str, said: str) -> _Cause:
         return _Cause(f"are cut, probably by max_tokens ({cap})", shown, fix, Certainty.INFERRED, asked)
     stops = body_of(trace).get("stop")
     if stops:
-        shown = f"{said}, and the request sets `stop`: a stop text may have stood in a value."
+        shown = f"{said}, and the request sets `stop`: a stop string may have been part of a value."
         return _Cause(
             "break off", shown, "Ask again without `stop`.", Certainty.INFERRED, (in_request("stop", str(stops)),)
         )
     counted = completion_tokens(trace)
     count = "" if counted is None else f" The server counted {counted} tokens of output."
-    shown = f"{said}, and nothing at hand shows a limit that was reached.{count}"
+    shown = f"{said}, and nothing shows that a limit was reached.{count}"
     fix = (
-        "Compare the number of output tokens with the limit of the request: some servers write `tool_calls` where the "
-        "limit ended the output. Otherwise a parser or a proxy lost the rest, which the raw output shows."
+        "Compare the number of output tokens with the limit of the request: some servers report "
+        "`tool_calls` although the limit ended the output. If no limit was reached, a parser or a proxy "
+        "lost the rest; the raw output shows it."
     )
-    return _Cause("break off before they are whole", shown, fix)
+    return _Cause("break off before they are complete", shown, fix)
 
 
 RULE: Rule = TraceRule(

@@ -50,7 +50,7 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=(in_prompt(prompt, Span(0, len(bos) * count)),),
         fix=(
             Step("Tokenize the rendered text with `add_special_tokens: false`.", {"add_special_tokens": False}),
-            Step("Take BOS out of the template, or send token ids instead of text."),
+            Step("Remove BOS from the template, or send token ids instead of text."),
         ),
     )
 

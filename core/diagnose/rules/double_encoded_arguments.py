@@ -40,9 +40,9 @@ def find(trace: Trace) -> Iterator[Report]:
         field = f"{call.field}.function.arguments"
         yield Report(
             title=f"The arguments of the call to `{call.name}` are encoded twice.",
-            detail=f"{field} decodes to the string {once[:80]!r}, which is JSON itself.",
+            detail=f"{field} decodes to the string {once[:80]!r}, which is itself JSON.",
             evidence=(in_message(field, as_text(call.arguments)),),
-            fix="Decode once more; the parser should pass on a string that is JSON already.",
+            fix="Decode once more; the parser should pass on a string that is already JSON.",
         )
     for call, text, fault in broken_calls(trace, Break.ESCAPED):
         field = f"{call.field}.function.arguments"

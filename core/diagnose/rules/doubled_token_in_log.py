@@ -42,11 +42,13 @@ def find(trace: Trace) -> Iterator[Report]:
         token, place = found[1], "starts" if found[1] == "BOS" else "ends"
         yield Report(
             title=f"The prompt {place} with two {token} tokens.",
-            detail=f"The server's log says so: the template writes {token}, and the tokenizer adds it once more. The "
-            "model was trained with one; with two its output gets worse, and no error tells of it.",
+            detail=(
+                f"The server's log says so: the template writes {token}, and the tokenizer adds it again. The "
+                "model was trained with one; with two its output gets worse, without any error."
+            ),
             evidence=(FindingEvidence("server", quote=line),),
             fix=(
-                Step(f"Take {token} out of the chat template, or off the text that is sent to the server."),
+                Step(f"Remove {token} from the chat template, or from the text that is sent to the server."),
                 Step("Send token ids, or have the text tokenized without special tokens."),
             ),
         )

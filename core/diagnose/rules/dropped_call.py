@@ -103,11 +103,13 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
     elif own is None and not is_tried and _all_depart(trace):
         asked = listed([f"vllm:{parser}" for parser in meant], 3) if meant else "a parser of this model's family"
         steps.append(
-            Step(f"Try {asked} on this output before you change the server: the call departs from its notation.")
+            Step(
+                f"Try {asked} on this output before you change the server: the call departs from the model's notation."
+            )
         )
     elif others and (own is None or own not in meant or is_tried):
-        proof = "read this very output, run offline" if is_tried else f"is the parser of the format `{name}`"
-        unless = "" if own is not None or is_tried else ", unless it runs that one already"
+        proof = "read this very output, run offline" if is_tried else f"is the parser for the format `{name}`"
+        unless = "" if own is not None or is_tried else ", unless it already runs that one"
         flags = f"--enable-auto-tool-choice --tool-call-parser {others[0]}"
         steps.append(Step(f"Start the server with `{flags}`, which {proof}{unless}."))
     who = f"the authors of the parser `{own}`" if own is not None else "the parser's authors"

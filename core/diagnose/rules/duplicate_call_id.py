@@ -43,16 +43,16 @@ def find(trace: Trace) -> Iterator[Report]:
         yield Report(
             title=f"The tool call id `{call_id}` is not unique.",
             detail=f"{', '.join(fields)} {'share it' if times > 1 else 'has it'}"
-            + (", and so does a call of the history." if call_id in earlier else "."),
+            + (", and a call in the history uses it, too." if call_id in earlier else "."),
             evidence=tuple(in_message(f"{field}.id", call_id) for field in fields),
-            fix="Give the calls ids of your own before sending results back, in the call and in the result alike.",
+            fix="Assign your own ids to the calls before sending results back, in both the call and the result.",
             # An id from an earlier turn is answered already; servers pair results by turn.
             severity=None if times > 1 else Severity.NOTE,
         )
 
 
 OWN_IDS = ClientFix(
-    "ids of the client's own",
+    "the client's own ids",
     '''\
 import uuid
 

@@ -43,9 +43,9 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     yield Report(
         title=f"The prompt opens the assistant's turn {tail.repeats} times.",
-        detail=f"`{tail.header}` stands {tail.repeats} times at the end of the prompt.",
+        detail=f"`{tail.header}` appears {tail.repeats} times at the end of the prompt.",
         evidence=(in_prompt(tail.prompt, tail.end),),
-        fix="Add the generation prompt in one place: the server's template does it, so the client must not.",
+        fix="Add the generation prompt in one place: the server's template does it already, so the client must not.",
     )
 
 

@@ -41,11 +41,13 @@ def find(trace: Trace) -> Iterator[Report]:
     word = next(filter(is_malformed_call, words_of_end(chat)), None)
     if word is not None and not returned_calls(trace):
         yield Report(
-            title=f"The server returned no call and says `{word}`.",
-            detail="By this word the model tried to call a tool, and what it wrote could not be read or was not "
-            "allowed as a call. The message does not hold it.",
+            title=f"The server returned no call and reports `{word}`.",
+            detail=(
+                "This value means that the model tried to call a tool, but what it wrote could not be read or "
+                "was not allowed as a call. The message does not contain it."
+            ),
             evidence=(in_message("finish_reason" if word == chat.finish_reason else "native_finish_reason", word),),
-            fix="Run again; if it stays so, give the tools simpler schemas and names, or offer fewer of them.",
+            fix="Run again; if it happens again, give the tools simpler schemas and names, or offer fewer of them.",
         )
     elif trace.raw is None and is_normal_end(chat.finish_reason) and _is_blank(chat.message):
         yield _report_empty(chat)
@@ -58,9 +60,11 @@ def _report_empty(chat: ChatResult) -> Report:
         title=f"The answer is empty, and finish_reason is `{chat.finish_reason}`.",
         detail="The message holds no text, no call, no reasoning and no refusal." + counts,
         evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
-        fix="Run again; if it stays so, look at the end of the conversation: after a finished answer, or after tool "
-        "results that leave nothing to say, a model may end its turn at once. If tokens were counted, a parser or "
-        "a proxy took them out.",
+        fix=(
+            "Run again; if it happens again, check the end of the conversation: after a finished answer, or "
+            "after tool results that leave nothing to say, a model may end its turn at once. If tokens were "
+            "counted, a parser or a proxy removed them."
+        ),
     )
 
 

@@ -41,9 +41,9 @@ def find(trace: Trace) -> Iterator[Report]:
             field = f"{call.field}.function.arguments"
             yield Report(
                 title=f"The call to `{call.name}` came back without arguments.",
-                detail=f"{field} is {what}; by the protocol it is a JSON object as text, `{{}}` at least.",
+                detail=f"{field} is {what}; the protocol requires the text of a JSON object, at least `{{}}`.",
                 evidence=(in_message(field, ""),),
-                fix="Read an empty string as `{}`, once the raw output shows that none were written.",
+                fix="Read an empty string as `{}`, once the raw output shows that the model wrote no arguments.",
             )
         if empty:
             return

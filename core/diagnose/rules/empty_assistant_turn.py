@@ -50,9 +50,9 @@ def find(trace: Trace) -> Iterator[Report]:
     yield Report(
         title=f"{counted(len(empty), 'assistant message')} of the history {'is' if len(empty) == 1 else 'are'} empty: "
         f"{places}.",
-        detail="They hold no text, no reasoning and no tool call: the model is shown turns in which it said nothing.",
+        detail="They hold no text, no reasoning and no tool call: the model sees turns in which it said nothing.",
         evidence=tuple(in_request(f"messages[{index}]") for index in empty[:_MOST]),
-        fix="Leave them out, or put back what the answer held: its tool calls, or the text that was lost.",
+        fix="Leave them out, or restore what the answer held: its tool calls, or the text that was lost.",
     )
 
 

@@ -43,8 +43,10 @@ def find(trace: Trace) -> Iterator[Report]:
     places = ", ".join(f"`messages[{index}].tool_calls`" for index in empty[:_MOST]) + (", …" * (len(empty) > _MOST))
     yield Report(
         title=f"{places} {'is an empty list' if len(empty) == 1 else 'are empty lists'}.",
-        detail="Some templates take an empty list for calls: they leave the text of the message out of the prompt, or "
-        "fail on the first call.",
+        detail=(
+            "Some templates treat an empty list as calls: they leave the text of the message out of the "
+            "prompt, or fail on the first call."
+        ),
         evidence=tuple(in_request(f"messages[{index}].tool_calls") for index in empty[:_MOST]),
         fix="Leave `tool_calls` out of messages without calls before they are sent back.",
     )

@@ -45,7 +45,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title="The model ended its turn at once: it wrote nothing.",
         detail=f"The raw output is {trace.raw.text!r}.",
         evidence=(in_raw(trace, Span(0, len(trace.raw.text))),),
-        fix="Look at the end of the prompt: it should open the assistant's turn, once.",
+        fix="Check the end of the prompt: it should open the assistant's turn, once.",
     )
 
 

@@ -46,10 +46,16 @@ def find(trace: Trace) -> Iterator[Report]:
         of = f", a token of {listed(last.families)}" if last.families else ""
         yield Report(
             title=f"The text of {field} ends with the end token `{last.text}`.",
-            detail=f"`{field}` ends with {text[-40:]!r}{of}: the server put what ended the turn into the text.",
+            detail=(
+                f"`{field}` ends with {text[-40:]!r}{of}: the server included the token that ended the turn in "
+                "the text."
+            ),
             evidence=(in_message(field, text[slice(*last.span)], last.span),),
-            fix="Take it off in the client. The server should leave its stop token out of the text: look whether "
-            "`skip_special_tokens` is on there, and whether the tokenizer marks this token as special.",
+            fix=(
+                "Remove it in the client. The server should leave its stop token out of the text: check "
+                "whether `skip_special_tokens` is on there, and whether the tokenizer marks this token as "
+                "special."
+            ),
             certainty=Certainty.INFERRED,
         )
 

@@ -41,13 +41,11 @@ from prompt_debugger.core.diagnose.trace_queries import (
 )
 from prompt_debugger.core.diagnose.words import counted
 
-_WHERE_NAMED = (
-    " Where the request names its tool in `tool_choice`, `stop` is the protocol's word, and nothing is wrong."
-)
+_WHERE_NAMED = " Where the request names its tool in `tool_choice`, the protocol requires `stop`, and nothing is wrong."
 
 _AT_ONCE = (
-    "Look at the end of the prompt: it should open the assistant's turn, once; a prompt that is finished already makes "
-    "the model end at once. Do not branch on finish_reason here: nothing was called."
+    "Check the end of the prompt: it should open the assistant's turn, once; after a finished turn the "
+    "model ends at once. Do not branch on finish_reason here: nothing was called."
 )
 
 
@@ -134,7 +132,7 @@ def _hidden_limit(trace: Trace) -> Iterator[Report]:
             title=f"finish_reason `{chat.finish_reason}` hides that the token limit ended the output.",
             detail=f"{reason[0].upper()}{reason[1:]}.",
             evidence=(in_message("finish_reason", chat.finish_reason),),
-            fix="Compare the number of output tokens with max_tokens before trusting the answer to be whole.",
+            fix="Compare the number of output tokens with max_tokens before trusting that the answer is complete.",
             severity=Severity.WARNING,
         )
 

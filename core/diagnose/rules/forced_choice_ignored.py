@@ -31,17 +31,17 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, i
 
 _NAMED = (
     Step(
-        'Offer that one tool alone with `tool_choice: "required"`: not every server reads a named choice.',
+        'Offer only that tool, with `tool_choice: "required"`: not every server supports a named choice.',
         {"tool_choice": "required"},
     ),
     Step(
-        "Ask for the call in words. The flag `strict` of a tool holds the arguments to the schema and does not make "
-        "the model call."
+        "Ask for the call in the prompt. A tool's `strict` flag constrains the arguments to the schema; it "
+        "does not make the model call."
     ),
 )
 _REQUIRED = (
-    "Check that the server can force a call with its tool parser and this model; otherwise ask without forcing a tool "
-    "and say in the prompt that one must be called."
+    "Check that the server can force a call with its tool parser and this model. If it cannot, do not "
+    "force a tool, and ask for the call in the prompt."
 )
 
 

@@ -53,7 +53,7 @@ def find(trace: Trace) -> Iterator[Report]:
     several = len(foreign) > 1
     qwen = [f"{token_id} is Qwen's {_QWEN[token_id]}" for token_id in foreign if token_id in _QWEN]
     yield Report(
-        title=f"The answer was ended by {fired[0]}, an id that ends nothing in this vocabulary."
+        title=f"The answer was ended by {fired[0]}, an id that is not an end token in this vocabulary."
         if fired
         else f"`stop_token_ids` {names} {'end' if several else 'ends'} nothing in this vocabulary.",
         detail="; ".join(f"{token_id} {why}" for token_id, why in foreign.items())
@@ -69,8 +69,8 @@ def _why_foreign(token_id: int, vocabulary: Vocabulary) -> str | None:
     if token_id in vocabulary.eos_ids or token_id in vocabulary.special:
         return None
     if not 0 <= token_id < vocabulary.size:
-        return f"is no id of this vocabulary, which has {vocabulary.size}"
-    return "is an ordinary piece of text in this vocabulary, no end token"
+        return f"is not in this vocabulary, which has {vocabulary.size}"
+    return "is an ordinary piece of text in this vocabulary, not an end token"
 
 
 def _ended_output(trace: Trace, token_id: int) -> bool:

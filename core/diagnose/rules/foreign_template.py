@@ -90,7 +90,7 @@ def _is_models_own(server: Server, read: tuple[str, ...], written: str, model: s
 
 
 def _of_template(server: Server, named: str, places: tuple[FindingEvidence, ...], written: str, model: str) -> Report:
-    of_model = f" The model `{server.model}` is of `{model}` by its name." if model else ""
+    of_model = f" The model `{server.model}` belongs to `{model}`, judging by its name." if model else ""
     parser = server.tool_parser
     if written == named:
         title = (
@@ -99,13 +99,15 @@ def _of_template(server: Server, named: str, places: tuple[FindingEvidence, ...]
         seen = f"The calls of the raw output are in the notation `{written}`."
     else:
         title = f"The chat template is that of `{named}`, and the tool parser `{parser}` reads another notation."
-        seen = "The template teaches the model its notation, so that no call would be read."
-    own = Step("Start the server without `--chat-template`, so that it serves the model's own.")
+        seen = "The template teaches the model its notation, so no call would be read."
+    own = Step("Start the server without `--chat-template`, so that it serves the model's own template.")
     other = Step(f"Start it with the tool parser that reads `{named}`.")
     return Report(
         title=title,
-        detail=f"The server is started with the template `{server.chat_template}` in place of the model's own and with "
-        f"the parser `{parser}`. {seen}{of_model} What the template holds is concluded from its name.",
+        detail=(
+            f"The server is started with the template `{server.chat_template}` instead of the model's own and "
+            f"with the parser `{parser}`. {seen}{of_model} What the template holds is concluded from its name."
+        ),
         evidence=(*places, *_flag(server)),
         fix=(other, own) if model == named else (own, other) if TABLES.tool_parsers.get(named) else (own,),
         certainty=Certainty.INFERRED,
@@ -124,7 +126,7 @@ def _of_notation(server: Server, places: tuple[FindingEvidence, ...], written: s
         "model writes the notation that its prompt teaches: the chat template is probably another model's.",
         evidence=places,
         fix=(
-            Step("Serve the model's own chat template: leave out `--chat-template`, or look at the model's files."),
+            Step("Serve the model's own chat template: leave out `--chat-template`, or check the model's files."),
             Step("Report the raw output to the authors of the model: it departs from its own notation."),
         ),
         certainty=Certainty.INFERRED,

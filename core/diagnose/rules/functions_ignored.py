@@ -42,10 +42,14 @@ def find(trace: Trace) -> Iterator[Report]:
     certainty = _absent(trace, known)
     if certainty is None:
         return
-    seen = "its prompt names none" if certainty is Certainty.OBSERVED else "its prompt has as many tokens as without"
+    seen = (
+        "its prompt contains none of their names"
+        if certainty is Certainty.OBSERVED
+        else "its prompt is no longer than without them"
+    )
     yield Report(
         title="The legacy `functions` of the request never reached the prompt.",
-        detail=f"The server took {', '.join(f'`{name}`' for name in known[:6])} and said nothing; {seen}.",
+        detail=f"The server accepted {', '.join(f'`{name}`' for name in known[:6])} silently; {seen}.",
         evidence=(in_request("functions", known[0]),),
         fix='Send them as `tools`: each as `{"type": "function", "function": …}`, and `tool_choice` for '
         "`function_call`.",

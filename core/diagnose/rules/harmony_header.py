@@ -34,11 +34,11 @@ from prompt_debugger.core.diagnose.trace_queries import comparison, in_raw
 
 _FAULTS = (
     (re.compile(r"<\|channel\|>\s*analysis\s+to=functions\.[^<\s]+|to=functions\.[^<\s]+\s*<\|channel\|>\s*analysis"),
-     "the call stands on the analysis channel"),
-    (re.compile(r"to=\s*<\|constrain\|>[^<]*|to=(?=\s|<)"), "the recipient is no name"),
+     "the call is on the analysis channel"),
+    (re.compile(r"to=\s*<\|constrain\|>[^<]*|to=(?=\s|<)"), "the recipient is not a valid name"),
     (re.compile(r"<\|(?:end|call)\|>\s*(?!<\|start\|>|<\|(?:end|call|return)\|>|\s*\Z)[^<]{0,60}(?:<\|channel\|>|<\|message\|>)"),
      "the message begins without `<|start|>`"),
-    (re.compile(r"<\|(?:end|call)\|>(?P<text>\s*[^\s<][^<]{0,200})(?:<\|start\|>|\Z)"), "text stands between messages"),
+    (re.compile(r"<\|(?:end|call)\|>(?P<text>\s*[^\s<][^<]{0,200})(?:<\|start\|>|\Z)"), "text between messages"),
     (re.compile(r"<\|channel\|>[^<]{0,200}(?:<\|constrain\|>[^<]{0,40})?<\|(?:end|call|start|return)\|>"),
      "the header has no `<|message|>`"),
 )  # fmt: skip
@@ -54,11 +54,13 @@ def find(trace: Trace) -> Iterator[Report]:
         if match is None:
             continue
         yield Report(
-            title=f"A harmony header is off: {fault}.",
+            title=f"Malformed harmony header: {fault}.",
             detail=f"At character {match.start()}: {match.group()[:120]!r}.",
             evidence=(in_raw(trace, Span(*match.span())),),
-            fix="Read the turn from the raw output and retry; note the checkpoint's revision, and upgrade the server: "
-            "later releases forgive more headers.",
+            fix=(
+                "Read the turn from the raw output and retry; note the checkpoint's revision, and upgrade the "
+                "server: later releases accept more headers."
+            ),
             certainty=comparison(trace) or Certainty.OBSERVED,
             severity=None if _did_harm(trace) else Severity.NOTE,
         )

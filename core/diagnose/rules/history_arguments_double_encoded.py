@@ -47,14 +47,17 @@ def find(trace: Trace) -> Iterator[Report]:
             continue
         start = prompt.text.index(quoted)
         yield Report(
-            title=f"`{call.field}.function.arguments` stands in the prompt as a quoted string.",
+            title=f"`{call.field}.function.arguments` is in the prompt as a quoted string.",
             detail=f"The prompt holds {quoted[:80]} with escaped quotes where the template expects an object.",
             evidence=(
                 in_prompt(prompt, Span(start, start + len(quoted)), f"{call.field}.function.arguments"),
                 in_request(f"{call.field}.function.arguments", arguments),
             ),
-            fix="Decode the arguments before the template sees them (vLLM and llama.cpp do), or let the template "
-            "print a string as it is: `{{ arguments if arguments is string else arguments | tojson }}`.",
+            fix=(
+                "Decode the arguments before the template sees them (vLLM and llama.cpp do), or let the "
+                "template print strings unchanged: `{{ arguments if arguments is string else arguments | "
+                "tojson }}`."
+            ),
         )
         return
 

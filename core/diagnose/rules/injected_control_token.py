@@ -62,7 +62,7 @@ def find(trace: Trace) -> Iterator[Report]:
     first = (moves_borders or injected)[0]
     several = "" if len(injected) == 1 else f" ({len(injected)} such tokens)"
     yield Report(
-        title=f"Text of the request became the control token `{first.text}`{several}.",
+        title=f"Text in the request became the control token `{first.text}`{several}.",
         detail="; ".join(map(_where, places[:4], injected)) + ".",
         evidence=tuple(in_prompt(prompt, token.char_span, token.field) for token in injected),
         fix="Break the marker up in the text (a zero-width space inside it), or escape it before sending.",

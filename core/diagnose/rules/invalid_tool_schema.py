@@ -43,7 +43,7 @@ def find(trace: Trace) -> Iterator[Report]:
             field = f"{tool.field}.parameters"
             places = [field + fault.path.removeprefix("$") for fault in faults]
             yield Report(
-                title=f"The schema of tool `{tool.name}` is no valid JSON Schema.",
+                title=f"The schema of tool `{tool.name}` is not valid JSON Schema.",
                 detail="; ".join(
                     f"{place}: {fault.message}" for place, fault in zip(places[:3], faults[:3], strict=True)
                 ),

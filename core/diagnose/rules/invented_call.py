@@ -32,7 +32,7 @@ from prompt_debugger.core.diagnose.rules.call_in_reasoning import is_draft_as_te
 from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message, in_raw
 from prompt_debugger.core.diagnose.words import counted, listed
 
-_FIX = "Do not execute it. Check which parser the server runs, and whether it reads prose or reasoning for calls."
+_FIX = "Do not execute it. Check which parser the server runs, and whether it takes prose or reasoning for calls."
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -60,9 +60,11 @@ def _report_text(trace: Trace, calls: list[CallAsText], certainty: Certainty) ->
     spans = [found.name_span for found in calls if found.name_span is not None]
     kinds = sorted({found.kind.value for found in calls if found.kind is not None})
     return Report(
-        title=f"The server returned {counted(len(calls), 'tool call')} that the model wrote as text.",
-        detail=f"The raw output holds {_names(calls)} at character {spans[0].start}; our reading takes it "
-        f"for text there, part of {' and '.join(kinds)}, and not for a call.",
+        title=f"The server returned {counted(len(calls), 'tool call')} that the model wrote only as text.",
+        detail=(
+            f"The raw output holds {_names(calls)} at character {spans[0].start}; we read it as text there, "
+            f"part of {' and '.join(kinds)}, not as a call."
+        ),
         evidence=(*_returned(calls), *(in_raw(trace, span) for span in spans)),
         fix=_FIX,
         certainty=certainty,

@@ -47,14 +47,18 @@ def find(trace: Trace) -> Iterator[Report]:
         is_repeat = len({text[slice(*part)] for part in fault.parts}) == 1
         yield Report(
             title=f"The arguments of the call to `{call.name}` hold {len(fault.parts)} JSON objects end to end"
-            + (", all the same." if is_repeat else "."),
+            + (", all identical." if is_repeat else "."),
             detail=f"In `{field}`, {fault.words}: {shown}{'; …' if len(fault.parts) > _MOST_SHOWN else ''}.",
             evidence=tuple(in_message(field, text[slice(*part)], part) for part in fault.parts[:_MOST_SHOWN]),
-            fix="Take the first object: the server or a proxy sent the arguments more than once. Ask without streaming "
-            "to see whether they come once then."
+            fix=(
+                "Use the first object: the server or a proxy sent the arguments more than once. Ask without "
+                "streaming to see whether they then arrive once."
+            )
             if is_repeat
-            else "Make one call of each object. Whoever put the stream's deltas together joined calls that share an "
-            "index: tell them apart by id, or ask without streaming.",
+            else (
+                "Make a separate call of each object. The client that assembled the stream joined calls that "
+                "share an index: distinguish them by id, or ask without streaming."
+            ),
         )
 
 

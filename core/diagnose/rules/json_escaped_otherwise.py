@@ -56,8 +56,10 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=f"{len(found)} different characters of the tools are escaped in the server's prompt and not in ours"
         + (f"; its prompt is {size} tokens longer." if size > 0 else "."),
         evidence=(in_prompt(prompt, Span(start, start + len(escape))),),
-        fix="The server's `tojson` should neither escape non-ASCII characters nor HTML: update it, or write the "
-        "tools into the system message.",
+        fix=(
+            "The server's `tojson` should escape neither non-ASCII characters nor HTML: update it, or write "
+            "the tools into the system message."
+        ),
     )
 
 

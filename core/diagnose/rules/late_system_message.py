@@ -46,8 +46,10 @@ def find(trace: Trace) -> Iterator[Report]:
     places = ", ".join(f"messages[{index}]" for index, _ in late[:_MOST]) + (", …" if len(late) > _MOST else "")
     yield Report(
         title=f"{counted(len(late), 'system message')} {stand} after the first message: {places}.",
-        detail="Some templates (Qwen3.5 and later, Mistral) refuse a system message that is not the first, or leave it "
-        "out; others print it where it stands.",
+        detail=(
+            "Some templates (Qwen3.5 and later, Mistral) refuse a system message that is not the first, or "
+            "leave it out; others print it where it was sent."
+        ),
         evidence=tuple(in_request(f"messages[{index}].role", role) for index, role in late[:_MOST]),
         fix="Where the server refuses it, or the text is missing from the prompt, put all of it into messages[0].",
     )

@@ -3,7 +3,7 @@
 What it finds:
     A raw output or, without one, a content that is nothing but a JSON list of
     calls, from a model, or for a parser, whose family writes a special token
-    before such a list. The answer has no call. That the token was stripped is
+    before a list of calls. The answer has no call. That the token was stripped is
     an inference.
 
 Why it matters:
@@ -45,13 +45,15 @@ def find(trace: Trace) -> Iterator[Report]:
     content = "" if trace.chat is None else content_of(trace.chat.message) or ""
     shown = in_message("content", content[slice(*found.span)], found.span)
     yield Report(
-        title=f"A list of calls to {names} stands without the marker `{found.marker}` before it.",
-        detail=f"It is whole, and {found.why}: the family `{found.family}` writes `{found.marker}` before such a list. "
-        "It is a special token, so it was probably taken out before the tool parser saw the text.",
+        title=f"A list of calls to {names} lacks the marker `{found.marker}`.",
+        detail=(
+            f"It is complete, and {found.why}: the family `{found.family}` writes `{found.marker}` before such "
+            "a list. It is a special token, so it was probably removed before the tool parser saw the text."
+        ),
         evidence=(shown if trace.parse is None else in_raw(trace, found.span),),
         fix=(
             Step("Send `skip_special_tokens: false` with this request.", {"skip_special_tokens": False}),
-            Step("Update the server: current releases keep special tokens for requests with tools."),
+            Step("Update the server: current releases keep special tokens in requests with tools."),
             Step("Use the chat template of the model, which teaches the marker."),
         ),
         certainty=Certainty.INFERRED,

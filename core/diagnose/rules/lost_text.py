@@ -43,9 +43,9 @@ def find(trace: Trace) -> Iterator[Report]:
     count = sum(stop - start for start, stop in lost)
     first = trace.parse.raw[lost[0].start : lost[0].stop]
     yield Report(
-        title=f"{counted(count, 'character')} of the model's text are in no field of the message."
+        title=f"{counted(count, 'character')} of the model's text are missing from the message."
         if count > 1
-        else "1 character of the model's text is in no field of the message.",
+        else "1 character of the model's text is missing from the message.",
         detail=f"From character {lost[0].start}: {first[:80]!r}.",
         evidence=tuple(in_raw(trace, span) for span in lost),
         fix="Read it from the raw output; use a parser that keeps text around calls.",

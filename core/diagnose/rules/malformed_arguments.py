@@ -35,10 +35,13 @@ from prompt_debugger.core.formats import TABLES
 _STRICTER = (Step("Send `temperature: 0`.", {"temperature": 0}),)
 _SIMPLER = Step("Shorten the context, or give the tool a simpler schema.")
 _FIRST: Mapping[Break, str] = {
-    Break.PYTHON: "Show the model JSON: a history or a system prompt that prints arguments as Python teaches it this.",
-    Break.JOINED: "Make one call of each object; the model put several calls into one.",
-    Break.MARKUP: "Read the call from the raw output: what stands behind the marker is not part of the arguments.",
-    Break.WRAPPED: "Take the object out of the text around it.",
+    Break.PYTHON: (
+        "Show the model JSON: it learns Python notation from a history or system prompt that prints arguments "
+        "as Python."
+    ),
+    Break.JOINED: "Make a separate call of each object: the model put several calls into one.",
+    Break.MARKUP: "Read the call from the raw output: what follows the marker is not part of the arguments.",
+    Break.WRAPPED: "Extract the object from the text around it.",
     Break.CONTROL: "Decode with `json.loads(arguments, strict=False)`.",
     Break.TRAILING: "Leave out what follows the object.",
     Break.ESCAPED: "Decode twice.",

@@ -116,8 +116,10 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
         texts = list(dict.fromkeys(trace.parse.raw[a:b].strip() for a, b in spans))
         yield Report(
             title=f"Markers are left in {field}: {listed(texts, 2)}.",
-            detail=f"{len(spans)} stretches of markup of the format `{trace.parse.parsed.format}` stand in {field}: "
-            f"{listed(texts, 8)}.",
+            detail=(
+                f"{len(spans)} pieces of markup of the format `{trace.parse.parsed.format}` are in {field}: "
+                f"{listed(texts, 8)}."
+            ),
             evidence=(*(in_raw(trace, span) for span in spans), *_in_content(trace, field, texts[0])),
             fix=_fix(trace),
             certainty=certainty,
@@ -165,8 +167,8 @@ def _from_message(trace: Trace) -> Iterator[Report]:
     if spans:
         marker = content[spans[0].start : spans[0].stop]
         yield Report(
-            title=f"The marker `{marker}` stands in content.",
-            detail=f"At character {spans[0].start} of content; without raw output it is not certain that it is markup.",
+            title=f"The marker `{marker}` is in content.",
+            detail=f"At character {spans[0].start} of content; without the raw output, it may not be markup.",
             evidence=tuple(in_message("content", content[a:b], Span(a, b)) for a, b in spans),
             fix=_fix(trace),
             certainty=Certainty.INFERRED,
@@ -192,7 +194,7 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
         if is_made_for(trace.server, name or "") is False:
             steps.insert(0, Step(FAMILYS_PARSER))
     elif meant:
-        text = f"Start the server with the parser of this model's family: `--tool-call-parser {meant[0]}`."
+        text = f"Start the server with the parser for this model's family: `--tool-call-parser {meant[0]}`."
         parser = None if trace.server is None else trace.server.tool_parser
         steps.insert(0, Step(text, server={"tool_parser": parser if parser in meant else meant[0]}))
     return tuple(steps)

@@ -51,13 +51,13 @@ def find(trace: Trace) -> Iterator[Report]:
     pieces = " ".join(repr(token.text) for token in _touching(prompt.tokens, cut[first])[:8])
     similar = others.get(first.translate(_LOOKALIKES))
     yield Report(
-        title=f"The template writes `{first}`, which is no token of this vocabulary.",
+        title=f"The template writes `{first}`, which is not a token of this vocabulary.",
         detail=f"It is spelled with ordinary tokens, {pieces}"
         + (f"; so are {', '.join(f'`{marker}`' for marker in list(cut)[1:6])}" if len(cut) > 1 else "")
         + "."
         + (f" The vocabulary has `{similar}`, which only looks like it." if similar else ""),
         evidence=tuple(in_prompt(prompt, span) for span in cut.values()),
-        fix="Use template and tokenizer of the same model and revision.",
+        fix="Use the template and tokenizer of the same model and revision.",
     )
 
 

@@ -38,9 +38,9 @@ from prompt_debugger.core.formats import pick_format
 
 _CLOSES = re.compile(r"</|<[|｜]/|[_▁](?:end|END)|:end_")
 _FIX = (
-    "Read the calls from the raw output: what stands behind the marker is another call, or the end of this one. Report "
-    "the value to the authors of the server's parser, which missed its end; a template or parser of another release "
-    "may expect other white space around the marker."
+    "Read the calls from the raw output: what follows the marker is another call, or the end of this one. "
+    "Report the value to the authors of the server's parser, which missed its end; a template or parser of "
+    "another release may expect other whitespace around the marker."
 )
 
 
@@ -57,7 +57,7 @@ def find(trace: Trace) -> Iterator[Report]:
     for call, text, fault in broken_calls(trace, Break.MARKUP):
         field = f"{call.field}.function.arguments"
         yield Report(
-            title=f"The marker `{text[slice(*fault.span)]}` stands in the arguments of the call to `{call.name}`.",
+            title=f"The marker `{text[slice(*fault.span)]}` is in the arguments of the call to `{call.name}`.",
             detail=f"`{field}` is {text[:160]!r}: {fault.words}, so they are not JSON.",
             evidence=(in_message(field, text, fault.span),),
             fix=_FIX,
@@ -77,9 +77,11 @@ def _in_id(trace: Trace, call: CallField) -> Iterator[Report]:
     if marker is not None and call.id is not None:
         field = f"{call.field}.id"
         yield Report(
-            title=f"The marker `{call.id[slice(*marker)]}` stands in the id of the call to `{call.name}`.",
-            detail=f"`{field}` is {call.id[:200]!r}. The parser read on over the end of the id."
-            f"{_swallowed(trace, call.id, call.name)}",
+            title=f"The marker `{call.id[slice(*marker)]}` is in the id of the call to `{call.name}`.",
+            detail=(
+                f"`{field}` is {call.id[:200]!r}. The parser read past the end of the "
+                f"id.{_swallowed(trace, call.id, call.name)}"
+            ),
             evidence=(in_message(field, call.id, marker),),
             fix=_FIX,
         )
@@ -97,7 +99,7 @@ def _in_values(trace: Trace, call: CallField, values: list[str]) -> Iterator[Rep
         at = arguments.find(first)
         field = f"{call.field}.function.arguments"
         yield Report(
-            title=f"A value in the arguments of the call to `{call.name}` runs on into `{first}`"
+            title=f"A value in the arguments of the call to `{call.name}` continues into `{first}`"
             + (" and the next call." if opens else "."),
             detail=f"In `{field}`: {value[max(0, markers[0].start - 30) : markers[0].stop + 120]!r}. "
             f"The parser missed the end of the value.{_swallowed(trace, value[markers[0].start :], call.name)}",

@@ -53,12 +53,16 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     marker = text[slice(*span)]
     yield Report(
-        title=f"The marker `{marker}` stands in {reasoning.field}.",
-        detail=f"At character {span.start} of {len(text)}, followed by {text[span.stop : span.stop + 60]!r}: the "
-        "reasoning parser read on over it.",
+        title=f"The marker `{marker}` is in {reasoning.field}.",
+        detail=(
+            f"At character {span.start} of {len(text)}, followed by {text[span.stop : span.stop + 60]!r}: the "
+            "reasoning parser read past it."
+        ),
         evidence=(in_message(reasoning.field, marker, span),),
-        fix="Check the server's reasoning parser: it must be that of the model's family, and know whether the prompt "
-        "opens the block. What follows the marker is the answer.",
+        fix=(
+            "Check the server's reasoning parser: it must be the one for the model's family, and account for "
+            "whether the prompt opens the block. What follows the marker is the answer."
+        ),
         certainty=Certainty.INFERRED,
     )
 

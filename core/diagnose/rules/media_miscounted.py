@@ -60,11 +60,15 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     yield Report(
         title=f"The prompt holds {counted(len(runs), 'image placeholder')} for {counted(len(images), 'image')}.",
-        detail=f"`{token}` stands {len(runs)} times in the prompt; the request has {len(images)} parts with a picture: "
-        f"{', '.join(images[:4])}.",
+        detail=(
+            f"`{token}` appears {len(runs)} times in the prompt; the request has {len(images)} parts with a "
+            f"picture: {', '.join(images[:4])}."
+        ),
         evidence=(*(in_prompt(prompt, span) for span in runs[:4]), *(in_request(path) for path in images[:4])),
-        fix="Look at the template: it must print one placeholder for each part, where the part stands (vLLM: "
-        "`--chat-template-content-format openai`).",
+        fix=(
+            "Check the template: it must print one placeholder for each part, in its position (vLLM: "
+            "`--chat-template-content-format openai`)."
+        ),
     )
 
 

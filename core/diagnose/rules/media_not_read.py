@@ -57,8 +57,10 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=f"{counted(len(lost), 'part')} with media {'was' if len(lost) == 1 else 'were'} sent; the prompt "
         "holds no placeholder for any.",
         evidence=tuple(in_request(path) for path in lost),
-        fix="Use a model and a template that take media, and send content as a list of parts "
-        "(vLLM: `--chat-template-content-format openai`).",
+        fix=(
+            "Use a model and a template that support media, and send content as a list of parts (vLLM: "
+            "`--chat-template-content-format openai`)."
+        ),
     )
 
 
@@ -68,7 +70,7 @@ def _mentioned(parts: list[str]) -> Report:
         title=f"{counted(len(parts), 'part')} with media {'has' if len(parts) == 1 else 'have'} no placeholder in this "
         "local render.",
         detail=f"{', '.join(f'`{path}`' for path in parts[:3])}: the template mentions parts of this kind, and printed "
-        "nothing that looks like a placeholder. Some servers put one of their own into the text.",
+        "nothing that looks like a placeholder. Some servers add one to the text.",
         evidence=tuple(in_request(path) for path in parts),
         fix="Ask a server for its prompt, and look whether it has a placeholder for each part.",
         severity=Severity.NOTE,

@@ -44,7 +44,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     place, why = found
     yield Report(
-        title=f"The schema of the answer stands in `{place}`, where most servers do not look for it.",
+        title=f"The schema of the answer is in `{place}`, where most servers do not look for it.",
         detail=why,
         evidence=(in_request(place),),
         fix=_FIX,

@@ -53,7 +53,10 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     yield Report(
         title="The prompt does not start with BOS.",
-        detail=f"The first id is {first.id} ({first.text!r}), BOS is {vocabulary.bos_id}; yet {' and '.join(reasons)}.",
+        detail=(
+            f"The first id is {first.id} ({first.text!r}), BOS is {vocabulary.bos_id}, although "
+            f"{' and '.join(reasons)}."
+        ),
         evidence=(in_prompt(prompt, first.char_span),),
         fix=(
             Step("Let the template print `{{ bos_token }}`.")

@@ -42,7 +42,7 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=f"{', '.join(f'`{call.field}`' for call in without[:6])} of {counted(len(calls), 'call')}: "
         "the tool's result has nothing to refer to.",
         evidence=tuple(in_message(f"{call.field}.id", call.id) for call in without),
-        fix="Give the call an id of your own before it goes into the history, and the same to its result.",
+        fix="Assign the call an id before it goes into the history, and use the same id in its result.",
     )
 
 

@@ -46,7 +46,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     asked = body_of(trace).get("add_generation_prompt") is False
     role = last_role(trace.request) or "last"
-    expected = f"`{tail.header}`" if tail.header else "an assistant header, which this template has not"
+    expected = f"`{tail.header}`" if tail.header else "an assistant header, which this template does not have"
     evidence = [in_prompt(tail.prompt, tail.end)]
     speaker = None if trace.chat is None else as_text(trace.chat.message.get("role"))
     if speaker not in (None, "assistant"):
@@ -55,7 +55,7 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence.append(in_request("add_generation_prompt", "false"))
     yield Report(
         title=f"The prompt ends at a {role} turn: no generation prompt.",
-        detail=f"The prompt ends with {tail.prompt.text[-40:]!r}; expected was {expected}."
+        detail=f"The prompt ends with {tail.prompt.text[-40:]!r}; expected {expected}."
         + (" The request sets `add_generation_prompt` to false." if asked else "")
         + (f" The answer says it is the {speaker}'s." if speaker not in (None, "assistant") else ""),
         evidence=tuple(evidence),
@@ -73,8 +73,8 @@ def _fix(tail: Tail, *, asked: bool) -> Advice:
     return (
         Step("Send `add_generation_prompt: true`.", {"add_generation_prompt": True}),
         Step(
-            "Use a tokenizer that names the argument `add_generation_prompt`: the template has the header, "
-            "and the argument did not reach it."
+            "Use a tokenizer that accepts the argument `add_generation_prompt`: the template has the "
+            "header, and the argument did not reach it."
         ),
     )
 

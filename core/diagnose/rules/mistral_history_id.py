@@ -47,7 +47,7 @@ def find(trace: Trace) -> Iterator[Report]:
     yield Report(
         title=f"The id `{(call.id or '')[:80]}` of a call in the history does not have nine letters or digits{more}.",
         detail=f"{call.field}.id has {len(call.id or '')} characters. By its name `{model[:120]}` is one of Mistral's: "
-        "their templates and their API refuse a request with such an id.",
+        "their templates and their API refuse a request with this id.",
         evidence=tuple(in_request(f"{one.field}.id", one.id) for one in foreign[:_MOST_SHOWN]),
         fix="Give each call of the history an id of nine letters or digits, and its result the same one.",
         certainty=Certainty.INFERRED,

@@ -39,17 +39,20 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     yield Report(
         title="`tool_choice` is `none`: the request allows no tool call.",
-        detail=f"The request offers {counted(len(names), 'tool')}, and none may be called. Whether the prompt still "
-        "lists them depends on the server; a call that the model writes stays in content.",
+        detail=(
+            f"The request offers {counted(len(names), 'tool')}, and none may be called. Whether the prompt "
+            "still lists them depends on the server; a call that the model writes nevertheless stays in "
+            "content."
+        ),
         evidence=(in_request("tool_choice", "none"),),
         fix=(
             Step(
-                'Send `tool_choice: "auto"`, or leave the field out, where calls are wanted.',
+                'Send `tool_choice: "auto"` or leave the field out if calls are wanted.',
                 {"tool_choice": "auto"},
             ),
             Step(
-                "Start vLLM with `--exclude-tools-when-tool-choice-none`, or send no tools, where markup of a call "
-                "stands in content."
+                "Start vLLM with `--exclude-tools-when-tool-choice-none`, or send no tools, if call markup "
+                "appears in content."
             ),
         ),
     )

@@ -46,8 +46,10 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     yield Report(
         title=f"The prompt ends with `{found.group().strip()}`: it does not open the assistant's turn.",
-        detail=f"It ends with {prompt.text[-60:]!r}. A model that reads it continues with the header of whichever turn "
-        "comes next. For a finished conversation, as in training data, this is right.",
+        detail=(
+            f"It ends with {prompt.text[-60:]!r}. The model will continue with the header of the next turn. For "
+            "a finished conversation, such as training data, this is correct."
+        ),
         evidence=(in_prompt(prompt, Span(*found.span())),),
         fix=(
             Step(

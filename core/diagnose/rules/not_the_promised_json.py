@@ -50,15 +50,17 @@ def find(trace: Trace) -> Iterator[Report]:
     elif kind is Breach.SCHEMA:
         yield Report(
             title=f"The answer is JSON, but breaks the schema that `{promise.field}` gives.",
-            detail=f"Content is {content[:80]!r}: {words}. The server did not hold the output to it.",
+            detail=f"Content is {content[:80]!r}: {words}. The server did not enforce it.",
             evidence=evidence,
             fix="Check that the server supports this part of the schema: some drop an unsupported constraint silently.",
         )
     elif kind is Breach.IGNORED:
         yield Report(
             title=f"The answer is not the JSON that `{promise.field}` promises.",
-            detail=f"Content is {content[:80]!r}: {words}. A constrained output could not begin so: the server ignored "
-            "the constraint.",
+            detail=(
+                f"Content is {content[:80]!r}: {words}. Constrained output could not begin like this: the "
+                "server ignored the constraint."
+            ),
             evidence=evidence,
             fix=f"Check that this server and its release read `{promise.field}`, and that it supports this schema: "
             "some drop an unsupported constraint silently.",
@@ -68,7 +70,7 @@ def find(trace: Trace) -> Iterator[Report]:
 def _cut_short(trace: Trace, promise: Promise, content: str, cut: str) -> Report:
     """Report a promise that was broken by a limit and not by the server's constraint."""
     limit = output_limit(trace)
-    when = "was whole" if content.strip() else "began"
+    when = "was complete" if content.strip() else "began"
     return Report(
         title=f"The answer was cut before the JSON that `{promise.field}` promises {when}.",
         detail=f"Content ends with {content[-60:]!r}, and {cut}. Cut by {limit.name}.",

@@ -37,7 +37,7 @@ from prompt_debugger.core.diagnose.written_calls import written_calls
 from prompt_debugger.core.formats import TABLES
 
 _OLLAMA = (
-    Step("Send `think: false`, so that Ollama does not take the answer for reasoning.", {"think": False}),
+    Step("Send `think: false`, so that Ollama does not treat the answer as reasoning.", {"think": False}),
     Step("Use a release of Ollama that ends the reasoning before it constrains the answer."),
     Step("Read the answer from `thinking`."),
 )
@@ -67,7 +67,7 @@ def find(trace: Trace) -> Iterator[Report]:
     ran = "" if parser is None else f" The reasoning parser is `{parser}`."
     switch = thinking_switch(trace)
     yield Report(
-        title=f"The whole answer stands in `{reasoning.field}`, and content is empty.",
+        title=f"The whole answer is in `{reasoning.field}`, and content is empty.",
         detail=f"`{reasoning.field}` holds {len(reasoning.text)} characters, {ended}."
         + (f" The request sets `{off}` to false: the model did not think." if off else "")
         + f"{shape}{ran} {_of_prompt(trace)}",
@@ -78,8 +78,8 @@ def find(trace: Trace) -> Iterator[Report]:
             *(() if chat.finish_reason else (_MORE,)),
             *(() if off else (think_less(switch, ", so that template and reasoning parser agree"),)),
             Step(
-                "Use a reasoning parser that does not start inside a block, or none: a parser that does takes an "
-                "answer without tags for reasoning."
+                "Use a reasoning parser that does not start inside a block, or none: a parser that starts "
+                "inside treats an answer without tags as reasoning."
             ),
             Step(f"Read the answer from `{reasoning.field}`."),
         ),
@@ -95,7 +95,7 @@ def _is_lone(trace: Trace, chat: ChatResult) -> bool:
 
 def _of_prompt(trace: Trace) -> str:
     if prompt_of(trace) is None:
-        return "Whether the prompt left a reasoning block open is not known."
+        return "Whether the prompt left a reasoning block open is unknown."
     opened = open_think_tail(trace)
     return (
         "The prompt leaves no reasoning block open." if opened is None else f"The prompt ends with `{opened.opener}`."

@@ -51,8 +51,8 @@ def find(trace: Trace) -> Iterator[Report]:
     is_local = prompt.source == "local"
     yield Report(
         title=f"The prompt says `None` for {', '.join(f'`{field}`' for field in fields[:3])}.",
-        detail=f"The field is null and the template prints it as it is, {len(found)} times in all."
-        + (" Servers that turn null into an empty text before rendering do not show this." if is_local else ""),
+        detail=f"The field is null and the template prints it unchanged, {len(found)} times in all."
+        + (" Servers that turn null into an empty text before rendering are not affected." if is_local else ""),
         evidence=(
             *(in_prompt(prompt, span.char_span, span.field) for span in found),
             *(in_request(field) for field in fields),

@@ -53,10 +53,10 @@ def find(trace: Trace) -> Iterator[Report]:
             title=f"The call header `{header}` is not `functions.NAME:N`.",
             detail=f"In `{header}`, {problem}."
             + (" This call was not returned." if gone else "")
-            + (" The history of the request holds ids of this kind." if taught else ""),
+            + (" The history of the request contains such ids." if taught else ""),
             evidence=(in_raw(trace, call.id_span or call.name_span or call.char_span),),
             fix=("Rewrite the ids of the history as `functions.NAME:N`. " if taught else "")
-            + "Use a parser that takes the name out of any header, or read the call from the raw output.",
+            + "Use a parser that extracts the name from any header, or read the call from the raw output.",
             certainty=comparison(trace) or Certainty.OBSERVED,
             severity=None if gone else Severity.WARNING,
         )

@@ -62,8 +62,10 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The history teaches tool call ids that Kimi K2 does not use: {listed}.",
         detail=f"{call.field}.id is `{call.id}`: {problem}. The model imitates what the history shows.",
         evidence=(*evidence, *_place_in_prompt(trace, call.id or "")),
-        fix=f"Write `functions.{call.name or 'NAME'}:N` in the call and in the tool message that answers it, "
-        "with N counting all calls of the conversation from 0.",
+        fix=(
+            f"Write `functions.{call.name or 'NAME'}:N` in the call and in the tool message that holds its "
+            "result, with N counting all calls of the conversation from 0."
+        ),
     )
 
 

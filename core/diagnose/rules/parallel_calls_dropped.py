@@ -49,7 +49,7 @@ def find(trace: Trace) -> Iterator[Report]:
     dropped = dropped_calls(trace)
     if len(returned) > 1:
         yield _report(
-            f"One tool call was allowed, {len(returned)} were returned.",
+            f"One tool call was allowed, but {len(returned)} were returned.",
             f"Returned: {listed([call.name or call.field for call in returned])}.",
             (*(in_message(call.field, call.name) for call in returned), asked),
             severity=Severity.ERROR,
@@ -75,7 +75,9 @@ def _report(
         title=title,
         detail=detail,
         evidence=evidence,
-        fix="Tell the model in the system message to call one tool at a time, or constrain the output to one call.",
+        fix=(
+            "Instruct the model in the system message to call one tool at a time, or constrain the output to one call."
+        ),
         certainty=certainty,
         severity=severity,
     )

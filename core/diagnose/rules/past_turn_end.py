@@ -48,7 +48,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title = f"The model opened another turn: it wrote `{text[span.start : span.stop]}`."
     elif first_end is not None and rest.strip():
         span = first_end
-        title = f"The model wrote on behind its end token `{text[span.start : span.stop]}`."
+        title = f"The model kept generating past its end token `{text[span.start : span.stop]}`."
     elif first_end is not None and len(ends) > 1:
         span = ends[1]
         title = f"The output ends with {len(ends)} end tokens."
@@ -61,8 +61,10 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=(in_raw(trace, Span(span.start, len(text))),),
         fix="Nothing to do unless a client shows it."
         if repeated
-        else "Check that the prompt opens the assistant's turn, and that the model's generation config lists this end "
-        "token; else send its id in `stop_token_ids`.",
+        else (
+            "Check that the prompt opens the assistant's turn, and that the model's generation config lists "
+            "this end token; if it does not, send its id in `stop_token_ids`."
+        ),
         severity=Severity.NOTE if repeated else None,
     )
 

@@ -47,11 +47,14 @@ def find(trace: Trace) -> Iterator[Report]:
         if not isinstance(value, dict) or not _is_half(trace.parse.raw, call, value):
             continue
         yield Report(
-            title=f"The model was cut inside its call to `{call.name or got.name}`, the server returned a whole one.",
+            title=(
+                f"The model was cut inside its call to `{call.name or got.name}`, but the server returned a "
+                "complete one."
+            ),
             detail=f"Written {quote(call.arguments)!r}, returned {quote(str(got.arguments))!r} for `{got.name}`. "
             f"finish_reason is `{trace.chat.finish_reason}`.",
             evidence=(in_raw(trace, call.char_span), in_message(f"{got.field}.function.arguments", str(got.arguments))),
-            fix="Do not run it: decide by the raw output, or by finish_reason `length` where the server keeps it.",
+            fix="Do not execute it: rely on the raw output, or on finish_reason `length` where the server keeps it.",
             certainty=certainty,
         )
 

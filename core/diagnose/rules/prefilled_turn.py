@@ -39,8 +39,10 @@ def find(trace: Trace) -> Iterator[Report]:
     if goes_on is True and opens is True:
         yield Report(
             title="`continue_final_message` and `add_generation_prompt` are both true, and exclude each other.",
-            detail="The one continues the last message, the other opens a new turn after it; vLLM and transformers "
-            "refuse a request with both.",
+            detail=(
+                "The first continues the last message, the second opens a new turn after it; vLLM and "
+                "transformers refuse a request with both."
+            ),
             evidence=(in_request("continue_final_message", "true"), in_request("add_generation_prompt", "true")),
             fix="Set `add_generation_prompt` to false to have the last message continued.",
             severity=Severity.WARNING,
@@ -53,13 +55,15 @@ def find(trace: Trace) -> Iterator[Report]:
     index = len(trace.request.messages) - 1
     yield Report(
         title="The request ends with an assistant message, and the model is asked for another turn after it.",
-        detail=f"messages[{index}] is closed by the template and a new assistant turn is opened: the text is not "
-        "continued. If the messages are a finished conversation, this is nothing to worry about.",
+        detail=(
+            f"messages[{index}] is closed by the template and a new assistant turn is opened: the text is not "
+            "continued. If the messages are a finished conversation, nothing is wrong."
+        ),
         evidence=(in_request(f"messages[{index}].role", "assistant"),),
         fix=(
             Step(
-                "To have it continued, send `continue_final_message: true` with `add_generation_prompt: false`; "
-                "otherwise end with a user message or a tool result.",
+                "To have it continued, send `continue_final_message: true` with `add_generation_prompt: "
+                "false`; if not, end with a user message or a tool result.",
                 {"continue_final_message": True, "add_generation_prompt": False},
             ),
         ),

@@ -51,10 +51,10 @@ def find(trace: Trace) -> Iterator[Report]:
             detail, fix = "The context holds no more: the oldest messages were not read.", _OF_OLLAMA
         elif (found := _LLAMA_CPP.match(line)) is not None:
             title = f"llama.cpp cut the prompt to fit a context of {found[1]} tokens."
-            detail, fix = "A part of the prompt was not read.", _OF_LLAMA_CPP
+            detail, fix = "Part of the prompt was not read.", _OF_LLAMA_CPP
         elif (found := _SHIFTED.match(line)) is not None:
-            title = f"llama.cpp discarded {found[2] or 'some'} tokens of the context to go on."
-            detail = f"The context was full: of the prompt only the first {found[1]} tokens are sure to have been kept."
+            title = f"llama.cpp discarded {found[2] or 'some'} tokens of the context to continue."
+            detail = f"The context was full: of the prompt only the first {found[1]} tokens were certainly kept."
             fix = (*_OF_LLAMA_CPP, Step("Start it with `--no-context-shift`, so that it ends the answer instead."))
         elif _TRUNCATED.match(line) is not None:
             title = "llama.cpp did not keep the whole context: `truncated = 1`."

@@ -35,12 +35,14 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     start = min(difference.first_char, len(prompt.text))
     yield Report(
-        title=f"The server's prompt and the local one part at token {difference.first_token}.",
+        title=f"The server's prompt and the local one diverge at token {difference.first_token}.",
         detail=f"Server: {difference.server!r}; local: {difference.local!r}. "
-        + (f"Cause: {difference.cause.rstrip('.')}." if difference.cause else "No single known cause explains it."),
+        + (f"Cause: {difference.cause.rstrip('.')}." if difference.cause else "No known cause explains it."),
         evidence=(in_prompt(prompt, Span(start, min(len(prompt.text), start + 40))),),
-        fix="Compare the two texts at that token; what the server changed (content format, tool JSON, template kwargs, "
-        "its own template) is the thing to set.",
+        fix=(
+            "Compare the two texts at that token; what the server changed (content format, tool JSON, template "
+            "kwargs, its own template) is the setting to adjust."
+        ),
     )
 
 

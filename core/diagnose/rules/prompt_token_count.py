@@ -45,8 +45,10 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The server counted {counted} prompt tokens where our own render has {rendered}.",
         detail=f"The server does not show its prompt. {_suspect(trace, is_shorter=counted < rendered)}",
         evidence=(FindingEvidence("server", field="usage.prompt_tokens", quote=str(counted)),),
-        fix=f"`render REQUEST --prompt-tokens {counted}` looks for the setting that gives this count. Check that the "
-        "tokenizer named is this model's.",
+        fix=(
+            f"`render REQUEST --prompt-tokens {counted}` searches for the setting that gives this count. Check "
+            "that the tokenizer is the model's own."
+        ),
     )
 
 
@@ -55,7 +57,7 @@ def _suspect(trace: Trace, *, is_shorter: bool) -> str:
         return "It read less than the template prints: tools, reasoning or a default text may not have reached it."
     if is_shorter:
         return "It read less than the template prints."
-    return "It read more than the template prints: another template, or a text that the provider adds."
+    return "It read more than the template prints: another template, or text that the provider adds."
 
 
 def _has_media(trace: Trace) -> bool:

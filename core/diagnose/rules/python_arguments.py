@@ -36,11 +36,14 @@ def find(trace: Trace) -> Iterator[Report]:
     for call, text, fault in broken_calls(trace, Break.PYTHON):
         field = f"{call.field}.function.arguments"
         yield Report(
-            title=f"The arguments of the call to `{call.name}` are printed as Python, not encoded as JSON.",
+            title=f"The arguments of the call to `{call.name}` are a Python repr, not JSON.",
             detail=f"`{field}` is {text[:120]!r}: {fault.words}.",
             evidence=(in_message(field, text, fault.span),),
-            fix="Have the server encode the arguments with `json.dumps`: `str` of a dict writes this. Until then, read "
-            "them with `ast.literal_eval` in the client. Nothing was cut: a higher token limit does not help.",
+            fix=(
+                "Have the server encode the arguments with `json.dumps`: `str` of a dict writes this. Until "
+                "then, read them with `ast.literal_eval` in the client. Nothing was cut, so a higher token "
+                "limit does not help."
+            ),
         )
 
 

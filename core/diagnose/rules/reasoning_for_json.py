@@ -42,8 +42,8 @@ def find(trace: Trace) -> Iterator[Report]:
     content, reasoning = content_of(trace.chat.message) or "", reasoning_of(trace.chat.message)
     field, text = reasoning if reasoning is not None and not content.strip() else ("content", content)
     yield Report(
-        title=f"Reasoning stands where `{promise.field}` promises JSON.",
-        detail=f"Of this answer, {breach[1]}: {text[:80]!r}.",
+        title=f"Reasoning appears where `{promise.field}` promises JSON.",
+        detail=f"In this answer, {breach[1]}: {text[:80]!r}.",
         evidence=(in_message(field, text), in_request(promise.field, promise.kind)),
         fix=(
             Step(

@@ -59,7 +59,7 @@ def find(trace: Trace) -> Iterator[Report]:
         fix=(
             *_other_name(trace, [index for index, _, _ in absent]),
             Step(
-                'Send `"chat_template_kwargs": {"preserve_thinking": true}`, which some templates wait for.',
+                'Send `"chat_template_kwargs": {"preserve_thinking": true}`, which some templates require.',
                 {"chat_template_kwargs.preserve_thinking": True},
             ),
             Step("Use a template that prints the reasoning of earlier turns."),
@@ -73,7 +73,7 @@ def _other_name(trace: Trace, indices: list[int]) -> Iterator[Step]:
     messages = [message for index, message in numbered_messages(trace.request) if index in indices]
     for name, other in (("reasoning", "reasoning_content"), ("reasoning_content", "reasoning")):
         if any(name in message and other not in message for message in messages):
-            yield Step(f"Send it as `{other}`, too: the template may read that name.")
+            yield Step(f"Also send it as `{other}`: the template may read that name.")
             return
 
 

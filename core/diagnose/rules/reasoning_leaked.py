@@ -63,7 +63,7 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
     if leaked:
         count = sum(stop - start for start, stop in leaked)
         yield Report(
-            title=f"{count} characters of reasoning stand in content.",
+            title=f"{count} characters of reasoning are in content.",
             detail=_cause(trace),
             evidence=(*(in_raw(trace, span) for span in leaked), in_message("content")),
             fix=_fix(trace),
@@ -81,7 +81,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
     at = content.find(marker)
     yield Report(
         title="Content holds a reasoning block.",
-        detail=f"`{marker}` stands at character {at} of content. {_cause(trace)}",
+        detail=f"`{marker}` is at character {at} of content. {_cause(trace)}",
         evidence=(in_message("content", marker, Span(at, at + len(marker))),),
         fix=_fix(trace) if opened is None else _fix_of_whole_block(trace),
         certainty=Certainty.INFERRED,
@@ -106,22 +106,22 @@ def _cause(trace: Trace) -> str:
     if server is not None and server.has_reasoning_parser is False:
         return "The server runs no reasoning parser."
     if open_think_tail(trace) is not None:
-        return "The prompt opens the reasoning block, so the output holds the closing marker only."
+        return "The prompt opens the reasoning block, so the output holds only the closing marker."
     return "The server's parser did not split this output."
 
 
 def _fix(trace: Trace) -> str:
     if trace.server is not None and trace.server.has_reasoning_parser is False:
-        return "Start the server with the `--reasoning-parser` of this model's family."
-    return "Use a reasoning parser that counts the block as open from the start where the template opens it."
+        return "Start the server with the `--reasoning-parser` for this model's family."
+    return "Use a reasoning parser that treats the block as open from the start if the template opens it."
 
 
 def _fix_of_whole_block(trace: Trace) -> str:
     """Return what helps where the block has both of its tags, so that any parser of the family would split it."""
-    beside = " to answers with tool calls, too" if returned_calls(trace) else ""
+    beside = " to answers with tool calls as well" if returned_calls(trace) else ""
     return (
-        "The block has its opening tag: start the server with the `--reasoning-parser` of this model's family, or look "
-        f"why it is not applied{beside}."
+        "The block has its opening tag: start the server with the `--reasoning-parser` for this model's "
+        f"family, or check why it is not applied{beside}."
     )
 
 

@@ -52,20 +52,22 @@ _SUBJECTS = {
     Cause.SETTING: "The server's settings do not allow this request",
     Cause.CONTEXT: "The request does not fit the server's context",
     Cause.MODEL_NAME: "The server does not serve the model that the request names",
-    Cause.SERVER: "The server failed at the request",
-    Cause.POLICY: "The provider's content filter stopped the prompt",
+    Cause.SERVER: "The server failed on the request",
+    Cause.POLICY: "The provider's content filter blocked the prompt",
     Cause.QUOTA: "The account has no quota left",
     Cause.LOADING: "The server is still loading the model",
-    Cause.ADDRESS: "The request went to a wrong address",
+    Cause.ADDRESS: "The request was sent to a wrong address",
     Cause.CLIENT: "The client refused the request before it was sent",
 }
 _FIXES = {
     Cause.CONTEXT: "Shorten the messages or the tools, or lower `max_tokens` if prompt and answer together are too "
     "long; or start the server with a longer context (`--max-model-len` of vLLM, `-c` of llama.cpp).",
-    Cause.SERVER: "Read the server's log at this request: its answer names nothing that the request could change.",
-    Cause.POLICY: "Change the text that trips the filter, or the filter's setting; the body of the answer often says "
-    "which category it was.",
-    Cause.QUOTA: "Look at plan and billing of the account whose key was sent: waiting does not help.",
+    Cause.SERVER: "Check the server's log at this request: its answer names nothing that the request could change.",
+    Cause.POLICY: (
+        "Change the text that triggers the filter, or the filter's setting; the body of the answer often says "
+        "which category it was."
+    ),
+    Cause.QUOTA: "Check the plan and billing of the account that the key belongs to: waiting does not help.",
 }
 
 
@@ -83,7 +85,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if is_of_target:
         subject = "The server does not serve the model that the target names"
     if understood.cause is Cause.REQUEST and understood.certainty is Certainty.INFERRED:
-        subject = "There was an error in place of an answer"
+        subject = "The server returned an error instead of an answer"
     yield Report(
         title=f"{subject}: {title_words(understood)}.",
         detail=f"{heading(trace.refusal, trace.refusal.field)} {explanation(understood, found)}",
@@ -143,18 +145,18 @@ def _fix(trace: Trace, understood: Understood) -> str:
 def _fix_of_setting(understood: Understood) -> str:
     flag = flag_of_refusal(understood.refusal)
     if flag is None:
-        return "Serve a model whose template takes tools, or send the request without `tools`."
+        return "Serve a model whose template supports tools, or send the request without `tools`."
     companion = " and `--tool-call-parser NAME`" if flag == "--enable-auto-tool-choice" else ""
     return f"Start the server with `{flag}`{companion}; the request itself needs no change."
 
 
 def _fix_of_request(trace: Trace, field: str | None) -> str:
     if field is None:
-        return "Change what the server names."
+        return "Change what the server's message names."
     if held := held_path(trace.request.body, field):
         return f"Change `{held}` as the server asks."
     if not trace.request.body:
-        return f"Look at `{field}` of the request: change it as the server asks."
+        return f"Change `{field}` of the request as the server asks."
     return f"The request holds no `{field}`: send it as the server asks, or leave out what needs it."
 
 

@@ -46,8 +46,8 @@ def find(trace: Trace) -> Iterator[Report]:
             continue
         yield Report(
             title=f"vLLM removed `{field}` in 0.12: the output is not constrained.",
-            detail=f"From 0.12 on the server accepts `{field}` and ignores it. In its place: {SUCCESSORS[field]}."
-            + ("" if version is not None else " Which release answers here is not known."),
+            detail=f"From 0.12 on the server accepts `{field}` and ignores it. Use instead: {SUCCESSORS[field]}."
+            + ("" if version is not None else " Which release answers here is unknown."),
             evidence=(in_request(field),),
             fix=f"Use {SUCCESSORS[field]} instead.",
             certainty=Certainty.OBSERVED if version is not None else Certainty.INFERRED,

@@ -48,7 +48,7 @@ def find(trace: Trace) -> Iterator[Report]:
 def _no_text(call: CallField) -> Report:
     kind = "an object" if isinstance(call.arguments, dict) else "a list"
     return Report(
-        title=f"The arguments of the call to `{call.name}` are {kind}, not a text.",
+        title=f"The arguments of the call to `{call.name}` are {kind}, not a string.",
         detail=f"`{call.field}.function.arguments` must be a string that holds JSON.",
         evidence=(in_message(f"{call.field}.function.arguments", json.dumps(call.arguments, ensure_ascii=False)),),
         fix="Encode them before a typed client reads the answer, or have the server send a string.",
@@ -58,9 +58,9 @@ def _no_text(call: CallField) -> Report:
 def _no_json(call: CallField, arguments: str, words: str) -> Report:
     return Report(
         title=f"The arguments of the call to `{call.name}` are not a JSON object.",
-        detail=f"They are {arguments[:120]!r}: {words}. What the model wrote is not known.",
+        detail=f"They are {arguments[:120]!r}: {words}. What the model wrote is unknown.",
         evidence=(in_message(f"{call.field}.function.arguments", arguments),),
-        fix="Do not execute this call. Look at the raw output, which shows whether the model or the parser broke them.",
+        fix="Do not execute this call. Check the raw output, which shows whether the model or the parser broke them.",
     )
 
 

@@ -56,12 +56,16 @@ def _place(event: JSONObject) -> tuple[str, str]:
 
 def _report(number: int, first: int, last: int) -> Report:
     return Report(
-        title="`content_index` rises with every delta of the stream.",
-        detail=f"Up to event {number} the deltas of one part have the `content_index` {first} to {last}; it numbers "
-        "the parts of an item, so they should all have the same.",
+        title="`content_index` increases with every delta of the stream.",
+        detail=(
+            f"Up to event {number} the deltas of one part have the `content_index` {first} to {last}; it "
+            "numbers the parts of an item, so it should be the same for all of them."
+        ),
         evidence=(FindingEvidence("server", quote=f'"content_index": {last}'),),
-        fix="Put the deltas together by `output_index` and `item_id`, and pay no heed to `content_index`; or use a "
-        "release of the server that numbers parts, not deltas.",
+        fix=(
+            "Put the deltas together by `output_index` and `item_id`, and ignore `content_index`; or use a "
+            "release of the server that numbers parts, not deltas."
+        ),
     )
 
 

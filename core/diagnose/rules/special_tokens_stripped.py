@@ -81,7 +81,7 @@ def _fix(trace: Trace, name: str, parser: str | None) -> Iterator[Step]:
     readers = TABLES.tool_parsers.get(name, ())
     if (method := offline_method(trace)) is not None:
         how = parse_it_yourself(method, readers)
-        keeps = f"Hand `SamplingParams(skip_special_tokens=False)` to `LLM.{method}`. {how}"
+        keeps = f"Pass `SamplingParams(skip_special_tokens=False)` to `LLM.{method}`. {how}"
         yield Step(keeps, {"skip_special_tokens": False})
         return
     if parser is None:
@@ -90,7 +90,7 @@ def _fix(trace: Trace, name: str, parser: str | None) -> Iterator[Step]:
             if readers and not has_own_names(trace.server)
             else ""
         )
-        yield Step(f"Look whether the server runs a tool parser that reads the format `{name}`{flag}.")
+        yield Step(f"Check whether the server runs a tool parser that reads the format `{name}`{flag}.")
     yield Step("Send `skip_special_tokens: false` with this request.", {"skip_special_tokens": False})
     yield Step("Use a release whose parser asks for special tokens itself.")
 

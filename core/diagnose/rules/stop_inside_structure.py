@@ -58,7 +58,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The stop string {fired!r} fired inside {where}.",
         detail=f"The output ends at character {len(text)} with {text[-60:]!r}; the server names {fired!r}.",
         evidence=(in_raw(trace, Span(max(0, len(text) - 60), len(text))), in_request("stop", fired)),
-        fix=f"Take {fired!r} out of `stop`, or cut the answer on the client's side.",
+        fix=f"Remove {fired!r} from `stop`, or cut the answer on the client's side.",
     )
 
 

@@ -52,9 +52,11 @@ def _report(trace: Trace, found: Leftover, evidence: FindingEvidence, where: str
     of = f" of {listed(found.families)}" if found.families else ""
     reason = why_cut(trace)
     return Report(
-        title=f"`{found.text}` is written {found.times} times in a row: the server does not stop at it.",
-        detail=f"It stands in {where} from character {found.span.start} on. It is a token{of} that ends or opens "
-        "turns, so a server that knows it as a stop token shows it once at most."
+        title=f"`{found.text}` appears {found.times} times in a row: the server does not stop at it.",
+        detail=(
+            f"It appears in {where} from character {found.span.start} on. It is a token{of} that ends or opens "
+            "turns, so a server that knows it as a stop token shows it once at most."
+        )
         + (f" Cut: {reason}." if reason else ""),
         evidence=(evidence,),
         fix=f"Add the id of `{found.text}` to `eos_token_id` in the model's `generation_config.json` (of a GGUF, to "

@@ -65,7 +65,7 @@ def find(trace: Trace) -> Iterator[Report]:
         detail="; ".join(
             f"{field}: whole {quote(whole)!r}, stream {quote(streamed)!r}" for field, whole, streamed in differences[:4]
         )
-        + (" (white space only)." if minor else "."),
+        + (" (whitespace only)." if minor else "."),
         evidence=tuple(in_message(difference.field, difference.stream) for difference in differences),
         fix="Rely on the mode that agrees with the raw output; report the parser's other mode.",
         severity=Severity.NOTE if minor else Severity.WARNING if _says_how_it_ended(trace, fields) else None,

@@ -56,8 +56,11 @@ def find(trace: Trace) -> Iterator[Report]:
         if problem is not None:
             yield Report(
                 title=f"Stream deltas of tool calls collide: {problem}.",
-                detail=f"First at event {event} of {len(trace.chat_stream.deltas)}. A client that puts the pieces "
-                "together by index makes one call of them, which nobody made; here they are kept apart.",
+                detail=(
+                    f"First at event {event} of {len(trace.chat_stream.deltas)}. A client that puts the pieces "
+                    "together by index merges them into one call that the model never made; here they are kept "
+                    "separate."
+                ),
                 evidence=(in_message("tool_calls"),),
                 fix="Put the calls together by id; or ask without streaming.",
             )

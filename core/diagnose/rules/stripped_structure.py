@@ -35,8 +35,9 @@ from prompt_debugger.core.diagnose.trace_queries import comparison, in_message, 
 
 _FIX = (
     Step(
-        "Have the server split the output before it takes special tokens out: for gpt-oss, vLLM's `--reasoning-parser "
-        "openai_gptoss --tool-call-parser openai`, for other models the parsers of their family."
+        "Have the server split the output before it removes special tokens: for gpt-oss, vLLM's "
+        "`--reasoning-parser openai_gptoss --tool-call-parser openai`, for other models the parsers of "
+        "their family."
     ),
     Step("Send `skip_special_tokens: false` and split the text in the client.", {"skip_special_tokens": False}),
 )
@@ -59,8 +60,8 @@ def _report(trace: Trace, found: Stripped, evidence: FindingEvidence, where: str
     reason = why_cut(trace)
     cut = "" if reason is None else f" The output was cut inside it: {reason}."
     return Report(
-        title=f"{where} reads like an output of {found.family} whose control tokens were taken out.",
-        detail=f"`{found.shown}` stands at character {found.span.start}: {found.meaning}.{cut}",
+        title=f"{where} looks like output of {found.family} with its control tokens removed.",
+        detail=f"`{found.shown}` is at character {found.span.start}: {found.meaning}.{cut}",
         evidence=(evidence,),
         fix=_FIX if reason is None else (output_limit(trace).step, *_FIX),
         certainty=Certainty.INFERRED,

@@ -63,7 +63,7 @@ def _fix(trace: Trace) -> Advice:
     if is_constrained:
         steps.insert(0, Step("Try without the schema or the forced tool choice that constrained the output."))
     if any(not as_object(as_object(tool.parameters).get("properties")) for tool in request_tools(trace.request)):
-        steps.append(Step("Give tools without arguments a property."))
+        steps.append(Step("Give tools without arguments a dummy property."))
     return steps
 
 

@@ -69,7 +69,7 @@ def _seen(trace: Trace, text: str, reason: str) -> Iterator[Report]:
     amount = f"{len(text)} characters" if count is None else f"{count} tokens"
     yield Report(
         title=f"Reasoning used the whole budget of {amount}; no answer was written.",
-        detail=f"`{opened.opener.strip()}` was opened and `{opened.closer}` never came: {reason}.",
+        detail=f"`{opened.opener.strip()}` was opened and `{opened.closer}` never followed: {reason}.",
         evidence=(in_raw(trace, Span(max(0, len(text) - 80), len(text))),),
         fix=(more_output(trace), think_less(thinking_switch(trace), " where the question needs no thinking")),
     )

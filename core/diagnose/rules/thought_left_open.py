@@ -51,8 +51,10 @@ def find(trace: Trace) -> Iterator[Report]:
                 detail=f"At character {at} of {len(prompt.text)}: {prompt.text[at : at + 60]!r}; the turn ends at "
                 f"character {end.start()} with `{end.group()}`.",
                 evidence=(in_prompt(prompt, Span(at, at + len(opened[1]))),),
-                fix="Close the block in the history before it is sent: an answer that was cut while it thought should "
-                "not be sent back as it is.",
+                fix=(
+                    "Close the block in the history before it is sent: an answer that was cut during reasoning "
+                    "should not be sent back unchanged."
+                ),
             )
             return
         start = end.end()

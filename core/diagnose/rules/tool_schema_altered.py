@@ -51,7 +51,7 @@ def find(trace: Trace) -> Iterator[Report]:
         lost = list(_lost(tool.parameters, function.get("parameters"), f"{tool.field}.parameters"))
         if lost:
             yield Report(
-                title=f"The prompt holds `{tool.name}` without {', '.join(f'`{path}`' for path in lost[:3])}.",
+                title=f"The prompt contains `{tool.name}` without {', '.join(f'`{path}`' for path in lost[:3])}.",
                 detail=f"{len(lost)} entries of its parameter schema are missing from the prompt or changed there.",
                 evidence=(in_prompt(prompt, span), *(in_request(path) for path in lost[:5])),
                 fix="Write the schema without what the server drops (resolve `$ref`, spell out `enum` in the "

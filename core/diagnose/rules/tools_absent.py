@@ -45,7 +45,7 @@ def find(trace: Trace) -> Iterator[Report]:
     deaf = prompt.template is not None and re.search(r"\btools\b", prompt.template) is None
     yield Report(
         title="The prompt holds none of the tools." if all_gone else f"The prompt lacks the tools {names}.",
-        detail=f"{len(tools)} tools were sent, {len(absent)} do not occur in the prompt: {names}."
+        detail=f"{len(tools)} tools were sent, {len(absent)} are missing from the prompt: {names}."
         + (" The template does not use `tools` at all." if deaf else ""),
         evidence=tuple(in_request(f"{tool.field}.name", tool.name) for tool in absent),
         fix="Use a chat template that prints `tools` (the model's tool template; `--jinja` for llama-server), "

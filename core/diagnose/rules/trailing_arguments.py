@@ -36,11 +36,11 @@ def find(trace: Trace) -> Iterator[Report]:
         field = f"{call.field}.function.arguments"
         rest = text[slice(*fault.span)]
         yield Report(
-            title=f"The arguments of the call to `{call.name}` have `{rest.strip()}` too many at their end.",
+            title=f"The arguments of the call to `{call.name}` have extra `{rest.strip()}` at their end.",
             detail=f"In `{field}`, {fault.words}.",
             evidence=(in_message(field, rest, fault.span),),
             fix=(
-                Step(f"Read the first {fault.span.start} characters: they are a whole object."),
+                Step(f"Read the first {fault.span.start} characters: they are a complete object."),
                 *strict_tools(trace),
             ),
         )

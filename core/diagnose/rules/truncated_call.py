@@ -62,7 +62,7 @@ def _report(trace: Trace, index: int | None, call: ToolCallAttempt, reason: str 
     hidden = _says_complete(trace)
     written = call.arguments or "no arguments yet"
     limit = output_limit(trace)
-    ending = "and returned as complete" if index is not None and hidden else "before it was whole"
+    ending = "and returned as complete" if index is not None and hidden else "before it was complete"
     evidence = [in_raw(trace, call.char_span)]
     if index is not None:
         evidence.append(in_message(f"tool_calls[{index}]", call.arguments))
@@ -72,9 +72,9 @@ def _report(trace: Trace, index: int | None, call: ToolCallAttempt, reason: str 
     return Report(
         title=f"The tool call was cut by {limit.name} {ending}."
         if reason is not None
-        else "The output ends inside a tool call, and the server calls it complete.",
+        else "The output ends inside a tool call, and the server reports it as complete.",
         detail=f"`{call.name or 'a call'}` breaks off at character {call.char_span.stop} with {written[-60:]!r}."
-        f"{said}" + (f" Cut because {reason}." if reason is not None else " Nothing shows a limit that cut it."),
+        f"{said}" + (f" Cut because {reason}." if reason is not None else " Nothing shows which limit cut it."),
         evidence=tuple(evidence),
         fix=f"Do not execute this call and do not replay it in the history. {limit.step.text} "
         "Decide by the last token and the limit, not by finish_reason.",

@@ -49,12 +49,14 @@ def find(trace: Trace) -> Iterator[Report]:
     written = [counted(len(calls), "tool call")] if calls else []
     written += [counted(sum(stop - start for start, stop in texts), "character") + " of content"] if texts else []
     yield Report(
-        title="The model wrote a turn, the answer holds nothing of it.",
+        title="The model wrote a turn, but the answer contains nothing of it.",
         detail=f"Written: {' and '.join(written)}. "
         + (f"The server says: {error[:200]!r}." if error else "The message has no content, no reasoning, no call."),
         evidence=(in_raw(trace, Span(0, len(trace.parse.raw))), in_message("message", error)),
-        fix="Take the turn from the raw output; the parser of this release stops at it, another release or the "
-        "family's own parser may not.",
+        fix=(
+            "Read the turn from the raw output. The parser of this release fails on it; another release or the "
+            "family's own parser may not."
+        ),
         certainty=certainty if error is None else Certainty.OBSERVED,
     )
 

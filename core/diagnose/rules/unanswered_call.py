@@ -47,9 +47,9 @@ def find(trace: Trace) -> Iterator[Report]:
     if not missing:
         return
     call_id, field = missing[0]
-    more = f" {len(missing) - 1} more such calls." if len(missing) > 1 else ""
+    more = f" {len(missing) - 1} more calls have no result either." if len(missing) > 1 else ""
     yield Report(
-        title=f"The tool call `{call_id}` has no result, and the conversation goes on.",
+        title=f"The tool call `{call_id}` has no result, but the conversation continues.",
         detail=f"{field} is followed by another turn before a tool message with `tool_call_id` `{call_id}`.{more}",
         evidence=tuple(in_request(f"{place}.id", one) for one, place in missing[:_MOST]),
         fix="Put a tool message with this id right after the call, with an error text if the tool did not run; or "

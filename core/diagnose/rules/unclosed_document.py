@@ -35,10 +35,11 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, completion_to
 from prompt_debugger.core.diagnose.written_calls import open_bare_call
 
 _FIX = (
-    "Do not decode this answer. Look whether a stop text of the request, or of the server, ended it inside the document"
+    "Do not decode this answer. Check whether a stop string of the request, or of the server, ended it "
+    "inside the document"
 )
-_REPORT = ". Report it to the server's authors: under a grammar only the end of the document may end the output."
-_QUOTES = "; a typographic quotation mark does not close a string, so that the model may take it for closed"
+_REPORT = ". Report it to the server's authors: with a grammar, only the end of the document may end the output."
+_QUOTES = "; a typographic quotation mark does not close a string, but the model may treat it as if it did"
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -81,13 +82,13 @@ def _meant_end(content: str) -> str:
     if not content.rstrip().endswith(("}", "]")):
         return ""
     quotation = next((char for char in reversed(content[-400:]) if char in "\u201c\u201d\u201e\u00bb\u00ab\uff02"), "")
-    mark = f"`{quotation}` is no quotation mark of JSON" if quotation else "the quotation mark before it is missing"
+    mark = f"`{quotation}` is not a JSON quotation mark" if quotation else "the quotation mark before it is missing"
     return f" It ends with `{content.rstrip()[-1]}`, as a whole document does: {mark}."
 
 
 def _tokens(trace: Trace) -> str:
     counted, cap = completion_tokens(trace), max_tokens_of(trace)
-    allowed = "" if cap is None else f" of {cap} that are allowed"
+    allowed = "" if cap is None else f" of the {cap} allowed"
     return "" if counted is None else f" The server counted {counted} tokens of output{allowed}."
 
 

@@ -34,11 +34,13 @@ def find(trace: Trace) -> Iterator[Report]:
     for call, text, fault in broken_calls(trace, Break.CONTROL):
         field = f"{call.field}.function.arguments"
         yield Report(
-            title=f"A control character stands unescaped in the arguments of the call to `{call.name}`.",
+            title=f"A control character is unescaped in the arguments of the call to `{call.name}`.",
             detail=f"In `{field}`, {fault.words}: {text[max(0, fault.span.start - 30) : fault.span.stop + 20]!r}.",
             evidence=(in_message(field, text, fault.span),),
-            fix="Decode with `json.loads(arguments, strict=False)`, which takes them. The server should encode "
-            "again what the model wrote before it returns it.",
+            fix=(
+                "Decode with `json.loads(arguments, strict=False)`, which accepts them. The server should "
+                "escape the model's text again before it returns it."
+            ),
         )
 
 

@@ -52,12 +52,12 @@ _KNOWN = frozenset(
     ]
 )
 _FAILED = {
-    "error": "the engine failed while it answered",
-    "abort": "the server gave the request up: the client closed the connection, or the server was stopped",
-    "aborted": "the server gave the request up: the client closed the connection, or the server was stopped",
+    "error": "the engine failed while answering",
+    "abort": "the server abandoned the request: the client closed the connection, or the server was stopped",
+    "aborted": "the server abandoned the request: the client closed the connection, or the server was stopped",
     "cancelled": "the request was cancelled",
-    "repetition": "the server saw that the output repeats itself, and ended it",
-    "unload": "the model was unloaded while it answered",
+    "repetition": "the server detected that the output repeats itself, and ended it",
+    "unload": "the model was unloaded while answering",
 }
 
 
@@ -72,17 +72,19 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     meaning = _FAILED.get(word.lower())
     yield Report(
-        title="finish_reason is an empty text."
+        title="finish_reason is an empty string."
         if not word
         else f"finish_reason is `{word[:60]}`"
-        + (f": {meaning}." if meaning else ", which the protocol does not know."),
-        detail="By the protocol it is `stop`, `length`, `tool_calls` or `content_filter`"
-        + ("; an empty text says nothing of how the answer ended." if not word else "."),
+        + (f": {meaning}." if meaning else ", which the protocol does not define."),
+        detail="The protocol allows `stop`, `length`, `tool_calls` and `content_filter`"
+        + ("; an empty string does not show how the answer ended." if not word else "."),
         evidence=(in_message("finish_reason", word),),
-        fix="Read the server's log at that time; the answer may not be whole."
+        fix="Check the server's log at that time; the answer may be incomplete."
         if meaning
-        else "Do not take the answer for whole before its text shows it. Ask whoever runs the server, or the proxy "
-        "before it, what the word means.",
+        else (
+            "Do not trust that the answer is complete until its text shows it. Ask the operator of the server "
+            "or proxy what the value means."
+        ),
         severity=Severity.ERROR if word.lower() in ("error",) else None,
     )
 

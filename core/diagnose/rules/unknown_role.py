@@ -59,10 +59,10 @@ def _names(template: str, role: str) -> bool:
 
 def _report(index: int, role: str) -> Report:
     close = difflib.get_close_matches(role.lower(), _KNOWN, n=1, cutoff=0.6)
-    instead = f"`{close[0]}`" if close else "a role that it names"
+    instead = f"`{close[0]}`" if close else "a role that the template names"
     return Report(
-        title=f"The role `{role[:60]}` is none that the chat template names.",
-        detail=f"messages[{index}] has it; the template can only print it as it is, or leave the message out.",
+        title=f"The chat template does not name the role `{role[:60]}`.",
+        detail=f"messages[{index}] has it; the template can only print it unchanged, or leave the message out.",
         evidence=(in_request(f"messages[{index}].role", role),),
         fix=f"Write {instead}.",
     )

@@ -71,7 +71,7 @@ def find(trace: Trace) -> Iterator[Report]:
     names = list(dict.fromkeys(name for _, name in places))
     listed = ", ".join(f"`{name}`" for name in names)
     yield Report(
-        title=f"The tools declare types that JSON Schema does not know: {listed}.",
+        title=f"The tools declare types that JSON Schema does not define: {listed}.",
         detail=f"{len(places)} declarations in {', '.join(f'`{tool}`' for tool in tools)}: "
         + "; ".join(f"{path} is {name!r}" for path, name in places[:8])
         + ("; …" if len(places) > 8 else ""),
@@ -83,9 +83,11 @@ def find(trace: Trace) -> Iterator[Report]:
 def _fix_for(name: str) -> str:
     """Say what to write instead of one type name."""
     if name.lower() in ("any", "object | null"):
-        return f"leave `type` out instead of `{name}`: no type means any value"
+        return f"leave `type` out instead of `{name}`: no type allows any value"
     meant = name.lower() if name.lower() in KNOWN_TYPES else MEANT.get(name.lower())
-    return f"write `{meant}` instead of `{name}`" if meant else f"replace `{name}` by one of JSON Schema's seven types"
+    return (
+        f"write `{meant}` instead of `{name}`" if meant else f"replace `{name}` with one of JSON Schema's seven types"
+    )
 
 
 def _known_type(name: JSON) -> JSON:
@@ -101,5 +103,5 @@ RULE: Rule = TraceRule(
     threads=("ggml-org/llama.cpp#25923", "dottxt-ai/outlines#882"),
     explains=("PD108", "PD502"),
     asks_request_alone=True,
-    fixes=(RequestFix("types that JSON Schema knows", each_field(_known_type)),),
+    fixes=(RequestFix("types that JSON Schema defines", each_field(_known_type)),),
 )

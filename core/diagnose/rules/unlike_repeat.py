@@ -47,8 +47,11 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     token_span = Span(first, min(first + 1, len(raw.token_ids)))
     yield Report(
-        title=f"Raw completion on the same prompt wrote something else from token {first} on.",
-        detail=f"Chat wrote {len(raw.token_ids)} tokens, raw completion {len(again.token_ids)}, both at temperature 0.",
+        title=f"Raw completion on the same prompt gave different output from token {first} on.",
+        detail=(
+            f"The chat wrote {len(raw.token_ids)} tokens, the raw completion {len(again.token_ids)}, both at "
+            "temperature 0."
+        ),
         evidence=(FindingEvidence("raw", token_span=token_span),),
         fix="Pin all sampling parameters in the request; compare with `--generation-config vllm` on the server.",
     )

@@ -42,7 +42,7 @@ def find(trace: Trace) -> Iterator[Report]:
         ids = [call.id for call in calls_of_message(message) if call.id]
         for call_id, times in Counter(ids).items():
             if times > 1:
-                yield _report(f"messages[{index}].tool_calls", call_id, "is the id of several calls of one message")
+                yield _report(f"messages[{index}].tool_calls", call_id, "belongs to several calls of one message")
         open_ids.update(set(ids))
         known += ids
         if message.get("role") != "tool":
@@ -54,10 +54,10 @@ def find(trace: Trace) -> Iterator[Report]:
                 yield _without_id(index, known)
             continue
         if result_id not in known:
-            shown = f"known: {', '.join(known[-4:])}" if known else "the history holds no call with an id"
-            yield _report(field, result_id, f"is the id of no call before it ({shown})")
+            shown = f"known: {', '.join(known[-4:])}" if known else "the history has no call with an id"
+            yield _report(field, result_id, f"matches no earlier call ({shown})")
         elif open_ids[result_id] == 0:
-            yield _report(field, result_id, "was answered before")
+            yield _report(field, result_id, "was answered earlier")
         open_ids[result_id] = max(0, open_ids[result_id] - 1)
 
 
@@ -75,7 +75,7 @@ def _report(field: str, call_id: str, what: str) -> Report:
         title=f"Tool call id `{call_id}` does not pair a call with its result.",
         detail=f"{field}: `{call_id}` {what}.",
         evidence=(in_request(field, call_id),),
-        fix="Give every call of the conversation an id of its own, and its result the same id.",
+        fix="Give every call of the conversation a unique id, and its result the same id.",
     )
 
 

@@ -44,7 +44,7 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw, in_re
 from prompt_debugger.core.known_errors import Cause, JsonBreak, json_break
 
 _BEFORE = 40  # characters that are shown before the place
-_FIX = "Ask again; if it stays so, compare the raw output with the notation that the server's parser expects."
+_FIX = "Ask again; if it happens again, compare the raw output with the notation that the server's parser expects."
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -76,7 +76,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _subject(understood: Understood) -> str:
     if understood.stage is Stage.CONTRACT:
-        return "The call of the model was refused"
+        return "The model's call was refused"
     if understood.stage is Stage.COMPLETE:
         return "The answer could not be used"
     quoted = understood.quoted

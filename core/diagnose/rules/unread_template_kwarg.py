@@ -45,12 +45,12 @@ def find(trace: Trace) -> Iterator[Report]:
         if not path.startswith(_PREFIX) or "." in name or "[" in name:
             continue
         known = [found for found in dict.fromkeys(_THINK_SWITCH.findall(prompt.template or "")) if found != name]
-        hint = f" It does know {', '.join(f'`{other}`' for other in known)}." if known else ""
+        hint = f" It reads {', '.join(f'`{other}`' for other in known)}." if known else ""
         yield Report(
             title=f"The template never reads the kwarg `{name}`.",
-            detail=f"`{path}` was sent and no line of the template that ran asked for it.{hint}",
+            detail=f"`{path}` was sent, but no line of the template that ran reads it.{hint}",
             evidence=(in_request(path),),
-            fix=f"Send `{known[0]}` instead of `{name}`." if known else f"Leave `{name}` out: it changes nothing here.",
+            fix=f"Send `{known[0]}` instead of `{name}`." if known else f"Leave `{name}` out: it has no effect here.",
         )
 
 
@@ -71,5 +71,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#43401", "vllm-project/vllm#54616"),
-    fixes=(RequestFix("the kwarg that nobody reads left out", _without_kwarg),),
+    fixes=(RequestFix("the unused kwarg left out", _without_kwarg),),
 )

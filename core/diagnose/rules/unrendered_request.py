@@ -48,8 +48,8 @@ _SUBJECTS = {
     Cause.SETTING: "The server cannot render this request with its template",
 }
 _FIX = (
-    "Render the request here (`render REQUEST --chat-template FILE`): that names the line of the template and what "
-    "stands there."
+    "Render the request here (`render REQUEST --chat-template FILE`): this reports the line of the "
+    "template and what is there."
 )
 
 

@@ -47,9 +47,11 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     share = round(100 * (len(prompt.text) - found.start) / len(prompt.text))
     yield Report(
-        title=f"The time of day at character {found.start} makes {share} % of the prompt new with every request.",
-        detail=f"The prompt says {prompt.text[found.start : found.stop]!r}; "
-        f"{len(prompt.text) - found.stop} characters stand behind it.",
+        title=f"The time of day at character {found.start} changes {share} % of the prompt with every request.",
+        detail=(
+            f"The prompt contains {prompt.text[found.start : found.stop]!r}; {len(prompt.text) - found.stop} "
+            "characters follow it."
+        ),
         evidence=(in_prompt(prompt, found),),
         fix="State the date without the time, fix the clock, or move the time to the last user message.",
     )

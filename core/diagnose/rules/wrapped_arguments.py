@@ -35,11 +35,11 @@ def find(trace: Trace) -> Iterator[Report]:
     for call, text, fault in broken_calls(trace, Break.WRAPPED):
         field = f"{call.field}.function.arguments"
         yield Report(
-            title=f"The arguments of the call to `{call.name}` hold more than their JSON object.",
+            title=f"The arguments of the call to `{call.name}` contain more than their JSON object.",
             detail=f"`{field}` is {text[:160]!r}: {fault.words}.",
             evidence=(in_message(field, text[slice(*fault.span)], fault.span),),
             fix=(
-                Step("Take the object out of the text around it; the values are whole."),
+                Step("Extract the object from the text around it; the values are complete."),
                 *strict_tools(trace),
             ),
         )

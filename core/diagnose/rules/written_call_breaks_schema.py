@@ -49,7 +49,7 @@ def find(trace: Trace) -> Iterator[Report]:
         yield Report(
             title=f"The call to `{call.name}` that the model wrote {_what(broken[0])}.",
             detail="; ".join(f"{item.path}: {item.message[:160]}" for item in broken[:_MOST])
-            + ". The model wrote it so; no parser changes that.",
+            + ". The model wrote it this way, so no parser can change that.",
             evidence=(evidence, FindingEvidence("request", field=f"{field}.parameters")),
             fix=(*strict_tools(trace), Step("Name required properties first, and describe them better.")),
         )
@@ -61,9 +61,9 @@ def _what(violation: Violation) -> str:
         name = violation.message.rsplit(" is a required", 1)[0].strip("'\"")
         return f"lacks `{name[:60]}`, which the tool requires"
     if " is not one of " in violation.message:
-        return f"has a value for `{where[:60]}` that its enum does not hold"
+        return f"has a value for `{where[:60]}` that is not in its enum"
     if " is not of type " in violation.message:
-        return f"has a value of another type for `{where[:60]}`"
+        return f"has a value of the wrong type for `{where[:60]}`"
     return "breaks the tool's schema"
 
 

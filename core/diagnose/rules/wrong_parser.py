@@ -95,8 +95,8 @@ def find(trace: Trace) -> Iterator[Report]:
     readers = advisable_parsers(trace, calls)
     if (method := offline_method(trace)) is not None:
         yield Report(
-            title=f"`LLM.{method}` left the `{name}` calls in its text, as it runs no parser.",
-            detail="Their whole markup stands there.",
+            title=f"`LLM.{method}` left the `{name}` calls in its text, because it runs no parser.",
+            detail="Their complete markup is there.",
             evidence=(*(in_raw(trace, call.char_span) for call in calls), *_residue(trace)),
             fix=parse_it_yourself(method, readers),
             severity=Severity.WARNING,
@@ -127,12 +127,16 @@ def _of_flags(trace: Trace) -> Iterator[Report]:
         return
     start = "" if has_own_names(server) or not known else f" Parsers that read it: {listed(known)}."
     yield Report(
-        title=f"The flags name the parser `{server.tool_parser}`, and the model writes the notation `{name}`.",
-        detail=f"The server is started with a parser that does not read the calls of the raw output.{start} Either the "
-        "parser is another model's, or the prompt taught the model another notation than its own, as a chat template "
-        "of another model does.",
+        title=f"The flags name the parser `{server.tool_parser}`, but the model writes the notation `{name}`.",
+        detail=(
+            f"The server is started with a parser that does not read the calls of the raw output.{start} Either "
+            "the parser is another model's, or the prompt taught the model another notation than its own, as "
+            "the chat template of another model does."
+        ),
         evidence=tuple(in_raw(trace, call.char_span) for call in calls),
-        fix="Start the server with the model's own chat template, and with the parser of the notation that it writes.",
+        fix=(
+            "Start the server with the model's own chat template, and with the parser for the notation that it writes."
+        ),
         severity=Severity.WARNING,
         certainty=Certainty.INFERRED,
     )
@@ -144,13 +148,13 @@ def _fix(trace: Trace, name: str, readers: tuple[str, ...]) -> str:
         return FAMILYS_PARSER if has_own_names(trace.server) else familys_parser(name)
     flags = f"`--enable-auto-tool-choice --tool-call-parser {readers[0]}`"
     if trace.server is not None and trace.server.tool_parser is None and "tool_parser" in trace.server.features:
-        which = f"where it is not `{readers[0]}`"
-        return f"The server runs a tool parser and does not say which: {which}, start with {flags}."
+        which = f"if it is not `{readers[0]}`"
+        return f"The server runs a tool parser but does not report which: {which}, start with {flags}."
     read = () if trace.server is None else families_read(trace.server)
     other = next((family for family in siblings_of(name) if family in read), None)
     if other is not None:  # of two generations the one may be the model's and the other the template's
-        own = f"if it is of `{other}`, serve its own template"
-        return f"If the model is of `{name}`, start the server with {flags}; {own}."
+        own = f"if it belongs to `{other}`, serve its own template"
+        return f"If the model belongs to `{name}`, start the server with {flags}; {own}."
     return f"Start the server with {flags}."
 
 
@@ -176,8 +180,8 @@ def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | No
     content = "" if trace.chat is None else content_of(trace.chat.message) or ""
     if _stand_in_order(content, [_written(trace, call) for call in calls]):
         return _Cause(
-            f"No parser took the `{name}` calls: their markup stands in content.",
-            "The server's tool parser is not known; the whole markup of the calls is in content.",
+            f"No parser read the `{name}` calls: their markup is in content.",
+            "The server's tool parser is unknown; the complete markup of the calls is in content.",
             Certainty.INFERRED,
         )
     return None

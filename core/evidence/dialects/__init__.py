@@ -31,7 +31,7 @@ def _load() -> dict[str, Dialect]:
     for name, constant in discover(sys.modules[__name__], "DIALECT").items():
         if not isinstance(constant, Dialect):
             raise PluginError(
-                f"`DIALECT` of `{__name__}.{name}` is not a `Dialect`.", "See core/evidence/dialects/base."
+                f"`DIALECT` of `{__name__}.{name}` is not a `Dialect`.", "See core/evidence/dialects/base.py."
             )
         dialects[name] = constant
     return dialects

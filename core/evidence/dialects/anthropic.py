@@ -212,7 +212,7 @@ def _usage(value: JSON, before: Usage | None = None) -> Usage | None:
 
 
 def _no_place(kind: JSON) -> str:
-    return f"A part of type `{str(kind)[:40]}` has no place in a message of chat completions; it was left out."
+    return f"A part of type `{str(kind)[:40]}` does not exist in chat completions; it was left out."
 
 
 DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events)

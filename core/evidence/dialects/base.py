@@ -11,7 +11,7 @@ from prompt_debugger.core.complete.assemble import MessageAssembler
 from prompt_debugger.core.evidence.answer import Answer
 
 NO_END = "the stream ended without a finish reason"
-NO_BEGIN = "; its beginning is not there either"
+NO_BEGIN = "; its beginning is missing, too"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class StreamDraft:
             error=self.error,
         )
         words = f"a stream of {api}"
-        notes = ("The message was put together from a stream.", *self.notes)
+        notes = ("The message was assembled from a stream.", *self.notes)
         return Answer(chat, chat, finish_reason=chat.finish_reason, notes=notes, words=words)
 
 

@@ -153,7 +153,7 @@ def _usage(value: JSONObject) -> Usage | None:
 
 
 def _no_place(kind: str) -> str:
-    return f"A part `{kind[:40]}` has no place in a message of chat completions; it was left out."
+    return f"A part `{kind[:40]}` does not exist in chat completions; it was left out."
 
 
 DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events)

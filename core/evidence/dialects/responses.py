@@ -70,7 +70,7 @@ def _take_item(item: JSONObject, draft: MessageDraft) -> None:
             parts = (*objects_of(item.get("content")), *objects_of(item.get("summary")))
             draft.reasoning += [text_of(part.get("text")) or "" for part in parts]
         case other:
-            draft.note(f"An item of type `{str(other)[:40]}` of the response has no place in a message.")
+            draft.note(f"An item of type `{str(other)[:40]}` of the response does not exist in chat messages.")
 
 
 def _reason(value: JSONObject, *, has_calls: bool) -> str | None:

@@ -39,7 +39,9 @@ def _load() -> dict[str, Reader]:
     readers: dict[str, Reader] = {}
     for name, constant in discover(sys.modules[__name__], "READER").items():
         if not isinstance(constant, Reader):
-            raise PluginError(f"`READER` of `{__name__}.{name}` is not a `Reader`.", "See core/evidence/readers/base.")
+            raise PluginError(
+                f"`READER` of `{__name__}.{name}` is not a `Reader`.", "See core/evidence/readers/base.py."
+            )
         readers[name] = constant
     return readers
 

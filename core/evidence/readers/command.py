@@ -27,7 +27,7 @@ def _finds(paste: Paste) -> float:
 def _read(paste: Paste) -> Evidence:
     commands = find_commands(paste.text)
     if not commands:
-        raise RequestError("The text holds no command that starts a server.", "Paste `vllm serve …` with its flags.")
+        raise RequestError("The text has no command that starts a server.", "Paste `vllm serve …` with its flags.")
     command = commands[0]
     flags = flags_of(command.kind, command.words)
     started = server_of(command.kind, flags, command.version)

@@ -24,8 +24,8 @@ _LEFT_OUT = re.compile(r"(?:[\s,]|\.\.\.|…)*+")
 _FIELD = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:")
 _ANSWER = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:|\"role\"\s*+:\s*+\"assistant\"")
 _REQUEST = re.compile(r"\"(?:messages|input|contents)\"\s*+:")
-_CLOSED = "Brackets that the pasted text leaves open were closed."
-_BEGINS = "The JSON begins in the middle; what stood before is not known."
+_CLOSED = "Unclosed brackets in the pasted text were closed."
+_BEGINS = "The JSON begins in the middle; what came before is unknown."
 
 
 def _finds(paste: Paste) -> float:
@@ -56,12 +56,12 @@ def _read(paste: Paste) -> Evidence:
     value = _value(paste.text)
     answer = None if value is None else answer_of(value)
     if answer is None:
-        raise RequestError("The JSON ends before anything of an answer that can be read.", "Paste all of it.")
+        raise RequestError("The JSON ends before any readable part of an answer.", "Paste all of it.")
     notes = [_CLOSED]
     if not paste.text.lstrip("\ufeff \t\r\n").startswith("{"):
         notes.append(_BEGINS)
     if "..." in paste.text or "…" in paste.text:
-        notes.append("Where `...` stands something was left out; what it was is not known.")
+        notes.append("Something was left out at `...`; what it was is unknown.")
     if has_cut_answer(value):
         notes.append(CUT_NOTE)
     evidence = Evidence(Form.FRAGMENT, "a fragment of an answer", notes=tuple(notes))

@@ -51,7 +51,7 @@ def read(paste: Paste) -> Evidence:
         return evidence_of_error(refusal_of_value)
     found = None if value is not None else error_of_text(paste.text)
     if found is None:
-        raise RequestError("The text does not look like an error of a server.", "Paste its words with the status.")
+        raise RequestError("The text does not look like an error from a server.", "Paste its message with the status.")
     evidence = evidence_of_error(found.refusal)
     request = _request_before(paste.text)
     if request is None:
@@ -79,7 +79,7 @@ def evidence_of_error(refusal: Refusal) -> Evidence:
     if quoted is None:
         return evidence
     if quoted.is_elided:  # read as an output it would hold names and arguments that nobody wrote
-        return replace(evidence, notes=("The error quotes the output without its middle, so it is not read.",))
+        return replace(evidence, notes=("The error omits the middle of the output, so the output is not read.",))
     return replace(evidence, raw=quoted.text, raw_reason=quoted.why_not_whole, notes=(_note_of(quoted),))
 
 
@@ -121,7 +121,7 @@ def _request_of(body: JSONObject) -> tuple[Request | None, tuple[str, ...]]:
     try:
         return read_request(body_text(body)), ()
     except RequestError as error:
-        return None, (f"The request beside the error could not be read: {error.message.rstrip('.')}.",)
+        return None, (f"The request next to the error could not be read: {error.message.rstrip('.')}.",)
 
 
 def _is_talk(text: str, found: FoundError) -> bool:

@@ -33,7 +33,9 @@ def _finds(paste: Paste) -> float:
 def _read(paste: Paste) -> Evidence:
     evidence = _read_of(paste.text)
     if evidence is None:
-        raise RequestError("The fragment holds nothing that is known.", "Copy a whole message, answer or request.")
+        raise RequestError(
+            "The fragment contains nothing that was recognized.", "Copy a whole message, answer or request."
+        )
     return evidence
 
 

@@ -60,7 +60,9 @@ def _read(paste: Paste) -> Evidence:
     requests = [value for part in parts if not part.status and (value := _request_of(part)) is not None]
     answers = [part for part in parts if part.status and part.body]
     if not requests and not answers:
-        raise RequestError("The transcript holds no request with `messages` and no response.", "Copy the bodies, too.")
+        raise RequestError(
+            "The transcript holds no request with `messages` and no response.", "Copy the bodies as well."
+        )
     evidence = Evidence(Form.HTTP, "an HTTP transcript")
     if requests:
         evidence = replace(evidence, request=read_request(body_text(requests[0])))

@@ -75,7 +75,7 @@ def _kind_of(line: re.Match[str]) -> str | None:
 def _read(paste: Paste) -> Evidence:
     fields = _fields(paste.text)
     if not {"content", "arguments"} & {*fields}:
-        raise RequestError("No label names a part of an answer.", "Paste the answer as JSON.")
+        raise RequestError("No label marks a part of an answer.", "Paste the answer as JSON.")
     message: JSONObject = {"role": "assistant", "content": _text(fields["content"]) if "content" in fields else None}
     if fields.get("reasoning_content") not in (None, "None", "null"):
         message["reasoning_content"] = _text(fields["reasoning_content"])
@@ -85,7 +85,7 @@ def _read(paste: Paste) -> Evidence:
     reason = _text(fields["finish_reason"]) if "finish_reason" in fields else None
     chat = ChatResult(message, reason, usage=_usage(fields))
     named = ", ".join(f"`{name}`" for name in fields)
-    note = f"The answer was put together from labels in the text: {named}."
+    note = f"The answer was assembled from labels in the text: {named}."
     return Evidence(Form.ANSWER, "fields of a chat response", chat=chat, finish_reason=reason, notes=(note,))
 
 

@@ -48,13 +48,15 @@ def _lines(text: str) -> str:
 def _read(paste: Paste) -> Evidence:
     entries = find_entries(_lines(paste.text))
     if not entries:
-        raise RequestError("The lines of the log that are known are cut.", "Paste the lines whole.")
+        raise RequestError("The recognized lines of the log are cut.", "Paste the complete lines.")
     groups = _by_request([entry for entry in entries if entry.what not in _OF_SERVER])
     engine = next((entry.engine for entry in entries if entry.engine), "")
     evidence = Evidence(Form.LOG, f"a log of {_title(engine)}" if engine else "a client's log")
     if groups:
         if paste.row > len(groups):
-            raise RequestError(f"There is no number {paste.row}: it holds {len(groups):,}.", "Choose a smaller number.")
+            raise RequestError(
+                f"There is no number {paste.row}: there are {len(groups):,}.", "Choose a smaller number."
+            )
         evidence = _of_group(evidence, groups[-paste.row])
         if len(groups) > 1:
             words = f"{evidence.words}, request {paste.row} of {len(groups):,} from the end"

@@ -71,7 +71,7 @@ def _read(paste: Paste) -> Evidence:
     read = [(value, answer) for value in found if (answer := answer_of(value)) is not None]
     if not read:
         raise RequestError(
-            "The printed object ends before anything of the answer that can be read.", "Paste all of what was printed."
+            "The printed object ends before any readable part of the answer.", "Paste everything that was printed."
         )
     value, answer = read[0]
     words = f"a printed `{class_of(value)}`" if class_of(value) else "a printed answer"
@@ -134,7 +134,7 @@ def _offline(value: JSONObject) -> Evidence:
     run = offline_run(value)
     raw, prompt, reason, ids = (run.get(name) for name in ("raw", "prompt", "finish_reason", "token_ids"))
     if not isinstance(raw, str):
-        raise RequestError("The printed output ends before its text.", "Paste all of what was printed.")
+        raise RequestError("The printed output ends before its text.", "Paste everything that was printed.")
     numbers = [one for one in ids if isinstance(one, int)] if isinstance(ids, list) else []
     evidence = Evidence(Form.OBJECT, f"a printed `{class_of(value)}`", raw=raw)
     return replace(

@@ -60,7 +60,7 @@ def _read(paste: Paste) -> Evidence:
     is_cut = any(CUT in value for value in values)
     values = [value for value in values if CUT not in value]
     if not values:
-        raise RequestError("The first of the printed messages is cut.", "Paste all of what was printed.")
+        raise RequestError("The first of the printed messages is cut.", "Paste everything that was printed.")
     last = next((at for at in range(len(values) - 1, -1, -1) if _is_response(values[at])), None)
     is_answer = last is not None and last == len(values) - 1
     sent = values[:-1] if is_answer else values

@@ -77,9 +77,9 @@ def _is_export(value: JSONObject) -> bool:
 def _read(paste: Paste) -> Evidence:
     name, exchanges = _exchanges(paste)
     if not exchanges:
-        raise RequestError("The session holds no answer of a model.", "Paste the lines around the answer.")
+        raise RequestError("The session contains no answer of a model.", "Paste the lines around the answer.")
     if paste.row > len(exchanges):
-        raise RequestError(f"There is no number {paste.row}: it holds {len(exchanges):,}.", "Choose a smaller number.")
+        raise RequestError(f"There is no number {paste.row}: there are {len(exchanges):,}.", "Choose a smaller number.")
     found = exchanges[-paste.row]
     words = f"a session of {name}, exchange {paste.row} of {len(exchanges):,} from the end"
     evidence = Evidence(Form.LINES, words, row=paste.row, rows=len(exchanges))

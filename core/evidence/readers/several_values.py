@@ -36,7 +36,7 @@ def _read(paste: Paste) -> Evidence:
     requests = [value for value in values if isinstance(value, dict) and is_request(value)]
     answers = [value for value in values if not is_request(value) and (is_answer(value) or is_error(value))]
     if not requests and not answers:
-        raise RequestError("None of the JSON values is a request or a response.", "Paste one of them alone.")
+        raise RequestError("None of the JSON values is a request or a response.", "Paste only one of them.")
     evidence = _of_request(requests, paste)
     if answers:
         form = Form.EXCHANGE if evidence.request is not None else Form.ANSWER

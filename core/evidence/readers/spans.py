@@ -53,7 +53,7 @@ def _values(paste: Paste) -> list[JSON]:
 def _read(paste: Paste) -> Evidence:
     spans = list(_calls(_values(paste)))
     if paste.row > len(spans):
-        raise RequestError(f"There is no number {paste.row}: it holds {len(spans):,}.", "Choose a smaller number.")
+        raise RequestError(f"There is no number {paste.row}: there are {len(spans):,}.", "Choose a smaller number.")
     attributes, events = spans[paste.row - 1]
     messages, answer = _messages(attributes, events), _answer(attributes, events)
     words = "a span of a model's call" + (f", {paste.row} of {len(spans):,}" if len(spans) > 1 else "")
@@ -66,7 +66,7 @@ def _read(paste: Paste) -> Evidence:
     if messages and (tools or not _has_calls(answer)):
         evidence = replace(evidence, request=_request(attributes, messages, tools))
     if evidence.request is None and answer is None:
-        raise RequestError("The span holds neither messages nor an answer.", "Record the contents of messages, too.")
+        raise RequestError("The span holds neither messages nor an answer.", "Record the contents of messages as well.")
     return evidence
 
 

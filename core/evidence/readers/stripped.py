@@ -26,7 +26,7 @@ def _finds(paste: Paste) -> float:
 
 def _read(paste: Paste) -> Evidence:
     chat = ChatResult({"role": "assistant", "content": paste.text.strip()}, None)
-    note = "The text was taken for the content of a message: names of channels stand in it, and no control token."
+    note = "The text was read as the content of a message: it contains names of channels, but no control token."
     return Evidence(Form.ANSWER, "the content of a message", chat=chat, notes=(note,))
 
 

@@ -108,7 +108,7 @@ def _read(paste: Paste) -> Evidence:
 def _of_parts(evidence: Evidence, prompt: str, output: str) -> Evidence:
     if not output:
         opened = max((found.end() for found in _TURN.finditer(prompt)), default=-1)
-        note = "The text ends where the model's turn begins: it is a prompt, and holds no output."
+        note = "The text ends where the model's turn begins: it is a prompt without an output."
         if opened != len(prompt):
             note = "The text is a prompt that does not open the model's turn, and holds no output."
         return replace(evidence, prompt=prompt, notes=(*evidence.notes, note))
@@ -123,12 +123,13 @@ def _pipeline(value: JSON) -> Evidence:
     if isinstance(text, list) and text:
         return with_answer(Evidence(Form.OBJECT, "what a pipeline generated"), read_answer(text[-1]))
     if not isinstance(text, str):
-        raise RequestError("The pipeline's text is cut.", "Paste all of what was printed.")
+        raise RequestError("The pipeline's text is cut.", "Paste everything that was printed.")
     parts = split_prompt(text)
     if parts is not None:
         return _of_parts(Evidence(Form.OBJECT, "what a pipeline generated"), *parts)
     note = (
-        "A pipeline prints the prompt before the output unless `return_full_text=False`; where one ends is not known."
+        "A pipeline prints the prompt before the output unless `return_full_text=False`; where the prompt "
+        "ends is unknown."
     )
     return Evidence(Form.OBJECT, "what a pipeline generated", raw=text, notes=(note,))
 

@@ -226,7 +226,7 @@ class VllmEngine:
         answer = await self._ask(order)
         prompts = answer.get("prompts")
         if not isinstance(prompts, list) or len(prompts) != len(bodies):
-            raise EngineError(f"vLLM's renderer cannot be asked: {answer.get('error')}")
+            raise EngineError(f"vLLM's renderer is not available: {answer.get('error')}")
         return list(map(rendered_from_json, prompts))
 
     async def renderer_of(self, architectures: tuple[str, ...], folder: str | None) -> RendererChoice:
@@ -245,7 +245,7 @@ class VllmEngine:
         answer = await self._ask(order)
         choice = answer.get("renderer")
         if not isinstance(choice, dict):
-            raise EngineError(f"vLLM does not say how it renders: {answer.get('error')}")
+            raise EngineError(f"vLLM did not report how it renders: {answer.get('error')}")
         return choice_from_json(choice)
 
     @staticmethod
@@ -286,8 +286,8 @@ class VllmEngine:
             parsers = _parsers_of(hello)
             if others := sorted(set(versions) - {parsers.version.partition("+")[0]}):
                 raise EngineError(
-                    f"This helper runs vLLM {parsers.version}, and vLLM {others[0]} was asked for.",
-                    "`VllmReleases` starts a helper per release.",
+                    f"This helper runs vLLM {parsers.version}, but vLLM {others[0]} was requested.",
+                    "`VllmReleases` starts one helper per release.",
                 )
             return parsers, helper.exchange(order, self._limits.request_s)
 
@@ -317,12 +317,15 @@ def _parsers_of(hello: JSONObject) -> VllmParsers:
 def _cannot_start(hello: JSONObject) -> EngineError:
     if hello.get("missing") == "vllm":
         return EngineError(
-            "vLLM is not installed for the parser helper's Python, so its parsers cannot be tried; all else works.",
+            (
+                "vLLM is not installed for the parser helper's Python, so its parsers cannot be tried; "
+                "everything else works."
+            ),
             "`prompt-debugger lab --install` installs it; in a checkout `make setup` does.",
         )
     return EngineError(
         f"vLLM cannot be imported by the parser helper: {hello.get('error')}",
-        "An older release that does not import beside the others needs an environment of its own.",
+        "An older release that cannot be imported next to the others needs a separate environment.",
     )
 
 

@@ -89,7 +89,7 @@ def fetch_release(
 
 def _put_in_place(made: Path, target: Path) -> None:
     if not (made / "vllm" / "__init__.py").is_file():
-        raise EngineError("What pip brought holds no vLLM.")
+        raise EngineError("The download from pip does not contain vLLM.")
     if not (target / "vllm" / "__init__.py").is_file():  # else another process was faster
         shutil.rmtree(target, ignore_errors=True)
         made.rename(target)
@@ -111,22 +111,22 @@ def _download(requirement: str, folder: Path, python: str) -> Path:
             command, capture_output=True, text=True, timeout=_DOWNLOAD_S, check=False, stdin=subprocess.DEVNULL
         )
     except subprocess.TimeoutExpired:
-        raise EngineError(f"pip did not bring `{requirement}` within {_DOWNLOAD_S} s.", "Try again.") from None
+        raise EngineError(f"pip did not download `{requirement}` within {_DOWNLOAD_S} s.", "Try again.") from None
     except OSError as error:
         raise EngineError(f"pip cannot be started: {error.strerror or type(error).__name__}.") from error
     wheels = sorted(target.glob("*.whl"))
     if done.returncode != 0 or not wheels:
         raise EngineError(
-            f"pip cannot get `{requirement}`: {_reason(done.stderr.splitlines())}",
-            "Check the version and that pip reaches a package index; a release already unpacked into the cache folder "
-            f"is used as it is ({CACHE_VARIABLE} names that folder).",
+            f"pip could not download `{requirement}`: {_reason(done.stderr.splitlines())}",
+            "Check the version, and that pip can reach a package index. A release that is already unpacked "
+            f"in the cache folder is used without a download ({CACHE_VARIABLE} sets that folder).",
         )
     return wheels[0]
 
 
 def _reason(lines: Sequence[str]) -> str:
     """Return what pip says went wrong, cut, without the addresses in it."""
-    errors = [line.strip() for line in lines if line.startswith("ERROR:")] or ["it brought no wheel"]
+    errors = [line.strip() for line in lines if line.startswith("ERROR:")] or ["it downloaded no wheel"]
     told = re.sub(r"\b\w+://\S+", "(address)", errors[0].removeprefix("ERROR:").strip())
     return told if len(told) <= 200 else told[:120] + "…" + told[-79:]
 
@@ -140,5 +140,5 @@ def _unpack(wheel: Path, folder: Path) -> None:
                 raise EngineError(f"`{wheel.name}` unpacks to more than {_MAX_UNPACKED_BYTES >> 20} MB.")
             archive.extractall(folder, members)  # drops drive letters, leading slashes and `..` by itself
     except (OSError, zipfile.BadZipFile) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no wheel"
+        reason = error.strerror if isinstance(error, OSError) else "it is not a wheel"
         raise EngineError(f"`{wheel.name}` cannot be unpacked: {reason or type(error).__name__}.") from error

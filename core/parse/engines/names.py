@@ -37,7 +37,7 @@ def read_parser_name(name: str) -> ParserPair:
     pair = ParserPair(None if tool == "-" else tool, reasoning if plus else None, version)
     if not tool or (plus and not reasoning) or (pair.tool, pair.reasoning) == (None, None):
         raise EngineError(
-            f"{shorten(name)} names no vLLM parser.",
+            f"{shorten(name)} is not the name of a vLLM parser.",
             "Write `vllm:TOOL`, `vllm:TOOL+REASONING`, or `vllm:-+REASONING`, with the names that vLLM's options take; "
             "`vllm@0.11.0:TOOL` for another release.",
         )
@@ -53,7 +53,7 @@ def check_version(version: str) -> str:
         EngineError: It is none, such as `latest` or a path.
     """
     if not _VERSION.fullmatch(version):
-        raise EngineError(f"{shorten(version)} is no version of vLLM.", "Write it whole, such as `0.11.0`.")
+        raise EngineError(f"{shorten(version)} is not a vLLM version.", "Write it in full, such as `0.11.0`.")
     return version
 
 

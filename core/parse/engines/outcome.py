@@ -7,7 +7,7 @@ from prompt_debugger.core.base.types import JSON, Divergence, JSONObject, SplitT
 
 def outcome_from_json(value: JSON, version: str, layer: str) -> VllmOutcome:
     """Return the outcome that the helper wrote as JSON."""
-    fields: JSONObject = value if isinstance(value, dict) else {"error": "the helper wrote no outcome"}
+    fields: JSONObject = value if isinstance(value, dict) else {"error": "the helper returned no outcome"}
     calls, log = fields.get("tool_calls"), fields.get("log")
     equal, usual, tried = (fields.get(name) for name in ("stream_equal", "usual_equal", "splits_tried"))
     called, split, parts_at = (fields.get(name) for name in ("tools_called", "smallest_split", "parts_at"))

@@ -84,7 +84,7 @@ class HelperPool:
                 turn.leave(worker)
         except SandboxError as error:
             if error.limit == "stopped":
-                raise EngineError("The question was stopped.") from None
+                raise EngineError("The work was stopped.") from None
             raise EngineError(error.message, error.hint) from error
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ class HelperPool:
             try:
                 offshoot = self._forkserver.split(is_slow=is_slow)
             except OSError as error:
-                raise SandboxError("The parser helper ended as it started.", _ANOTHER, limit="start") from error
+                raise SandboxError("The parser helper ended during its start.", _ANOTHER, limit="start") from error
             return HelperProcess(offshoot, max_answer_bytes=self._max_answer_bytes)
 
     def _forget_forkserver(self) -> None:

@@ -98,7 +98,7 @@ class HelperProcess:
         answer = self._receive(deadline, timeout_s)
         if answer.get("spent") is True:
             self.kill()
-            raise HelperSpentError("The parser helper may not read what this question needs.")
+            raise HelperSpentError("The parser helper is not allowed to read what this request needs.")
         used_s = answer.pop("used_s", 0.0)
         self._used_s = used_s if isinstance(used_s, float) else 0.0
         return answer
@@ -153,9 +153,9 @@ class HelperProcess:
         try:
             answer = json.loads(line)
         except ValueError:
-            raise self._failure("wrote what is no answer") from None
+            raise self._failure("returned a malformed answer") from None
         if not isinstance(answer, dict):
-            raise self._failure("wrote what is no answer")
+            raise self._failure("returned a malformed answer")
         return answer
 
     def _wait(self, seconds: float, wanted: int) -> set[int]:
@@ -172,13 +172,13 @@ class HelperProcess:
 
     def _died(self) -> EngineError:
         if self._is_killed:
-            return EngineError("The question was stopped.")
+            return EngineError("The work was stopped.")
         status = self._offshoot.wait(_DEATH_S)
         if status == -signal.SIGPROF:
-            return self._failure("used more processor time than one question may")
+            return self._failure("exceeded its limit of processor time")
         how = f"was killed by signal {-status}" if status is not None and status < 0 else f"ended with status {status}"
         return self._failure(how)
 
     def _failure(self, what: str) -> EngineError:
         self.kill()
-        return HelperFailedError(f"The parser helper {what}.", "It is started anew for the next request.")
+        return HelperFailedError(f"The parser helper {what}.", "It is restarted for the next request.")

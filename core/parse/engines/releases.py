@@ -115,11 +115,14 @@ def _bring(version: str, *, fetch: bool) -> Path:
     folder = fetch_release(version) if fetch else find_release(version)
     if folder is None:
         raise EngineError(
-            f"vLLM {version} is neither installed nor among the releases fetched before.",
-            f"Fetch it with `python -m prompt_debugger.core.parse.engines {version}`; nothing is installed by that.",
+            f"vLLM {version} is neither installed nor among the releases already downloaded.",
+            (
+                f"Download it with `python -m prompt_debugger.core.parse.engines {version}`; nothing is "
+                "installed by that."
+            ),
         )
     return folder
 
 
 def _cannot_run(version: str, error: EngineError) -> EngineError:
-    return EngineError(f"vLLM {version} does not run beside today's packages. {error.message}", error.hint)
+    return EngineError(f"vLLM {version} does not run with the installed packages. {error.message}", error.hint)

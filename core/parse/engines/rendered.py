@@ -63,7 +63,7 @@ def render_order(
 
 def rendered_from_json(value: JSON) -> EnginePrompt:
     """Return the prompt that the helper wrote as JSON."""
-    fields: JSONObject = value if isinstance(value, dict) else {"refusal": "the helper wrote no prompt"}
+    fields: JSONObject = value if isinstance(value, dict) else {"refusal": "the helper returned no prompt"}
     text, ids, refusal = fields.get("text"), fields.get("token_ids"), fields.get("refusal")
     return EnginePrompt(
         text if isinstance(text, str) else None,

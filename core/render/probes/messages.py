@@ -50,14 +50,14 @@ def _role_answer(probing: Probing, role: str, words: str) -> ProbeResult:
         return refused(attempt, plain(probing))
     start = attempt.text.find(words)
     if start < 0:
-        return ignored(attempt, "messages[0].content", f"What a `{role}` message says")
+        return ignored(attempt, "messages[0].content", f"The content of a `{role}` message")
     at_user = attempt.text.find(USER)
     between = attempt.text[start + len(words) : at_user] if at_user > start else ""
     if at_user > start and not between.strip():
-        return seen(Support.CHANGED, "Put in front of the user's words, in the same turn.", attempt, start, at_user)
+        return seen(Support.CHANGED, "Put before the user's words, in the same turn.", attempt, start, at_user)
     if at_user < 0:
-        return seen(Support.CHANGED, "It arrives, and the user's words are lost.", attempt, start)
-    return seen(Support.SUPPORTED, "It has a turn of its own.", attempt, start, max(start, at_user))
+        return seen(Support.CHANGED, "It arrives, but the user's words are lost.", attempt, start)
+    return seen(Support.SUPPORTED, "It gets a separate turn.", attempt, start, max(start, at_user))
 
 
 def _ask_late_system(probing: Probing) -> ProbeResult:
@@ -72,7 +72,7 @@ def _ask_late_system(probing: Probing) -> ProbeResult:
         return seen(Support.CHANGED, "Moved to the front of the conversation.", attempt, start)
     at_next = attempt.text.find(NEXT)
     if at_next > start and not attempt.text[start + len(SYSTEM) : at_next].strip():
-        return seen(Support.CHANGED, "Put in front of the user's words, in the same turn.", attempt, start, at_next)
+        return seen(Support.CHANGED, "Put before the user's words, in the same turn.", attempt, start, at_next)
     return seen(Support.SUPPORTED, "It stays where it was sent.", attempt, start)
 
 
@@ -86,13 +86,13 @@ def _ask_parts(probing: Probing) -> ProbeResult:
         lost = [what for what, at in (("the first", start), ("the second", stop)) if at < 0]
         if len(lost) == 2:
             return ignored(attempt, "messages[0].content", "Content given as parts")
-        said = seen(Support.CHANGED, f"Of two text parts {lost[0]} is lost.", attempt, max(start, stop))
+        said = seen(Support.CHANGED, f"One of two text parts was dropped: {lost[0]}.", attempt, max(start, stop))
         return said._replace(change=Change.PART_LOST)
     repr_at = attempt.text.find("'text'")
     if repr_at >= 0 or '"text"' in attempt.text:
         at = repr_at if repr_at >= 0 else attempt.text.find('"text"')
         how = "as Python writes a list" if repr_at >= 0 else "as JSON"
-        return seen(Support.CHANGED, f"The parts are printed {how}, not their text.", attempt, at, stop)
+        return seen(Support.CHANGED, f"The parts are printed {how}, instead of their text.", attempt, at, stop)
     between = attempt.text[start + len(USER) : stop]
     how = f"joined by {between!r}" if len(between) <= 12 else "with text of the template between them"
     return seen(Support.SUPPORTED, f"Text parts are printed, {how}.", attempt, start, stop + len(NEXT))
@@ -131,7 +131,7 @@ def _ask_bos(probing: Probing) -> ProbeResult:
     if bos and attempt.text.startswith(bos):
         detail = f"The template prints {bos!r} itself: a server that lets the tokenizer add BOS as well has it twice."
         return seen(Support.SUPPORTED, detail, attempt, 0, len(bos))
-    return seen(Support.IGNORED, "The template prints no BOS: the tokenizer adds it, or nobody does.", attempt, 0)
+    return seen(Support.IGNORED, "The template prints no BOS: the tokenizer has to add it.", attempt, 0)
 
 
 MESSAGE_PROBES = (

@@ -155,7 +155,9 @@ class Probe(NamedTuple):
     def answer(self, probing: Probing) -> ProbeAnswer:
         """Ask it, unless the template has used up what there was."""
         if probing.is_exhausted:
-            said = ProbeResult(Support.UNKNOWN, "Not asked: the template used up the time of a render again and again.")
+            said = ProbeResult(
+                Support.UNKNOWN, "Not tested: the template repeatedly used up the time limit of a render."
+            )
         else:
             said = self.ask(probing)
         return ProbeAnswer(self.name, self.title, *said)
@@ -190,7 +192,7 @@ def seen(support: Support, detail: str, attempt: Attempt, start: int, stop: int 
 def ignored(attempt: Attempt, field: str, what: str) -> ProbeResult:
     """Return the answer for something that left no trace in the prompt."""
     is_unread = any(path == field or path.startswith((f"{field}.", f"{field}[")) for path in attempt.unread)
-    why = "the template never reads it" if is_unread else "the template prints nothing of it"
+    why = "the template never reads it" if is_unread else "the template does not print it"
     return ProbeResult(Support.IGNORED, f"{what} does not arrive: {why}.")
 
 

@@ -78,12 +78,12 @@ def _ask_in_content(probing: Probing) -> ProbeResult:
         return refused(attempt, probing.render(_past({})))
     start, answer = attempt.text.find(_THOUGHT), attempt.text.find(ANSWER)
     if start < 0 and answer < 0:
-        return ProbeResult(Support.CHANGED, "Both the reasoning and the answer behind it are lost.")
+        return ProbeResult(Support.CHANGED, "Both the reasoning and the answer after it are lost.")
     if start < 0:
-        return seen(Support.CHANGED, "The `<think>` block of an earlier answer is cut out.", attempt, answer)
+        return seen(Support.CHANGED, "The `<think>` block of an earlier answer is removed.", attempt, answer)
     if content in attempt.text:
-        return seen(Support.SUPPORTED, "Printed as it was sent.", attempt, start)
-    return seen(Support.CHANGED, "Printed, but not as it was sent.", attempt, start)
+        return seen(Support.SUPPORTED, "Printed as sent.", attempt, start)
+    return seen(Support.CHANGED, "Printed, but not as sent.", attempt, start)
 
 
 def _ask_keeper(probing: Probing) -> ProbeResult:
@@ -109,7 +109,7 @@ def _ask_switch(probing: Probing) -> ProbeResult:
             at = first_divergence(on.text, off.text) or 0
             shown = on if len(on.text) >= len(off.text) else off
             value = json.dumps(on_value if shown is on else off_value)
-            detail = f"`{name}` decides; quoted is {value}. Left out it is {_default(probing, on, off)}."
+            detail = f"`{name}` controls it; quoted is {value}. The default is {_default(probing, on, off)}."
             return seen(Support.SUPPORTED, detail, shown, at, len(shown.text))
     if plain(probing).error is not None:
         return ProbeResult(Support.UNKNOWN, "The plain request gives no prompt.")
@@ -136,7 +136,7 @@ def _ask_effort(probing: Probing) -> ProbeResult:
         return said
     if all(attempt.error is not None for attempt in first):
         return refused(first[0], plain(probing))
-    return ProbeResult(Support.IGNORED, "`reasoning_effort` low, medium and high give the same prompt.")
+    return ProbeResult(Support.IGNORED, "`reasoning_effort` low, medium and high all give the same prompt.")
 
 
 def _effort_answer(name: str, attempts: list[Attempt]) -> ProbeResult | None:
@@ -148,7 +148,7 @@ def _effort_answer(name: str, attempts: list[Attempt]) -> ProbeResult | None:
     last = made[-1][1]
     other = next(attempt.text for _, attempt in made if attempt.text != last.text)
     told = ", ".join(effort for effort, _ in made)
-    detail = f"`{name}` gives {len(texts)} different prompts for {told}; quoted is the last."
+    detail = f"`{name}` gives {len(texts)} different prompts for {told}; the last one is quoted."
     return seen(Support.SUPPORTED, detail, last, first_divergence(other, last.text) or 0)
 
 

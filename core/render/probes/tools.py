@@ -96,11 +96,11 @@ def _ask_calls(probing: Probing) -> ProbeResult:
     if name_at >= 0 and value_at >= 0:
         return seen(Support.SUPPORTED, "Name and arguments are printed.", attempt, min(name_at, value_at), value_at)
     if value_at < 0:
-        return seen(Support.CHANGED, "The name is printed, the arguments are lost.", attempt, name_at)
+        return seen(Support.CHANGED, "The name is printed, but the arguments are lost.", attempt, name_at)
     id_at = attempt.text.find(_IDS[0], tail)
-    detail = "The arguments are printed, the name is lost."
+    detail = "The arguments are printed, but the name is lost."
     if 0 <= id_at < value_at:
-        detail = "The call's id is printed in place of its name: the id has to carry the name."
+        detail = "The call's id is printed instead of its name: the id has to carry the name."
     return seen(Support.CHANGED, detail, attempt, id_at if id_at >= 0 else value_at, value_at)
 
 
@@ -131,7 +131,7 @@ def _ask_parallel(probing: Probing) -> ProbeResult:
     if max(at) < 0:
         return ignored(attempt, "messages[1].tool_calls", "A turn with two calls")
     if min(at) < 0:
-        return seen(Support.CHANGED, "Of two calls in one turn only one is printed.", attempt, max(at))
+        return seen(Support.CHANGED, "Only one of two calls in one turn is printed.", attempt, max(at))
     if min(results) < 0:
         return seen(Support.CHANGED, "Both calls are printed, but not both results.", attempt, at[0])
     if at[0] > at[1]:
@@ -160,14 +160,14 @@ def _arguments_answer(probing: Probing, arguments: JSON, other: JSON) -> ProbeRe
         return ignored(attempt, "messages[1].tool_calls[0].function.arguments", "The arguments")
     shown = attempt.text[tail:]
     if f'\\"{_VALUE}' in shown:
-        return seen(Support.CHANGED, "Encoded as JSON twice: a text in quotes, not an object.", attempt, start)
+        return seen(Support.CHANGED, "Encoded as JSON twice: a quoted string instead of an object.", attempt, start)
     if re.search(f"'{_PARAMETER}'\\s*:", shown):
-        detail = "Printed as Python writes an object, with single quotes, True and None."
+        detail = "Printed like a Python object, with single quotes, True and None."
         return seen(Support.CHANGED, detail, attempt, start)._replace(change=Change.AS_PYTHON)
     same = render_calls(probing, other)
     how = "as JSON" if re.search(f'"{_PARAMETER}"\\s*:', shown) else "in the format's own markup"
     if isinstance(arguments, str) and same.error is None and _squeezed(same) != _squeezed(attempt):
-        return seen(Support.CHANGED, f"Printed {how}, otherwise than the same object is.", attempt, start)
+        return seen(Support.CHANGED, f"Printed {how}, differently from the same object.", attempt, start)
     return seen(Support.SUPPORTED, f"Printed {how}.", attempt, start)
 
 
@@ -189,7 +189,7 @@ def _ask_null_content(probing: Probing) -> ProbeResult:
         return ProbeResult(Support.SUPPORTED, 'Content null beside a call is the same as "".')
     if _VALUE not in attempt.text:
         return ignored(attempt, "messages[1].tool_calls", "A call beside content null")
-    return ProbeResult(Support.SUPPORTED, 'Content null beside a call is printed, otherwise than "".')
+    return ProbeResult(Support.SUPPORTED, 'Content null beside a call is printed differently from "".')
 
 
 def _ask_results(probing: Probing) -> ProbeResult:
@@ -222,12 +222,11 @@ def _ask_choice(probing: Probing) -> ProbeResult:
         attempt = probing.render(PLAIN, tools=TOOLS, chat_template_kwargs={"tool_choice": choice})
         if attempt.error is None and attempt.text != base.text:
             detail = (
-                f"The template kwarg `tool_choice={choice}` changes the prompt; the request's own field is no kwarg."
+                f"The template kwarg `tool_choice={choice}` changes the prompt; the request's own field is "
+                "not passed as a kwarg."
             )
             return seen(Support.SUPPORTED, detail, attempt, first_divergence(base.text, attempt.text) or 0)
-    return ProbeResult(
-        Support.IGNORED, "The template does not look at it: only the server can hold the model to a choice."
-    )
+    return ProbeResult(Support.IGNORED, "The template ignores it: only the server can enforce a choice.")
 
 
 def _ask_documents(probing: Probing) -> ProbeResult:

@@ -221,7 +221,7 @@ def load_fast(path: Path, name: str, settings: TokenizerSettings) -> FastTokeniz
         backend = Library.from_str(text)
         style = style_of(json.loads(text))
     except Exception as error:  # the library raises bare Exception
-        raise RenderError(f"`{path.name}` cannot be read: {error}", "Fetch the file again.") from error
+        raise RenderError(f"`{path.name}` cannot be read: {error}", "Download the file again.") from error
     backend.no_truncation()
     backend.no_padding()
     special = {*settings.special_tokens.values(), *settings.more_special}

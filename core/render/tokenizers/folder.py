@@ -44,8 +44,8 @@ def load_tokenizer(source: str | Path) -> FastTokenizer:
 
         return load_tiktoken(folder / "tiktoken.model", name, settings)
     raise RenderError(
-        f"{shorten(str(source))} holds no `tokenizer.json` or `tiktoken.model`",
-        "Name a folder that has one, or use the ids of the server.",
+        f"{shorten(str(source))} has no `tokenizer.json` or `tiktoken.model`.",
+        "Use a folder that has one, or the ids of the server.",
     )
 
 
@@ -77,7 +77,7 @@ def choose_template(templates: Mapping[str, str], *, has_tools: bool, name: str 
     """
     if name is not None:
         if name not in templates:
-            known = ", ".join(f"`{one}`" for one in templates) or "none at all"
+            known = ", ".join(f"`{one}`" for one in templates) or "none"
             raise RenderError(f"The model has no chat template named {name!r}.", f"It has {known}.")
         return templates[name]
     if has_tools and "tool_use" in templates:
@@ -118,7 +118,7 @@ def find_folder(source: str | Path) -> Path:
     text = str(source)
     hub_id, _, revision = text.partition("@")
     if path.is_absolute() or text.startswith((".", "~")) or hub_id.count("/") > 1 or not hub_id.strip():
-        raise RenderError(f"no folder {shorten(text)} to load a tokenizer from", "Check the path.")
+        raise RenderError(f"No folder {shorten(text)} to load a tokenizer from.", "Check the path.")
     return _fetch(hub_id, revision or None)
 
 
@@ -129,17 +129,17 @@ def _fetch(hub_id: str, revision: str | None) -> Path:
         return Path(answer.folder)
     shown = shorten(_named(hub_id, revision))
     if answer.problem == "RevisionNotFoundError":
-        hint = "Name a branch, a tag or a commit of it."
+        hint = "Give a branch, a tag or a commit of it."
         raise RenderError(f"{shorten(hub_id)} has no revision {shorten(revision or 'main')}", hint)
     if answer.problem == "HFValidationError":
-        raise RenderError(f"{shorten(hub_id)} is neither a folder nor a Hub id", "Hub ids look like `org/model`.")
+        raise RenderError(f"{shorten(hub_id)} is neither a folder nor a Hub id.", "Hub ids look like `org/model`.")
     if answer.problem == "LocalEntryNotFoundError" and is_shut:
-        hint = "Fetch it on this machine before the page is started, or name a local folder."
-        raise RenderError(f"a public page asks the Hub for nothing, and {shown} is not in the cache", hint)
+        hint = "Download it on this machine before the page is started, or use a local folder."
+        raise RenderError(f"A public page does not access the Hub, and {shown} is not in the cache.", hint)
     if answer.problem == "LocalEntryNotFoundError":
-        hint = "Name a local folder, or go online once so that the files can be fetched."
-        raise RenderError(f"the Hub cannot be reached for {shown}, and it is not in the cache", hint)
-    raise RenderError(f"the Hub gives no {shorten(hub_id)}: {answer.problem}", "Check the id and your access.")
+        hint = "Use a local folder, or go online once so that the files can be downloaded."
+        raise RenderError(f"The Hub cannot be reached for {shown}, and it is not in the cache.", hint)
+    raise RenderError(f"The Hub did not provide {shorten(hub_id)}: {answer.problem}", "Check the id and your access.")
 
 
 def _named(hub_id: str, revision: str | None) -> str:

@@ -20,7 +20,7 @@ LONG_CHARS = 100_000
 MOST_CHARS = 20_000_000
 MOST_TOKENS = 2_000_000  # each becomes a value of its own in the page
 
-_HINT = "Look for repetitions in the template that make the prompt huge."
+_HINT = "Check the template for repetitions that make the prompt huge."
 _KEPT = 2  # vocabularies that a process keeps
 
 
@@ -108,7 +108,7 @@ def encode_long(key: str, text: str, source: str | None) -> tuple[list[int], lis
     ids = encoding.ids
     if len(ids) > MOST_TOKENS:
         raise RenderError(
-            f"the text has {len(ids):,} tokens; at most {MOST_TOKENS:,} are looked at",
+            f"The text has {len(ids):,} tokens; at most {MOST_TOKENS:,} are allowed.",
             _HINT,
         )
     offsets = encoding.offsets

@@ -83,9 +83,9 @@ def _read_object(path: Path) -> JSONObject:
     try:
         data = json.loads(_text_of(path))
     except ValueError as error:
-        raise RenderError(f"`{path.name}` is not JSON: {error}", "Fetch the file again.") from error
+        raise RenderError(f"`{path.name}` is not JSON: {error}", "Download the file again.") from error
     except RecursionError:
-        raise RenderError(f"`{path.name}` is nested too deep to be read.", "Fetch the file again.") from None
+        raise RenderError(f"`{path.name}` is nested too deep to be read.", "Download the file again.") from None
     return data if isinstance(data, dict) else {}
 
 
@@ -156,13 +156,13 @@ def _own_text(folder: Path, path: Path) -> str:
         home = home.parents[1]
     if not path.resolve().is_relative_to(home):
         raise RenderError(
-            f"`{path.name}` is a link out of its folder, to a file that is no part of the model",
-            "Put the template itself there, or name the file with --chat-template.",
+            f"`{path.name}` is a symlink outside the model folder.",
+            "Put the template itself there, or give the file with --chat-template.",
         )
     try:
         return _text_of(path)
     except UnicodeDecodeError:
-        raise RenderError(f"`{path.name}` is not UTF-8.", "Fetch the file again.") from None
+        raise RenderError(f"`{path.name}` is not UTF-8.", "Download the file again.") from None
 
 
 def _text_of(path: Path) -> str:

@@ -39,8 +39,8 @@ def load_tiktoken(path: Path, name: str, settings: TokenizerSettings) -> FastTok
     pattern = find_pattern(path.parent)
     if pattern is None:
         raise RenderError(
-            f"the pattern that splits text for `{path.name}` is not known",
-            "Put the model's `tokenization_*.py` beside it (it is read, not run), or use the ids of the server.",
+            f"The pre-tokenization pattern of `{path.name}` is unknown.",
+            "Put the model's `tokenization_*.py` next to it (it is read, not run), or use the ids of the server.",
         )
     special = _special_tokens(len(ranks), settings)
     entries = {token_id: Entry(text.encode(), TokenKind.SPECIAL) for token_id, text in special.items()}
@@ -114,9 +114,11 @@ def _read_ranks(path: Path) -> dict[bytes, int]:
                 token, rank = line.split()
                 ranks[base64.b64decode(token)] = int(rank)
     except ValueError as error:
-        raise RenderError(f"`{path.name}` is no list of tokens and ranks: {error}", "Fetch the file again.") from error
+        raise RenderError(
+            f"`{path.name}` is not a list of tokens and ranks: {error}", "Download the file again."
+        ) from error
     if sorted(ranks.values()) != list(range(len(ranks))) or not ranks:
-        raise RenderError(f"`{path.name}` has gaps in its ranks", "Fetch the file again.")
+        raise RenderError(f"`{path.name}` has gaps in its ranks.", "Download the file again.")
     return ranks
 
 

@@ -74,7 +74,7 @@ def _decoded(view: View, call: object) -> object:
     what = f"replaced the missing `{place.path}` by an empty object"
     if isinstance(arguments, TracedStr) and arguments:
         parsed = parse_json(arguments, field_of(arguments) or place)
-        what = f"replaced `{place.path}`, which is no JSON object, by an empty one"
+        what = f"replaced `{place.path}`, which is not a JSON object, by an empty one"
         if isinstance(parsed, TracedDict):
             made, what = parsed, f"decoded `{place.path}` from text to an object"
     view.changes.append(what)

@@ -11,7 +11,7 @@ from prompt_debugger.core.render.job import RenderJob, RenderOutcome, outcome_fr
 from prompt_debugger.core.render.worker.jobs import LIMITS, SANDBOX, inspect, render_in_steps
 from prompt_debugger.core.sandbox import Limits, Sandbox, sandbox_of
 
-_HINT = "Look for loops over large ranges, repeated doubling, or huge widths in the template."
+_HINT = "Check the template for loops over large ranges, repeated doubling, or huge widths."
 
 
 class RenderWorker:
@@ -83,9 +83,9 @@ def shared_worker() -> RenderWorker:
 def _as_render_error(error: SandboxError, limits: Limits) -> RenderError:
     """Return the error of a render that ended its process."""
     if error.limit in ("cpu", "wall"):
-        return RenderError(f"the template ran for more than {limits.cpu_s:g} s without an end", _HINT)
+        return RenderError(f"The template ran for more than {limits.cpu_s:g} s without ending.", _HINT)
     if error.limit == "memory":
-        return RenderError("the template needs more memory than a prompt may", _HINT)
+        return RenderError("The template needs more memory than allowed.", _HINT)
     if error.limit == "value":
-        return RenderError(f"the request cannot be passed on: {error.message}")
-    return RenderError(f"the template failed: {error.message}", _HINT)
+        return RenderError(f"The request cannot be sent to the sandbox: {error.message}")
+    return RenderError(f"The template failed: {error.message}", _HINT)

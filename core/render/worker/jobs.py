@@ -47,7 +47,7 @@ def render_in_steps(data: JSONObject) -> Iterator[JSONObject]:
         for outcome in run_in_steps(job_from_json(data)):
             yield outcome.to_json()
     except MemoryError:
-        yield RenderOutcome(fault=Fault("MemoryError", "the template needs more memory than a prompt may")).to_json()
+        yield RenderOutcome(fault=Fault("MemoryError", "the template needs more memory than allowed")).to_json()
     except Exception as error:  # noqa: BLE001  # a fault of ours must not look like a crash
         yield RenderOutcome(fault=Fault("WorkerError", f"{type(error).__name__}: {error}")).to_json()
 

@@ -54,9 +54,9 @@ def damage_of(error: ValidationError, document: JSON) -> DamageError:
 def _problem(error: ErrorDetails) -> str:
     kind, last = error["type"], error["loc"][-1] if error["loc"] else ""
     if kind == "missing":
-        return f"it lacks `{last}`" if isinstance(last, str) else "it is a shorter list than expected"
+        return f"it lacks `{last}`" if isinstance(last, str) else "it is shorter than expected"
     if kind in _UNKNOWN:
-        return "no such field is known"
+        return "this field is unknown"
     expected = error.get("ctx", {}).get("expected")  # of an enum or a literal: 'a', 'b' or 'c'
     words = _EXPECTED.get(kind, error["msg"]) if expected is None else f"one of {expected}"
     return f"it is {shorten(error['input'])}, expected {words}"

@@ -18,7 +18,7 @@ def refusal_of(host_header: str, origin: str | None, names: Collection[str]) -> 
     """Return why a request is refused; `None` if it is not.
 
     >>> refusal_of("evil.example", None, ["box.example"])
-    'this proxy does not go by the name in the Host header (`--host-name` adds one)'
+    'this proxy does not accept the name in the Host header (`--host-name` adds one)'
     >>> refusal_of("box.example:8765", None, ["box.example"]) is refusal_of("localhost:8765", None, []) is None
     True
 
@@ -29,9 +29,9 @@ def refusal_of(host_header: str, origin: str | None, names: Collection[str]) -> 
     """
     name = _name_in(host_header)
     if name not in names and not _is_local_name(name) and not _is_address(name):
-        return "this proxy does not go by the name in the Host header (`--host-name` adds one)"
+        return "this proxy does not accept the name in the Host header (`--host-name` adds one)"
     if origin is not None and not _may_ask(origin):
-        return "a page of another site may not ask through this proxy"
+        return "a page of another site may not use this proxy"
     return None
 
 

@@ -31,9 +31,9 @@ Scope: TypeAlias = MutableMapping[str, object]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
-LEFT = "the client left before the answer's end"
-SLOW = "the request's body did not come to its end in time"
-STOPPED = "the capture was ended before the answer's end"
+LEFT = "the client disconnected before the end of the answer"
+SLOW = "the request's body did not arrive in time"
+STOPPED = "the capture was ended before the end of the answer"
 
 
 class _ClientLeftError(Exception):
@@ -93,7 +93,7 @@ class CaptureProxy:
         if refusal is not None:
             await _answer(send, 403, "refused", refusal)
         elif len(self._under_way) >= MAX_UNDER_WAY or self._is_stopping:
-            await _answer(send, 503, "busy", "too many requests are under way in this proxy, or it is ending")
+            await _answer(send, 503, "busy", "too many requests are in progress in this proxy, or it is shutting down")
         else:
             await self._exchange(asked, receive, send)
 

@@ -134,7 +134,7 @@ def write_exchange(raw: Raw) -> Line:
     try:
         return _written(raw)
     except RecursionError:
-        return line_without_bodies(raw, "the request or the answer is nested too deeply to be looked through for keys")
+        return line_without_bodies(raw, "the request or the answer is nested too deeply to be searched for keys")
 
 
 def _written(raw: Raw) -> Line:
@@ -185,16 +185,16 @@ def count_calls(api: str, answer: JSONObject) -> int | None:
 
 def _sent_of(raw: Raw) -> _Body:
     if not raw.is_sent_whole:
-        return _Body(problem="the request is too long, or too much was under way, to be kept")
+        return _Body(problem="the request is too long to be kept, or too many were in progress")
     if raw.sent_packing:
-        return _Body(problem=f"the request is packed as {raw.sent_packing[:40]}, which is not read")
+        return _Body(problem=f"the request is compressed as {raw.sent_packing[:40]}, which is not supported")
     text = raw.sent.decode("utf-8", "replace")
     try:
         value = parse_json(text)
     except ValueError as error:
         return _Body(excerpt=text, problem=f"the request is not JSON: {str(error)[:200]}")
     if not isinstance(value, dict):
-        return _Body(excerpt=text, problem="the request is no JSON object")
+        return _Body(excerpt=text, problem="the request is not a JSON object")
     return _Body(value)
 
 
@@ -202,14 +202,14 @@ def _answer_of(raw: Raw) -> _Body:
     if raw.facts["status"] is None:
         return _Body()
     if not raw.is_answered_whole:
-        return _Body(problem="the answer is too long, or too much was under way, to be kept")
+        return _Body(problem="the answer is too long to be kept, or too many were in progress")
     try:
         data, is_whole = _unpacked(raw)
     except (ValueError, zlib.error) as error:
-        return _Body(problem=f"the answer cannot be unpacked: {error}")
+        return _Body(problem=f"the answer cannot be decompressed: {error}")
     problem = str(raw.facts["error"] or "")
     if not is_whole:
-        problem = problem or "the answer ends in the midst of what it is packed in"
+        problem = problem or "the answer ends in the middle of its compressed data"
     text = data.decode("utf-8", "replace")
     if raw.content_type.partition(";")[0].strip().lower() == "text/event-stream":
         return _stream_of(raw, data, problem)
@@ -219,7 +219,7 @@ def _answer_of(raw: Raw) -> _Body:
         reason = problem or f"the answer is not JSON: {str(error)[:200]}"
         return _Body(excerpt=text, problem=reason)
     if not isinstance(value, dict):
-        return _Body(excerpt=text, problem=problem or "the answer is no JSON object")
+        return _Body(excerpt=text, problem=problem or "the answer is not a JSON object")
     return _Body(value)  # whole, whatever happened afterwards: no beginning of an object is one
 
 
@@ -228,11 +228,11 @@ def _unpacked(raw: Raw) -> tuple[bytes, bool]:
     if not raw.packing:
         return raw.answered, True
     if raw.packing not in ("gzip", "x-gzip"):
-        raise ValueError(f"it is packed as {raw.packing[:40]!r}, and gzip alone is read")
+        raise ValueError(f"it is compressed as {raw.packing[:40]!r}, but only gzip is supported")
     unpacker = zlib.decompressobj(_GZIP)
     data = unpacker.decompress(raw.answered, MAX_ANSWER_BYTES)
     if unpacker.unconsumed_tail:
-        raise ValueError(f"it is longer than {MAX_ANSWER_BYTES // 1024 // 1024} MB once unpacked")
+        raise ValueError(f"it is longer than {MAX_ANSWER_BYTES // 1024 // 1024} MB when decompressed")
     return data, unpacker.eof
 
 
@@ -254,7 +254,7 @@ def _stream_of(raw: Raw, data: bytes, problem: str) -> _Body:
             except ValueError:
                 chunk = None
             if not isinstance(chunk, dict) or not event.is_utf8:
-                unread = unread or f"event {len(events):,} of the stream is no JSON object"
+                unread = unread or f"event {len(events):,} of the stream is not a JSON object"
             if isinstance(chunk, dict):
                 chunks.append(chunk)
     api = Api(raw.api)

@@ -46,8 +46,8 @@ class Store:
             fcntl.flock(self._open, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._open)
-            message = f"another capture writes to {str(path)!r}"
-            raise RequestError(message, "Name another place with --out.", field="--out") from None
+            message = f"Another capture is writing to {str(path)!r}."
+            raise RequestError(message, "Give another path with --out.", field="--out") from None
         self.next_number, self._size = self._look()
 
     def take_number(self) -> int:
@@ -143,5 +143,5 @@ def _write_all(opened: int, data: bytes) -> None:
 
 def _cannot_write(path: Path, error: OSError) -> DebuggerError:
     return cannot_write(
-        path, error, "exchanges", "Name a folder, or a file whose name ends in `.jsonl`, with --out.", field="--out"
+        path, error, "exchanges", "Give a folder, or a file whose name ends in `.jsonl`, with --out.", field="--out"
     )

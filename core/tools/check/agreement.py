@@ -137,7 +137,7 @@ def engine_findings(engines: Engines) -> Iterator[Finding]:
         if one.loss:
             kinds.setdefault(one.loss, []).append(one)
         elif not one.is_explained:
-            kinds.setdefault("gives another prompt, for no reason known here", []).append(one)
+            kinds.setdefault("gives a different prompt, for an unknown reason", []).append(one)
     for what, alike in kinds.items():
         first = alike[0]
         there = first.engine if first.engine is not None else dict(first.refusals).get("engine", "")
@@ -149,8 +149,10 @@ def engine_findings(engines: Engines) -> Iterator[Finding]:
             f"{engines.engine}: {shown(there)}. transformers: {shown(here)}."
             + (f" Cause: {'; '.join(first.causes)}." if first.causes else ""),
             quote=first.engine or "",
-            fix="What was trained or evaluated with transformers is served with another prompt: correct the template "
-            "there, or send such turns otherwise.",
+            fix=(
+                "A model trained or evaluated with transformers is served with a different prompt: correct the "
+                "template there, or send these turns in another form."
+            ),
         )
 
 
@@ -196,7 +198,7 @@ class _Comparison:
             at = first_divergence(ids, theirs.token_ids)
         if at is None:
             return replace(made, agrees=True, transformers=None)
-        cause = f"the texts are equal, and the tokenizers of the two part at token {at}"
+        cause = f"the texts are equal, but the tokenizers diverge at token {at}"
         return replace(made, causes=(cause,), engine=_start(ours))
 
     def _refused(self, asked: Conversation, theirs: EnginePrompt, error: RenderError) -> Agreement:

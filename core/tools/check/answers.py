@@ -115,7 +115,7 @@ ANSWERS: tuple[Answer, ...] = (
     ),
     Answer(
         "white-space",
-        "white space around an argument",
+        "whitespace around an argument",
         (AnswerCall("search", {"query": "  zqpadded\n\n"}),),
     ),
     Answer("long", "a very long argument", (AnswerCall("search", {"query": ("zqlong word, " * 120)[:_LONG_CHARS]}),)),

@@ -49,7 +49,7 @@ def prompt_changes(before: LockDocument, now: LockDocument) -> Iterator[Change]:
         if was and not text:
             yield Change(f"The template now fails for the case `{name}`.", is_worse=True)
         elif text and not was:
-            yield Change(f"The template now renders the case `{name}`, which it refused.", is_worse=False)
+            yield Change(f"The template now renders the case `{name}`, which it refused before.", is_worse=False)
         elif (at := first_divergence(was, text)) is not None:
             alike.setdefault(f"{_size(before, now, name)} at line {was.count(chr(10), 0, at) + 1}", []).append(name)
     for what, names in alike.items():

@@ -70,7 +70,7 @@ def conversations(
     for name in ("reasoning_content", "reasoning"):
         answer: JSONObject = {"role": "assistant", "content": "zqSunny.", name: _THOUGHT}
         yield _turns(
-            f"{name.replace('_', '-')}-sent-back", f"reasoning of before in `{name}`", _user(), answer, _user()
+            f"{name.replace('_', '-')}-sent-back", f"reasoning of an earlier turn in `{name}`", _user(), answer, _user()
         )
     yield from _with_kwargs(variables)
 
@@ -98,7 +98,7 @@ def _with_call(ideals: Sequence[Ideal], offered: JSONObject) -> Iterator[Convers
     as_object = with_arguments(call.arguments)
     yield _turns("arguments-as-object", "the same, arguments as an object", _user(), as_object, result, more=offered)
     null = {**as_text, "content": None}
-    yield _turns("null-content", "a call beside which content is null", _user(), null, result, more=offered)
+    yield _turns("null-content", "a call with content null", _user(), null, result, more=offered)
     parts = {**result, "content": _parts(RESULT, "zqAnd warm.")}
     yield _turns("result-parts", "a tool result as a list of two texts", _user(), as_text, parts, more=offered)
 

@@ -30,7 +30,7 @@ def ideal_of(check: Check, answer: str) -> Ideal:
     for ideal in check.ideals:
         if ideal.answer.name == answer:
             return ideal
-    raise RequestError(f"the check has no answer {answer!r}", "Check the model again.")
+    raise RequestError(f"The check has no answer {answer!r}.", "Check the model again.")
 
 
 def cell_trace(check: Check, parser: str, answer: str) -> Trace:
@@ -46,7 +46,7 @@ def cell_trace(check: Check, parser: str, answer: str) -> Trace:
     """
     ideal, cell = ideal_of(check, answer), check.cells.get(parser, {}).get(answer)
     if cell is None or cell.outcome is None:
-        raise RequestError(f"{parser!r} was not asked about the answer {answer!r}", "Choose another cell.")
+        raise RequestError(f"{parser!r} was not tested on the answer {answer!r}.", "Choose another cell.")
     body = request_of(check.tools, ideal.form.kwargs)
     prompt = Prompt("local", ideal.prompt, (PromptSpan(Span(0, len(ideal.prompt)), SpanKind.UNKNOWN),), None)
     raw = Completion(ideal.raw, None, "stop")
@@ -54,7 +54,7 @@ def cell_trace(check: Check, parser: str, answer: str) -> Trace:
         Request(body, json.dumps(body, ensure_ascii=False)),
         sent=body,
         prompt=prompt if ideal.prompt else None,
-        notes=("A check: the template wrote the raw output, no server and no model was asked.",),
+        notes=("A check: the raw output was written by the template; no server and no model was asked.",),
         raw=raw,
         chat=None if cell.outcome.error is not None else _chat(cell.outcome),
     )

@@ -84,7 +84,7 @@ def judge(
         problem = f"streamed otherwise: {outcome.first_unequal}"
     leaves_reasoning = not splits_reasoning and _has_reasoning(raw)
     if problem is None and leaves_reasoning:
-        problem = "what belongs to reasoning stays in the content: no reasoning parser takes part"
+        problem = "reasoning stays in the content: no reasoning parser is used"
     usual = vllms.usual_stream_equal if vllms is not None and streamed is not None else None
     remark = "; ".join(said.remarks) or None
     return Cell(not said.problems, streamed, problem, remark, split, outcome, usual, leaves_reasoning)
@@ -130,7 +130,7 @@ def _calls_said(answer: Answer, outcome: ParserOutcome) -> _Said:
     got = [_function(call) for call in outcome.tool_calls]
     if len(got) != len(answer.calls):
         if not answer.calls:
-            return _Said((f"{_count(len(got))} come back where none was written",), ())
+            return _Said((f"{_count(len(got))} come back although none was written",), ())
         where = " (they are left in the content)" if _are_in_content(answer, outcome) else ""
         return _Said((f"{len(got)} of {_count(len(answer.calls))} come back{where}",), ())
     problems: list[str] = []
@@ -138,7 +138,7 @@ def _calls_said(answer: Answer, outcome: ParserOutcome) -> _Said:
     for index, (want, (name, arguments)) in enumerate(zip(answer.calls, got, strict=True)):
         at = f"call {index + 1}: " if len(got) > 1 else ""
         if name != want.name:
-            problems.append(f"{at}its name is {shorten(name, _SHOWN)} and not {want.name!r}")
+            problems.append(f"{at}its name is {shorten(name, _SHOWN)} instead of {want.name!r}")
         told = _arguments_said(want.arguments, arguments)
         problems += [f"{at}{one}" for one in told.problems]
         remarks += [f"{at}{one}" for one in told.remarks]
@@ -156,16 +156,16 @@ def _function(call: JSONObject) -> tuple[str, JSON]:
 
 def _arguments_said(want: JSONObject, text: JSON) -> _Said:
     if not isinstance(text, str):
-        return _Said((f"its arguments are {shorten(text, _SHOWN)} and no text",), ())
+        return _Said((f"its arguments are {shorten(text, _SHOWN)}, not a string",), ())
     try:
         got: JSON = json.loads(text)
     except (ValueError, RecursionError):
-        return _Said((f"its arguments are no JSON: {shorten(text, _SHOWN)}",), ())
+        return _Said((f"its arguments are not JSON: {shorten(text, _SHOWN)}",), ())
     if not isinstance(got, dict):
-        return _Said((f"its arguments are {_kind(got)} and no object",), ())
+        return _Said((f"its arguments are {_kind(got)}, not an object",), ())
     problems = tuple(_differences("", want, got))
     is_reordered = not problems and list(want) != list(got)
-    return _Said(problems, ("arguments come in another order",) if is_reordered else ())
+    return _Said(problems, ("arguments come back in another order",) if is_reordered else ())
 
 
 def _differences(path: str, want: JSON, got: JSON) -> Iterator[str]:
@@ -177,7 +177,7 @@ def _differences(path: str, want: JSON, got: JSON) -> Iterator[str]:
                 yield f"argument `{where}` is lost"
             else:
                 yield from _differences(where, want[key], got[key])
-        yield from (f"argument `{f'{path}.{key}' if path else key}` is made up" for key in got if key not in want)
+        yield from (f"argument `{f'{path}.{key}' if path else key}` is invented" for key in got if key not in want)
     elif isinstance(want, list) and isinstance(got, list) and len(want) == len(got):
         for index, (left, right) in enumerate(zip(want, got, strict=True)):
             yield from _differences(f"{path}[{index}]", left, right)
@@ -189,7 +189,7 @@ def _change(want: JSON, got: JSON) -> str:
     if _kind(want) != _kind(got):
         return f"changes its type: {_kind(want)} {shorten(want, _SHOWN)} becomes {_kind(got)} {shorten(got, _SHOWN)}"
     if isinstance(want, str) and isinstance(got, str) and want.strip() == got.strip():
-        return f"loses white space: {shorten(want, _SHOWN)} becomes {shorten(got, _SHOWN)}"
+        return f"loses whitespace: {shorten(want, _SHOWN)} becomes {shorten(got, _SHOWN)}"
     return f"changes: {shorten(want, _SHOWN)} becomes {shorten(got, _SHOWN)}"
 
 
@@ -208,12 +208,12 @@ def _text_said(name: str, want: str | None, got: str | None) -> _Said:
     if want == got:
         return _Said((), ())
     if want.strip() == got.strip():
-        return _Said((), (f"{name} has other white space around it: {shorten(got, _SHOWN)}",))
+        return _Said((), (f"{name} has different whitespace around it: {shorten(got, _SHOWN)}",))
     if want.strip() and want.strip() not in got:
         return _Said((_lost(name, want) + (f": {shorten(got, _SHOWN)}" if got.strip() else ""),), ())
     if not want.strip():
-        return _Said((f"{name} is {shorten(got, _SHOWN)} where there is none",), ())
-    return _Said((f"{name} has more than its text: {shorten(got, _SHOWN)}",), ())
+        return _Said((f"{name} is {shorten(got, _SHOWN)} although none was written",), ())
+    return _Said((f"{name} contains additional text: {shorten(got, _SHOWN)}",), ())
 
 
 def _lost(name: str, want: str) -> str:

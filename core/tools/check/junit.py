@@ -26,7 +26,7 @@ def _case(group: str, name: str, failure: str | None = None) -> JUnitCase:
 def _answers(check: Check) -> Iterator[JUnitCase]:
     chosen = check.recommendation
     if chosen.name is None:
-        yield _case("parsers", "some parser reads the simplest call", "\n".join(chosen.reasons))
+        yield _case("parsers", "a parser reads the simplest call", "\n".join(chosen.reasons))
         return
     for answer, cell in check.cells[chosen.name].items():
         yield _case(f"parsers {chosen.name}", answer, None if cell.is_passed else cell.problem)

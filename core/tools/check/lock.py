@@ -74,7 +74,7 @@ def read_lock(text: str) -> LockDocument:
         return load_document(json.loads(text), LockDocument)
     except (ValueError, RecursionError, DamageError) as error:
         raise RequestError(
-            f"this is no lock of a check: {error}", "Write one with `check MODEL --lock FILE`."
+            f"This is not a lock file of a check: {error}", "Write one with `check MODEL --lock FILE`."
         ) from None
 
 
@@ -90,9 +90,9 @@ def _verdict(before: LockDocument, now: LockDocument) -> Iterator[Change]:
         is_worse = _VERDICTS.index(now.verdict) > _VERDICTS.index(before.verdict)
         yield Change(f"The verdict was {before.verdict} and is {now.verdict}.", is_worse)
     if before.recommended != now.recommended:
-        yield Change(f"Recommended was {_shown(before.recommended)} and is {_shown(now.recommended)}.", False)  # noqa: FBT003
+        yield Change(f"The recommendation was {_shown(before.recommended)} and is {_shown(now.recommended)}.", False)  # noqa: FBT003
     if before.release != now.release:
-        yield Change(f"The parsers are those of vLLM {now.release}, and were of {before.release}.", False)  # noqa: FBT003
+        yield Change(f"The parsers were those of vLLM {before.release} and are those of {now.release}.", False)  # noqa: FBT003
 
 
 def _cells(before: LockDocument, now: LockDocument) -> Iterator[Change]:
@@ -106,7 +106,7 @@ def _cells(before: LockDocument, now: LockDocument) -> Iterator[Change]:
     for answer, sign in row.items():
         got = rows[before.recommended].get(answer)
         if got is None:
-            yield Change(f"`{answer}` is no longer printed whole by the template.", True)  # noqa: FBT003
+            yield Change(f"`{answer}` is no longer completely printed by the template.", True)  # noqa: FBT003
         elif got != sign:
             is_worse = _SIGNS.index(got) > _SIGNS.index(sign)
             yield Change(
@@ -154,9 +154,9 @@ def _grown(before: LockDocument, now: LockDocument) -> str:
 
 def _files(before: LockDocument, now: LockDocument) -> Iterator[Change]:
     if before.template_sha256 != now.template_sha256:
-        yield Change("The template is another text.", False)  # noqa: FBT003
+        yield Change("The template has changed.", False)  # noqa: FBT003
     if before.tokenizer_sha256 != now.tokenizer_sha256:
-        yield Change("The tokenizer is another file.", False)  # noqa: FBT003
+        yield Change("The tokenizer file has changed.", False)  # noqa: FBT003
     for name in sorted({*before.special_tokens, *now.special_tokens}):
         was, new = before.special_tokens.get(name), now.special_tokens.get(name)
         if was != new:

@@ -98,13 +98,13 @@ def load_model(source: str | None, *, template_file: str | None = None) -> Check
     template = None if template_file is None else _read(template_file)
     if source is None:
         if template is None or template_file is None:
-            raise RenderError("there is nothing to check", "Name a model, or give --chat-template.")
+            raise RenderError("There is nothing to check.", "Give a model, or --chat-template.")
         return CheckedModel(Path(template_file).stem, template, template_file=template_file)
     folder = find_folder(source)
     settings = read_settings(folder)
     template = template or template_of(settings, has_tools=True)
     if template is None:
-        raise RenderError(f"{source!r} has no chat template", "Give one with --chat-template.")
+        raise RenderError(f"{source!r} has no chat template.", "Give one with --chat-template.")
     has_vocabulary = any((folder / name).is_file() for name in ("tokenizer.json", "tiktoken.model"))
     tokenizer = load_tokenizer(folder) if has_vocabulary else None
     return CheckedModel(source, template, folder, tokenizer, settings, template_file)
@@ -114,4 +114,4 @@ def _read(file: str) -> str:
     try:
         return read_named(file).decode("utf-8")
     except (RequestError, UnicodeDecodeError) as error:
-        raise RenderError(f"the template {file!r} cannot be read: {error}", "Check the path.") from None
+        raise RenderError(f"The template {file!r} cannot be read: {error}", "Check the path.") from None

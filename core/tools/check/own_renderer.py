@@ -54,15 +54,17 @@ async def words_on_renderer(engine: ChoosesRenderer, model: CheckedModel, family
     except EngineError:
         return Words()  # a release without renderers of its own; whether it can be asked, the comparison says
     if choice.mode in choice.own:
-        why = "Mistral's own tokenizer lies beside `consolidated*.safetensors`"
+        why = "Mistral's own tokenizer is next to `consolidated*.safetensors`"
         if choice.reason == "architecture":
             named = next(one for one in architectures if one in choice.architectures[choice.mode])
             why = f"`config.json` names `{named}`"
         return Words(
-            skipped=f"{name} does not render this model with the template. As {why}, it takes tokenizer mode "
-            f"`{choice.mode}`, whose renderer is `{choice.own[choice.mode]}`. What is said here of the template and "
-            "its outputs holds as far as that renderer writes the same; `--tokenizer-mode hf` makes vLLM take the "
-            "template."
+            skipped=(
+                f"{name} does not render this model with the template. Because {why}, it uses tokenizer mode "
+                f"`{choice.mode}`, whose renderer is `{choice.own[choice.mode]}`. These results about the "
+                "template hold only where that renderer writes the same; `--tokenizer-mode hf` makes vLLM use "
+                "the template."
+            )
         )
     if _is_maybe_mistral(model):
         return Words(note=_condition(choice, (_MISTRAL,), name))
@@ -74,7 +76,7 @@ async def words_on_renderer(engine: ChoosesRenderer, model: CheckedModel, family
 def _condition(choice: RendererChoice, modes: Sequence[str], name: str) -> str:
     """Return under which condition a release renders with the template, where the files do not tell."""
     told = [
-        f"{name} takes `{choice.own[mode]}` for models {where}"
+        f"{name} uses `{choice.own[mode]}` for models {where}"
         for mode in dict.fromkeys(modes)
         if mode in choice.own and (where := _which(choice, mode))
     ]
@@ -82,13 +84,13 @@ def _condition(choice: RendererChoice, modes: Sequence[str], name: str) -> str:
         return ""
     return (
         f"This holds where vLLM renders with the template: {'; '.join(told)}, unless it is started with "
-        "`--tokenizer-mode hf`. The files here do not say whether this is one."
+        "`--tokenizer-mode hf`. The files here do not show whether this is the case."
     )
 
 
 def _which(choice: RendererChoice, mode: str) -> str:
     if mode == _MISTRAL:
-        return "that have `consolidated*.safetensors` beside Mistral's own tokenizer"
+        return "that have `consolidated*.safetensors` next to Mistral's own tokenizer"
     named = " or ".join(f"`{one}`" for one in choice.architectures.get(mode, ()))
     return f"whose `config.json` names {named}" if named else ""
 

@@ -46,14 +46,14 @@ class PluginFallback:
         """What a person is told; "" if there is nothing to tell."""
         if self.is_more:
             return (
-                f"This program's own reader reads {self.read} of {self.asked} answers with calls as they went in: "
-                f"`{' '.join(self.write_command)}` writes it as a parser plugin for vLLM; "
-                f"check it with `--parser-file {PLUGIN_FILE}`."
+                f"Prompt Debugger's own reader reads {self.read} of {self.asked} answers with calls "
+                f"correctly: `{' '.join(self.write_command)}` writes it as a parser plugin for vLLM; check "
+                f"it with `--parser-file {PLUGIN_FILE}`."
             )
         if self.read or not self.asked or not self.is_all_there_is:
             return ""
-        why = "knows no such format" if self.family is None else f"does not read it either, as `{self.family}`"
-        return f"This program's own reader {why}: there is no plugin to offer."
+        why = "does not support this format" if self.family is None else f"cannot read it either, as `{self.family}`"
+        return f"Prompt Debugger's own reader {why}, so there is no plugin to offer."
 
 
 def plugin_fallback(

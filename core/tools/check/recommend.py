@@ -137,10 +137,10 @@ def _tally(name: str, row: Mapping[str, Cell]) -> str:
     whole = sum(cell.whole and not cell.leaves_reasoning for cell in row.values())
     usual, passed = sum(cell.is_usable for cell in row.values()), sum(cell.is_passed for cell in row.values())
     if passed == len(row):
-        return f"`{_shown(name)}` gives back all {passed} answers as they went in, whole and in every chunking."
+        return f"`{_shown(name)}` returns all {passed} answers correctly, whole and in every chunking."
     return (
-        f"`{_shown(name)}` gives back {whole} of {len(row)} answers whole, {usual} streamed token by token, "
-        f"{passed} in every chunking."
+        f"`{_shown(name)}` returns {whole} of {len(row)} answers correctly when whole, {usual} streamed "
+        f"token by token, {passed} in every chunking."
     )
 
 
@@ -150,17 +150,15 @@ def _failures(row: Mapping[str, Cell], cells: Mapping[str, Mapping[str, Cell]]) 
         if not cell.is_usable:
             asked = [other[answer] for other in cells.values() if answer in other]
             is_blurred = len(asked) >= _MANY and not any(one.whole for one in asked)
-            blame = (
-                " No parser that was asked gives it back: it may be the template that blurs it." if is_blurred else ""
-            )
+            blame = " No tested parser returns it: the template may lose it." if is_blurred else ""
             yield f"It fails for `{answer}`: {cell.problem}.{blame}"
     larger = {answer: cell for answer, cell in row.items() if cell.is_usable and not cell.is_passed}
     if larger:
         first, cell = next(iter(larger.items()))
         others = f" Likewise {', '.join(f'`{name}`' for name in list(larger)[1:])}." if len(larger) > 1 else ""
         yield (
-            "In larger deltas, as a busy server or speculative decoding send them, some come back otherwise: "
-            f"`{first}`, {cell.problem}.{others}"
+            "In larger deltas, as sent by a busy server or with speculative decoding, some come back "
+            f"differently: `{first}`, {cell.problem}.{others}"
         )
 
 
@@ -186,7 +184,7 @@ def _rivals(cells: Mapping[str, Mapping[str, Cell]], chosen: str, ranking: Ranki
     for name in reversed(rows):  # pairs first: they are what a server is started with
         failed = next(((answer, cell) for answer, cell in cells[name].items() if not cell.is_passed), None)
         if failed is not None:
-            why = "made for this family" if own in ranking.made_for() else "which bears the model's name"
+            why = "made for this family" if own in ranking.made_for() else "which has the model's name"
             yield f"`{_shown(name)}`, {why}, fails for `{failed[0]}`: {failed[1].problem}."
             return
 
@@ -197,9 +195,9 @@ def _why_nothing(ideals: Sequence[Ideal], cells: Mapping[str, Mapping[str, Cell]
         if simplest is not None and simplest.refusal is not None:
             yield f"The template fails for the simplest call: {simplest.refusal.message.rstrip('.')}."
         else:
-            yield "The template does not print a tool call, so there is nothing for a parser to read."
+            yield "The template does not print tool calls, so there is nothing for a parser to read."
         return
-    yield "No parser of this release gives back the simplest call as it went in."
+    yield "No parser of this release returns the simplest call correctly."
     for name in ranking.made_for():
         cell = cells.get(f"vllm:{name}", {}).get(SIMPLEST_CALL)
         if cell is not None and cell.problem is not None:

@@ -38,8 +38,8 @@ _CONTROL_TOKEN = re.compile(
 )
 _PAIRED_TOOLS, _PAIRED_REASONINGS = 2, 2
 _ALONE = (
-    "The parsers had an approximate vocabulary and none of the model's files, from which some take their markers: "
-    "check the model's folder to be sure."
+    "The parsers had an approximate vocabulary and none of the model's files, from which some read their "
+    "markers: check the model's folder to be sure."
 )
 
 

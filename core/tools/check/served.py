@@ -54,8 +54,8 @@ async def load_served(place: Place) -> CheckedModel:
     model = _from_files(place, server, words) or _from_info(place, info, words)
     if model is None:
         raise RenderError(
-            f"{server.base_url} does not say which template it uses",
-            "Name the model's folder or hub id with --tokenizer, or the template with --chat-template.",
+            f"{server.base_url} does not report which template it uses.",
+            "Give the model's folder or Hub id with --tokenizer, or the template with --chat-template.",
         )
     words += _of_parsers(server)
     return replace(model, name=server.base_url, server=server, evidence=tuple(words))
@@ -77,7 +77,7 @@ def _from_files(place: Place, server: Server, words: list[str]) -> CheckedModel 
     except DebuggerError as error:
         if place.tokenizer is not None:
             raise
-        words.append(f"It names `{root}`, which is not at hand: {error.message}.")
+        words.append(f"It names `{root}`, which is not available: {error.message}")
         return None
     who = "you name" if place.tokenizer is not None else "the server names"
     template = "your file" if place.template_file is not None else "theirs"
@@ -104,10 +104,12 @@ def _from_info(place: Place, info: JSONObject, words: list[str]) -> CheckedModel
 
 def _of_parsers(server: Server) -> list[str]:
     named: Mapping[str, str | None] = {"tool parser": server.tool_parser, "reasoning parser": server.reasoning_parser}
-    words = [f"It says that its {kind} is `{name}`." for kind, name in named.items() if name]
+    words = [f"It reports that its {kind} is `{name}`." for kind, name in named.items() if name]
     is_set = "tool_parser" in server.features
     if server.tool_parser is None and (is_set or engine_of(server.kind).needs_tool_parser):
-        words.append("It has a tool parser, and does not say which." if is_set else "It does not show a tool parser.")
+        words.append(
+            "It has a tool parser, but does not report which." if is_set else "It does not report a tool parser."
+        )
     return words
 
 

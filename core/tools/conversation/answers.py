@@ -36,10 +36,10 @@ def read_stub(text: str) -> JSONObject:
     try:
         value: JSON = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RequestError(f"the tools' answers are no JSON: {error}", field="--tool-answers") from None
+        raise RequestError(f"The tools' answers are not valid JSON: {error}", field="--tool-answers") from None
     if not isinstance(value, dict):
         raise RequestError(
-            "the tools' answers are no JSON object", 'Write {"get_weather": "20 °C"}.', field="--tool-answers"
+            "The tools' answers are not a JSON object.", 'Write {"get_weather": "20 °C"}.', field="--tool-answers"
         )
     return value
 
@@ -99,7 +99,7 @@ def request_after(trace: Trace, answers: Sequence[ToolAnswer], *, user: str | No
         RequestError: The run has no message.
     """
     if trace.chat is None:
-        raise RequestError("the run holds no message to go on from", "Run the request again.")
+        raise RequestError("The run has no message to continue from.", "Run the request again.")
     messages = trace.request.body.get("messages")
     said = {key: value for key, value in trace.chat.message.items() if value is not None and value != []}
     message: JSONObject = {"role": "assistant", "content": None, **said}

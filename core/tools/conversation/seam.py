@@ -81,7 +81,7 @@ class Seam:
         if self.problem:
             return f"Not compared: {self.problem}"
         if self.before is None:
-            return f"The prompt goes on where the model ended: {self.kept} {self.unit}s kept."
+            return f"The prompt continues where the model ended: {self.kept} {self.unit}s kept."
         why = f" {self.cause}" if self.cause else ""
         return f"The prompt differs from {self.unit} {self.kept} on: {self.lost} computed {self.unit}s are lost.{why}"
 
@@ -95,7 +95,7 @@ def seam_between(last: Trace, now: Trace) -> Seam:
     """
     prompts = _prompts(last, now)
     if prompts is None or last.raw is None:
-        return Seam(problem="the prompt of one of the turns, or the raw output, is not known.")
+        return Seam(problem="the prompt of one of the turns, or the raw output, is unknown.")
     if last.raw.completeness is Completeness.STRIPPED:
         return Seam(problem="the raw output lacks the control tokens that the model wrote.")
     asked, later = prompts

@@ -137,5 +137,5 @@ def _end_of(conversation: Conversation, unknown: tuple[str, ...], most_turns: in
     if not returned_calls(conversation.last):
         return "the answer holds no call"
     if unknown:
-        return f"no answer is known for {', '.join(unknown)}"
-    return f"{most_turns} turns were asked for" if len(conversation.turns) >= most_turns else ""
+        return f"no answer was given for {', '.join(unknown)}"
+    return f"{most_turns} turns were requested" if len(conversation.turns) >= most_turns else ""

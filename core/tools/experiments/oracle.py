@@ -94,8 +94,8 @@ class CountAnswer:
             return f"{self.counted} prompt tokens are explained by {best.words}."
         tied = [one.words for one in self.explanations[: self.tie_count]][:_NAMED]
         return (
-            f"{self.tie_count} renders have exactly {self.counted} prompt tokens, and the number cannot tell "
-            f"them apart: {'; '.join(tied)}{'; …' if self.tie_count > _NAMED else ''}."
+            f"{self.tie_count} renders have exactly {self.counted} prompt tokens, so the number cannot "
+            f"distinguish them: {'; '.join(tied)}{'; …' if self.tie_count > _NAMED else ''}."
         )
 
 
@@ -136,7 +136,7 @@ def step_count(
 ) -> Iterator[CountAnswer]:
     """Yield the answer as it is known after each render. Arguments and errors as `explain_count`."""
     if setup.tokenizer is None:
-        raise RenderError("there is no tokenizer to count prompt tokens with", "Name the model's tokenizer.")
+        raise RenderError("There is no tokenizer to count prompt tokens with.", "Give the model's tokenizer.")
     base = Variant(body, setup)
     search = _Search(base, setup.tokenizer, counted)
     search.try_switches(())

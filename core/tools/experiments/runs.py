@@ -106,7 +106,7 @@ def sentence_of(comparison: RunComparison, left: str = "A", right: str = "B") ->
     """Return the comparison in one sentence that can be quoted."""
     parts = [*_sentence_parts(comparison, left, right)]
     if not parts:
-        return f"{left} and {right} are the same in all that both runs hold."
+        return f"{left} and {right} are identical in everything that both runs contain."
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
@@ -130,7 +130,7 @@ def explanation_of(comparison: RunComparison, left: str = "A", right: str = "B")
     if raw.is_same:
         reason = "the servers read it differently, which points to their parsers"
         return f"{left} and {right} wrote the same text: {reason}."
-    return f"{left} and {right} {known}; a raw output is not known, so model and parser cannot be told apart."
+    return f"{left} and {right} {known}; a raw output is not known, so model and parser cannot be distinguished."
 
 
 def _cause_of_prompts(comparison: RunComparison) -> str:
@@ -254,7 +254,7 @@ def _sentence_parts(comparison: RunComparison, left: str, right: str) -> Iterato
         yield f"the requests differ in {count} field{'' if count == 1 else 's'}"
     for name, text in (("prompts", comparison.prompt), ("raw outputs", comparison.raw)):
         if text.difference is not None:
-            yield f"the {name} part at {text.difference.unit} {text.difference.first}"
+            yield f"the {name} diverge at {text.difference.unit} {text.difference.first}"
     if comparison.message:
         count = len(comparison.message)
         yield f"the messages differ in {count} field{'' if count == 1 else 's'}"

@@ -51,22 +51,22 @@ class BreakCause(StrEnum):
 
 
 SENTENCES: Mapping[BreakCause, str] = {
-    BreakCause.GENERATION_PROMPT: "The template prints a past turn without what the generation prompt opened it with.",
+    BreakCause.GENERATION_PROMPT: "The template prints a past turn without the opening from the generation prompt.",
     BreakCause.REASONING_STRIPPED: "The template strips the reasoning of this turn once it is past.",
     BreakCause.REASONING_EMPTIED: "The template prints the reasoning of this turn as an empty block once it is past.",
-    BreakCause.CONTENT_TRIMMED: "The template trims white space from the content of this turn once it is past.",
+    BreakCause.CONTENT_TRIMMED: "The template trims whitespace from the content of this turn once it is past.",
     BreakCause.CONTENT_EMPTIED: "The template leaves out the content of this turn once it is past.",
     BreakCause.CALLS_DROPPED: "The template leaves out the tool calls of this turn once it is past.",
     BreakCause.TURN_DROPPED: "The template leaves out this turn once it is past.",
-    BreakCause.ARGUMENTS_REWRITTEN: "The arguments of a tool call are written again in another form.",
-    BreakCause.ID_REWRITTEN: "A tool call has another id in the history than the model gave it.",
-    BreakCause.ENDING: "The template ends the turn otherwise once something follows it.",
+    BreakCause.ARGUMENTS_REWRITTEN: "The arguments of a tool call are written again in a different form.",
+    BreakCause.ID_REWRITTEN: "A tool call has a different id in the history than the model gave it.",
+    BreakCause.ENDING: "The template ends the turn differently once something follows it.",
     BreakCause.TOKEN_SEAM: "The text is the same; tokens merge where the turns meet.",
-    BreakCause.WHITESPACE: "Only white space differs.",
+    BreakCause.WHITESPACE: "Only whitespace differs.",
     BreakCause.TOOLS_MOVED: "The template prints the tools beside the latest messages, so that they move on.",
     BreakCause.SYSTEM_MOVED: "The template prints the system message beside the latest messages, so that it moves on.",
-    BreakCause.EARLIER_TEXT: "Text in front of this turn is printed otherwise in the next prompt.",
-    BreakCause.UNKNOWN: "Nothing that was tried explains it.",
+    BreakCause.EARLIER_TEXT: "Text before this turn is printed differently in the next prompt.",
+    BreakCause.UNKNOWN: "None of the tested causes explains it.",
 }
 
 

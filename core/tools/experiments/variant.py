@@ -160,7 +160,7 @@ def render_text(variant: Variant, *, is_traced: bool = False) -> tuple[str, tupl
         text = text.replace(cut, "", 1)
     text = variant.prefix + text
     if len(text) > MAX_CHARS:
-        return RenderFailure(f"the prompt has {len(text):,} characters, more than are compared here", is_costly=True)
+        return RenderFailure(f"the prompt has {len(text):,} characters, more than can be compared here", is_costly=True)
     return text, prompt.spans if text == prompt.text else ()
 
 

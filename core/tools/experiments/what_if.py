@@ -63,14 +63,14 @@ class Effect:
     def sentence(self) -> str:
         """What it does, in one sentence."""
         if self.failure is not None:
-            return f"With this switch there is no prompt: {self.failure.message}."
+            return f"With this switch there is no prompt: {self.failure.message}"
         if self.difference is not None:
             unit = self.difference.unit
             change = f"−{self.difference.removed} +{self.difference.added} {unit}s"
             return f"{change}, from {unit} {self.difference.first} on."
         if self.kind is EffectKind.MENDS:
-            return "With this switch the request renders; as pasted it does not."
-        return "This switch changes nothing."
+            return "With this switch the request renders; as pasted, it does not."
+        return "This switch has no effect."
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,7 @@ async def run_experiments(
         RequestError: Fewer than one sample.
     """
     if samples < 1:
-        raise RequestError("an experiment needs at least one sample", field="--samples")
+        raise RequestError("An experiment needs at least one sample.", field="--samples")
     plans = [*plan_experiments(first, target), *picked]
     say = report or (lambda _: None)
 

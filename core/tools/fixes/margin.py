@@ -54,8 +54,8 @@ class TriggerMargin:
         """What it says, in one sentence."""
         most = "" if self.is_listed else "at most "
         return (
-            f"Where a call could have begun (token {self.token_index}), `{self.marker}` had {most}"
-            f"{self.probability:.1%}, its best rival `{self.rival}` {self.rival_probability:.1%}."
+            f"Where a call could have begun (token {self.token_index}), `{self.marker}` had "
+            f"{most}{self.probability:.1%}, its strongest rival `{self.rival}` {self.rival_probability:.1%}."
         )
 
     def to_json(self) -> JSONObject:

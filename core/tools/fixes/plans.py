@@ -188,14 +188,14 @@ def _picked(trace: Trace, target: Target, pick: str, switches: dict[str, Switch]
         plan = Plan(pick, patch=tuple(patch_between(body, made)))
     else:
         known = ", ".join([*switches, *_PICKS])
-        raise RequestError(f"no experiment is called {pick!r}", f"Known for this request: {known}.", field="--try")
+        raise RequestError(f"There is no experiment {pick!r}.", f"Known for this request: {known}.", field="--try")
     return replace(plan, is_elsewhere=_is_elsewhere(plan, target))
 
 
 def _token_ids(text: str) -> list[JSON]:
     numbers = [one.strip() for one in text.split(",")]
     if not all(one.isascii() and one.isdigit() and len(one) < 10 for one in numbers):
-        raise RequestError(f"{text!r} names no token ids", "Write numbers with commas between them.", field="--try")
+        raise RequestError(f"{text!r} is not a list of token ids.", "Write numbers separated by commas.", field="--try")
     return [int(one) for one in numbers]
 
 
@@ -207,7 +207,7 @@ def _plugin_plan(trace: Trace) -> Plan:
     """
     family = "generic" if trace.parse is None else trace.parse.parsed.format
     if family in UNREAD:
-        raise RequestError(f"the plugin reads no output of the format {family!r}", field="--try")
+        raise RequestError(f"The plugin does not read the format {family!r}.", field="--try")
     return Plan("plugin", plugin=family, command=plugin_command(family))
 
 

@@ -200,11 +200,13 @@ def _wanted(trace: Trace, finding: str | None) -> str:
     codes = _codes(trace)
     if finding is not None:
         if finding not in codes:
-            raise RequestError(f"the run has no finding {finding}", f"It has: {', '.join(sorted(codes)) or 'none'}.")
+            raise RequestError(f"The run has no finding {finding}.", f"It has: {', '.join(sorted(codes)) or 'none'}.")
         return finding
     errors = [one.code for one in trace.findings if one.severity is Severity.ERROR]
     if not errors:
-        raise RequestError("the run has no finding of severity error", "There is nothing to shrink; or name --finding.")
+        raise RequestError(
+            "The run has no finding with severity error.", "There is nothing to shrink; or choose one with --finding."
+        )
     return errors[0]
 
 

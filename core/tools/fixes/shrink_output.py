@@ -122,7 +122,7 @@ async def shrink_output(case: JSONObject, parser: str, read: Reader, *, budget: 
     offered = tools if isinstance(tools, list) else []
     faults = _faults(await asyncio.to_thread(read, case), parser, offered)
     if not faults:
-        raise RequestError(f"`{parser}` reads this output as it should", "There is nothing to shrink.")
+        raise RequestError(f"`{parser}` reads this output correctly.", "There is nothing to shrink.")
     asker = _OutputAsker(case, parser, read, faults[0], budget)
     smallest = await _smaller_text(raw, offered, asker)
 

@@ -152,5 +152,5 @@ def _run(command: list[str], environment: dict[str, str]) -> subprocess.Complete
         finally:
             end()
     if is_stopped:
-        raise SandboxError("the work was stopped", limit="stopped")
+        raise SandboxError("The work was stopped.", limit="stopped")
     return subprocess.CompletedProcess(command, process.returncode, out, errors)

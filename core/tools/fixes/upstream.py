@@ -34,15 +34,18 @@ def case_of_trace(trace: Trace, parser: str | None = None) -> ParserCase:
     """
     name = parser or (None if trace.server is None else trace.server.tool_parser)
     if name is None:
-        raise RequestError("which parser read this output is not known", "Name it with --parser.", field="--parser")
+        raise RequestError("The parser that read this output is unknown.", "Give it with --parser.", field="--parser")
     if not _PLAIN.fullmatch(name):  # it is written into a program, and a saved run says what its author likes
-        raise RequestError(f"{shorten(name)} is no name of a parser", "Name it with --parser.", field="--parser")
+        raise RequestError(f"{shorten(name)} is not the name of a parser.", "Give it with --parser.", field="--parser")
     if trace.parse is None:
-        raise RequestError("the run holds no raw output that was read", "A test needs one: run the request again.")
+        raise RequestError("The run has no raw output that was read.", "A test needs one: run the request again.")
     calls = [call for call in trace.parse.parsed.calls if call.place is Place.BODY]
     whole = [call for call in calls if call.status is CallStatus.COMPLETE and call.name]
     if not whole:
-        raise RequestError("the output holds no whole tool call", "Only a call that a parser must find makes a test.")
+        raise RequestError(
+            "The output contains no complete tool call.",
+            "A test can be written only for a call that a parser must find.",
+        )
     tools = trace.request.body.get("tools")
     return ParserCase(
         parser=name,
@@ -64,7 +67,7 @@ def write_upstream_test(case: ParserCase, engine: str) -> str:
         RequestError: No test can be written for it.
     """
     if engine not in PARSER_TESTS:
-        raise RequestError(f"no test can be written for {engine!r}", f"Known: {', '.join(PARSER_TESTS)}.")
+        raise RequestError(f"No test can be written for {engine!r}.", f"Known: {', '.join(PARSER_TESTS)}.")
     test = PARSER_TESTS[engine]
     return test.not_run + test.write(case)
 

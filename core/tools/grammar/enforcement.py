@@ -133,8 +133,8 @@ def describe_plan(plan: GrammarPlan) -> str:
     if plan.choice == "auto":
         return f"Text is free; a call, once opened, names a declared tool and {arguments}{count}."
     if plan.choice == "required":
-        return f"A call of a declared tool must come; {arguments}{count}."
-    return f"A call of `{plan.tools[0].name}` must come; {arguments}."
+        return f"A call of a declared tool is required; {arguments}{count}."
+    return f"A call of `{plan.tools[0].name}` is required; {arguments}."
 
 
 def free_arguments(plan: GrammarPlan) -> GrammarPlan:

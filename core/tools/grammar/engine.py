@@ -137,11 +137,13 @@ class GrammarEngine:
         try:
             return helper.exchange(question, self.limits.question_s)
         except RecursionError:
-            raise EngineError("The schema of these tools is nested too deep to be judged by a grammar.") from None
+            raise EngineError(
+                "The schema of these tools is nested too deeply to be checked against a grammar."
+            ) from None
         except EngineError as error:
             raise EngineError(
                 f"The grammar of these tools was too much for XGrammar: {error.message}",
-                "Huge repetitions, deep nesting or recursion in a schema do this; a server with it would stall, too.",
+                ("Huge repetitions, deep nesting or recursion in a schema cause this; it would stall a server, too."),
             ) from error
 
     def _program(self) -> list[str]:
@@ -166,7 +168,7 @@ def _version_of(hello: JSONObject) -> str:
 def _cannot_start(hello: JSONObject) -> EngineError:
     if hello.get("missing") == "xgrammar":
         return GrammarMissingError(
-            "XGrammar is not installed, so the first illegal token cannot be found; all else works.",
+            "XGrammar is not installed, so the first illegal token cannot be found; everything else works.",
             "It comes with vLLM: `prompt-debugger lab --install`, or in a checkout `make setup`.",
         )
     return EngineError(f"XGrammar cannot be loaded: {hello.get('error')}")

@@ -27,8 +27,8 @@ from prompt_debugger.core.tools.grammar.verdict import GrammarStatus, GrammarVer
 from prompt_debugger.core.tools.grammar.words import describe_cause, describe_verdict
 
 _THEN = {
-    GrammarStatus.LEGAL: "All that follows would have been let through.",
-    GrammarStatus.INCOMPLETE: "All that follows would have been let through, up to where the output is cut.",
+    GrammarStatus.LEGAL: "Everything that follows would have been accepted.",
+    GrammarStatus.INCOMPLETE: "Everything that follows would have been accepted, up to where the output is cut.",
 }
 
 
@@ -66,16 +66,16 @@ def first_illegal_token(
         "tokens" if judged.has_ids else "text",
     )
     if known is None:
-        return replace(blank, sentence=f"vLLM 0.32 has no structural tag that is known here for `{family}`.")
+        return replace(blank, sentence=f"vLLM 0.32 has no known structural tag for `{family}`.")
     plan = plan_grammar(known, tools, enforcement)
     if plan is None:
         return replace(blank, sentence=_why_off(known, enforcement, tools))
     output = prepare_output(judged, known)
     blank = replace(blank, constrains=describe_plan(plan))
     if output is None:
-        return replace(blank, sentence="The reasoning never ends; a grammar sets in only after it.")
+        return replace(blank, sentence="The reasoning never ends; a grammar applies only after it.")
     if judged.has_ids and output.text != judged.raw:
-        blank = replace(blank, notes=("The text of the ids differs from the raw text; the ids are judged.",))
+        blank = replace(blank, notes=("The text of the ids differs from the raw text; the ids are used.",))
     case = _Case(GrammarMatcher(engine, known), known, plan, output, tuple(sorted(tool_names(tools))), engine)
     try:
         verdict = _judge(case, replace(blank, starts_at=output.start_char))
@@ -111,7 +111,7 @@ def _judge(case: _Case, blank: GrammarVerdict) -> GrammarVerdict:
             then = _THEN[status]
             break
         if len(interventions) >= case.engine.limits.interventions or case.matcher.limits_reached:
-            then = "There is more, which was not looked at."
+            then = "There is more, which was not checked."
             break
         stop = Stop(data, walk.accepted, case.declared, forms)
         found = explain_stop(case.matcher, plan, stop)
@@ -123,7 +123,7 @@ def _judge(case: _Case, blank: GrammarVerdict) -> GrammarVerdict:
         place = original_place(walk.accepted, repairs)
         interventions.append(_intervention(case, plan, found, walk, place, repair))
         if found.relaxed is None and repair is None:
-            then = "The output ends there." if stop.is_at_end else "Nothing that can be forgiven leads on from there."
+            then = "The output ends there." if stop.is_at_end else "No relaxation of the grammar accepts what follows."
             break
         if repair is not None:
             data = repair.apply(data)
@@ -182,12 +182,12 @@ def _why_off(family: GrammarFamily, enforcement: Enforcement, tools: Sequence[JS
     if enforcement.choice == "none":
         return "Nothing is enforced: the request allows no calls."
     if enforcement.choice == "auto" and not family.grammar.constrains_auto:
-        return f"Nothing is enforced: vLLM's `{family.grammar.parser}` sets a grammar only if a call must come."
+        return f"Nothing is enforced: vLLM's `{family.grammar.parser}` applies a grammar only if a call is required."
     if enforcement.choice == "forced":
         return f"Nothing can be enforced: the request forces `{enforcement.forced_tool}`, which it does not declare."
     return (
-        "Nothing is enforced: with `tool_choice: auto` vLLM sets a grammar only if a tool has `strict: true`, the "
-        "server runs with `--tool-strict-level`, or `parallel_tool_calls` is false."
+        "Nothing is enforced: with `tool_choice: auto` vLLM applies a grammar only if a tool has `strict: "
+        "true`, the server runs with `--tool-strict-level`, or `parallel_tool_calls` is false."
     )
 
 

@@ -40,5 +40,5 @@ def _note(note: JSON, arguments: str) -> str:
     if isinstance(note, str):
         return note
     if "\\u" in arguments or "\\/" in arguments:
-        return "LLGuidance takes only the shortest escapes, so that it may object to these."
+        return "LLGuidance accepts only the shortest escapes, so it may object to these."
     return ""

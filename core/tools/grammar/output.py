@@ -119,7 +119,9 @@ def prepare_output(judged: JudgedOutput, family: GrammarFamily) -> Output | None
     end_char = min(found, default=len(raw))
     data = _bytes(raw[start:end_char])
     if len(data) > MAX_BYTES:
-        raise EngineError(f"The output has {len(data):,} bytes; at most {MAX_BYTES:,} are judged by a grammar.")
+        raise EngineError(
+            f"The output has {len(data):,} bytes; at most {MAX_BYTES:,} can be checked against a grammar."
+        )
     starts, position = [], 0
     for token in tokens:
         starts.append(position)

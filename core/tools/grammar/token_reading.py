@@ -50,14 +50,14 @@ def _compare(
     if place is None or walk.accepted == len(data):
         if status is verdict.status:
             return None
-        return TokenReading(status, None, None, "The text spells a marker that the ids do not hold.")
+        return TokenReading(status, None, None, "The text spells a marker that is not in the ids.")
     first = verdict.first
     if status is verdict.status and first is not None and first.token_index in (None, place):
         return None
     token = output.tokens[place]
     sentence = (
-        f"Token {place} ({token.text!r}) stands where a marker would have to be one token of its own, or is a marker "
-        "where text is wanted; the text alone does not show it."
+        f"Token {place} ({token.text!r}) is where a marker would have to be a single token, or is a marker "
+        "where text is expected; the text alone does not show it."
     )
     return TokenReading(status, token.char_span.start, place, sentence)
 

@@ -27,19 +27,19 @@ def describe_cause(plan: GrammarPlan, found: Explanation, walk: Walk, came: str)
     name = found.call.name if found.call is not None else ""
     match found.cause:
         case Cause.TEXT_OUTSIDE_CALL:
-            return f"Only a tool call may stand here, because the request insists on one; {shorten(came)} is text."
+            return f"Only a tool call is allowed here, because the request requires one; {shorten(came)} is text."
         case Cause.OTHER_TOOL:
             return f"The request forces `{plan.tools[0].name}`; the output calls `{name}`."
         case Cause.CALL_COUNT:
-            return "The request allows one call only; this would have been the next one."
+            return "The request allows only one call; this would have been the next one."
         case Cause.TOOL_NAME:
             return _tool_name(plan, name)
         case Cause.SPELLING:
             return f"The format's grammar spells this place differently; {_allowed(walk)}."
         case Cause.END_TOO_EARLY:
-            return f"The output ends where the grammar does not let it end; {_allowed(walk)}."
+            return f"The output ends where the grammar does not allow it; {_allowed(walk)}."
         case Cause.ARGUMENT_SCHEMA:
-            return f"The arguments of `{name}` leave the declared schema here; no single rule of it is to blame."
+            return f"The arguments of `{name}` violate the declared schema here; no single rule explains it."
         case _:
             return _schema_cause(found, walk)
 
@@ -50,9 +50,9 @@ def describe_verdict(
     """Return the verdict in a sentence or two."""
     if status is GrammarStatus.LEGAL:
         what = "this output, with its tool call," if has_call else "this output, which has no tool call in it,"
-        return f"Constrained decoding would have let {what} through unchanged."
+        return f"Constrained decoding would have accepted {what} unchanged."
     if status is GrammarStatus.INCOMPLETE:
-        return "So far constrained decoding would have let everything through; the output ends before it is complete."
+        return "So far, constrained decoding would have accepted everything; the output ends before it is complete."
     if first is None:
         return ""
     place = f"character {first.char_offset}"
@@ -75,11 +75,11 @@ def _schema_cause(found: Explanation, walk: Walk) -> str:
     assert rule is not None, found.cause
     whole = f"`{rule.argument}`" if rule.argument else f"the arguments of `{rule.tool}`"
     if found.cause is Cause.MISSING_PROPERTY:
-        return f"`{found.missing}` is required in {whole} and must come here, but it never comes ({rule.path})."
+        return f"`{found.missing}` is required in {whole} at this place, but it is missing ({rule.path})."
     if found.cause is Cause.PROPERTY_ORDER:
         return (
-            f"The keys of {whole} come in another order than declared. JSON does not mind; "
-            f"XGrammar keeps the declared order ({rule.path})."
+            f"The keys of {whole} are not in the declared order. JSON allows that; XGrammar enforces the "
+            f"declared order ({rule.path})."
         )
     if found.cause is Cause.UNKNOWN_PROPERTY:
         keys = rule.rule if isinstance(rule.rule, list) else []

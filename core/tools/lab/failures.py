@@ -37,79 +37,82 @@ KNOWN_FAILURES = (
     KnownFailure(
         "parser-needs-tokens",
         r"--(?P<option>[a-z-]+parser) (?P<parser>\S+) cannot be used with the tokenizer of .*?: (?P<reason>.+)",
-        "the parser `{parser}` cannot be used with the tokenizer of `{model_dir}`: {reason}",
+        "The parser `{parser}` cannot be used with the tokenizer of `{model_dir}`: {reason}.",
         "Choose the parser that belongs to this model, or none.",
     ),
     KnownFailure(
         "unknown-tool-parser",
         r"invalid tool call parser: (?P<parser>\S+) \(chose from \{ (?P<known>[^}]*)",
-        "vLLM knows no tool parser `{parser}`",
+        "vLLM does not have a tool parser `{parser}`.",
         "{closest}Known: {known}.",
     ),
     KnownFailure(
         "unknown-reasoning-parser",
         r"Reasoning parser '(?P<parser>[^']*)' not found\. Available parsers: (?P<known>[^\"\n]*)",
-        "vLLM knows no reasoning parser `{parser}`",
+        "vLLM does not have a reasoning parser `{parser}`.",
         "{closest}Known: {known}.",
     ),
     KnownFailure(
         "port-in-use",
         r"\[Errno \d+\] Address already in use",
-        "another program listens on port {port}",
+        "Another program is listening on port {port}.",
         "Stop it, or choose another port.",
     ),
     KnownFailure(
         "context-too-long",
         r"max_model_len \((?P<asked>\d+)\) is greater than the derived max_model_len \((?P<limit>[^)]*)\)",
-        "a context of {asked} tokens was asked for, which is more than the model allows ({limit})",
+        "A context of {asked} tokens was requested, which is more than the model allows ({limit}).",
         "Lower `max_model_len`.",
     ),
     KnownFailure(
         "cache-too-small",
         r"No available memory for the cache blocks|larger than the available KV cache memory",
-        "a key-value cache of {kv_cache_bytes} bytes is too small for a context of {max_model_len} tokens",
+        "A key-value cache of {kv_cache_bytes} bytes is too small for a context of {max_model_len} tokens.",
         "Raise `kv_cache_bytes`, or lower `max_model_len`.",
     ),
     KnownFailure(
         "no-weights",
         r"Cannot find any model weights",
-        "`{model_dir}` holds no weights",
-        "With tokenizer files alone only the renderer can run: prompts and parsing, no completions.",
+        "`{model_dir}` contains no weights.",
+        "With only tokenizer files, only the renderer can run: prompts and parsing, no completions.",
     ),
     KnownFailure(
         "hub-unreachable",
         r"LocalEntryNotFoundError|We couldn't connect to|OfflineModeIsEnabled|RepositoryNotFoundError",
-        "the model `{model_dir}` is not on this machine and could not be fetched from the Hub",
-        "Check the name and the network (and `HF_TOKEN` for a gated model), or name a local folder.",
+        "The model `{model_dir}` is not on this machine and could not be downloaded from the Hub.",
+        "Check the name and the network (and `HF_TOKEN` for a gated model), or give a local folder.",
     ),
     KnownFailure(
         "unknown-architecture",
         r"Model architectures (?P<architectures>\[[^\]]*\]) are not supported",
-        "vLLM cannot run the architecture {architectures}",
+        "vLLM cannot run the architecture {architectures}.",
         "Choose a model that this vLLM supports; the renderer may still work.",
     ),
     KnownFailure(
         "torch-companions",
         r"torchvision::nms does not exist|libtorchaudio|_torchaudio|libtorchcodec",
-        "vLLM does not start because torchvision, torchaudio or torchcodec is built for another PyTorch",
-        "`pip uninstall torchvision torchaudio torchcodec`: text needs none of them. `make setup` leaves them out.",
+        "vLLM does not start because torchvision, torchaudio or torchcodec was built for another PyTorch version.",
+        (
+            "`pip uninstall torchvision torchaudio torchcodec`: none of them is needed for text. `make setup` "
+            "leaves them out."
+        ),
     ),
     KnownFailure(
         "no-vllm",
         r"No module named '?vllm",
-        "vLLM is not installed for `{python}`",
+        "vLLM is not installed for `{python}`.",
         "`prompt-debugger lab --install` installs it; in a checkout `make setup` does.",
     ),
     KnownFailure(
         "unknown-argument",
         r"error: unrecognized arguments: (?P<arguments>.+)",
-        "vLLM does not know the arguments `{arguments}`",
+        "vLLM does not know the arguments `{arguments}`.",
         "Check `extra_args` against the installed release of vLLM.",
     ),
     KnownFailure(
         "out-of-memory",
         r"can't allocate memory|Cannot allocate memory|MemoryError|std::bad_alloc",
-        "the machine has too little free memory for the lab server",
+        "The machine has too little free memory for the lab server.",
         "The miniature model needs 1.1 GB: close other programs, or stop another lab.",
     ),
 )
@@ -137,11 +140,13 @@ def explain_failure(log: Sequence[str], exit_status: int | None, spec: LabSpec, 
         return LabError(failure.message.format(**words), failure.hint.format(**words), log_tail=tail)
     if exit_status == -signal.SIGKILL:
         return LabError(
-            "the lab server was killed from outside, most likely because memory ran out",
+            "The lab server was killed from outside, most likely because memory ran out.",
             "The miniature model needs 1.1 GB: close other programs, or stop another lab.",
             log_tail=tail,
         )
-    return LabError(f"the lab server {_ending(exit_status)}{_last_error(log)}", "The log tells more.", log_tail=tail)
+    return LabError(
+        f"The lab server {_ending(exit_status)}{_last_error(log)}", "See the log for details.", log_tail=tail
+    )
 
 
 def find_known_failure(log: Sequence[str]) -> tuple[KnownFailure, dict[str, str]] | None:

@@ -50,7 +50,7 @@ def run_lab(
                 on_ready(lab)
             while not lab.wait(_WATCH_S):
                 pass
-            raise lab.failure() or LabError("the lab server ended")
+            raise lab.failure() or LabError("The lab server ended.")
     except KeyboardInterrupt:
         return 0
     except LabError as error:

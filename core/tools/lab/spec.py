@@ -90,19 +90,19 @@ def check_spec(spec: LabSpec) -> None:
         LabError: A file is missing.
     """
     if spec.chat_template is not None and not spec.chat_template.is_file():
-        raise LabError(f"there is no chat template at `{spec.chat_template}`", "Name an existing Jinja file.")
+        raise LabError(f"There is no chat template at `{spec.chat_template}`.", "Give an existing Jinja file.")
     if spec.is_hub_id:
         return
     folder = Path(spec.model_dir)
     if not folder.is_dir():
-        hint = "Name a folder that holds `config.json` and `tokenizer.json`, or a hub id."
+        hint = "Give a folder that contains `config.json` and `tokenizer.json`, or a Hub id."
         if spec.is_lab_model:
-            hint = "Make the lab model with `python scripts/train_lab_model.py`, or name another model."
-        raise LabError(f"there is no model folder `{folder}`", hint)
+            hint = "Create the lab model with `python scripts/train_lab_model.py`, or give another model."
+        raise LabError(f"There is no model folder `{folder}`.", hint)
     if spec.kind == "engine" and not (folder / "config.json").is_file():
         raise LabError(
-            f"`{folder}` holds no `config.json`, so vLLM cannot generate with it",
-            "With tokenizer files alone only the renderer can run: prompts and parsing, no completions.",
+            f"`{folder}` has no `config.json`, so vLLM cannot generate with it.",
+            "With only tokenizer files, only the renderer can run: prompts and parsing, no completions.",
         )
 
 

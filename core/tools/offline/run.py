@@ -66,7 +66,7 @@ async def run_offline(request: Request, spec: LabSpec, method: OfflineMethod = "
     renderer = (await in_thread(load_renderer, Target(tokenizer=spec.model_dir), server)).for_one_run()
     local = await in_thread(renderer.render_local, request.body)
     if method == "generate" and local is None:
-        raise LabError("the request cannot be rendered, so there is no prompt to generate from", renderer.note)
+        raise LabError("The request cannot be rendered, so there is no prompt to generate from.", renderer.note)
     job = _job(request.body, spec, method, "" if local is None else local.text)
     answer = await _ask(job, spec)
     gathered = await in_thread(_gathered, answer, server, renderer)
@@ -127,7 +127,7 @@ async def _ask(job: JSONObject, spec: LabSpec) -> JSONObject:
             async with asyncio.timeout(_LIMIT_S):
                 out, err = await process.communicate(json.dumps(job).encode())
         except TimeoutError:
-            raise LabError(f"vLLM gave no answer in {_LIMIT_S:.0f} s", "Try a smaller model.") from None
+            raise LabError(f"vLLM gave no answer in {_LIMIT_S:.0f} s.", "Try a smaller model.") from None
         finally:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -140,10 +140,10 @@ def _answer_of(out: bytes, err: bytes) -> JSONObject:
         answer = json.loads(out)
     except ValueError:
         last = (err.decode("utf-8", "replace").strip().splitlines() or ["it ended without output"])[-1]
-        raise LabError(f"vLLM ended before it answered: {last[:300]}", "Run it by itself to see more.") from None
+        raise LabError(f"vLLM ended before it answered: {last[:300]}", "Run it separately to see more.") from None
     if not isinstance(answer, dict) or "error" in answer:
         told = answer.get("error") if isinstance(answer, dict) else answer
-        raise LabError(f"vLLM could not run the request: {str(told)[:500]}", "The request's fields are handed to it.")
+        raise LabError(f"vLLM could not run the request: {str(told)[:500]}", "The request's fields are passed to it.")
     return answer
 
 
@@ -176,7 +176,7 @@ def _ids(value: JSON) -> tuple[int, ...]:
 
 def _notes(body: JSONObject, method: OfflineMethod) -> list[str]:
     """Return what differs from a server, a sentence each."""
-    notes = [f"`LLM.{method}` runs no tool parser and no reasoning parser: the message is its text as it is."]
+    notes = [f"`LLM.{method}` runs no tool parser and no reasoning parser: the message is its unchanged text."]
     if body.get("skip_special_tokens") is not False:
         notes.append(
             "Special tokens are stripped from that text by default, before any parser could see them: "

@@ -35,7 +35,7 @@ def write_plugin(family: str = "all") -> str:
     sources = modules_needed([f"{_package()}.tools.plugin.inside.vllm_parsers", *_formats(family)])
     parts = [f"    {_inside(name)!r}: {_literal(source)}," for name, source in sources.items()]
     wanted = "auto" if family == "all" else family
-    told = "any family, told by the output itself" if family == "all" else f"the family `{family}`"
+    told = "any family, detected from the output" if family == "all" else f"the family `{family}`"
     head = _HEAD.format(version=prompt_debugger.__version__, told=told, parser=PARSER_NAME)
     return "".join([head, "_SOURCES = {\n", "\n".join(parts), "\n}\n", _LOADER, _CALL.format(PARSER_NAME, wanted)])
 

@@ -122,7 +122,7 @@ def read_shard(text: str) -> Shard:
     number, slash, count = text.partition("/")
     if slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count):
         return Shard(int(number), int(count))
-    raise RequestError(f"{text!r} names no shard", "Write it as 1/4: the first of four.", field="--shard")
+    raise RequestError(f"{text!r} is not a shard.", "Write it as 1/4 for the first of four.", field="--shard")
 
 
 def read_rows(path: Path, preparation: Preparation, *, shard: Shard, limit: int | None = None) -> Iterator[Row]:
@@ -163,7 +163,7 @@ def _lines(path: Path, shard: Shard, limit: int | None) -> Iterator[tuple[int, b
                 if shard.has(index):
                     yield index, line
     except OSError as error:
-        raise RequestError(f"cannot read {str(path)!r}: {error.strerror or error}", field="DATASET") from None
+        raise RequestError(f"Cannot read {str(path)!r}: {error.strerror or error}", field="DATASET") from None
 
 
 def hash_of(body: JSONObject) -> str:
@@ -185,13 +185,13 @@ def _read_row(index: int, line: bytes, preparation: Preparation) -> Row:
 
 def _body_of(value: JSON) -> JSONObject:
     if not isinstance(value, dict):
-        raise ValueError(f"a request is a JSON object, not {type(value).__name__}")
+        raise ValueError(f"A request is a JSON object, not {type(value).__name__}.")
     if "messages" not in value:
         inner = next((value[key] for key in ("body", "request") if isinstance(value.get(key), dict)), None)
         converted = convert_body(inner) if isinstance(inner, dict) else None  # a log of another API's requests
         inner = inner if converted is None else converted.body
         if not isinstance(inner, dict) or "messages" not in inner:
-            raise ValueError("the object has no `messages`")
+            raise ValueError("The object has no `messages`.")
         return {**inner, **{name: value[name] for name in LABELS if name in value}}
     return dict(value)
 

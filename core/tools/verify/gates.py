@@ -87,7 +87,7 @@ def read_gate(text: str) -> Gate:
         if joined == "or":
             alternatives.append([])
         elif joined != "and":
-            raise _refusal(text, f"{joined!r} stands where `and`, `or` or the end was expected")
+            raise _refusal(text, f"expected `and`, `or` or the end, not {joined!r}")
 
 
 def check_figures(gate: Gate, summary: JSONObject) -> None:
@@ -101,7 +101,7 @@ def _tokens(text: str) -> Iterator[str]:
     while text[at:].strip():
         found = _TOKEN.match(text, at)
         if found is None:
-            raise _refusal(text, f"{text[at:].strip()[:20]!r} is no figure, sign or number")
+            raise _refusal(text, f"{text[at:].strip()[:20]!r} is not a metric, operator or number")
         at = found.end()
         if found["number"] is not None:
             yield str(float(found["number"]) / (100 if found["percent"] else 1))
@@ -111,17 +111,17 @@ def _tokens(text: str) -> Iterator[str]:
 
 def _read_comparison(tokens: list[str], text: str) -> Comparison:
     if len(tokens) < 3:
-        raise _refusal(text, "a figure, a sign and a number were expected")
+        raise _refusal(text, "expected a metric, an operator and a number")
     figure, sign, number = tokens[:3]
     del tokens[:3]
     if not re.match(r"[A-Za-z_]", figure) or figure in ("and", "or"):
-        raise _refusal(text, f"{figure!r} stands where a figure was expected")
+        raise _refusal(text, f"expected a metric, not {figure!r}")
     if sign not in _SIGNS:
-        raise _refusal(text, f"{sign!r} stands where one of {' '.join(_SIGNS)} was expected")
+        raise _refusal(text, f"expected one of {' '.join(_SIGNS)}, not {sign!r}")
     try:
         return Comparison(figure, sign, float(number))
     except ValueError:
-        raise _refusal(text, f"{number!r} stands where a number was expected") from None
+        raise _refusal(text, f"expected a number, not {number!r}") from None
 
 
 def _compare(comparison: Comparison, summary: JSONObject) -> bool:
@@ -139,8 +139,8 @@ def _figure(path: str, summary: JSONObject) -> float | None:
             return _follow(path, place[first], first, rest)
     names = sorted({name for place in places if isinstance(place, dict) for name in place})
     close = difflib.get_close_matches(first, names, 3)
-    hint = f"Close to it: {', '.join(close)}." if close else f"There are: {', '.join(names)}."
-    raise RequestError(f"there is no figure {path!r}", hint, field="--fail-if")
+    hint = f"Similar names: {', '.join(close)}." if close else f"There are: {', '.join(names)}."
+    raise RequestError(f"There is no metric {path!r}.", hint, field="--fail-if")
 
 
 def _follow(path: str, value: JSON, at: str, rest: list[str]) -> float | None:
@@ -150,14 +150,16 @@ def _follow(path: str, value: JSON, at: str, rest: list[str]) -> float | None:
         if isinstance(value, dict) and name not in value and at in _COUNTED:
             return 0.0
         if not isinstance(value, dict) or name not in value:
-            raise RequestError(f"there is no figure {path!r}: `{at}` has no `{name}`", field="--fail-if")
+            raise RequestError(f"There is no metric {path!r}: `{at}` has no `{name}`.", field="--fail-if")
         value, at = value[name], name
     if isinstance(value, dict) and "value" in value and "n" in value:
         value = value["value"]
     if isinstance(value, bool) or not isinstance(value, int | float | None):
-        raise RequestError(f"{path!r} is no number", field="--fail-if")
+        raise RequestError(f"{path!r} is not a number.", field="--fail-if")
     return None if value is None else float(value)
 
 
 def _refusal(text: str, why: str) -> RequestError:
-    return RequestError(f"cannot read the gate {text!r}: {why}", "Such as: dropped_rate > 0.5%", field="--fail-if")
+    return RequestError(
+        f"Cannot read the gate {text!r}: {why}", "Write it like `dropped_rate > 0.5%`.", field="--fail-if"
+    )

@@ -71,7 +71,9 @@ class Journal:
         except (sqlite3.Error, OSError) as error:
             raise _refusal(path, error) from None
         if self.read("version", _VERSION) != _VERSION:
-            raise RequestError(f"the journal {str(path)!r} is of another version", "Name another with --journal.")
+            raise RequestError(
+                f"The journal {str(path)!r} was written by another version.", "Choose another with --journal."
+            )
         self.write("version", _VERSION)
 
     def __enter__(self) -> Self:
@@ -207,7 +209,7 @@ class Journal:
 
 def _failure(path: Path, error: sqlite3.Error) -> DebuggerError:
     """Return why a statement failed; what was committed before it stays."""
-    further = "What was answered so far is in the journal: the same command goes on from there."
+    further = "The answers so far are in the journal: the same command continues from there."
     fault = fault_of(error, f"writing the journal {str(path)!r}", further=further)
     return fault or RequestError(f"The journal {str(path)!r} cannot be used: {error}.", field="--journal")
 
@@ -218,9 +220,9 @@ def _refusal(path: Path, error: Exception) -> DebuggerError:
         return fault
     if "locked" in str(error):
         return RequestError(
-            f"another process works on the journal {str(path)!r}", "Wait for it, or name another with --journal."
+            f"Another process is using the journal {str(path)!r}.", "Wait for it, or choose another with --journal."
         )
-    return RequestError(f"cannot use {str(path)!r} as a journal: {error}", field="--journal")
+    return RequestError(f"Cannot use {str(path)!r} as a journal: {error}", field="--journal")
 
 
 def _packed(document: JSONObject) -> bytes:

@@ -30,7 +30,7 @@ def _cases(rows: Iterable[JSONObject], gates: Mapping[str, bool]) -> Iterator[JU
     for row in rows:
         yield _case_of(row)
     for gate, holds in gates.items():
-        yield JUnitCase("gates", gate, *(("the gate holds",) * 2 if holds else ()))
+        yield JUnitCase("gates", gate, *(("the gate triggers",) * 2 if holds else ()))
 
 
 def _case_of(row: JSONObject) -> JUnitCase:

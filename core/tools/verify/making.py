@@ -107,7 +107,7 @@ def _bodies_of(path: Path, made: Made) -> Iterator[JSONObject]:
             file.seek(0)
             yield from _bodies_in(file.read(), repr(str(path)), made)
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"cannot read {str(path)!r}: {error}", field="--make-dataset") from None
+        raise RequestError(f"Cannot read {str(path)!r}: {error}", field="--make-dataset") from None
 
 
 def _bodies_in(text: str, place: str, made: Made) -> Iterator[JSONObject]:
@@ -118,7 +118,7 @@ def _bodies_in(text: str, place: str, made: Made) -> Iterator[JSONObject]:
             pasted = read_evidence(text, None, row)
             request = pasted.run.request if pasted.run is not None else pasted.request
             if request is None or not isinstance(request.body.get("messages"), list):
-                made.note(f"{place} holds no chat request but {pasted.words}")
+                made.note(f"{place} contains no chat request, only {pasted.words}.")
             else:
                 yield dict(request.body)
             rows = max(rows, pasted.rows)

@@ -33,7 +33,7 @@ def read_results(path: Path) -> Iterator[JSONObject]:
                 if line.strip():
                     yield _read_row(path, number, line)
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"cannot read {str(path)!r}: {error}", field="--baseline") from None
+        raise RequestError(f"Cannot read {str(path)!r}: {error}", field="--baseline") from None
 
 
 def compare_rows(rows: Iterable[JSONObject], official: Iterable[JSONObject], source: str) -> PairedRecord:
@@ -178,6 +178,6 @@ def _read_row(path: Path, number: int, line: str) -> JSONObject:
         )
     if not isinstance(row, dict) or not isinstance(index, int):
         raise RequestError(
-            f"line {number} of {str(path)!r} is no row of results: it has no `data_index`", field="--baseline"
+            f"Line {number} of {str(path)!r} is not a row of results: it has no `data_index`.", field="--baseline"
         )
     return row

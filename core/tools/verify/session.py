@@ -203,7 +203,7 @@ class _Session:
     def _count_rows(self) -> int:
         count = count_rows(self.plan.dataset, shard=self.plan.shard, limit=self.plan.limit)
         if not count:
-            raise RequestError(f"{str(self.plan.dataset)!r} holds no request", field="DATASET")
+            raise RequestError(f"{str(self.plan.dataset)!r} contains no request.", field="DATASET")
         return count
 
     def _begin(self) -> str:
@@ -219,8 +219,8 @@ class _Session:
             self.journal.write("started_at", datetime.now(UTC).isoformat(timespec="milliseconds"))
         elif found != identity:
             raise RequestError(
-                f"the journal {str(self.journal.path)!r} is of another verification: {found}",
-                "Name another --output or --journal, or give --fresh to forget it.",
+                f"The journal {str(self.journal.path)!r} belongs to another verification: {found}",
+                "Choose another --output or --journal, or use --fresh to discard it.",
                 field="--journal",
             )
         return str(self.journal.read("started_at", ""))

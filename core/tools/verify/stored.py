@@ -100,7 +100,7 @@ def open_stored(source: str) -> tuple[Stored, ...]:
     names: JSON = identity.get("endpoints") if isinstance(identity, dict) else None
     endpoints = [str(name) for name in names] if isinstance(names, list) else []
     if not sides:
-        raise RequestError(f"the journal {str(path)!r} holds no rows yet", "Wait for the first answers.")
+        raise RequestError(f"The journal {str(path)!r} has no rows yet.", "Wait for the first answers.")
     return tuple(
         Stored(path, side, endpoints[side] if side < len(endpoints) else "", str(meta.get("started_at") or ""))
         for side in sides
@@ -122,12 +122,13 @@ def _found(path: Path) -> Path:
     folder = path if path.is_dir() else path.parent if path.suffix == ".html" and path.is_file() else None
     if folder is None:
         raise RequestError(
-            f"there is no verification at {str(path)!r}", "Name the results.sqlite or results.jsonl that `verify` left."
+            f"There is no verification at {str(path)!r}.",
+            "Give the results.sqlite or results.jsonl that `verify` wrote.",
         )
     places = [place / name for place in (folder, folder.parent) for name in ("results.sqlite", "results.jsonl")]
     if found := next((place for place in places if place.is_file()), None):
         return found
-    raise RequestError(f"no results.sqlite lies in {str(folder)!r}", "Name the journal that `verify` left.")
+    raise RequestError(f"There is no results.sqlite in {str(folder)!r}.", "Give the journal that `verify` wrote.")
 
 
 def _opened(path: Path) -> closing[sqlite3.Connection]:
@@ -155,8 +156,10 @@ def _asked(
 
 def _refusal(path: Path, error: sqlite3.Error) -> RequestError:
     if "locked" in str(error):
-        return RequestError(f"a verification works on {str(path)!r} just now", "Open it once that has ended.")
-    return RequestError(f"{str(path)!r} is no journal of `verify`: {error}", "Name the results.sqlite that it left.")
+        return RequestError(f"A verification is using {str(path)!r}.", "Open it when the verification has ended.")
+    return RequestError(
+        f"{str(path)!r} is not a journal of `verify`: {error}", "Give the results.sqlite that it wrote."
+    )
 
 
 def _unpacked(blob: JSON, path: Path) -> JSONObject:
@@ -172,4 +175,6 @@ def _unpacked(blob: JSON, path: Path) -> JSONObject:
 
 
 def _damage(what: str, path: Path) -> RequestError:
-    return RequestError(f"{what} of {str(path)!r} cannot be read", "The file is damaged, or of another program.")
+    return RequestError(
+        f"{what} of {str(path)!r} cannot be read.", "The file is damaged, or was written by another program."
+    )

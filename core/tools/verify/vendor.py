@@ -97,15 +97,15 @@ def read_cases(path: Path) -> Iterator[Case]:
     try:
         lines = read_named(str(path)).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise RequestError(f"cannot read {str(path)!r}: {error}", field="--cases") from None
+        raise RequestError(f"Cannot read {str(path)!r}: {error}", field="--cases") from None
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
                 value: JSON = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise RequestError(f"line {number} of {str(path)!r} is not JSON: {error}", line=number) from None
+                raise RequestError(f"Line {number} of {str(path)!r} is not JSON: {error}", line=number) from None
             if not isinstance(value, dict):
-                raise RequestError(f"line {number} of {str(path)!r} is no JSON object", line=number)
+                raise RequestError(f"Line {number} of {str(path)!r} is not a JSON object.", line=number)
             yield from _cases_of(value, str(value.get("id") or number))
 
 
@@ -208,19 +208,19 @@ async def _of_answer(case: Case, chat: ChatResult) -> Checked:
     if chat.error is not None:
         return Checked(case, "infra_error", chat.error)
     if case.suite == "parameter":
-        return Checked(case, "failed", f"it was answered, not refused with {case.expected}")
+        return Checked(case, "failed", f"it was answered instead of being refused with {case.expected}")
     if case.suite == "tokens":
         return _of_tokens(case, None if chat.usage is None else chat.usage.prompt_tokens)
     calls, tools = calls_of(chat), case.request["tools"]
     validity = await sandbox_of().run(check_calls, tools if isinstance(tools, list) else [], calls)
     if validity.draft_2020:
         return Checked(case, "passed", "")
-    return Checked(case, "failed", "the arguments do not pass the schema" if calls else "there is no call")
+    return Checked(case, "failed", "the arguments do not match the schema" if calls else "there is no call")
 
 
 def _of_tokens(case: Case, found: int | None) -> Checked:
     expected = case.expected or 0
     if found is None:
-        return Checked(case, "failed", "the server counts no prompt tokens")
+        return Checked(case, "failed", "the server does not report prompt tokens")
     is_right = expected <= found <= expected + TOLERANCE
     return Checked(case, "passed" if is_right else "failed", "" if is_right else f"{found} tokens, not {expected}")

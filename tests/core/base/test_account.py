@@ -87,7 +87,7 @@ def test_parsers_are_those_asked_those_that_ran_and_those_that_read_it() -> None
     accounted = with_accounts(parse, outcomes)
 
     assert tally_parsers(accounted) == ParserTally(asked=3, ran=2, reading=("vllm:kimi_k2",))
-    assert parsers_sentence(parse, accounted) == "1 of 2 parsers reads the call: `kimi_k2`. 1 more could not run."
+    assert parsers_sentence(parse, accounted) == "1 of 2 parsers reads the call: `kimi_k2`. 1 more could not be run."
     assert accounted["vllm:broken"].account is None
 
 
@@ -97,4 +97,4 @@ def test_a_cut_call_and_a_draft_are_none_that_a_parser_has_to_give() -> None:
 
     assert (readable_calls(cut), readable_calls(draft), readable_calls(parse_of(RAW))) == (0, 0, 1)
     for parse in (cut, draft):
-        assert "finds no whole call, as none was written" in parsers_sentence(parse, with_accounts(parse, silent))
+        assert "finds no complete call, as none was written" in parsers_sentence(parse, with_accounts(parse, silent))

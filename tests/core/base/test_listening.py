@@ -20,7 +20,7 @@ def test_a_taken_port_is_said_so() -> None:
         listen_on("127.0.0.1", other.getsockname()[1])
 
     assert caught.value.kind == "port"
-    assert "Another program listens on 127.0.0.1:" in caught.value.message
+    assert "Another program is already listening on 127.0.0.1:" in caught.value.message
     assert "--port" in caught.value.hint
 
 

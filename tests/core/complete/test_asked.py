@@ -130,7 +130,7 @@ async def test_our_whole_answer_that_fails_is_a_note() -> None:
 
     assert found.chat is not None
     assert (found.chat.message["content"], found.chat.error, found.chat_whole) == ("streamed", None, None)
-    assert any("without `stream`, which was asked besides, failed" in note for note in found.notes)
+    assert any("without `stream` failed" in note for note in found.notes)
     assert not any("has a fault" in note for note in found.notes)
 
 
@@ -197,7 +197,7 @@ async def test_a_tokenizer_that_reads_the_prompt_as_the_server_does_is_believed(
     assert believed.raw is not None
     assert (believed.evidence, believed.raw.text) == (Basis.SAME_RUN, "zebra quantum lattice")
     assert doubted.evidence is not Basis.SAME_RUN
-    assert any("is the tokenizer this model's?" in note for note in doubted.notes)
+    assert any("Wrong tokenizer?" in note for note in doubted.notes)
 
 
 async def test_once_asks_for_the_request_itself_alone() -> None:
@@ -208,8 +208,8 @@ async def test_once_asks_for_the_request_itself_alone() -> None:
         assert found.chat is not None
         assert found.chat.message["content"] == text
         assert (found.raw, found.evidence) == (None, None)
-        assert found.why == "The server does not tell the ids of the chat's run, and nothing else was asked."
-        assert not any("could not be had" in note for note in found.notes)
+        assert found.why == "The server does not report the ids of the chat's run, and nothing else was asked."
+        assert not any("failed" in note for note in found.notes)
 
 
 async def test_once_rests_on_the_ids_of_the_run_where_they_are_told() -> None:

@@ -81,13 +81,13 @@ def test_a_whole_answer_is_read_with_all_that_it_tells() -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        (None, "no list of choices but None"),
-        ([], "no list of choices but None"),
-        ({"choices": None}, "no list of choices but None"),
+        (None, "no list of choices, only None"),
+        ([], "no list of choices, only None"),
+        ({"choices": None}, "no list of choices, only None"),
         ({"choices": []}, "the answer holds no choice"),
         ({"choices": [None]}, "the first choice is None"),
-        ({"choices": [{}]}, "no message but None"),
-        ({"choices": [{"message": "hi"}]}, "no message but 'hi'"),
+        ({"choices": [{}]}, "no message, only None"),
+        ({"choices": [{"message": "hi"}]}, "no message, only 'hi'"),
         ({"error": {"message": "overloaded"}}, "the server reported an error: overloaded"),
         ({"error": "overloaded"}, "the server reported an error: overloaded"),
     ],
@@ -196,7 +196,7 @@ def test_other_choices_of_a_stream_are_left_out() -> None:
     ("events", "problem"),
     [
         (["nothing", "[DONE]"], "event 1 of the stream is not JSON: 'nothing'"),
-        (['["a"]', "[DONE]"], "event 1 of the stream is no object: ['a']"),
+        (['["a"]', "[DONE]"], "event 1 of the stream is not an object: ['a']"),
         (['{"error": {"message": "died", "code": 500}}', "[DONE]"], "the server reported an error: died"),
         ([event(delta={"content": "a"})], "the stream ended without a finish reason and without `[DONE]`"),
         ([], "the stream ended without any event; it held ''"),

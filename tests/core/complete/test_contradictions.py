@@ -117,7 +117,7 @@ FOREIGN = {
         {"content": "北京市朝阳区建国路八十八号"},
         False,
     ),
-    "other white space": ("The  weather\nin Paris is\twarm  today.", {"content": ANSWER}, False),
+    "other whitespace": ("The  weather\nin Paris is\twarm  today.", {"content": ANSWER}, False),
 }
 
 
@@ -202,7 +202,7 @@ async def test_ids_that_decode_to_another_text_are_not_the_run_unless_the_tokeni
     doubted, known = await own_run(answer), await own_run(answer, is_known=True)
 
     assert (doubted.completion, len(doubted.doubts)) == (None, 1)
-    assert "is the tokenizer this model's?" in doubted.doubts[0]
+    assert "Wrong tokenizer?" in doubted.doubts[0]
     assert known.completion is not None  # then it is the server that gave another message
     assert known.doubts == ()
 

@@ -275,7 +275,10 @@ def test_one_new_file_is_recognised_named_asked_and_believed(tmp_path: Path) -> 
         "raw": [
             "after [7, 8]",
             "whole",
-            "The server is Lantern Daemon, was asked to keep control tokens (`skip_special_tokens: false`), and does.",
+            (
+                "The server is Lantern Daemon, was asked to keep control tokens (`skip_special_tokens: "
+                "false`), and keeps them."
+            ),
         ],
         "sent": True,
         "made for": [["hermes"], []],
@@ -283,7 +286,7 @@ def test_one_new_file_is_recognised_named_asked_and_believed(tmp_path: Path) -> 
         "proof": ["the server puts an empty system message first", "the server writes small letters"],
         "origins": [["system", None], ["user", "messages[0].role"], ["hi", None]],
         "upstream": [0, True, "7", "[]"],
-        "flags": ["Its names for them; not tried here: check it with one request."],
+        "flags": ["Its names for them; not tested here: check it with one request."],
         "is printed": True,
     }
 
@@ -350,7 +353,7 @@ def test_engines_are_tried_in_their_order(package: Package) -> None:
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("ENGINE = 'lanternd'", "no `Engine`"),
+        ("ENGINE = 'lanternd'", "not an `Engine`"),
         ("ENGINE = Engine(None, 'Bad')", "`kind` is None"),
         ("ENGINE = Engine('Bad Lamp', 'Bad')", "`kind` is 'Bad Lamp'"),
         ("ENGINE = Engine('bad', '')", "`title`"),
@@ -391,10 +394,10 @@ def test_a_record_that_is_wrong_or_claims_what_another_has_names_its_file(
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        ("{'nobody': ParserNames(('std',))}", "there is no family `nobody`"),
-        ("{'hermes': ('std',)}", "is no `ParserNames`"),
-        ("{'hermes': ParserNames('std')}", "is no `ParserNames`"),
-        ("{'mistral': ParserNames(('std',))}", "prompt_debugger/core/formats/mistral.py` both have the names"),
+        ("{'nobody': ParserNames(('std',))}", "unknown family `nobody`"),
+        ("{'hermes': ('std',)}", "is not a `ParserNames`"),
+        ("{'hermes': ParserNames('std')}", "is not a `ParserNames`"),
+        ("{'mistral': ParserNames(('std',))}", "prompt_debugger/core/formats/mistral.py` both define names"),
     ],
 )
 def test_names_that_an_engine_brings_are_for_families_that_do_not_name_them(
@@ -411,7 +414,7 @@ def test_names_that_an_engine_brings_are_for_families_that_do_not_name_them(
 
 
 @pytest.mark.parametrize(
-    ("names", "said"), [({"nobody": MISTRAL}, "there is no engine `nobody`"), ({"lanternd": "std"}, "no `ParserNames`")]
+    ("names", "said"), [({"nobody": MISTRAL}, "unknown engine `nobody`"), ({"lanternd": "std"}, "not a `ParserNames`")]
 )
 def test_names_that_a_family_brings_are_for_engines_that_there_are(
     package: Package, names: dict[str, ParserNames], said: str

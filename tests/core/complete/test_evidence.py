@@ -202,7 +202,7 @@ async def test_several_choices_are_said(client: ServerClient) -> None:
     found = await run(client, {**BODY, "n": 2, "temperature": 1, "seed": 1, "max_tokens": 4})
 
     assert found.evidence is Basis.SAME_RUN
-    assert any("only the first is looked at" in note for note in found.notes)
+    assert any("only the first is examined" in note for note in found.notes)
 
 
 @pytest.mark.lab
@@ -344,7 +344,8 @@ async def test_without_any_ids_our_own_render_is_sampled() -> None:
     assert found.prompt_token_ids is None  # ours are not the server's
     assert prompts(server) == [[5, 6]]
     assert found.why == (
-        "The server does not tell the ids of the chat's run, so the raw output is a second sampling on our own render."
+        "The server does not report the ids of the chat's run, so the raw output is a second "
+        "sampling on our own render."
     )
 
 
@@ -379,7 +380,7 @@ async def test_without_a_prompt_the_note_says_what_to_name() -> None:
     found, server = await run_faulty({}, local=None)
 
     assert (found.evidence, found.raw, prompts(server)) == (None, None, [])
-    assert "name a tokenizer" in found.notes[0]
+    assert "is available: give a tokenizer" in found.notes[0]
 
 
 @pytest.mark.parametrize("fault", ["500", "reset"])
@@ -442,7 +443,7 @@ async def test_a_server_that_wants_to_stream_is_judged_by_its_stream() -> None:
 
     assert found.chat is not None
     assert (found.chat.message["content"], found.chat.error, found.refusal) == ("hi", None, None)
-    assert any("unless it streams (only stream=true is supported)" in note for note in found.notes)
+    assert any("only when streaming (only stream=true is supported)" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
@@ -498,7 +499,7 @@ async def test_ids_that_the_server_counts_otherwise_are_not_taken_for_all() -> N
     found, server = await run_faulty({"/v1/chat/completions": answer(200, partial)})
 
     assert found.evidence is Basis.OWN_RENDER
-    assert "kept 2 ids of the chat's run to itself" in found.why
+    assert "did not report 2 ids of the chat's run" in found.why
     assert (found.prompt_token_ids, prompts(server)) == ((1,), [[1]])
 
 
@@ -593,7 +594,7 @@ async def test_a_stream_that_only_we_wanted_is_refused_without_guilt() -> None:
         theirs = await gather(client, SERVER, {"model": "m", "stream": True}, local_prompt=LOCAL)
 
     assert ours.chat_stream is None
-    assert any("streaming is off" in note and "tried beside" in note for note in ours.notes)
+    assert any("streaming is off" in note and "rejected our additional" in note for note in ours.notes)
     assert (theirs.chat, theirs.chat_stream) == (None, None)
     assert theirs.refusal == Refusal(400, "streaming is off")
 

@@ -223,7 +223,7 @@ async def test_a_host_that_does_not_exist_is_unreachable() -> None:
     error = await _refused(ServerClient(f"{LISTED}/v1", guard=guard_of([f"{LISTED}:80"], fail)))
 
     assert error.kind == "unreachable"
-    assert "there is no host `model.example`" in error.message
+    assert "the host `model.example` was not found" in error.message
 
 
 @pytest.mark.parametrize(("name", "is_trusted"), [("model.example", True), ("other.example", False)])

@@ -92,8 +92,8 @@ def test_ids_that_nobody_can_decode_are_no_raw_output() -> None:
 @pytest.mark.parametrize(
     ("sent", "usage", "words"),
     [
-        (SENT, Usage(1, 5), "kept 3 ids of the chat's run to itself"),
-        (SENT | {"n": 1}, Usage(1, 5), "kept 3 ids of the chat's run to itself"),
+        (SENT, Usage(1, 5), "did not report 3 ids of the chat's run"),
+        (SENT | {"n": 1}, Usage(1, 5), "did not report 3 ids of the chat's run"),
         (SENT | {"n": 2}, Usage(1, 5), "could not be decoded"),  # the count is of both choices together
         (SENT, Usage(1, 2), "could not be decoded"),
         (SENT, Usage(1, 1), "could not be decoded"),
@@ -115,9 +115,9 @@ def test_ids_are_missing_by_the_servers_own_count_of_one_choice(
     ("gathered", "sampling", "rendered", "words"),
     [
         (Gathered(SENT, Basis.SAME_RUN, chat=CHAT, raw=RAW), Sampling(RAW), None, []),
-        (Gathered(SENT, Basis.SAME_RUN, chat=CHAT), Sampling(problem="HTTP 5"), None, ["could not be had: HTTP 5"]),
+        (Gathered(SENT, Basis.SAME_RUN, chat=CHAT), Sampling(problem="HTTP 5"), None, ["failed: HTTP 5"]),
         (Gathered({"n": 2, "seed": 1}, Basis.SAME_RUN, raw=RAW), Sampling(RAW), None, ["only the first"]),
-        (Gathered({"temperature": 1}, Basis.SAME_RUN, raw=RAW), Sampling(RAW), None, ["draw differently"]),
+        (Gathered({"temperature": 1}, Basis.SAME_RUN, raw=RAW), Sampling(RAW), None, ["sample differently"]),
         (
             Gathered(SENT, Basis.SAME_RUN, chat=replace(CHAT, prompt_token_ids=(1,)), raw=RAW),
             Sampling(RAW),
@@ -140,9 +140,11 @@ def test_fields_that_are_refused_in_the_same_words_share_a_note() -> None:
     words = {"return_token_ids": "Unexpected.", "return_prompt_text": "Unexpected.", "logprobs": "No."}
 
     assert notes_of_refused(words) == (
-        "The server refuses `return_token_ids`, `return_prompt_text`, which were tried to see more, "
-        "so it was asked without: Unexpected.",
-        "The server refuses `logprobs`, which was tried to see more, so it was asked without: No.",
+        (
+            "The server refuses `return_token_ids`, `return_prompt_text`, which were sent to learn "
+            "more, so it was asked without: Unexpected."
+        ),
+        "The server refuses `logprobs`, which was sent to learn more, so it was asked without: No.",
     )
     assert notes_of_refused({}) == ()
 
@@ -176,7 +178,7 @@ async def test_a_tokenizer_that_is_another_models_is_said() -> None:
 
     assert found.raw is not None
     assert (found.evidence, found.raw.text) == (Basis.SAME_RUN, "seven")
-    assert any("is it this model's?" in note for note in found.notes)
+    assert any("wrong tokenizer?" in note for note in found.notes)
 
 
 async def test_a_tokenizer_that_decodes_as_the_server_does_is_not_remarked_on() -> None:
@@ -190,7 +192,7 @@ async def test_a_tokenizer_that_decodes_as_the_server_does_is_not_remarked_on() 
         found = await gather(client, told, SENT, tokenizer=TwoWords())
         unknown = await gather(client, told, SENT, tokenizer=None)
 
-    assert not [note for note in (*found.notes, *unknown.notes) if "tokenizer at hand" in note]
+    assert not [note for note in (*found.notes, *unknown.notes) if "tokenizer available" in note]
 
 
 async def test_ids_are_decoded_here_where_the_server_does_not() -> None:

@@ -216,7 +216,7 @@ async def test_a_server_that_hangs_at_every_look_is_told_without_max_tokens() ->
         with pytest.raises(BackendError) as caught:
             await client.probe("m")
 
-    assert "/v1/models: no whole answer within 0.2 s" in caught.value.message
+    assert "/v1/models: no whole answer within 0.2 s." in caught.value.message
     assert "max_tokens" not in caught.value.hint
 
 
@@ -239,7 +239,7 @@ async def test_of_endless_models_the_first_are_read() -> None:
 async def test_an_answer_of_more_parts_than_any_has_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten million empty objects fit into 32 MB; looking at each held a page up for half a minute."""
     many = b'{"data": [' + b"{}," * MOST_PARTS + b"{}]}"
-    monkeypatch.setattr("prompt_debugger.core.complete.shapes.json.loads", lambda *_: pytest.fail("it was read"))
+    monkeypatch.setattr("prompt_debugger.core.complete.shapes.json.loads", lambda *_: pytest.fail("read"))
     async with faulty_server(answer(200, many)) as server, ServerClient(server.base_url) as client:
         found = await client.probe()
         with pytest.raises(BackendError, match="more than 1,000,000 objects and lists"):

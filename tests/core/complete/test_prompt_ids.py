@@ -104,7 +104,7 @@ async def test_a_stream_that_broke_off_does_not_speak_for_an_answer_that_was_dec
     assert found.chat is not None
     assert (found.chat.message, found.refusal) == ({}, None)
     assert "only stream=true is supported" in (found.chat.error or "")
-    assert not any("unless it streams" in note for note in found.notes)
+    assert not any("only when streaming" in note for note in found.notes)
 
 
 async def test_a_whole_stream_does() -> None:

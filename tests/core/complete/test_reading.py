@@ -53,9 +53,7 @@ async def test_long_and_short_answers_are_read_alike(monkeypatch: pytest.MonkeyP
 
 
 async def test_a_reading_that_takes_too_much_is_a_fault_of_the_answer() -> None:
-    with pytest.raises(
-        BackendError, match=r"took more than 0\.3 s .*, so the answer was not read to its end"
-    ) as caught:
+    with pytest.raises(BackendError, match=r"took more than 0\.3 s of processor time") as caught:
         await reading.read(reading.IN_PLACE_CHARS + 1, hostile.search, "(a+)+$", "a" * 40 + "!")
 
     assert caught.value.kind == "too-large"
@@ -133,7 +131,7 @@ def test_json_of_more_items_than_any_answer_has_is_none(monkeypatch: pytest.Monk
     monkeypatch.setattr(json_answers, "MAX_ITEMS", 3)
 
     assert read_json("[1,2,3,4]") == [1, 2, 3, 4]
-    with pytest.raises(BackendError, match="more than 3 items"):
+    with pytest.raises(BackendError, match="More than 3 items"):
         read_json("[1,2,3,4,5]")
 
 

@@ -66,7 +66,7 @@ def test_what_was_tried_is_not_advised_again(rule_case: RuleCase) -> None:
             assert step.text not in finding.fix
             assert finding.fix
             if any(step.text == other.text for other in steps_of(rule_case, tried)):
-                assert "set already, and the fault is still there." in finding.fix
+                assert "set already, and the problem remains." in finding.fix
 
 
 @pytest.mark.parametrize("rule_case", FIRING, ids=str)
@@ -86,8 +86,7 @@ def test_steps_that_are_left_are_told_in_order() -> None:
     steps = (Step("Send a seed.", {"seed": 1}), Step("Send `temperature: 0`.", {"temperature": 0}), Step("Ask again."))
 
     assert advise(trace, steps) == (
-        "`seed: 1` is set already, and the fault is still there. Send `temperature: 0`. "
-        "If that does not help: ask again."
+        "`seed: 1` is set already, and the problem remains. Send `temperature: 0`. If that does not help: ask again."
     )
     assert advise(trace, steps[1:]) == "Send `temperature: 0`. If that does not help: ask again."
     assert advise(trace, steps[:1]).endswith("report it with the saved run to the authors of the server or the model.")
@@ -166,7 +165,7 @@ def test_where_the_parser_is_unknown_it_is_asked_about_first() -> None:
     tried = dict(fixes({**case, "request": {"skip_special_tokens": False}}))
     known = dict(fixes({**case, "server": {"tool_parser": "kimi_k2"}}))
 
-    assert unknown["PD407"].startswith("Look whether the server runs a tool parser that reads the format `kimi_k2`")
+    assert unknown["PD407"].startswith("Check whether the server runs a tool parser that reads the format `kimi_k2`")
     assert known["PD407"].startswith("Send `skip_special_tokens: false`")
     assert "Send `skip_special_tokens" not in tried["PD407"]
     assert tried["PD407"].startswith("`skip_special_tokens: false` is set already")

@@ -114,18 +114,18 @@ A_RULE = TraceRule("PD101", "some-defect", Severity.NOTE, Stage.REQUEST, lambda 
     [
         (
             {"one": A_RULE, "two": replace(A_RULE, name="another")},
-            "the code `PD101` is in .*/one.py` and in .*/two.py`",
+            "The code `PD101` is used by both .*/one.py` and .*/two.py`",
         ),
         (
             {"one": A_RULE, "two": replace(A_RULE, code="PD102")},
-            "the name `some-defect` is in .*/one.py` and in .*/two.py`",
+            "The name `some-defect` is used by both .*/one.py` and .*/two.py`",
         ),
-        ({"one": "x"}, "`RULE` of `core/diagnose/rules/one.py` is no `TraceRule` but"),
-        ({"one": replace(A_RULE, code="X-1")}, "the code 'X-1' of `core/diagnose/rules/one.py` is none"),
-        ({"one": replace(A_RULE, code="PD601")}, "the code 'PD601' of `core/diagnose/rules/one.py` is none"),
+        ({"one": "x"}, "`RULE` of `core/diagnose/rules/one.py` is not a `TraceRule` but"),
+        ({"one": replace(A_RULE, code="X-1")}, "Invalid rule code 'X-1' in `core/diagnose/rules/one.py`"),
+        ({"one": replace(A_RULE, code="PD601")}, "Invalid rule code 'PD601' in `core/diagnose/rules/one.py`"),
         (
             {"one": replace(A_RULE, name="Some defect")},
-            "the name 'Some defect' of the rule in `core/diagnose/rules/one.py`",
+            "Invalid rule name 'Some defect' in `core/diagnose/rules/one.py`",
         ),
     ],
 )

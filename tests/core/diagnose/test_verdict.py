@@ -60,8 +60,8 @@ def test_a_raw_output_that_was_not_read_proves_nothing() -> None:
     verdict = reach_verdict(replace(build_trace(case), parse=None))
     alone = reach_verdict(replace(build_trace(case), parse=None, chat=None))
 
-    assert verdict.sentence == "The raw output was not read, so whether anything was lost cannot be said."
-    assert alone.sentence == "The model answered; the output was not read and no message is there to compare with."
+    assert verdict.sentence == "The raw output was not read, so whether anything was lost is unknown."
+    assert alone.sentence == "The model answered; its output was not read and there is no message to compare it with."
     assert (verdict.conclusion, alone.conclusion) == (Conclusion.UNKNOWN, Conclusion.UNCHECKED)
 
 
@@ -96,8 +96,8 @@ def test_a_text_that_may_lack_control_tokens_is_not_said_to_hold_no_call() -> No
     verdict = reach_verdict(replace(trace, chat=None, raw=replace(trace.raw, completeness=Completeness.UNKNOWN)))
 
     assert verdict.sentence == (
-        "The raw output holds 1 tool call. The raw text may lack control tokens, "
-        "so whether anything was lost cannot be said."
+        "The raw output holds 1 tool call. The raw text may lack control tokens, so whether "
+        "anything was lost is unknown."
     )
 
 

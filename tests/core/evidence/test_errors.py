@@ -178,7 +178,7 @@ def test_a_quoted_output_without_its_middle_is_not_read():
     evidence = read_evidence(text)
 
     assert evidence.raw is None
-    assert any("without its middle" in note for note in evidence.notes)
+    assert any("omits the middle" in note for note in evidence.notes)
 
 
 def test_a_markdown_status_is_no_status_of_http():
@@ -217,7 +217,7 @@ def test_errors_are_found_in_linear_time(shape):
 
 CORPUS = Path(__file__).resolve().parents[3].parent / "shared" / "corpus"
 SEEN = {
-    "wild/19/error.json": ("parse", "`]` stands after the end of the JSON"),
+    "wild/19/error.json": ("parse", "`]` follows the end of the JSON"),
     "wild/21/log.txt": ("parse", "`get_ecs_instructions` is truncated"),
     "wild/23/log.txt": ("parse", "`functions_Bash_2`"),
     "wild/25/error.txt": ("parse", "expected value at line 1 column 1"),
@@ -267,7 +267,7 @@ def test_an_error_that_nobody_knows_is_shown_whole_and_its_stage_as_probable():
 
     assert trace.verdict is not None
     assert trace.verdict.sentence.startswith(
-        "There was an error in place of an answer: The flux is out of phase. Probable stage: request."
+        "The server returned an error instead of an answer: The flux is out of phase. Probable stage: request."
     )
 
 
@@ -281,7 +281,7 @@ def test_a_report_with_request_and_error_names_the_messages_by_index():
     trace = asyncio.run(show_evidence(read_evidence(report)))
 
     finding = next(finding for finding in trace.findings if finding.code == "PD221")
-    assert "`messages[0]` and `messages[1]` are both of `user`" in finding.detail
+    assert "`messages[0]` and `messages[1]` both have the role `user`" in finding.detail
     assert finding.evidence[0].field == "messages[1].role"
 
 

@@ -27,7 +27,7 @@ def names_of(evidence):
             f'...\n"tool_calls": [{json.dumps(CALL)}\n...',
             ["begins in the middle", "left out", "ends inside"],
         ),
-        (f'"message": {{"content": null, "tool_calls": [{json.dumps(CALL)}, ...]}}\n}}]', ["something was left out"]),
+        (f'"message": {{"content": null, "tool_calls": [{json.dumps(CALL)}, ...]}}\n}}]', ["Something was left ou"]),
         (f'{{"choices": [{{"message": {{"role": "assistant", "tool_calls": [{json.dumps(CALL)}', ["ends inside"]),
     ],
 )
@@ -233,7 +233,7 @@ async def test_stop_beside_a_named_tool_is_the_protocols_word():
     trace = await show_evidence(read_evidence(json.dumps({"request": body, "response": sse(chunk(ADD, "stop"))})))
 
     assert trace.findings == ()
-    assert any("as the protocol has it" in note for note in trace.notes)
+    assert any("which is what the protocol requires if" in note for note in trace.notes)
 
 
 def test_lines_of_events_without_empty_lines_are_events():

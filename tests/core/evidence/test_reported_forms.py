@@ -334,7 +334,7 @@ def test_an_output_that_speaks_of_a_decoder_is_no_error():
 
 
 def test_a_long_text_that_speaks_of_a_decoder_is_no_error():
-    with pytest.raises(RequestError, match="was not recognised"):
+    with pytest.raises(RequestError, match="was not recognized"):
         read_evidence("They get Unexpected end of JSON input. " + "So it goes. " * 100)
 
 

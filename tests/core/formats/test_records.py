@@ -302,16 +302,16 @@ def test_a_family_with_brackets_of_its_own_needs_no_more_than_its_file(core_with
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("FORMAT = 'x'", r"`FORMAT` of `families\.sage` is no `TextFormat`"),
+        ("FORMAT = 'x'", r"`FORMAT` of `families\.sage` is not a `TextFormat`."),
         (
             "from prompt_debugger.core.formats.hermes import FORMAT",
-            r"`FORMAT` of `families\.sage` has the name 'hermes'",
+            r"`FORMAT` of `families\.sage` has the name 'hermes'.",
         ),
         (
             "from prompt_debugger.core.formats._family import Mark, TextFormat\n"
             "from prompt_debugger.core.parse.reading import Conventions\n"
             "FORMAT = TextFormat('sage', (Mark('<sage>'),), Conventions(ends=frozenset({'<sage:end>'})))",
-            r"The end token '<sage:end>' of `FORMAT` of `families\.sage` is none of its `marks`\.",
+            r"The end token '<sage:end>' of `FORMAT` of `families\.sage` is not one of its `marks`\.",
         ),
     ],
 )

@@ -67,11 +67,11 @@ def test_what_stands_beside_the_words_wins() -> None:
     ("text", "found"),
     [
         ('{"a": 1}', None),
-        ('{"a": 1}]', JsonBreak(8, "`]` stands after the end of the JSON")),
-        ('{"a": 1} and then it goes on', JsonBreak(9, "`and then it goes on` stands after the end of the JSON")),
+        ('{"a": 1}]', JsonBreak(8, "`]` follows the end of the JSON")),
+        ('{"a": 1} and then it goes on', JsonBreak(9, "`and then it goes on` follows the end of the JSON")),
         ('{"a": 1', JsonBreak(7, "the text ends while the JSON is still open")),
         ('{"a": "b', JsonBreak(8, "the text ends while the JSON is still open")),
-        ("{'a': 1}", JsonBreak(1, "`'` cannot stand there (expecting property name enclosed in double quotes)")),
+        ("{'a': 1}", JsonBreak(1, "`'` is not allowed there (expecting property name enclosed in double quotes)")),
         ("[" * 100_000, JsonBreak(0, "it cannot be decoded")),
     ],
 )  # fmt: skip

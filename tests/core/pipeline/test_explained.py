@@ -39,7 +39,7 @@ def test_the_order_of_roles_is_named_once() -> None:
     hint = hint_of(ORDER)
 
     assert hint.count("messages[0]") == 1
-    assert "Join neighbours of one role into one message." in hint
+    assert "Join consecutive messages of one role into one message." in hint
 
 
 def test_words_that_are_not_known_are_left_as_they_are() -> None:

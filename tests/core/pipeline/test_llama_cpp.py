@@ -101,7 +101,7 @@ def test_a_prefilled_answer_is_the_request_s_own_text_at_the_end() -> None:
     assert trace.prompt is not None
     last = trace.prompt.spans[-1]
     assert (last.kind, last.field, last.field_span) == (SpanKind.REQUEST, "messages[1].content", (0, 4))
-    assert "behind the generation prompt" in trace.prompt.note
+    assert "after the generation prompt" in trace.prompt.note
 
 
 def test_bos_that_the_vocabulary_adds_is_in_ids_and_text() -> None:
@@ -134,7 +134,7 @@ def test_another_template_at_hand_is_the_cause_and_the_server_s_is_shown() -> No
         trace = render(base_url, {"messages": [USER]}, template=template)
 
     assert trace.prompt is not None
-    assert "the server uses another template than the one at hand; line 1 is" in trace.prompt.note
+    assert "the server uses a different template; line 1 is" in trace.prompt.note
     assert trace.prompt.template is not None
     assert trace.prompt.template != template
     assert trace.prompt_difference is not None

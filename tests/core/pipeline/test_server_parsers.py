@@ -165,7 +165,7 @@ async def test_what_the_server_refuses_is_an_outcome(sglang_url, older_sglang_ur
 @pytest.mark.parametrize("name", ["sglang:", "sglang:x+", "sglang:-", "qwen25"])
 async def test_what_is_no_name_is_refused(sglang_url, name):
     async with ServerClient(sglang_url) as client:
-        with pytest.raises(EngineError, match="names no parser of a server"):
+        with pytest.raises(EngineError, match="is not the name of a server's parser"):
             await ask_server_parsers(client, [name], RawOutput("x"))
 
 
@@ -181,7 +181,7 @@ def test_a_case_asks_the_server_and_its_ledger_is_against_that_answer(sglang_url
 
 
 def test_a_parser_of_a_server_needs_a_server():
-    with CaseParser() as parser, pytest.raises(EngineError, match="no server is named"):
+    with CaseParser() as parser, pytest.raises(EngineError, match="no endpoint was given"):
         parser.parse({"raw": "x", "parsers": ["derender"]})
 
 

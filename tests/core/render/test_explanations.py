@@ -60,7 +60,7 @@ ANSWERED: JSONObject = {"messages": [*BODY["messages"], assistant("Well, ")]}  #
     ("body", "made", "says"),
     [
         (BODY, lambda: "[BOS]" + text_of(BODY), "the server puts '[BOS]' in front of the prompt"),
-        (BODY, lambda: text_of(BODY).removeprefix("[BOS]"), "takes the '[BOS]' away that the template writes in front"),
+        (BODY, lambda: text_of(BODY).removeprefix("[BOS]"), "removes the '[BOS]' that the template writes in front"),
         (WITH_TOOLS, lambda: text_of(BODY), "the server leaves the tools out."),
         (
             {**WITH_TOOLS, "tool_choice": "none"},
@@ -123,9 +123,9 @@ def test_another_template_is_named_only_if_it_gives_the_text(lab: str) -> None:
     not_named = explain(BODY, text, lab, server_template=TEMPLATE.replace("<|im_end|>", "!"))
     equal = explain(BODY, text_of(BODY), lab, server_template=OTHER)
 
-    assert "the server uses another template than the one at hand; line 2 is" in named.note
+    assert "the server uses a different template; line 2 is" in named.note
     assert named.template == OTHER
-    assert [one.startswith("the server uses another template") for one in named.proof or ()] == [True]
+    assert [one.startswith("the server uses a different template") for one in named.proof or ()] == [True]
     assert "another template" not in not_named.note
     assert not_named.proof is None
     assert equal.note == "Equal to our own render of the request as pasted."

@@ -28,7 +28,7 @@ def test_the_name_and_its_place_are_told_and_nothing_else_is_blamed(template, wo
 
     assert words in caught.value.message
     assert (caught.value.template_line, caught.value.template_column) == place
-    assert "values that it works on" not in caught.value.hint
+    assert "values that it uses" not in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -46,5 +46,5 @@ def test_what_jinja_has_or_never_reaches_is_no_error(template):
 def test_the_same_words_of_the_template_itself_are_its_own():
     template = "{{ raise_exception(\"No filter named 'tojso' found.\") }}"
 
-    with pytest.raises(RenderError, match="the template refuses this request: No filter named 'tojso' found"):
+    with pytest.raises(RenderError, match="The template refuses this request: No filter named 'tojso' found"):
         render_local(BODY, template=template)

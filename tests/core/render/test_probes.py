@@ -116,7 +116,7 @@ WHOLE = TURNS.replace("{% if m.content is string %}{{ m.content }}{% endif %}", 
 def test_content_as_parts() -> None:
     assert ask(PARTS, "content-parts").detail == "Text parts are printed, joined by '#'."
     assert support(TURNS, "content-parts") is Support.IGNORED
-    assert ask(ONE_PART, "content-parts").detail == "Of two text parts the second is lost."
+    assert ask(ONE_PART, "content-parts").detail == "One of two text parts was dropped: the second."
     assert ask(WHOLE, "content-parts").detail.startswith("The parts are printed as Python writes a list")
     joined = TURNS.replace("{% if m.content is string %}{{ m.content }}{% endif %}", "{{ 'x' + m.content }}")
     assert support(joined, "content-parts") is Support.REFUSED
@@ -146,14 +146,14 @@ def test_bos_is_what_the_tokenizer_calls_so() -> None:
 @pytest.mark.parametrize(
     ("template", "as_object", "as_text"),
     [
-        (AS_JSON, "Printed as JSON.", "Encoded as JSON twice: a text in quotes, not an object."),
+        (AS_JSON, "Printed as JSON.", "Encoded as JSON twice: a quoted string instead of an object."),
         (
             AS_GIVEN,
-            "Printed as Python writes an object, with single quotes, True and None.",
-            "Printed as JSON, otherwise",
+            "Printed like a Python object, with single quotes, True and None.",
+            "Printed as JSON, differently",
         ),
         (EITHER, "Printed as JSON.", "Printed as JSON."),
-        (ITEMS, "Printed in the format's own markup.", "The template uses something that is not there"),
+        (ITEMS, "Printed in the format's own markup.", "The template uses something that is not defined"),
     ],
 )
 def test_arguments_as_an_object_and_as_text(template: str, as_object: str, as_text: str) -> None:
@@ -181,7 +181,7 @@ def test_calls_two_at_a_time() -> None:
 
     assert support(EITHER, "parallel-calls") is Support.SUPPORTED
     assert support(single + EITHER, "parallel-calls") is Support.REFUSED
-    assert ask(first, "parallel-calls").detail == "Of two calls in one turn only one is printed."
+    assert ask(first, "parallel-calls").detail == "Only one of two calls in one turn is printed."
     assert ask(turned, "parallel-calls").detail == "Both calls are printed, the second first."
     assert support(TURNS, "parallel-calls") is Support.IGNORED
 
@@ -189,7 +189,7 @@ def test_calls_two_at_a_time() -> None:
 def test_a_call_whose_id_stands_for_its_name() -> None:
     by_id = EITHER.replace("call.function.name", "call.id")
 
-    assert ask(by_id, "tool-calls").detail.startswith("The call's id is printed in place of its name")
+    assert ask(by_id, "tool-calls").detail.startswith("The call's id is printed instead of its name")
     assert support(EITHER, "tool-calls") is Support.SUPPORTED
     assert support(EITHER, "call-ids") is Support.IGNORED
     assert support(by_id, "call-ids") is Support.SUPPORTED
@@ -233,13 +233,13 @@ def test_reasoning_in_the_history() -> None:
 
 def test_a_think_block_in_the_content_of_an_earlier_answer() -> None:
     assert support(TURNS, "reasoning-in-content") is Support.SUPPORTED
-    assert ask(BEHIND_THINK, "reasoning-in-content").detail == "The `<think>` block of an earlier answer is cut out."
+    assert ask(BEHIND_THINK, "reasoning-in-content").detail == "The `<think>` block of an earlier answer is removed."
 
 
 def test_the_switches_that_turn_thinking_on() -> None:
     default_on = TURNS + "{% if enable_thinking is defined and not enable_thinking %}<think></think>{% endif %}"
 
-    assert "`enable_thinking` decides" in ask(default_on, "thinking-switch").detail
+    assert "`enable_thinking` controls it" in ask(default_on, "thinking-switch").detail
     assert ask(default_on, "thinking-switch").detail.endswith("Left out it is on.")
     assert ask(TURNS + "{% if thinking %}<think>{% endif %}", "thinking-switch").detail.endswith("Left out it is off.")
     assert support(TURNS, "thinking-switch") is Support.IGNORED
@@ -274,7 +274,7 @@ def test_a_template_that_uses_up_its_time_is_asked_no_further() -> None:
 
     def overrun(job: RenderJob) -> RenderOutcome:
         asked.append(job)
-        raise RenderError("the template ran for more than 1 s without an end")
+        raise RenderError("The template ran for more than 1 s without ending.")
 
     answers = probe_template(TURNS, renderer=overrun)
 
@@ -300,10 +300,10 @@ def test_the_lab_template_by_the_worker(lab_model_dir: Path) -> None:
 
     answers = {one.name: one for one in probe_template(template)}
 
-    assert answers["tool-calls"].detail.startswith("The call's id is printed in place of its name")
+    assert answers["tool-calls"].detail.startswith("The call's id is printed instead of its name")
     assert answers["past-reasoning"].support is Support.IGNORED
     assert answers["reasoning"].support is Support.SUPPORTED
-    assert answers["thinking-switch"].detail.startswith("`thinking` decides; quoted is true.")
+    assert answers["thinking-switch"].detail.startswith("`thinking` controls it; quoted is true.")
     found = probes_to_json(tuple(answers.values()))["tool-calls"]
     assert isinstance(found, dict)
     assert found["support"] == "changed"

@@ -201,7 +201,7 @@ def test_without_a_template_request_texts_are_looked_up() -> None:
     found = [(span.field, span.char_span.start) for span in prompt.spans if span.kind is SpanKind.REQUEST]
     assert found == [("messages[0].content", 3), ("messages[1].content", 21), ("messages[2].content", 35)]
     assert_tiles(prompt)
-    assert "not proved" in prompt.note
+    assert "not by rendering" in prompt.note
 
 
 def test_a_template_that_fails_on_our_side_still_gives_an_attribution() -> None:
@@ -214,7 +214,7 @@ def test_a_template_that_fails_on_our_side_still_gives_an_attribution() -> None:
 
 
 def test_neither_text_nor_tokenizer_is_an_error() -> None:
-    with pytest.raises(RenderError, match="not known as text"):
+    with pytest.raises(RenderError, match="unknown"):
         explain_server_prompt(HISTORY, ReportedPrompt([1, 2]), template=None, tokenizer=None)
 
 

@@ -222,7 +222,7 @@ def test_a_broken_file_is_said_plainly(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_tokenizer_is_said_plainly(tmp_path: Path) -> None:
-    with pytest.raises(RenderError, match="holds no"):
+    with pytest.raises(RenderError, match="has no `tokenizer"):
         load_tokenizer(tmp_path)
 
 

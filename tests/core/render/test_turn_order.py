@@ -19,23 +19,23 @@ def turns(*roles: str) -> JSON:
 @pytest.mark.parametrize(
     ("said", "roles", "words"),
     [
-        (ALTERNATE, ("system", "user", "user"), "messages[1] and messages[2] are both of the role `user`."),
+        (ALTERNATE, ("system", "user", "user"), "messages[1] and messages[2] both have the role `user`."),
         (
             ALTERNATE,
             ("user", "assistant", "assistant"),
-            "messages[1] and messages[2] are both of the role `assistant`.",
+            "messages[1] and messages[2] both have the role `assistant`.",
         ),
         (
             ALTERNATE,
             ("system", "assistant", "user"),
-            "messages[1] is the first turn and of the role `assistant`, not `user`.",
+            "messages[1] is the first turn and has the role `assistant`, not `user`.",
         ),
-        (ALTERNATE, ("user", "assistant", "tool"), "messages[2] is of the role `tool`."),
+        (ALTERNATE, ("user", "assistant", "tool"), "messages[2] has the role `tool`."),
         (ALTERNATE, ("user", "assistant", "user"), ""),
         (
             "System message must be at the beginning.",
             ("user", "system"),
-            "messages[1] is of the role `system` and is not the first.",
+            "messages[1] has the role `system` and is not the first message.",
         ),
         ("System message must be at the beginning.", ("system", "user"), ""),
         ("Only user roles are supported", ("user", "user"), ""),
@@ -57,4 +57,4 @@ def test_the_error_of_a_render_names_them() -> None:
     with pytest.raises(RenderError) as raised:
         render_local({"messages": messages}, template=template)
 
-    assert raised.value.hint.startswith("messages[0] and messages[1] are both of the role `user`.")
+    assert raised.value.hint.startswith("messages[0] and messages[1] both have the role `user`.")

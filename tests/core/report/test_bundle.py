@@ -119,10 +119,10 @@ def changed(path, value):
         (("prompt", "tokens", 3, "bytes"), "zz", "prompt.tokens[3].bytes", "bytes in hex"),
         (("prompt", "spans", 0, "char_span"), [4, 2], "prompt.spans[0].char_span", "[start, stop]"),
         (("prompt", "spans", 0, "char_span"), [-1, 2], "prompt.spans[0].char_span[0]", "a number from 0"),
-        (("prompt", "spans", 0, "char_span"), [1], "prompt.spans[0].char_span", "shorter list"),
-        (("prompt", "spans", 0, "char_span"), [1, 2, 3], "prompt.spans[0].char_span", "a shorter list"),
-        (("colour",), 1, "colour", "no such field is known"),
-        (("raw", "colour"), 1, "raw.colour", "no such field is known"),
+        (("prompt", "spans", 0, "char_span"), [1], "prompt.spans[0].char_span", "shorter than expected"),
+        (("prompt", "spans", 0, "char_span"), [1, 2, 3], "prompt.spans[0].char_span", "shorter"),
+        (("colour",), 1, "colour", "this field is unknown"),
+        (("raw", "colour"), 1, "raw.colour", "this field is unknown"),
         (("refusal",), {"status": 400}, "refusal", "lacks `message`"),
         (("vocabulary",), {"size": 1, "special": {"one": "x"}}, "vocabulary.special.one", "a whole number"),
         (("parse", "parsers"), {"vllm:x": {"vllm_version": 1}}, "parse.parsers.vllm:x", "lacks `reasoning`"),
@@ -143,7 +143,7 @@ def test_damage_names_the_version_that_wrote_the_file():
 def test_an_older_bundle_is_refused_by_its_version_and_says_who_can_open_it():
     error = refused(json.dumps({"schema_version": 1, "bundle": {"version": 1, "program": "0.1.0", "trace": {}}}))
 
-    assert (error.field, error.message) == ("bundle.version", "`bundle.version` is 1; this program reads 2")
+    assert (error.field, error.message) == ("bundle.version", "`bundle.version` is 1; this program reads 2.")
     assert "version 0.1.0" in error.hint
 
 
@@ -161,8 +161,8 @@ def test_a_value_that_nests_deeper_than_a_request_may_is_kept_as_its_text():
     ("text", "words"),
     [
         ("", "not valid JSON"),
-        ("[]", "a bundle is a JSON object"),
-        ('{"messages": []}', "this is a request"),
+        ("[]", "A bundle is a JSON object"),
+        ('{"messages": []}', "This is a request"),
         (json.dumps(trace_to_json(dropped_call_trace())), "output of `run --json`"),
         ("{}", "no field `bundle`"),
         ('{"bundle": {"version": NaN}}', "`NaN` is no JSON"),
@@ -179,7 +179,7 @@ def test_a_file_that_ends_early_says_where():
 
     error = refused(text[: len(text) // 2])
 
-    assert "ends in the middle" in error.message
+    assert "the end is missing" in error.message
     assert error.line == text[: len(text) // 2].count("\n") + 1
 
 

@@ -110,12 +110,12 @@ def test_a_schema_that_is_made_at_run_time_is_left_out_and_said():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("const messages = []; messages.push(x);", "is changed here"),
-        ("const messages = load();", "no value that can be read"),
-        ("const messages = messages;", "given by itself"),
-        ("let messages = [{ role: 'user', content: 'a' }]; messages = other;", "is changed here"),
-        ("const messages = [{ role: 'user', content: `${now()}` }];", "no value that can be read"),
-        ("const messages = [{ role: 'user', content: 1 + x.length }];", "no value that can be read"),
+        ("const messages = []; messages.push(x);", "is modified here"),
+        ("const messages = load();", "no readable value"),
+        ("const messages = messages;", "given without a value"),
+        ("let messages = [{ role: 'user', content: 'a' }]; messages = other;", "is modified here"),
+        ("const messages = [{ role: 'user', content: `${now()}` }];", "no readable value"),
+        ("const messages = [{ role: 'user', content: 1 + x.length }];", "no readable value"),
         ("const messages = [1, 2;", "expected here"),
         ("const messages = `never closed", "never closed"),
     ],
@@ -139,7 +139,7 @@ def test_names_are_read_in_linear_time(before):
 def test_a_long_value_cannot_be_used_for_ever():
     text = f"const a = `{'x' * 50_000}`;\nclient.chat.completions.create({{messages: [], a: [{'a,' * 100}]}})"
 
-    with pytest.raises(RequestError, match="grow too large"):
+    with pytest.raises(RequestError, match="are too large"):
         read_request(text)
 
 

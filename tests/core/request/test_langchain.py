@@ -79,7 +79,7 @@ def test_a_schema_written_as_a_dict_is_sent_as_its_method_says(method, field):
         ("def search(q: str): ...\nllm.bind_tools([search]).invoke('hi')", "convert_to_openai_tool(search)"),
         ("class Person: ...\nllm.with_structured_output(Person).invoke('hi')", "convert_to_openai_tool(Person)"),
         ("llm.invoke(prompt)", "`prompt`"),
-        ("llm.invoke(3)", "neither a text"),
+        ("llm.invoke(3)", "neither a string"),
     ],
 )
 def test_what_langchain_makes_when_it_runs_is_named_with_its_place(text, words):
@@ -91,5 +91,5 @@ def test_what_langchain_makes_when_it_runs_is_named_with_its_place(text, words):
 
 
 def test_another_object_with_such_a_method_is_no_chat_model():
-    with pytest.raises(RequestError, match="holds no request"):
+    with pytest.raises(RequestError, match="contains no request"):
         read_request("chain = load()\nchain.invoke('hi')")

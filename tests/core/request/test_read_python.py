@@ -269,7 +269,7 @@ def test_tools_that_are_functions_are_left_out_and_said() -> None:
 
     assert "tools" not in request.body
     assert [notice.message for notice in request.notices] == [
-        "`tools` is left out: The snippet gives the name `get_weather` no value."
+        "`tools` is left out: The snippet does not assign a value to `get_weather`."
     ]
 
 

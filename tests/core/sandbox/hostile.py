@@ -100,7 +100,7 @@ def abort_for_memory(pieces: tuple[str, ...]) -> None:
 
 @job("failing", SHORT)
 def fail(*, ours: bool) -> None:
-    raise RequestError("no such field", "Give one.", field="a", line=3) if ours else ZeroDivisionError("by zero")
+    raise RequestError("this field", "Give one.", field="a", line=3) if ours else ZeroDivisionError("by zero")
 
 
 @job("answering what may not travel", SHORT)

@@ -229,7 +229,7 @@ def test_a_process_that_reads_opens_what_it_was_told_of_and_nothing_else(tmp_pat
     assert (found["python reads"], found["inside"], found["new"]) == ("fine", "done", "EPERM")
     assert {found[name] for name in ("outside", "parent", "own")} == {"EACCES"}
     hooked = {str(words) for name, words in found.items() if name.startswith("hook: ")}
-    assert hooked == {"a sandbox does not allow to open this file", "a sandbox does not allow os.exec"}
+    assert hooked == {"a sandbox does not allow opening this file", "a sandbox does not allow os.exec"}
     if when == "learns":
         assert (found["first"], found["other"], found["again"]) == (True, False, True)
 

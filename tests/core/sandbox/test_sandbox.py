@@ -118,7 +118,7 @@ def test_an_error_of_ours_arrives_as_itself(sandbox):
     with pytest.raises(RequestError) as raised:
         sandbox.call(hostile.fail, ours=True)
 
-    assert raised.value.to_json() == RequestError("no such field", "Give one.", field="a", line=3).to_json()
+    assert raised.value.to_json() == RequestError("this field", "Give one.", field="a", line=3).to_json()
 
 
 def test_a_fault_of_a_job_is_told_as_one(sandbox):

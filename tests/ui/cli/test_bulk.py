@@ -446,4 +446,4 @@ def test_lines_with_and_without_parsers_get_what_they_ask_for():
     documents = [json.loads(line) for line in output.splitlines()]
     assert [document["id"] for document in documents] == list(range(len(wanted)))
     assert documents[-2]["calls"][0]["arguments_json"] == {"n": MANY - 1}
-    assert "no server is named" in documents[-1]["error"]["message"]  # said by what may ask servers
+    assert "no endpoint was given" in documents[-1]["error"]["message"]  # said by what may ask servers

@@ -56,9 +56,7 @@ def test_nothing_to_check_is_one_clear_line():
     done = check()
 
     assert done.returncode == 2
-    assert done.stderr == (
-        "RequestError: there is nothing to check. Name a model or a template, or give --chat-template.\n"
-    )
+    assert done.stderr == ("RequestError: There is nothing to check. Give a model or a template, or --chat-template.\n")
 
 
 def test_a_template_that_is_not_there_is_an_error_object(tmp_path):
@@ -74,7 +72,7 @@ def test_a_release_that_is_not_here_is_said(template):
     done = check(template(HERMES), "--release", "0.1.99", "--tool-parser", "hermes")
 
     assert done.returncode == 2
-    assert "vLLM 0.1.99 is neither installed nor among the releases fetched before." in done.stderr
+    assert "vLLM 0.1.99 is neither installed nor among the releases already downloaded." in done.stderr
 
 
 @pytest.mark.vllm

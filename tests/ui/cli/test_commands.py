@@ -192,4 +192,4 @@ def test_releases_without_a_parser_are_one_clear_line():
     done = run("parse", "-", "--releases", "0.32.0", text=CALL)
 
     assert done.returncode == 2
-    assert "--releases needs to know which parser" in done.stderr
+    assert "--releases needs a parser." in done.stderr

@@ -57,8 +57,8 @@ def test_a_gateway_that_repeats_a_header_in_its_error_does_not_bring_it_into_the
 BAD = {
     "no colon": ([VALUE], "no colon after it"),
     "no name": ([f": {VALUE}"], "has no name"),
-    "a name that is none": ([f"x key: {VALUE}"], "no header's name"),
-    "the host": ([f"Host: {VALUE}"], "`Host` belongs to the exchange"),
+    "a name that is none": ([f"x key: {VALUE}"], "is not allowed in a header name"),
+    "the host": ([f"Host: {VALUE}"], "`Host` is part of the HTTP exchange"),
     "a second line": ([f"X-Key: a\r\nHost: {VALUE}"], "value of the extra header `X-Key`"),
     "a second line in JSON": ([f'{{"X-Key": "a\\nX-Other: {VALUE}"}}'], "value of the extra header `X-Key`"),
     "twice": ([f"X-Key: {VALUE}", f"x-key: {VALUE}2"], "`x-key` twice"),
@@ -133,9 +133,9 @@ def test_a_page_for_strangers_trusts_public_certificates_alone(tmp_path):
     self_signed_context(tmp_path)
     guard = guard_of(["https://models.example/v1"])
 
-    with pytest.raises(BackendError, match="public certificates alone"):
+    with pytest.raises(BackendError, match="public certificates only"):
         ServerClient("https://models.example/v1", guard=guard, ca_file=tmp_path / "cert.pem")
-    with pytest.raises(BackendError, match="public certificates alone"):
+    with pytest.raises(BackendError, match="public certificates only"):
         ServerClient("https://models.example/v1", guard=guard, ca_text=(tmp_path / "cert.pem").read_text())
 
 

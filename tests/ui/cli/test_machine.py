@@ -103,7 +103,7 @@ def test_a_page_on_a_taken_port_says_so_before_anything_is_imported() -> None:
         done = run("--no-lab", "--port", str(other.getsockname()[1]))
 
     assert done.returncode == 2
-    assert done.stderr.startswith("MachineError: Another program listens on 127.0.0.1:")
+    assert done.stderr.startswith("MachineError: Another program is already listening on 127.0.0.1:")
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -136,7 +136,7 @@ def test_a_limit_that_can_be_raised_is_raised() -> None:
 def test_a_verification_on_a_full_disk_ends_as_not_run_and_goes_on_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The journal may have so many pages; what was answered before is not asked again."""
+    "The journal may have so many pages; what was answered earlier is not asked again."
     before = Journal.__init__
 
     def small(self: Journal, path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_verification_on_a_full_disk_ends_as_not_run_and_goes_on_later(
     assert status == 2
     assert "MachineError: The disk is full." in said
     assert "Traceback" not in said
-    assert "the same command goes on from there" in said
+    assert "the same command continues from there" in said
     assert again in (0, 1)
     assert len(verification.rows) == 40
     assert 0 < kept < 40

@@ -43,7 +43,7 @@ def test_probing_in_words_beside_a_render():
 
     assert done.returncode == 0, done.stderr
     assert "what the template supports (26 probes)" in done.stdout
-    assert "changed    Tool calls in the history: The call's id is printed in place of its name" in done.stdout
+    assert "changed    Tool calls in the history: The call's id is printed instead of its name" in done.stdout
 
 
 def test_a_request_given_with_probe_keeps_its_render(tmp_path):

@@ -24,7 +24,7 @@ def test_once_asks_the_model_for_the_request_alone(tmp_path, capsys, options, mo
     assert [sent.get("stream") is True for sent in asked] == [False, *[True] * more]
     assert document["chat"]["message"]["content"] == "It is warm."
     assert (document["chat_stream"] is None) is (not more)
-    assert "cannot be said" in document["verdict"]["sentence"]
+    assert "is unknown" in document["verdict"]["sentence"]
 
 
 def test_once_with_a_stream_asks_for_the_stream_alone(tmp_path, capsys):

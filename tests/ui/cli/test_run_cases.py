@@ -83,7 +83,7 @@ async def test_the_exit_status_tells_of_errors(tmp_path, name, status):
 
 
 async def test_a_run_needs_a_place(cases):
-    with pytest.raises(RequestError, match="at least one"):
+    with pytest.raises(RequestError, match="At least one"):
         await run_cases(cases, Runner("healthy-call"), jobs=0)
 
 

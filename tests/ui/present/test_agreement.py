@@ -112,7 +112,7 @@ def _assert_badge_says_no_more(trace: Trace, strip: dict[str, Any], view: dict[s
     assert trace.parse is not None
     assert trace.verdict is not None
     sentence, outcomes = trace.verdict.sentence, {match.outcome for match in trace.parse.ledger.matches}
-    if "cannot be said" in sentence and trace.verdict.stage is None:
+    if "is unknown" in sentence and trace.verdict.stage is None:
         assert strip["badge"] == "? UNKNOWN"
     if trace.parse.ledger.comparability is None or trace.parse.ledger.comparability.certainty is None:
         assert outcomes <= {CallOutcome.UNKNOWN}

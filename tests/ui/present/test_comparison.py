@@ -76,8 +76,8 @@ def test_white_space_alone_is_said_to_be_that():
 
     part = parts(drawn(left, right))["Message"]
 
-    assert part["changes"][0]["word"] == "white space"
-    assert "1 of them in white space alone" in part["sentence"]
+    assert part["changes"][0]["word"] == "whitespace"
+    assert "1 of them only in whitespace" in part["sentence"]
 
 
 def test_very_many_changes_are_cut_with_the_number_told():

@@ -46,7 +46,7 @@ def test_altered_arguments_show_both_sides_and_where():
 def test_white_space_alone_is_soft():
     (found,) = differences_of(message('{"city":"Paris"}'))
 
-    assert (found["state"], found["word"]) == ("soft", "white space differs, nothing else")
+    assert (found["state"], found["word"]) == ("soft", "only whitespace differs")
     assert found["written"] == [['{"city":', ""], [" ", "soft"], ['"Paris"}', ""]]
 
 

@@ -97,7 +97,7 @@ def test_a_request_that_does_not_render_names_the_template_line(setup):
     shown = header(switches_payload(try_switches(BODY, failing), ""))
 
     assert shown["failure"]["template_line"] == 2
-    assert shown["sentence"].startswith("As pasted the request gives no prompt.")
+    assert shown["sentence"].startswith("As pasted, the request gives no prompt.")
 
 
 def test_switches_not_tried_are_named_only_at_the_end(setup):
@@ -167,7 +167,7 @@ def test_two_setups_are_the_same_or_differ_by_tokens(setup):
     same = header(setups_payload(compare_setups(BODY, setup, setup), "", ""))
     differs = header(setups_payload(compare_setups(BODY, setup, other), "", "the second"))
 
-    assert (same["sentence"], same["difference"]) == ("Both give the very same prompt.", None)
+    assert (same["sentence"], same["difference"]) == ("Both give the same prompt.", None)
     assert differs["sentence"] == "The prompts differ: −1 +1 tokens, from token 0 on."
 
 
@@ -180,14 +180,14 @@ def test_an_edited_template_counts_its_lines(setup):
 
     notes = header(edited_payload(prompt, own, "Here."))["notes"]
 
-    assert "Edited: 1 line unlike the model's own." in notes
+    assert "Edited: 1 line differ from the model's own." in notes
     assert "Here." in notes
 
 
 def test_lines_in_another_order_are_an_edit(setup):
     prompt = render_local(BODY, template="b\na", renderer=run_job)
 
-    assert "Edited: the model's own lines in another order." in header(edited_payload(prompt, "a\nb", ""))["notes"]
+    assert "Edited: the model's own lines in a different order." in header(edited_payload(prompt, "a\nb", ""))["notes"]
 
 
 def test_without_a_tokenizer_the_text_itself_is_shown(setup):

@@ -26,5 +26,5 @@ def test_a_public_page_offers_no_server_and_a_bare_body_has_none():
     curl = f"curl {URL}/chat/completions -d '{{{BODY}}}'"
 
     assert not any("server" in item for item in items_of(curl, is_public=True))
-    assert "sends nothing there" in str(items_of(curl, is_public=True))
+    assert "does not send requests there" in str(items_of(curl, is_public=True))
     assert not any("server" in item for item in items_of(f"{{{BODY}}}"))

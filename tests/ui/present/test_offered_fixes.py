@@ -74,7 +74,7 @@ def test_a_trial_says_what_is_gone_and_what_has_come():
         return unpack_payload(tried_payload("PD401", first, Experiment(Plan("x"), [trace], [0]), worked=worked))[0]
 
     assert told(healthy, worked=True)["sentence"].endswith(
-        "PD401 is gone and no new error has come; 1 of 1 call came back."
+        "PD401 is gone and there is no new error; 1 of 1 call returned."
     )
     assert "PD401 is still there; 0 of 1 call" in told(first, worked=False)["sentence"]
-    assert "this error has come: PD301" in told(other, worked=False)["sentence"]
+    assert "there is a new error: PD301" in told(other, worked=False)["sentence"]

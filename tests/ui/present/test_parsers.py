@@ -58,7 +58,8 @@ def test_the_matrix_names_who_reads_the_output_and_whether_the_server_does(trace
     shown = header(matrix_payload(trace, outcomes))
 
     assert shown["sentence"] == (
-        "1 of 2 parsers reads the call: `other`. 1 more could not run. This server's own, `kimi_k2`, is not among them."
+        "1 of 2 parsers reads the call: `other`. 1 more could not be run. This server's own, "
+        "`kimi_k2`, is not among them."
     )
     assert [row["name"] for row in shown["rows"]] == ["vllm:kimi_k2", "vllm:other", "vllm:failing"]
     assert [row["state"] for row in shown["rows"]] == ["wrong", "right", "error"]
@@ -123,7 +124,7 @@ def test_the_smallest_split_leads_to_its_token(trace, right):
 
     shown = header(splits_payload(trace, "vllm:kimi_k2", outcome))
 
-    assert shown["sentence"].startswith("`vllm:kimi_k2` streams to another message in 1 of 3 chunkings")
+    assert shown["sentence"].startswith("`vllm:kimi_k2` streams a different message in 1 of 3 chunkings")
     assert shown["split"]["parts_at"] == 1
     assert shown["split"]["jump"] == jump_of(trace, Span(5, len(raw)))
     assert shown["split"]["before"] is not None
@@ -138,7 +139,7 @@ def test_a_split_whose_deltas_do_not_spell_the_output_leads_nowhere(trace, right
 def test_streams_that_agree_have_no_split(trace, right):
     shown = header(splits_payload(trace, "vllm:x", replace(right, splits_tried=32)))
 
-    assert shown["sentence"] == "`vllm:x` streams to the same message in every one of 32 chunkings."
+    assert shown["sentence"] == "`vllm:x` streams the same message in all 32 chunkings."
     assert "split" not in shown
 
 
@@ -169,13 +170,13 @@ def test_the_release_in_which_a_call_vanishes_is_named(trace, right):
     assert shown["sentence"] == "`get_weather` vanishes in 0.17.0 (0.11.0 still took it)."
     assert shown["calls"][0]["taken"] == [True, None, False]
     assert [row["word"] for row in shown["rows"]][1] == "not asked"
-    assert "says that it found calls, and gives none" in shown["rows"][2]["note"]
+    assert "reports calls, but returns none" in shown["rows"][2]["note"]
 
 
 def test_releases_that_agree_say_so(trace, right):
     table = ReleaseTable("vllm:x", (ReleaseRow("0.11.0", VllmOutcome(None, "x", ())),), ())
 
-    assert header(releases_payload(trace, table, total=1))["sentence"].startswith("No release takes a call here")
+    assert header(releases_payload(trace, table, total=1))["sentence"].startswith("No release reads a call here")
     assert header(releases_payload(trace, table, total=2, is_running=True))["state"] == "running"
 
 
@@ -184,7 +185,7 @@ def test_releases_that_agree_say_so(trace, right):
 
 def test_an_output_that_would_have_been_steered_is_never_called_broken(trace):
     verdict = GrammarVerdict(
-        GrammarStatus.STEERED, "It would have been steered.", "kimi_k2", "kimi", "auto+strict", "tokens",
+        GrammarStatus.STEERED, "It would have been changed.", "kimi_k2", "kimi", "auto+strict", "tokens",
         has_call=True,
         interventions=(
             Intervention(
@@ -192,13 +193,13 @@ def test_an_output_that_would_have_been_steered_is_never_called_broken(trace):
                 sentence=HOSTILE[0], rule=SchemaRule("f", "tools[0].function.parameters.type", "", {"type": "object"}),
             ),
         ),
-        then="All that follows would have been let through.",
+        then="Everything that follows would have been accepted.",
         second_opinion=SecondOpinion("f", (), is_json=True, llguidance="steps in", llguidance_offset=14),
     )  # fmt: skip
 
     shown = header(constrained_payload(trace, verdict))
 
-    assert shown["word"] == "would have been steered"
+    assert shown["word"] == "would have been changed"
     assert "broken" not in str(shown).lower()
     item = shown["interventions"][0]
     assert (item["place"], item["cause"], item["allowed"]) == ("token 2 · character 12", "tool name", ["functions."])

@@ -34,7 +34,7 @@ from prompt_debugger.ui.present.token_roles import role_of
         ("<end_of_turn>", "ends a turn"),
         ("[INST]", "opens a turn"),
         ("[/INST]", "ends a turn"),
-        ("<|reserved_special_token_7|>", "kept free by the vocabulary"),
+        ("<|reserved_special_token_7|>", "reserved by the vocabulary"),
         ("<|zorp|>", ""),
     ],
 )

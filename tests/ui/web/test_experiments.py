@@ -136,7 +136,7 @@ async def test_a_tie_is_said():
     tied, _ = await count(tool, f"{size(tool, request) + 1:,}", request)
 
     assert tied["tone"] == "tie"
-    assert "cannot tell them apart" in tied["sentence"]
+    assert "cannot distinguish them" in tied["sentence"]
     assert sum(one["off_by"] == 0 for one in tied["explanations"]) > 1
 
 

@@ -118,9 +118,9 @@ async def test_before_a_run_there_is_nothing_to_try_or_to_copy():
     fixes = page()
 
     [tried] = await collect(fixes.try_fix(Ran(None, NOWHERE, "a"), "PD104"))
-    assert "nothing has been run" in tried["sentence"]
-    assert "nothing has been run" in read(fixes.copy(None, "curl PD104"))[0]["sentence"]
-    assert "no such fix" in read(fixes.apply(recorded("healthy-call"), "PD104"))[0]["sentence"]
+    assert "Nothing has been run" in tried["sentence"]
+    assert "Nothing has been run" in read(fixes.copy(None, "curl PD104"))[0]["sentence"]
+    assert "does not have this fix" in read(fixes.apply(recorded("healthy-call"), "PD104"))[0]["sentence"]
 
 
 def test_the_changed_request_is_applied_and_copied():
@@ -250,11 +250,11 @@ def test_a_request_is_asked_again_with_log_probabilities():
 @pytest.mark.parametrize(
     ("order", "words"),
     [
-        ("not json", "nothing was chosen"),
+        ("not json", "No change was chosen"),
         ('{"chosen": ["fix 0"], "samples": 0, "budget": 3}', "samples goes from 1 to 20"),
         ('{"chosen": ["fix 0"], "samples": 1, "budget": 9}', "runs goes from 1 to 8"),
-        ('{"stop_token_ids": "x", "samples": 1, "budget": 3}', "'x' names no token ids"),
-        ('{"chosen": [["fix 0"]], "samples": true, "budget": 1}', "nothing was chosen"),
+        ('{"stop_token_ids": "x", "samples": 1, "budget": 3}', "'x' is not a list of token ids."),
+        ('{"chosen": [["fix 0"]], "samples": true, "budget": 1}', "No change was chosen"),
     ],
 )
 async def test_an_order_that_asks_for_nothing_or_too_much_is_refused(server_url, lab_model_dir, order, words):

@@ -49,7 +49,7 @@ async def test_a_request_that_cannot_be_read_names_the_place(handlers):
 async def test_nothing_to_run_against_is_one_clear_message(handlers):
     steps = await run(handlers, '{"messages": [{"role": "user", "content": "x"}]}')
 
-    assert "no server to run against" in strip(steps)["sentence"]
+    assert "No server to run against." in strip(steps)["sentence"]
     assert (strip(steps)["badge"], strip(steps)["tone"]) == ("NO SERVER", "neutral")
 
 
@@ -152,7 +152,8 @@ def test_a_target_is_described_before_it_answers():
 
 
 @pytest.mark.parametrize(
-    ("public", "said"), [(True, "this public page sends nothing there"), (False, "Run goes there")]
+    ("public", "said"),
+    [(True, "does not send requests there"), (False, "Run sends the request there")],
 )
 def test_the_server_of_a_pasted_command_is_named_but_never_called(public, said):
     handlers = Handlers(PageSettings(lab=False, public=public), PageLabs(LabPool(), enabled=False))

@@ -34,7 +34,7 @@ def test_every_worked_case_is_within_the_limits(example):
 
 def test_a_text_may_be_as_long_as_is_said_and_no_longer():
     check_length("x" * 200_000, PUBLIC_LIMITS)
-    with pytest.raises(LimitError, match="200,001 characters; this public page reads 200,000"):
+    with pytest.raises(LimitError, match="200,001 characters; this public page reads up to 200,000"):
         check_length("x" * 200_001, PUBLIC_LIMITS)
 
 

@@ -120,7 +120,7 @@ async def test_the_first_illegal_token_at_the_level_that_is_chosen(tools, trace)
     unknown = (await headers_of(tools.constrained(asked, "", "as strict as can be")))[-1]
 
     assert free["status"] == "off"
-    assert (held["status"], held["word"]) == ("steered", "would have been steered")
+    assert (held["status"], held["word"]) == ("steered", "would have been changed")
     assert held["interventions"][0]["allowed"][0].startswith("functions.get_weather")
     assert unknown["state"] == "error"
     assert "no enforcement level" in unknown["sentence"]
@@ -139,7 +139,7 @@ async def test_a_public_page_fetches_no_release(engine, trace):
 async def test_too_few_or_too_many_releases_are_refused(tools, trace, versions):
     told = (await headers_of(tools.releases(trace, "", "kimi_k2", versions)))[-1]
 
-    assert told["sentence"].startswith(f"{len(versions.replace(',', ' ').split())} releases are named")
+    assert told["sentence"].startswith(f"{len(versions.replace(',', ' ').split())} releases are given")
 
 
 @pytest.mark.vllm

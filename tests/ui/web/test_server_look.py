@@ -54,7 +54,7 @@ async def test_a_model_that_is_not_served_is_said():
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "said"), [("", "boots the lab"), ("http://127.0.0.1:9/v1", "✕"), ("localhost", "✕")]
+    ("endpoint", "said"), [("", "starts the lab"), ("http://127.0.0.1:9/v1", "✕"), ("localhost", "✕")]
 )
 async def test_where_nothing_answers_that_is_said(endpoint, said):
     assert said in await look(endpoint)
@@ -84,5 +84,5 @@ async def test_where_a_key_is_wanted_the_field_for_it_is_named():
 
     assert text.startswith("✕")
     assert "401" in text
-    assert "Give it under Target, in the field Key" in text
+    assert "Enter it under Target, in the field Key" in text
     assert "--api-key-env" not in text

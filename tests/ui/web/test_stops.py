@@ -66,7 +66,7 @@ async def test_a_stopped_run_says_so_and_keeps_what_had_come(handlers):
 
     [last] = rest
     assert shown(last, "verdict")["state"] == "stopped"
-    assert shown(last, "verdict")["sentence"] == "Stopped before the end. What had come is below."
+    assert shown(last, "verdict")["sentence"] == "Stopped before the end. What arrived before is below."
     assert WORDS in json.dumps(shown(last, "completion"))
     assert shown(last, "completion")["stream"]["streaming"] is False
     assert last.trace is not None, "what had come can be shared"
@@ -92,7 +92,7 @@ async def test_a_run_that_is_stopped_before_it_begins_asks_nobody(handlers):
         handlers.stops.stop("me")
         strips = [shown(update, "verdict") async for update in start(handlers, server)]
 
-    assert [strip["sentence"] for strip in strips] == ["Stopped before the end. Nothing had come yet."]
+    assert [strip["sentence"] for strip in strips] == ["Stopped before the end. Nothing had arrived yet."]
     assert server.received == []
 
 

@@ -126,7 +126,7 @@ def test_who_reaches_the_page_over_the_network_names_no_variable_of_the_operator
     monkeypatch.setenv("MY_SERVER_KEY", "from-environment")
     settings = PageSettings(host=host)
 
-    with pytest.raises(RequestError, match="only its own machine can reach"):
+    with pytest.raises(RequestError, match="is limited to its own machine"):
         choose(labs, settings, endpoint=OWN, key="$MY_SERVER_KEY")
     assert choose(labs, settings, endpoint=OWN, key="typed").api_key == "typed"
 
@@ -310,7 +310,7 @@ def test_a_key_with_a_colon_is_a_key(labs, key):
 
 @pytest.mark.parametrize("typed", ['{"x-key": ["pk-0123"]}', '{"x-key": pk-0123'])
 def test_headers_that_cannot_be_read_are_refused_without_their_values(labs, typed):
-    with pytest.raises(RequestError, match="not a JSON object of texts") as refused:
+    with pytest.raises(RequestError, match="not a JSON object of strings") as refused:
         choose(labs, endpoint="https://gateway.example/v1", key=typed)
 
     assert "pk-0123" not in str(refused.value) + (refused.value.hint or "")

@@ -91,7 +91,7 @@ def test_kwargs_that_are_no_object_are_one_message(lab, kwargs):
     ("template", "words", "place"),
     [
         ("ok\n  {% if %}", "not valid Jinja", (2, 9)),
-        ("a\n{{ messages[0].content.nope.deeper }}", "not there", (2, 1)),
+        ("a\n{{ messages[0].content.nope.deeper }}", "not defined", (2, 1)),
         ("\n\n {{ raise_exception('my own words') }}", "my own words", (3, 5)),
         ("{% for m in messages %}{{ m.content }}", "not valid Jinja", (1, None)),
     ],
@@ -145,7 +145,7 @@ def test_what_the_editor_strips_is_put_back(lab, own):
     edited, _ = draw(lab, template=own.strip() + "{# mine #}", own=own)
 
     assert "This is the model's own template." in status["notes"]
-    assert "Edited: 1 line unlike the model's own." in edited["notes"]
+    assert "Edited: 1 line differ from the model's own." in edited["notes"]
 
 
 def test_edges_of_a_template():

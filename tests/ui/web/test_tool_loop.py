@@ -95,13 +95,13 @@ async def test_before_a_run_there_is_nothing_to_answer():
 @pytest.mark.parametrize(
     ("name", "asked", "words"),
     [
-        ("healthy-call", order(), "No answer is there for get_weather."),
-        ("healthy-call", order(answers=["  "], stub='{"search": 1}'), "No answer is there for get_weather."),
-        ("healthy-call", order(answers=["20"], stub="{"), "The tools' answers are no JSON"),
-        ("healthy-call", order(answers=["20"], turns=0), "The number of turns goes from 1 to"),
-        ("healthy-call", order(answers=["20"], turns=True), "The number of turns goes from 1 to"),
-        ("healthy-call", "no order", "The number of turns goes from 1 to"),
-        ("dropped-call", order(), "The last answer holds no call."),
+        ("healthy-call", order(), "There is no answer for get_weather."),
+        ("healthy-call", order(answers=["  "], stub='{"search": 1}'), "There is no answer for get_weather."),
+        ("healthy-call", order(answers=["20"], stub="{"), "The tools' answers are not valid JSON"),
+        ("healthy-call", order(answers=["20"], turns=0), "The number of turns must be from 1 to"),
+        ("healthy-call", order(answers=["20"], turns=True), "The number of turns must be from 1 to"),
+        ("healthy-call", "no order", "The number of turns must be from 1 to"),
+        ("dropped-call", order(), "The last answer contains no call."),
         ("healthy-call", order(answers=["20"]), "There is no server"),
     ],
 )
@@ -127,7 +127,7 @@ async def test_a_round_trip_that_changes_tokens_is_shown_at_its_first_token_with
     assert seam["before"]["where"] == "output"
     assert seam["after"]["field"].endswith("function.arguments")
     assert seam["lost"] == seam["known"] - seam["kept"] > 0
-    assert f"{seam['lost']} computed tokens of earlier turns could not be used again." in header["source"]
+    assert f"{seam['lost']} computed tokens of earlier turns could not be reused." in header["source"]
     assert header["turns"][1]["said"] == [{"who": "get_weather", "text": "20 °C"}]
 
 

@@ -32,7 +32,7 @@ async def test_one_verification_has_rates_causes_tools_and_rows_by_cause(made):
     told, _ = await shown(made[0])
 
     [side] = told["sides"]
-    assert told["sentence"] == "16.7% of 12 answers are at fault. 2 of 10 calls written were dropped."
+    assert told["sentence"] == "16.7% of 12 answers have a fault. 2 of 10 calls written were dropped."
     assert [side["rates"][0][name] for name in ("label", "value", "note")] == ["calls dropped", 0.2, "of 10"]
     assert side["rates"][0]["low"] < 0.2 < side["rates"][0]["high"]
     assert ["PD401 dropped-call", "2 of 12"] in [[bar["label"], bar["note"]] for bar in side["causes"]]

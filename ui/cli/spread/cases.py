@@ -76,7 +76,7 @@ def pieces_of(name: str, processors: int) -> Iterator[Piece]:
             file.seek(0)
             yield from _cut(iter(lambda: file.read(_READ_BYTES), b""), wanted)
     except (OSError, ValueError, ImportError) as error:
-        raise RequestError(f"cannot read {name!r}: {error}", field="--cases") from None
+        raise RequestError(f"Cannot read {name!r}: {error}", field="--cases") from None
 
 
 def _cut(blocks: Iterator[bytes], wanted: int) -> Iterator[Piece]:
@@ -107,7 +107,7 @@ def _answered_rows(name: str, opening: tuple[OpenAnswer, OpenAnswer | None], pro
         try:
             source = ray.data.read_parquet(_place(name))
         except (OSError, ValueError) as error:
-            raise RequestError(f"cannot read {name!r}: {error}", field="--cases") from None
+            raise RequestError(f"Cannot read {name!r}: {error}", field="--cases") from None
         size = _PARQUET_ROWS
     else:
         pieces = list(pieces_of(name, processors))

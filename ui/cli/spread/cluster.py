@@ -31,7 +31,7 @@ def joined(address: str) -> Iterator[int]:
         import ray
     except ImportError:
         raise RequestError(
-            "`--ray` needs Ray, which is not installed", "pip install 'prompt-debugger[ray]'", field="--ray"
+            "`--ray` needs Ray, which is not installed.", "pip install 'prompt-debugger[ray]'", field="--ray"
         ) from None
     paths = os.pathsep.join(path for path in (_HOME, os.environ.get("PYTHONPATH")) if path)
     with redirect_stdout(sys.stderr):  # where Ray, too, says what it has to say, at its end most of it
@@ -44,7 +44,7 @@ def joined(address: str) -> Iterator[int]:
             )
         except (ConnectionError, ValueError, RuntimeError, OSError) as error:
             raise RequestError(
-                f"cannot join a Ray cluster at {address!r}: {error}",
+                f"Cannot join a Ray cluster at {address!r}: {error}",
                 "Start one with `ray start --head`.",
                 field="--ray",
             ) from None

@@ -46,11 +46,11 @@ def verify_on_ray(
         RequestError: The options do not go together, or the cluster cannot be joined.
     """
     if any(target.base_url is None for target in plan.targets):
-        raise RequestError("--ray needs an --endpoint that every machine reaches", field="--ray")
+        raise RequestError("--ray needs an --endpoint that every machine can reach.", field="--ray")
     if any(target.extra_headers for target in plan.targets):
         raise RequestError(
-            "--extra-headers do not travel to a cluster: each may be a key",
-            "Run without --ray (there are --shard and `verify merge`), or put a gateway that adds them before it.",
+            "--extra-headers are not sent to a cluster: they may contain keys.",
+            "Run without --ray (there are --shard and `verify merge`), or use a gateway that adds them.",
             field="--extra-headers",
         )
     if any(target.ca_file for target in plan.targets):
@@ -60,7 +60,7 @@ def verify_on_ray(
             field="--ca-file",
         )
     if options.shard != "1/1":
-        raise RequestError("--ray makes shards of its own", "Leave --shard out.", field="--shard")
+        raise RequestError("--ray creates its own shards.", "Leave --shard out.", field="--shard")
     began = time.monotonic()
     with joined(options.ray) as processors:
         paths = journal_paths(plan.journal, processors)

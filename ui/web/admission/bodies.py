@@ -77,7 +77,7 @@ class BodyMemory:
                 finally:
                     self._readers.remove(reader)
         except TimeoutError:
-            raise PayloadError("The request did not come to its end in time.", 408) from None
+            raise PayloadError("The request did not arrive completely in time.", 408) from None
 
     def _count(self, reader: _Reader, size: int) -> None:
         reader.size += size
@@ -105,7 +105,7 @@ class BodyMemory:
 
 def too_long(max_bytes: int) -> str:
     """Return the words for a body that is too long."""
-    return f"What was sent is longer than the {max_bytes:,} bytes that this page takes: shorten the text."
+    return f"The message is longer than the {max_bytes:,} bytes that this page accepts: shorten the text."
 
 
 def _is_ending(reader: _Reader) -> bool:

@@ -91,12 +91,12 @@ class Counts:
         of_page = sum(one.page == use.page for one in same)
         if of_page >= share.per_page:
             raise PayloadError(
-                f"This page has {share.per_page} {use.kind} going on: wait for an end, or stop one.", 429
+                f"This page has {share.per_page} {use.kind} in progress: wait for one to end, or stop one.", 429
             )
         own = sum(one.visitor == use.visitor for one in same)
         n_all, total = len(same), share.total
         if not (leaves_enough(own, n_all, total) and leaves_neighbours(of_page, own, n_all, total)):
-            raise PayloadError(f"{_whose(own)} {use.kind} in line, {len(same)} of all visitors. {_LATER}", 429)
+            raise PayloadError(f"{_whose(own)} {use.kind} in the queue, {len(same)} of all visitors. {_LATER}", 429)
         self._check_bytes(use, in_use)
         self._starts.count((use.kind, "page", use.page), share.page_minute, f"{use.kind} of this page")
         name = (use.kind, "visitor", use.visitor)
@@ -109,7 +109,7 @@ class Counts:
         is_small = use.size_bytes <= _SMALL_BYTES and of_all + use.size_bytes <= total  # their number is limited
         if not is_small and not leaves_enough(own, of_all, total, use.size_bytes):
             raise PayloadError(
-                f"What waits in line is {of_all / 1e6:,.0f} MB long, {own / 1e6:,.0f} MB of it yours. {_LATER}", 429
+                f"The queue holds {of_all / 1000000.0:,.0f} MB, {own / 1000000.0:,.0f} MB of it yours. {_LATER}", 429
             )
 
     def check_new_page(self, visitor: str) -> None:
@@ -169,7 +169,7 @@ class _Starts:
         began.forget(now - _MINUTE_S)
         if len(began.times) >= most and not began.had_less_than_others(page, most):
             wait_s = max(1, round(began.times[0][0] + _MINUTE_S - now))
-            raise PayloadError(f"{most} {words} were started within a minute: go on in {wait_s} s.", 429)
+            raise PayloadError(f"{most} {words} were started within a minute: continue in {wait_s} s.", 429)
         began.times.append((now, page))
         began.by_page[page] += 1
         while len(self._began) > _MAX_NAMES:

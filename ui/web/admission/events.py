@@ -197,14 +197,14 @@ class EventGuard:
                 raise PayloadError("A page listens for one session.")
             page = read_name(asked["session_hash"])
             if not self.sessions.is_known(page):
-                raise PayloadError("Nothing goes on for that session.", 404)
+                raise PayloadError("Nothing is in progress for that session.", 404)
         else:
             page = read_name(scope["path"].removeprefix(_HEARTBEAT))
         if not self.sessions.is_known(page):
             self._counts.check_new_page(visitor)
         self.sessions.use(page, visitor)
         if self.sessions.streams_of(page) >= self._limits.streams_per_page:
-            raise PayloadError("This page listens already.", 429)
+            raise PayloadError("This page is listening already.", 429)
         if self.sessions.streams_of_visitor(visitor) >= self._limits.streams_per_visitor:
             raise PayloadError("Too many pages of your address are open: close some.", 429)
         self.sessions.listen(page, +1)

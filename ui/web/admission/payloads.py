@@ -154,7 +154,7 @@ def judge_event(raw: bytes, table: EventTable, *, is_queued: bool) -> JudgedEven
     body = read_object(raw)
     _check_keys(body, EVENT_KEYS)
     if any(body.get(name) for name in _ALWAYS_EMPTY):
-        raise PayloadError("The page does not send that.")
+        raise PayloadError("The page does not send this.")
     session = read_name(body.get("session_hash"))
     rule = _rule(table, body.get("fn_index"), is_queued=is_queued)
     values = body.get("data")
@@ -217,9 +217,9 @@ def read_object(raw: bytes) -> JSONObject:
     try:
         value: JSON = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise PayloadError("What was sent is no JSON.") from None
+        raise PayloadError("The message is not JSON.") from None
     if not isinstance(value, dict):
-        raise PayloadError("What was sent is no JSON object.")
+        raise PayloadError("The message is not a JSON object.")
     return value
 
 
@@ -243,10 +243,10 @@ def _check_build(raw: bytes) -> None:
         plain, strings = plain + start - at, strings + 1
         found = _STRING.match(raw, start)
         if found is None or plain > MAX_PLAIN_BYTES or strings > MAX_STRINGS:
-            raise PayloadError("What was sent is no JSON of this page.")
+            raise PayloadError("The message is not JSON of this page.")
         at = found.end()
     if plain + len(raw) - at > MAX_PLAIN_BYTES:
-        raise PayloadError("What was sent is no JSON of this page.")
+        raise PayloadError("The message is not JSON of this page.")
 
 
 def _targets(event: Mapping[str, Any]) -> list[tuple[int, str]]:
@@ -277,7 +277,7 @@ def _is_index(value: object) -> bool:
 
 def _check_keys(body: JSONObject, known: tuple[str, ...]) -> None:
     if any(key not in known for key in body):
-        raise PayloadError("The page does not send that.")
+        raise PayloadError("The page does not send this.")
 
 
 def _trigger(value: JSON, table: EventTable) -> JSON:
@@ -306,9 +306,9 @@ def _value(value: JSON, field: Field, session: str, table: EventTable) -> JSON:
 
 def _text(value: JSON, most: int | None) -> str:
     if not isinstance(value, str):
-        raise PayloadError("A text is expected.")
+        raise PayloadError("Expected a string.")
     if most is not None and len(value) > most:
-        raise PayloadError(f"A field holds {len(value):,} characters, this page takes {most:,}: shorten it.")
+        raise PayloadError(f"A field has {len(value):,} characters, but this page accepts {most:,}: shorten it.")
     return value
 
 
@@ -318,7 +318,7 @@ def _choice(value: JSON, field: Field, session: str, table: EventTable) -> JSON:
     text = _text(value, MAX_CHOICE_CHARS)
     choices = field.choices if field.choices != frozenset() else table.choices_of(session, field.component)
     if choices is not None and text not in choices:
-        raise PayloadError("A choice is none of those that the page offers: load the page again.")
+        raise PayloadError("Unknown choice: load the page again.")
     return text
 
 
@@ -326,7 +326,7 @@ def _number(value: JSON, field: Field) -> JSON:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise PayloadError("A number is expected.")
+        raise PayloadError("Expected a number.")
     low = -MAX_NUMBER if field.least is None else field.least
     high = MAX_NUMBER if field.most is None else field.most
     if not math.isfinite(value) or not low <= value <= high:
@@ -341,7 +341,7 @@ def _plain(value: JSON) -> JSON:
         return _text(value, MAX_CHOICE_CHARS)
     if isinstance(value, int | float):
         return _number(value, Field(0, "number"))
-    raise PayloadError("A plain value is expected.")
+    raise PayloadError("Expected a plain value.")
 
 
 def _event_data(value: JSON, rule: EventRule) -> JSON:
@@ -349,11 +349,11 @@ def _event_data(value: JSON, rule: EventRule) -> JSON:
     if not rule.takes_event:
         return None
     if not isinstance(value, dict):
-        raise PayloadError("This event tells what was clicked.")
+        raise PayloadError("This event must contain what was clicked.")
     if rule.takes_file:
         return _packed_file(value)
     if not {"index", "value"} <= set(value):
-        raise PayloadError("This event tells what was clicked.")
+        raise PayloadError("This event must contain what was clicked.")
     return _walked(value, MAX_EVENT_DEPTH, [MAX_EVENT_PARTS])
 
 
@@ -377,10 +377,10 @@ def _packed_file(value: JSONObject) -> JSONObject:
 def _walked(value: JSON, depth: int, left: list[int]) -> JSON:
     left[0] -= 1
     if depth == 0 or left[0] < 0:
-        raise PayloadError("What was clicked is not told by that much.")
+        raise PayloadError("The description of what was clicked is too large.")
     if isinstance(value, dict):
         if FILE_KEYS & set(value):
-            raise PayloadError("No event of this page names a file.")
+            raise PayloadError("Events of this page must not name files.")
         return {_text(key, MAX_NAME_CHARS): _walked(item, depth - 1, left) for key, item in value.items()}
     if isinstance(value, list):
         return [_walked(item, depth - 1, left) for item in value]

@@ -160,7 +160,7 @@ def _chosen(plans: dict[str, Plan], trace: Trace, target: Target, order: JSONObj
     if ids:
         chosen.append(_named(f"stop at token {ids}", trace, target, f"stop-token-ids={ids}"))
     if not chosen:
-        raise RequestError("nothing was chosen to be changed", "Tick at least one variant.")
+        raise RequestError("No change was chosen.", "Select at least one variant.")
     return [Plan(UNCHANGED), *chosen]
 
 
@@ -184,5 +184,5 @@ def _kept(experiments: tuple[Experiment, ...]) -> Kept:
 
 def _number(value: JSON, most: int, word: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        raise RequestError(f"the number of {word} goes from 1 to {most}", "Change it beside the button.")
+        raise RequestError(f"The number of {word} must be from 1 to {most}.", "Change it next to the button.")
     return value

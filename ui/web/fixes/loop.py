@@ -46,7 +46,7 @@ class Order(NamedTuple):
         texts: What was typed for the open calls, in their order.
         stub: Answers by tool.
         user: What the user says besides; `None` for nothing.
-        turns: Turns at most, the later ones by the stub alone.
+        turns: Turns at most, later ones only with the default answers.
     """
 
     texts: tuple[str, ...]
@@ -152,12 +152,12 @@ class ToolLoop:
         left = self.most_turns - len(conversation.turns)
         if left < 1:
             raise RequestError(
-                f"a conversation has {self.most_turns} turns at most here",
-                "Put the last turn's request into the editor and run it: a new conversation begins with it.",
+                f"A conversation is limited to {self.most_turns} turns here.",
+                "Put the last turn's request into the editor and run it to start a new conversation.",
             )
         turns = order.get("turns")
         if not isinstance(turns, int) or isinstance(turns, bool) or not 1 <= turns <= left:
-            raise RequestError(f"the number of turns goes from 1 to {left}", "Change it beside the button.")
+            raise RequestError(f"The number of turns must be from 1 to {left}.", "Change it next to the button.")
         stub, user = str(order.get("stub") or ""), str(order.get("user") or "")
         return Order(
             _texts(order.get("answers")), read_stub(stub) if stub.strip() else {}, user if user.strip() else None, turns
@@ -179,9 +179,11 @@ def _texts(value: JSON) -> tuple[str, ...]:
 
 def _unanswered(unknown: Sequence[str]) -> RequestError:
     if not unknown:
-        return RequestError("the last answer holds no call", "Write what the user says next.")
+        return RequestError("The last answer contains no call.", "Write the next user message.")
     names = ", ".join(dict.fromkeys(unknown))
-    return RequestError(f"no answer is there for {names}", "Type one, or add the tool to the stub; `*` stands for all.")
+    return RequestError(
+        f"There is no answer for {names}.", "Type one, or add the tool to the default answers; `*` is for all tools."
+    )
 
 
 def _words(error: DebuggerError) -> str:

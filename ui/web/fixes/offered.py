@@ -72,7 +72,7 @@ class OfferedFixes:
 
     def _ended(self, trace: Trace, code: str, made: Experiment) -> str:
         if made.problem:
-            return trial_payload(code, "error", f"It could not be tried: {made.problem}")
+            return trial_payload(code, "error", f"It could not be tested: {made.problem}")
         return tried_payload(code, trace, made, worked=tried_fixes(trace, [made])[code].worked is True)
 
     def apply(self, trace: Trace | None, code: str) -> str:
@@ -137,7 +137,7 @@ class OfferedFixes:
         def made() -> str:
             if self._runs.is_public:
                 raise RequestError(
-                    "a public page runs no template of a visitor's", "Run the program on your own machine."
+                    "A public page does not run visitors' templates.", "Run the program on your own machine."
                 )
             body = {name: value for name, value in self._bench.read_body(asked).items() if name != "chat_template"}
             whole = with_edges(template, own)
@@ -152,10 +152,10 @@ class OfferedFixes:
         base = Variant(body, setup)
         switch: Switch | None = next((one for one in find_switches(base) if one.name == name), None)
         if switch is None:
-            raise RequestError("this switch does not apply to the request in the editor", "Try the switches again.")
+            raise RequestError("This switch does not apply to the request in the editor.", "Try the switches again.")
         changed = switch.apply(base)
         if changed.body == body:
-            raise RequestError("a request cannot say this: it is the server's doing", "")
+            raise RequestError("This cannot be set in a request: the server does it.", "")
         return changed.body
 
     def _apply(self, body: JSONObject, *, compares: bool = True) -> str:
@@ -173,7 +173,7 @@ def plan_to_try(trace: Trace, code: str, target: Target) -> Plan:
     """
     fix = _fix(trace, code)
     if not can_try(fix, trace):
-        raise RequestError("it is for the server's own start", "Start the server so, then run again.")
+        raise RequestError("This fix changes how the server is started.", "Start the server that way, then run again.")
     parser = fix.tool_parser if target.base_url is None else None
     return Plan(fix.name, code, replace(fix, alternatives=()), fix.patch, parser)
 
@@ -184,7 +184,7 @@ def with_proof(trace: Trace | None, code: str, changes: Sequence[JSONObject], se
         raise NOTHING
     at = next((one for one in trace.findings if one.code == code), None)
     if at is None:
-        raise RequestError("the run that is shown has no such finding", "Run again.")
+        raise RequestError("The run that is shown has no such finding.", "Run again.")
     root = chain_of(at, trace.findings)[0]
     changed = "; ".join(f"`{one['field']}`: {one['before']} → {one['after']}" for one in changes[:_MOST_CHANGES])
     proof = f"{sentence} Changed: {changed}." if changed else sentence
@@ -199,7 +199,7 @@ def _fix(trace: Trace | None, code: str) -> OfferedFix:
         raise NOTHING
     fix = fixes_of(trace).get(code)
     if fix is None:
-        raise RequestError("the run that is shown has no such fix", "Run again.")
+        raise RequestError("The current run does not have this fix.", "Run again.")
     return fix
 
 

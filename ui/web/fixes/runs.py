@@ -18,7 +18,7 @@ from prompt_debugger.ui.web.limits import LimitError, bounded_request
 from prompt_debugger.ui.web.targets import TargetFields, choose_target, request_for, trusting_template
 from prompt_debugger.ui.web.work import read_pasted
 
-NOTHING = RequestError("nothing has been run yet", "Press Run first.")
+NOTHING = RequestError("Nothing has been run yet.", "Press Run first.")
 PUBLIC_RUNS = 8  # of one experiment of a visitor of a public page
 
 
@@ -91,7 +91,7 @@ class PageRuns:
                 async with asyncio.timeout(limits.run_s):
                     return await pipeline.run(request, aimed, handlers.labs.pool, progress.take)
             except TimeoutError:
-                raise LimitError(f"the run was ended after {limits.run_s:g} s, the most that is given to one") from None
+                raise LimitError(f"The run was ended after {limits.run_s:g} s, the time limit.") from None
 
 
 def _check_same_server(trace: Trace, target: Target) -> None:
@@ -104,6 +104,6 @@ def _check_same_server(trace: Trace, target: Target) -> None:
         is_same = server.is_lab and (server.tool_parser, server.reasoning_parser) == parsers
     if not is_same:
         raise RequestError(
-            "the page aims at another server than the one of this run",
+            "The page is set to a different server than this run.",
             "Set Target back, or run on the new one first: only the same server proves anything.",
         )

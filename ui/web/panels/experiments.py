@@ -19,8 +19,8 @@ from prompt_debugger.ui.web.views import build_view
 
 BENCH_LIMIT = 2  # experiments at once; renders of all of them share one worker
 _TABS: list[JSON] = [
-    ["switches", "Switches", "Every render switch tried on this request: what does it change?"],
-    ["turns", "Turn by turn", "Where does a prompt stop beginning with the one before it, and why?"],
+    ["switches", "Switches", "Try every render switch on this request: what does each change?"],
+    ["turns", "Turn by turn", "Where does a prompt stop being a continuation of the previous one, and why?"],
     ["count", "Token count", "A server counted the prompt tokens: which render explains the number?"],
     ["setups", "Two setups", "The same request with a second template or a second tokenizer"],
 ]
@@ -73,7 +73,7 @@ def build_experiments(settings: PageSettings) -> ExperimentsPanel:
             tokenizer = gr.Textbox(
                 "",
                 label="Second tokenizer",
-                placeholder="folder or hub id (empty: the same)",
+                placeholder="folder or Hub id (empty: the same)",
                 elem_id="pd-second-tokenizer",
                 visible=not settings.public,  # what a stranger names must reach neither disk nor network
             )

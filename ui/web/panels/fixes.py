@@ -23,8 +23,12 @@ from prompt_debugger.ui.web.views import build_view
 from prompt_debugger.ui.web.work import marked_payloads
 
 _TABS: list[JSON] = [
-    ["trials", "Experiments", "Change one thing of this request at a time and run it again: what helps?"],
-    ["loop", "Tool loop", "Answer the calls of this run and go on, with the account of every token between the turns"],
+    ["trials", "Experiments", "Change one thing in this request at a time and run it again: what helps?"],
+    [
+        "loop",
+        "Tool loop",
+        "Answer the calls of this run and continue, with an account of every token between the turns",
+    ],
     ["shrink", "Shrink", "The smallest request that still fails in the same way"],
     ["handover", "Bug report", "A parser plugin for your server, a failing test for its maintainers"],
 ]

@@ -39,7 +39,7 @@ def build_check(settings: PageSettings) -> CheckPanel:
     shown = not settings.public
     with gr.Column(elem_id="pd-panel-check", elem_classes=["pd-panel"]):
         with gr.Row(elem_classes=["pd-bench-row"], elem_id="pd-check-row"):
-            model = build_text("Model", "pd-check-model", placeholder="folder, hub id or server", shown=shown)
+            model = build_text("Model", "pd-check-model", placeholder="folder, Hub id or server", shown=shown)
             templates = [("the model's own", ""), ("as edited under Template", "edited")]
             template = build_choice("Template", "pd-check-template", templates, width=150, shown=shown)
             depths = [("usual", ""), ("thorough", "thorough")]

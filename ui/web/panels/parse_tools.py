@@ -22,10 +22,10 @@ _AT_START = "() => PromptDebugger.askAgain()"
 TOOL_LIMIT = 2  # questions at once; all of them share the helpers
 RELEASES = "0.11.0, 0.17.0, 0.26.0, 0.32.0"
 _TABS: list[JSON] = [
-    ["matrix", "Other parsers", "Which parser would have parsed this?"],
-    ["splits", "Streaming test", "Does the parser give the same message however the stream is cut?"],
-    ["releases", "Releases", "In which vLLM release did a call begin to vanish?"],
-    ["constrained", "First token the grammar forbids", "Would constrained decoding have let this output through?"],
+    ["matrix", "Other parsers", "Which parsers would have read this?"],
+    ["splits", "Streaming test", "Does the parser return the same message however the stream is split?"],
+    ["releases", "Releases", "In which vLLM release did a call disappear?"],
+    ["constrained", "First token the grammar forbids", "Would constrained decoding have allowed this output?"],
 ]
 _LEVELS = [
     ("as the request asks", "request"),
@@ -55,13 +55,13 @@ def build_parse_tools(settings: PageSettings, matrix: str | None = None) -> Pars
     with gr.Column(elem_id="pd-parse-tools"):
         build_view("tabs", "parse_tabs", tabs)
         with _place("matrix"):
-            asked = build_form("parser_matrix", "Ask every parser", value=matrix)
+            asked = build_form("parser_matrix", "Test every parser", value=matrix)
         with _place("splits"):
             splits = build_form("splits", "Try every split", _parser_field("splits"), _seed_field())
         with _place("releases"):
             releases = build_form(
                 "releases",
-                "Ask the releases",
+                "Test the releases",
                 _parser_field("releases"),
                 _versions_field(),
                 is_on=not settings.public,
@@ -122,7 +122,7 @@ def _parser_field(name: str) -> gr.Dropdown:
     return gr.Dropdown(
         [("the server's own", ""), *((pair, pair) for pair in pairs)],
         value="",
-        label="Parser (TOOL or TOOL+REASONING)",
+        label="Tool parser, or tool+reasoning parser",
         elem_id=f"pd-{name}-parser",
         allow_custom_value=True,
         render=False,
@@ -142,7 +142,7 @@ def _level_field() -> gr.Dropdown:
     return gr.Dropdown(
         _LEVELS,
         value="request",
-        label="Level of enforcement (or forced:TOOL)",
+        label="Enforcement level (or forced:TOOL)",
         elem_id="pd-constrained-level",
         allow_custom_value=True,
         render=False,

@@ -73,7 +73,7 @@ def build_request_panel(
     editor = gr.Code(
         first.request_text,
         language="json",
-        label="Paste a request, or what a model or server said",
+        label="Paste a request, a model's output or a server's answer",
         elem_id="pd-request",
         elem_classes=["pd-code-editor"],
         show_label=True,
@@ -128,10 +128,10 @@ def _build_target(settings: PageSettings, first: Example) -> _Parts:
         visible=shown or bool(settings.endpoints),
     )
     model = gr.Textbox(
-        target.model or "", label="Model", placeholder="the request's own, or the server's", visible=shown
+        target.model or "", label="Model", placeholder="from the request, or the server's default", visible=shown
     )
     tokenizer = gr.Textbox(
-        str(target.tokenizer or ""), label="Tokenizer", placeholder="folder or hub id", visible=shown
+        str(target.tokenizer or ""), label="Tokenizer", placeholder="folder or Hub id", visible=shown
     )
     # Shown once the tokenizer turns out to have several.
     template_name = gr.Dropdown(
@@ -163,7 +163,7 @@ def _build_target(settings: PageSettings, first: Example) -> _Parts:
         )
     with gr.Row():
         ask = gr.Dropdown(
-            [("once, and more to compare", AskModel.MORE.value), ("once, nothing besides", AskModel.ONCE.value)],
+            [("several times, to compare", AskModel.MORE.value), ("only once", AskModel.ONCE.value)],
             value=AskModel.MORE.value,
             label="Ask the model",
             elem_id="pd-ask",

@@ -219,7 +219,7 @@ def _run(step: Coroutine[Any, Any, Any]) -> Any:
         step.send(None)
     except StopIteration as done:
         return done.value
-    raise RuntimeError("the server's code waits for something that only a running server has")
+    raise RuntimeError("the server's code waits for something that only a running server provides")
 
 
 def _delta(delta: dict[str, Any]) -> Any:

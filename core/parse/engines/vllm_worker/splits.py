@@ -228,12 +228,12 @@ def _explain(whole: Message, pieces: Sequence[Piece], stream: Stream, ends: Ends
     else:
         difference = (
             describe_difference(whole, streamed, "".join(deltas))
-            or "this time the same; the parser is not deterministic"
+            or "identical this time; the parser is not deterministic"
         )
         parts_at = left[0] if left else first_missing(whole, streamed, deltas)
     told = f"{_describe_split(ends, pieces)}: {difference}"
     if len(deltas) > 1:
-        told += f"; they part at delta {parts_at + 1} of {len(deltas)}, {shorten(deltas[parts_at], 40)}"
+        told += f"; they diverge at delta {parts_at + 1} of {len(deltas)}, {shorten(deltas[parts_at], 40)}"
     return _Split(told, deltas, parts_at)
 
 

@@ -32,7 +32,7 @@ def _refused(ideals: Sequence[Ideal]) -> Iterator[Finding]:
             Severity.ERROR,
             f"The template fails for {_named(refused)} in the history.",
             f"{reason[:1].upper()}{reason[1:]}{place}.",
-            fix="Requests with such a turn in their history are answered with an error: correct the template there.",
+            fix="Requests with this turn in their history are answered with an error: correct the template there.",
         )
 
 
@@ -78,9 +78,9 @@ def _not_closed(ideals: Sequence[Ideal]) -> Iterator[Finding]:
         yield found(
             "reasoning-not-closed",
             Severity.NOTE,
-            f"The generation prompt opens reasoning, and the history leaves it out: {_named(own)}.",
-            f"The prompt ends with {shown(own[0].prompt[-40:])}; what the model writes to end its reasoning is not in "
-            "the history, so the ideal output has the closing tag put in by this check.",
+            f"The generation prompt opens reasoning, but the history omits the opening: {_named(own)}.",
+            f"The prompt ends with {shown(own[0].prompt[-40:])}; what the model writes to end its reasoning "
+            "is not in the history, so this check added the closing tag to the ideal output.",
         )
 
 

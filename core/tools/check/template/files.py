@@ -30,9 +30,9 @@ def _ends(model: CheckedModel, ideals: Sequence[Ideal]) -> Iterator[Finding]:
     yield found(
         "end-token-unknown",
         Severity.ERROR,
-        f"The template ends the model's turn with {shown(text.end)}, and no file says that generation ends there.",
-        f"`tokenizer_config.json` and `generation_config.json` end it at {', '.join(map(shown, sorted(known)))}: "
-        "the model writes on into the next turn.",
+        f"The template ends the model's turn with {shown(text.end)}, but no file makes generation stop there.",
+        "`tokenizer_config.json` and `generation_config.json` end it at "
+        f"{', '.join(map(shown, sorted(known)))}: the model keeps generating into the next turn.",
         quote=text.raw[-60:],
         fix=f"Add the id of {text.end!r} to `eos_token_id` of `generation_config.json`, or send it in `stop`.",
     )
@@ -57,8 +57,8 @@ def _variants(model: CheckedModel, renderer: Renderer | None) -> Iterator[Findin
                 "variants-differ",
                 Severity.NOTE,
                 f"The templates `{names[0]}` and `{name}` give different prompts for one request with tools.",
-                f"From character {at}: {shown(first[at : at + 60])} and {shown(texts[name][at : at + 60])}. Servers "
-                "take `tool_use` for requests with tools where there is one, and `default` otherwise.",
-                fix="Name the one that is meant with `--chat-template`.",
+                f"From character {at}: {shown(first[at : at + 60])} and {shown(texts[name][at : at + 60])}. "
+                "Servers use `tool_use` for requests with tools if it exists, and `default` if not.",
+                fix="Choose the right one with `--chat-template`.",
             )
             return

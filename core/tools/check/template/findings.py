@@ -74,8 +74,8 @@ def _union_types() -> tuple[Finding, ...]:
             "union-types-refused",
             Severity.WARNING,
             "The template fails for tools with a parameter of two types.",
-            'A parameter with `"type": ["string", "null"]`, as many clients write for what may be left out, gives no '
-            "prompt at all; the check goes on with tools that have none.",
-            fix="Let the template take a list of types, or write such parameters with one type.",
+            'A parameter with `"type": ["string", "null"]`, which many clients write for optional '
+            "values, gives no prompt at all; the check continues with tools that have none.",
+            fix="Let the template accept a list of types, or write these parameters with one type.",
         ),
     )

@@ -37,9 +37,13 @@ def _dropped(
     if _is_lost(parts):
         assert parts is not None
         goes_through = template_facts(model.template, renderer).content_format == "openai"
-        whom = "vLLM hands it lists, as it goes through them" if goes_through else "vLLM joins them to a text before"
+        whom = (
+            "vLLM passes it lists, because it iterates over them"
+            if goes_through
+            else "vLLM joins them into one string first"
+        )
         severity = Severity.WARNING if goes_through else Severity.NOTE
-        yield _lost("Of content as a list of texts, something is not printed.", f"{parts.detail} {whom}.", severity)
+        yield _lost("Part of content given as a list of texts is not printed.", f"{parts.detail} {whom}.", severity)
     system = probes.get("system-role")
     if _is_lost(system):
         assert system is not None
@@ -65,12 +69,12 @@ def _lost(title: str, detail: str, severity: Severity) -> Finding:
 def _arguments(probes: Mapping[str, ProbeAnswer]) -> Iterator[Finding]:
     """Report a form of the arguments of earlier calls for which a template fails."""
     for name, form, severity, who in (
-        ("object-arguments", "an object", Severity.ERROR, "vLLM hands them over so, always."),
+        ("object-arguments", "an object", Severity.ERROR, "vLLM always passes them this way."),
         (
             "text-arguments",
             "text",
             Severity.NOTE,
-            "vLLM decodes such text before the template sees it; transformers does not.",
+            "vLLM decodes this text before the template sees it; transformers does not.",
         ),
     ):
         probe = probes.get(name)
@@ -78,8 +82,8 @@ def _arguments(probes: Mapping[str, ProbeAnswer]) -> Iterator[Finding]:
             yield found(
                 "arguments-as-python",
                 Severity.ERROR,
-                "The template prints the arguments of earlier calls as Python writes them.",
-                f"{probe.detail.rstrip('.')}. The model learns to write what no parser of JSON reads.",
+                "The template prints the arguments of earlier calls as a Python repr.",
+                f"{probe.detail.rstrip('.')}. The model learns to write what no JSON parser reads.",
                 quote=probe.quote,
                 fix="Print them with `| tojson`.",
             )
@@ -90,7 +94,7 @@ def _arguments(probes: Mapping[str, ProbeAnswer]) -> Iterator[Finding]:
                 severity,
                 f"The template fails for the arguments of an earlier call as {form}.",
                 f"{probe.fault.rstrip('.')}{line}. {who}",
-                fix="Let the template take both: test the arguments with `is string`.",
+                fix="Let the template accept both: test the arguments with `is string`.",
             )
 
 
@@ -104,7 +108,7 @@ def _bos(model: CheckedModel, probes: Mapping[str, ProbeAnswer]) -> Iterator[Fin
         "bos-added-to-text",
         Severity.NOTE,
         "The template writes BOS, and the tokenizer adds one more to a text.",
-        "vLLM's chat adds none. Its `/v1/completions` with the rendered text does, unless `add_special_tokens` is "
-        "false, and so do scripts that render to text and tokenize that.",
+        "vLLM's chat adds none. Its `/v1/completions` does for the rendered text, unless "
+        "`add_special_tokens` is false, and so do scripts that render to text and tokenize it.",
         fix="Send token ids, or tokenize the rendered text without special tokens.",
     )

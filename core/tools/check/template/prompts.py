@@ -146,8 +146,8 @@ def _break(ideal: Ideal, before: str, after: str) -> Finding:
     return found(
         "history-leaves-prompt",
         Severity.NOTE if is_reasoning and not ideal.answer.calls else Severity.WARNING,
-        f"After `{ideal.answer.name}` and {why}, the prompt does not go on where the model ended.",
-        f"From character {at} there stands {shown(after[at : at + 60])} where the model had "
+        f"After `{ideal.answer.name}` and {why}, the prompt does not continue where the model ended.",
+        f"From character {at} it has {shown(after[at : at + 60])} where the model had "
         f"{shown(before[at : at + 60])}: the prefix cache misses from here on.",
         quote=after[max(0, at - 60) : at + 60],
         fix="Print the turn as it was generated, the generation prompt and reasoning included.",
@@ -170,9 +170,9 @@ def _volatile(model: CheckedModel, renderer: Renderer | None) -> Iterator[Findin
             yield found(
                 "volatile-prompt",
                 Severity.NOTE,
-                f"The prompt holds {shown(text)}, which the clock wrote{line}.",
-                "The same request gives another prompt on another day: the prefix cache starts anew, and a result "
-                "may change.",
+                f"The prompt contains {shown(text)}, which comes from the clock{line}.",
+                "The same request gives a different prompt on another day: the prefix cache restarts, and "
+                "a result may change.",
                 quote=prompt.text[max(0, span.char_span.start - 40) : span.char_span.stop + 40],
                 fix="Pass the date in the request if the model needs it.",
             )

@@ -44,19 +44,19 @@ def explain_absent(
             if name not in names:
                 yield AbsentSwitch(name, topic, reason(variant))
     if not any("=" in name or (name.startswith("without-") and name not in _FIXED) for name in names):
-        yield AbsentSwitch("NAME=VALUE", Topic.KWARGS, "no variable of this template decides anything")
+        yield AbsentSwitch("NAME=VALUE", Topic.KWARGS, "no variable of this template has an effect")
     if not has_other_template:
         yield AbsentSwitch("other-template", Topic.TEMPLATE, "no second version of the template is given")
 
 
 def _continuing(variant: Variant) -> str:
     if variant.body.get("continue_final_message") is True:
-        return "the last message is left open as it is"
+        return "the last message is already left open"
     last: JSON = (messages_of(variant.body) or [None])[-1]
     role = last.get("role") if isinstance(last, dict) else None
     if role == "assistant":
         return "the last message has no content to continue"
-    return f"the last message is one of role `{role}`, not of the assistant" if role else "there is no last message"
+    return f"the last message has the role `{role}`, not `assistant`" if role else "there is no last message"
 
 
 def _with_system(variant: Variant) -> str:
@@ -85,7 +85,7 @@ def _bos(variant: Variant) -> str:
         return "there is no tokenizer"
     if not variant.setup.named_tokens.get("bos_token"):
         return "the tokenizer has no BOS"
-    return "the tokenizer adds no BOS by itself"
+    return "the tokenizer does not add BOS on its own"
 
 
 def _always(reason: str) -> Callable[[Variant], str]:
@@ -99,8 +99,8 @@ def _has(body: JSONObject, key: str) -> bool:
 _REASONS: Mapping[Topic, Mapping[str, Callable[[Variant], str]]] = MappingProxyType(
     {
         Topic.ENDING: {
-            "no-generation-prompt": _always("no assistant turn is opened as it is"),
-            "generation-prompt": _always("an assistant turn is opened as it is"),
+            "no-generation-prompt": _always("no assistant turn is opened now"),
+            "generation-prompt": _always("an assistant turn is opened already"),
             "continue-final-message": _continuing,
         },
         Topic.SYSTEM: {"without-system": _with_system, "empty-system": _with_system},
@@ -117,17 +117,17 @@ _REASONS: Mapping[Topic, Mapping[str, Callable[[Variant], str]]] = MappingProxyT
             "content-empty": _always("no content is null"),
             "content-as-parts": _always("no content is a string"),
             "content-as-text": _always("no content is a list of text parts"),
-            "content-trimmed": _always("no content has white space at its ends"),
+            "content-trimmed": _always("no content has whitespace at its ends"),
         },
         Topic.CALLS: {
-            "arguments-as-object": _calls("no arguments are given as the text of an object"),
+            "arguments-as-object": _calls("no arguments are given as text of an object"),
             "arguments-as-text": _calls("no arguments are given as an object"),
             "ids-normalised": _calls("the call ids have that form"),
         },
         Topic.REASONING: {
             "without-reasoning": _reasoning("there is nothing to leave out"),
-            "reasoning-as-reasoning_content": _reasoning("it is sent under that name alone"),
-            "reasoning-as-reasoning": _reasoning("it is sent under that name alone"),
+            "reasoning-as-reasoning_content": _reasoning("it is sent only under that name"),
+            "reasoning-as-reasoning": _reasoning("it is sent only under that name"),
         },
         Topic.SERVER: {
             "as-vllm": _always("vLLM would change nothing"),

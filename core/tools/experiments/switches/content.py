@@ -18,7 +18,7 @@ def content_switches(variant: Variant) -> Iterator[Switch]:
     yield _switch("content-empty", 'gives every content null as ""', _null_to_empty)
     yield _switch("content-as-parts", "gives every content as a list with one text part", _text_to_parts)
     yield _switch("content-as-text", "joins the text parts of every content with line breaks", _parts_to_text)
-    yield _switch("content-trimmed", "removes white space from both ends of every content", _trimmed)
+    yield _switch("content-trimmed", "removes whitespace from both ends of every content", _trimmed)
 
 
 def _switch(name: str, change: str, edit: Edit) -> Switch:

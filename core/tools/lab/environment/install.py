@@ -123,12 +123,12 @@ class Installation:
 
     def _make(self, home: Path) -> None:
         (home / MARKER_NAME).unlink(missing_ok=True)  # of an older list
-        self._announce("Making the environment", 0.0)
+        self._announce("Creating the environment", 0.0)
         python = python_in(home)
         if not (home / _MADE_NAME).is_file() or not python.exists():
             for left in ("bin", "lib"):
                 shutil.rmtree(home / left, ignore_errors=True)
-            self._call([self.plan.base_python, "-m", "venv", str(home)], what="the environment could not be made")
+            self._call([self.plan.base_python, "-m", "venv", str(home)], what="the environment could not be created")
             (home / _MADE_NAME).touch()
         self._install(home, python)
         self._announce(f"Trying vLLM {VLLM_VERSION}", 1.0 - _TRIED_SHARE)
@@ -202,7 +202,10 @@ class _CommandError(LabError):
         lines = [_without_addresses(line) for line in tail]
         errors = [line for line in lines if line.startswith("ERROR:") or re.match(r"[\w.]*Error\b", line)]
         said = f": {(errors or lines or ['it said nothing'])[-1].removeprefix('ERROR:').strip()[:240]}"
-        hint = "What is installed is kept: the same again goes on. Check the network, and `pip config list`."
+        hint = (
+            "What is installed so far is kept: run the same command again to continue. Check the network, and "
+            "`pip config list`."
+        )
         super().__init__(what + said, hint, log_tail="\n".join(lines))
 
 
@@ -236,7 +239,7 @@ class _LotWatch:
 def _words(lot: Sequence[Package], there: int, total: int) -> str:
     biggest = lot[0]
     more = f" and {len(lot) - 1} more" if len(lot) > 1 else ""
-    return f"Installing {biggest.name} {biggest.version}{more} ({there} of {total} packages are there)"
+    return f"Installing {biggest.name} {biggest.version}{more} ({there} of {total} packages are installed)"
 
 
 def _bytes_in(folder: Path) -> int:
@@ -267,7 +270,7 @@ def _own(home: Path) -> None:
             "The lab of Prompt Debugger: an environment with vLLM. `prompt-debugger lab --uninstall` removes it.\n"
         )
     except OSError as error:
-        raise LabError(f"{home} cannot be written: {error.strerror or error}", "Name another folder.") from None
+        raise LabError(f"{home} cannot be written: {error.strerror or error}", "Give another folder.") from None
 
 
 @contextmanager
@@ -276,7 +279,9 @@ def _only_installer(home: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise LabError(f"somebody else is installing into {home}", "Wait for the other installation.") from None
+            raise LabError(
+                f"Another process is installing into {home}.", "Wait for the other installation to finish."
+            ) from None
         for left in home.glob(".pip-*"):  # of one that was killed
             shutil.rmtree(left, ignore_errors=True)
         yield
@@ -299,4 +304,7 @@ def _without_addresses(line: str) -> str:
 
 
 def _cancelled() -> LabError:
-    return LabError("the installation of the lab was cancelled", "What is done is kept: the same again goes on.")
+    return LabError(
+        "The installation of the lab was cancelled.",
+        "What is installed so far is kept: run the same command again to continue.",
+    )

@@ -64,7 +64,7 @@ def read_lock(path: Path | None = None) -> tuple[Package, ...]:
             continue
         match = _LINE.fullmatch(line.strip())
         if match is None:
-            raise LabError(f"line {number} of the list of the lab's packages cannot be read: {line!r}")
+            raise LabError(f"Line {number} of the list of the lab's packages cannot be read: {line!r}.")
         if sys.version_info[1] > int(match["after"] or 0):
             packages.append(Package(match["name"], match["version"], float(match["size"] or _SMALLEST_MB)))
     return tuple(packages)

@@ -70,7 +70,7 @@ class InstallPlan:
         if self.environment is not None:
             return f"The lab is installed: vLLM {self.environment.vllm} in {self.home}."
         begun = len(self.missing) < len(self.packages)
-        verb = "Goes on installing" if begun else "Installs"
+        verb = "Continues installing" if begun else "Installs"
         return (
             f"{verb} vLLM {VLLM_VERSION} and PyTorch, builds for CPU, into {self.home}: "
             f"{self.size_words} ({_size(self.free_mb)} free)."
@@ -100,8 +100,8 @@ def plan_install(into: Path | None = None, *, packages: Sequence[Package] | None
     plan = InstallPlan(home, sys.executable, wanted, missing, _free_mb(home), environment)
     if environment is None and plan.free_mb < plan.disk_mb + plan.download_mb:
         raise LabError(
-            f"the disk of {home} has {_size(plan.free_mb)} free, and the lab needs {plan.size_words}",
-            "Free some disk space, or name a folder on another disk: `lab --install --into DIR`.",
+            f"The disk of {home} has {_size(plan.free_mb)} free, but the lab needs {plan.size_words}",
+            "Free some disk space, or choose a folder on another disk: `lab --install --into DIR`.",
         )
     return plan
 
@@ -109,15 +109,15 @@ def plan_install(into: Path | None = None, *, packages: Sequence[Package] | None
 def _check_machine() -> None:
     if not is_supported():
         raise LabError(
-            "the lab can be installed on Linux with an x86-64 processor only: there is no CPU build of vLLM that was "
-            "tried elsewhere",
+            "The lab can be installed only on Linux with an x86-64 processor: no CPU build of vLLM was "
+            "tested elsewhere.",
             "Run against a server: `--endpoint URL`.",
         )
     if sys.version_info[:2] not in PYTHONS:
         known = ", ".join(f"{major}.{minor}" for major, minor in PYTHONS)
         raise LabError(
-            f"the lab's packages are locked for Python {known}; this is {sys.version.split()[0]}",
-            "Run this program with one of them.",
+            f"The lab's packages are locked for Python {known}, but this is {sys.version.split()[0]}.",
+            "Run Prompt Debugger with one of them.",
         )
 
 
@@ -126,11 +126,11 @@ def _check_folder(home: Path) -> None:
     if not home.exists():
         return
     if not home.is_dir():
-        raise LabError(f"{home} is a file, not a folder", "Name another folder.")
+        raise LabError(f"{home} is a file, not a folder.", "Give another folder.")
     if not (home / OWNER_NAME).is_file() and any(home.iterdir()):
         raise LabError(
-            f"{home} holds something that this program did not put there",
-            f"Name an empty or new folder; ours have a file {OWNER_NAME} or {MARKER_NAME}.",
+            f"{home} contains something that Prompt Debugger did not put there.",
+            f"Give an empty or new folder; a lab folder has a file {OWNER_NAME} or {MARKER_NAME}.",
         )
 
 

@@ -39,7 +39,9 @@ def remove_environment(home: Path) -> int:
         return 0
     owner = folder / OWNER_NAME
     if not owner.is_file():
-        raise LabError(f"{home} was not made by this program, so it is left alone", f"Ours have a file {OWNER_NAME}.")
+        raise LabError(
+            f"{home} was not created by Prompt Debugger, so it is left alone.", f"A lab folder has a file {OWNER_NAME}."
+        )
     freed = folder_bytes(folder)
     try:
         # The marker first: what is half removed must not be taken for whole. The owner's file last: else it stays.
@@ -55,7 +57,7 @@ def remove_environment(home: Path) -> int:
             if link.is_symlink() and not link.exists():
                 link.unlink()
     except OSError as error:
-        raise LabError(f"{home} cannot be removed: {error.strerror or error}", "Remove the rest by hand.") from None
+        raise LabError(f"{home} cannot be removed: {error.strerror or error}", "Remove the rest manually.") from None
     return freed
 
 

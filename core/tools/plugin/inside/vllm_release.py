@@ -49,7 +49,7 @@ def safely(otherwise: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
             try:
                 return method(*args, **kwargs)
             except Exception:  # noqa: BLE001 - whatever it is, the answer must reach the client
-                _LOG.exception("prompt_debugger: %s failed; the text is passed on as it is", method.__name__)
+                _LOG.exception("prompt_debugger: %s failed; the text is passed on unchanged", method.__name__)
                 return otherwise(*args, **kwargs)
 
         return call

@@ -26,13 +26,13 @@ def test_a_name_reads_as_what_it_was_written_from(tool: str | None, reasoning: s
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("kimi_k2", "names no vLLM parser"),
-        ("vllm@0.11.0", "names no vLLM parser"),
-        ("vllm@0.11.0:", "names no vLLM parser"),
-        ("vllm@:kimi_k2", "is no version"),
-        ("vllm@latest:kimi_k2", "is no version"),
-        ("vllm@../../etc:kimi_k2", "is no version"),
-        ("vllm@1.0/..:kimi_k2", "is no version"),
+        ("kimi_k2", "is not the name of a vLLM parser"),
+        ("vllm@0.11.0", "is not the name of a vLLM parser"),
+        ("vllm@0.11.0:", "is not the name of a vLLM parser"),
+        ("vllm@:kimi_k2", "is not a vLLM version"),
+        ("vllm@latest:kimi_k2", "is not a vLLM version"),
+        ("vllm@../../etc:kimi_k2", "is not a vLLM version"),
+        ("vllm@1.0/..:kimi_k2", "is not a vLLM version"),
     ],
 )
 def test_what_is_no_name_is_refused(name: str, words: str) -> None:

@@ -137,7 +137,7 @@ async def test_leaving_a_thread_ends_its_questions_too(pool: HelperPool, tmp_pat
     leaver.cancel()
 
     assert await asyncio.to_thread(over.wait, PATIENCE_S)
-    assert ends == ["The question was stopped."] * 2
+    assert ends == ["The work was stopped."] * 2
     assert (await ask(pool))["pid"] in pool.pids
 
 

@@ -41,8 +41,8 @@ def test_a_question_is_answered() -> None:
     [
         ("import time; time.sleep(600)", 0.3, "no answer within 0.3 s"),
         ("import sys\nwhile True: sys.stdout.write('x' * 1000)", PATIENCE_S, "wrote more than 10,000 bytes"),
-        ("print('hello', flush=True); input()", PATIENCE_S, "what is no answer"),
-        ("print('[1]', flush=True); input()", PATIENCE_S, "what is no answer"),
+        ("print('hello', flush=True); input()", PATIENCE_S, "returned a malformed answer"),
+        ("print('[1]', flush=True); input()", PATIENCE_S, "returned a malformed answer"),
         ("import os; os._exit(7)", PATIENCE_S, "ended with status 7"),
         ("import os; os.kill(os.getpid(), 9)", PATIENCE_S, "killed by signal 9"),
     ],

@@ -201,7 +201,7 @@ async def test_a_release_that_cannot_be_asked_counts_for_nothing(
     )
 
     assert table.rows[0].outcome is None
-    assert "neither installed nor among the releases fetched before" in str(table.rows[0].error)
+    assert "neither installed nor among the releases already downloaded" in str(table.rows[0].error)
     assert [(call.name, call.taken_by, call.appears_in) for call in table.calls] == [("search", ("0.17.0",), ())]
 
 
@@ -227,7 +227,7 @@ async def test_a_release_that_does_not_import_says_why(tmp_path: Path, monkeypat
 
     assert "vLLM 0.9.9 does not run beside today's packages" in caught.value.message
     assert "No module named 'a_package_of_old'" in caught.value.message
-    assert "environment of its own" in caught.value.hint
+    assert "environment" in caught.value.hint
 
 
 async def test_a_helper_of_one_release_refuses_another(engine: VllmEngine) -> None:

@@ -124,7 +124,7 @@ async def test_streaming_that_loses_everything_is_told(engine: VllmEngine, lab_m
         ("get_weather", json.loads(ARGUMENTS))
     ]
     assert (outcome.stream_equal, outcome.usual_stream_equal) == (False, False)
-    assert outcome.first_unequal == "fed as one delta: 0 tool calls where the whole parse gives 1 tool call"
+    assert outcome.first_unequal == "fed as one delta: 0 tool calls but the whole parse gives 1 tool call"
 
 
 async def test_a_marker_spelled_with_ordinary_tokens_is_a_call_only_when_parsed_whole(
@@ -260,7 +260,7 @@ async def test_an_unknown_parser_is_an_outcome_that_names_the_closest(engine: Vl
 
 @pytest.mark.parametrize("name", ["kimi_k2", "vllm:", "vllm:+x", "vllm:x+", "vllm:-"])
 async def test_what_is_no_parser_name_is_refused(engine: VllmEngine, name: str) -> None:
-    with pytest.raises(EngineError, match="names no vLLM parser"):
+    with pytest.raises(EngineError, match="is not the name of a vLLM parser"):
         await engine.parse_with([name], RawOutput("x"))
 
 
@@ -299,7 +299,7 @@ async def test_the_delta_at_which_streaming_parts_is_named(engine: VllmEngine, l
     assert (outcome.stream_equal, outcome.smallest_split, outcome.parts_at) == (False, (raw,), 0)
     assert outcome.usual_unequal is not None
     assert "fed token by token" in outcome.usual_unequal
-    assert "they part at delta" in outcome.usual_unequal
+    assert "they diverge at delta" in outcome.usual_unequal
     assert outcome.usual_unequal.endswith("'Beijing'")
 
 
@@ -326,8 +326,8 @@ async def test_a_call_that_streaming_never_brings_parts_where_its_arguments_begi
     outcome = await parse(engine, "vllm:phi4_mini_json", raw, tokenizer=lab_model_dir)
 
     assert outcome.usual_unequal is not None
-    assert "0 tool calls where the whole parse gives 1 tool call; they part at delta" in outcome.usual_unequal
-    assert "{" in outcome.usual_unequal.rpartition("they part at")[2]
+    assert "0 tool calls but the whole parse gives 1 tool call; they part at delta" in outcome.usual_unequal
+    assert "{" in outcome.usual_unequal.rpartition("they diverge at")[2]
 
 
 async def test_the_same_seed_gives_the_same_answer(engine: VllmEngine, lab_model_dir: Path) -> None:

@@ -81,7 +81,7 @@ def test_what_is_kept_is_what_the_client_got_and_every_command_opens_it(
 
     # By itself it proves no loss.
     main(["inspect", str(one)])
-    assert "cannot be said" in capsys.readouterr().out
+    assert "is unknown" in capsys.readouterr().out
 
     # All of them.
     results = ["--output", str(tmp_path / "results.jsonl"), "--summary", str(tmp_path / "summary.json")]

@@ -90,9 +90,9 @@ async def test_a_body_that_does_not_go_on_is_given_up(begun: bytes, tmp_path: Pa
         record = await capture.record()
 
     assert got.startswith(b"HTTP/1.1 408 ")
-    assert b"did not come to its end in time" in got
+    assert b"did not arrive in time" in got
     assert record["captured"]["status"] == 408
-    assert record["captured"]["error"] == "the request's body did not come to its end in time"
+    assert record["captured"]["error"] == "the request's body did not arrive in time"
 
 
 async def test_a_body_that_comes_slowly_but_for_ever_is_given_up(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ async def test_a_client_that_leaves_ends_the_servers_work_and_what_came_is_no_an
             await server.client_left.wait()
         record = await capture.record()
 
-    assert record["captured"]["error"] == "the client left before the answer's end"
+    assert record["captured"]["error"] == "the client disconnected before the end of the answer"
     assert "response" not in record
     assert record["partial"]["choices"][0]["message"]["content"] == "He"
 
@@ -234,7 +234,7 @@ async def test_what_is_under_way_when_the_capture_ends_is_kept(tmp_path: Path) -
                 await anext(pieces)
         record = await capture.record()
 
-    assert record["captured"]["error"] == "the capture was ended before the answer's end"
+    assert record["captured"]["error"] == "the capture was ended before the end of the answer"
     assert record["request"] == json.loads(BODY)
 
 
@@ -318,7 +318,7 @@ async def test_a_packed_bomb_goes_through_unopened(tmp_path: Path) -> None:
 
     assert passed == bomb
     assert server.received[0].headers["accept-encoding"] == "identity"
-    assert "longer than 32 MB once unpacked" in record["captured"]["problems"][0]
+    assert "longer than 32 MB when decompressed" in record["captured"]["problems"][0]
     assert "response" not in record
 
 
@@ -386,7 +386,7 @@ async def test_a_client_that_leaves_in_the_midst_of_its_request_leaves_nothing_b
         writer.close()
         record = await capture.record()
 
-    assert record["captured"]["error"] == "the client left before the answer's end"
+    assert record["captured"]["error"] == "the client disconnected before the end of the answer"
     assert "request" not in record
 
 

@@ -184,7 +184,7 @@ def test_exchanges_of_other_apis_open_as_chat(name: str) -> None:
     assert [message["role"] for message in read_request(text).messages] == ["system", "user"]
 
 
-@pytest.mark.parametrize("error", ["", "the client left before the answer's end"])
+@pytest.mark.parametrize("error", ["", "the client disconnected before the end of the answer"])
 def test_an_answer_that_did_not_come_whole_is_none(error: str) -> None:
     text, written = record(
         answered=chunk(delta={"role": "assistant", "content": "He"}), content_type="text/event-stream", error=error
@@ -197,7 +197,7 @@ def test_an_answer_that_did_not_come_whole_is_none(error: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answered", "word"), [(b"<html>busy</html>", "not JSON"), (b"[1]", "no JSON object"), (b'{"a": ', "not JSON")]
+    ("answered", "word"), [(b"<html>busy</html>", "not JSON"), (b"[1]", "not a JSON object"), (b'{"a": ', "not JSON")]
 )
 def test_an_answer_that_is_no_document_is_an_excerpt(answered: bytes, word: str) -> None:
     text, written = record(answered=answered, content_type="text/html")
@@ -212,7 +212,7 @@ def test_an_answer_that_is_no_document_is_an_excerpt(answered: bytes, word: str)
 def test_an_answer_that_cannot_be_unpacked_is_said_to_be_so(packing: str) -> None:
     _, written = record(answered=b"\x00not packed", packing=packing)
 
-    assert "unpacked" in written["captured"]["problems"][0]
+    assert "decompressed" in written["captured"]["problems"][0]
     assert written["request"] == BODY
 
 
@@ -231,7 +231,7 @@ def test_an_event_that_is_no_json_makes_a_stream_no_answer() -> None:
 
     _, written = record(answered=whole + b"data: [DONE]\n\n", content_type="text/event-stream; charset=utf-8")
 
-    assert written["captured"]["problems"] == ["event 2 of the stream is no JSON object"]
+    assert written["captured"]["problems"] == ["event 2 of the stream is not a JSON object"]
     assert "response" not in written
 
 

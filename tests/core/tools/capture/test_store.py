@@ -48,7 +48,7 @@ def test_a_line_that_was_cut_by_a_kill_spoils_no_other(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["folder", "all.jsonl"])
 def test_two_captures_do_not_write_to_one_place(name: str, tmp_path: Path) -> None:
-    with closing(Store(tmp_path / name)), pytest.raises(RequestError, match="another capture writes"):
+    with closing(Store(tmp_path / name)), pytest.raises(RequestError, match="Another capture is writing"):
         Store(tmp_path / name)
     with closing(Store(tmp_path / name)) as store:
         assert store.next_number == 1

@@ -138,13 +138,13 @@ async def test_a_conversation_that_the_template_refuses_in_both_ends_no_comparis
 
 class _NoRenderer:
     async def render(self, *_, **__):
-        raise EngineError("vLLM's renderer cannot be asked: this release has none.")
+        raise EngineError("vLLM's renderer is not available: this release has none.")
 
 
 async def test_a_release_without_such_a_renderer_is_one_sentence():
     engines = await compare_engines(_NoRenderer(), CheckedModel("ours", HERMES), (), (), renderer=run_job)
 
-    assert engines == Engines("vLLM", skipped="vLLM's renderer cannot be asked: this release has none.")
+    assert engines == Engines("vLLM", skipped="vLLM's renderer is not available: this release has none.")
 
 
 class _RefusesAll:
@@ -161,7 +161,7 @@ async def test_what_an_api_refuses_by_its_record_is_no_loss(kind, loss):
     found = by_name(engines)
 
     assert found["arguments-as-object"].loss == loss
-    assert any("as text alone" in cause for cause in found["arguments-as-object"].causes) == (not loss)
+    assert any("as text, like" in cause for cause in found["arguments-as-object"].causes) == (not loss)
     assert found["plain"].loss == "refuses the request: no"
 
 
@@ -171,4 +171,4 @@ def test_a_difference_without_a_cause_is_a_finding():
 
     (finding,) = engine_findings(Engines("vLLM", (unknown, known)))
 
-    assert finding.title == "Of `plain`, vLLM gives another prompt, for no reason known here."
+    assert finding.title == "Of `plain`, vLLM gives a different prompt, for an unknown reason."

@@ -1,4 +1,4 @@
-"""Failing cells as cases: what the parser was given, and nothing of what came back as it should."""
+"Failing cells as cases: what the parser was given, and nothing of what was returned as it should."
 
 from dataclasses import replace
 

@@ -31,16 +31,16 @@ def test_the_same_is_right():
     [
         (outcome({**ARGUMENTS, "days": "3"}), "argument `days` changes its type: number 3 becomes text '3'"),
         (outcome({**ARGUMENTS, "days": True}), "argument `days` changes its type: number 3 becomes boolean True"),
-        (outcome({**ARGUMENTS, "text": "a"}), "argument `text` loses white space: 'a ' becomes 'a'"),
+        (outcome({**ARGUMENTS, "text": "a"}), "argument `text` loses whitespace: 'a ' becomes 'a'"),
         (outcome({**ARGUMENTS, "place": "Rome"}), "argument `place` changes: 'zqRome' becomes 'Rome'"),
         (outcome({**ARGUMENTS, "list": [1, {}]}), "argument `list[1].deep` is lost"),
-        (outcome({**ARGUMENTS, "more": 1}), "argument `more` is made up"),
-        (outcome(text="{"), "its arguments are no JSON: '{'"),
-        (outcome(text="[]"), "its arguments are array and no object"),
-        (outcome(name="look"), "its name is 'look' and not 'book'"),
+        (outcome({**ARGUMENTS, "more": 1}), "argument `more` is invented"),
+        (outcome(text="{"), "its arguments are not JSON: '{'"),
+        (outcome(text="[]"), "its arguments are array, not an object"),
+        (outcome(name="look"), "its name is 'look' instead of 'book'"),
         (outcome(name=None), "0 of 1 call come back"),
         (outcome(name=None, content="<book>"), "0 of 1 call come back (they are left in the content)"),
-        (outcome(content="</s>"), "content is '</s>' where there is none"),
+        (outcome(content="</s>"), "content is '</s>' although none was written"),
         (VllmOutcome(None, None, (), error="boom"), "it fails: boom"),
     ],
 )
@@ -54,15 +54,15 @@ def test_each_difference_is_named(given, problem):
 def test_order_of_keys_and_white_space_around_a_text_are_no_fault():
     reordered = dict(reversed(ARGUMENTS.items()))
 
-    assert cell(outcome(reordered)).remark == "arguments come in another order"
+    assert cell(outcome(reordered)).remark == "arguments come back in another order"
     assert cell(outcome(reordered)).is_passed
     assert cell(outcome(content="\n")).is_passed
-    assert cell(outcome(content="\n")).remark == "content has other white space around it: '\\n'"
+    assert cell(outcome(content="\n")).remark == "content has different whitespace around it: '\\n'"
     assert cell(outcome({**ARGUMENTS, "days": 3.0})).is_passed
 
 
 def test_a_call_of_nothing_is_a_fault_where_none_was_written():
-    assert cell(outcome(), Answer("text", "", content="hi")).problem.startswith("1 call come back where none")
+    assert cell(outcome(), Answer("text", "", content="hi")).problem.startswith("1 call come back although none")
 
 
 def test_streaming_that_differs_fails_with_its_smallest_chunking():
@@ -90,7 +90,7 @@ def test_reasoning_is_the_business_of_a_reasoning_parser():
 
     assert (left.whole, left.leaves_reasoning, left.is_passed) == (True, True, False)
     assert split.is_passed
-    assert swallowed.problem.startswith("reasoning has more than its text")
+    assert swallowed.problem.startswith("reasoning contains additional text")
 
 
 def test_a_reasoning_parser_alone_must_leave_the_call_to_be_read():

@@ -38,7 +38,7 @@ def test_a_lock_comes_back_from_its_file_and_nothing_has_changed():
 
 @pytest.mark.parametrize("text", ["", "[]", '{"model": "m"}', "null"])
 def test_what_is_no_lock_is_refused(text):
-    with pytest.raises(RequestError, match="no lock of a check"):
+    with pytest.raises(RequestError, match="not a lock file of a check"):
         read_lock(text)
 
 
@@ -48,7 +48,7 @@ def test_an_answer_that_no_longer_comes_back_is_worse_and_one_that_does_is_bette
     assert changes(failing) == [
         ("The verdict was works and is works-with-limits.", True),
         ("`two-calls` through `hermes`: it comes back → does not come back.", True),
-        ("`types` through `hermes`: it comes back → does not come back in every chunking.", True),
+        ("`types` through `hermes`: it comes back → not returned correctly in every chunking.", True),
     ]
     assert {is_worse for _, is_worse in changes(check_of(), lock_of(failing))} == {False}
 
@@ -62,9 +62,9 @@ def test_a_template_that_drops_an_answer_is_worse():
 
     found = changes(check_of(one_only))
 
-    assert ("`two-calls` is no longer printed whole by the template.", True) in found
+    assert ("`two-calls` is no longer completely printed by the template.", True) in found
     assert ("The template no longer supports `parallel-calls`.", True) in found
-    assert ("The template is another text.", False) in found
+    assert ("The template has changed.", False) in found
 
 
 def test_a_prompt_that_grew_is_told_with_its_line_and_is_not_worse():
@@ -146,7 +146,7 @@ def test_a_case_that_the_template_now_refuses_is_worse_and_one_that_was_not_aske
     assert ("The template now fails for the case `developer`.", True) in changes(check_of(refusing))
     assert not any("now fails for the case" in sentence for sentence, _ in changes(check_of(one_only)))
     back = changes(check_of(), lock_of(check_of(refusing)))
-    assert ("The template now renders the case `developer`, which it refused.", False) in back
+    assert ("The template now renders the case `developer`, which it refused before.", False) in back
 
 
 def test_a_lock_of_before_says_nothing_of_tools_and_prompts():

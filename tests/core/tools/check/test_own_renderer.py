@@ -65,7 +65,7 @@ async def test_mistral_own_tokenizer_beside_its_own_weights_is_said(engine, fold
 
     skipped, _ = await words(engine, model, "mistral")
 
-    assert "Mistral's own tokenizer lies beside `consolidated*.safetensors`" in skipped
+    assert "Mistral's own tokenizer is next to `consolidated*.safetensors`" in skipped
     assert "`vllm.renderers.mistral.MistralRenderer`" in skipped
 
 
@@ -93,7 +93,7 @@ async def test_of_a_model_that_vllm_renders_with_its_template_nothing_is_said(
     [
         ("kimi_k3", "`vllm.renderers.kimi_k3.KimiK3Renderer` for models whose `config.json` names `KimiK3"),
         ("deepseek_v32", "`vllm.renderers.deepseek_v4.DeepseekV4Renderer` for models whose `config.json` names"),
-        ("mistral", "for models that have `consolidated*.safetensors` beside Mistral's own tokenizer"),
+        ("mistral", "for models that have `consolidated*.safetensors` next to Mistral's own tokenizer"),
         ("hermes", None),
         ("cohere_command", None),  # vLLM's renderer for it has to be asked for
         (None, None),

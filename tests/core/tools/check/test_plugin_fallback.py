@@ -48,16 +48,16 @@ def test_it_is_not_offered_where_parsers_read_as_much():
 @pytest.mark.parametrize(
     ("family", "told"),
     [
-        ("hermes", "does not read it either, as `hermes`"),
-        (None, "knows no such format"),
-        ("generic", "knows no such format"),
+        ("hermes", "cannot read it either, as `hermes`"),
+        (None, "does not support this format"),
+        ("generic", "does not support this format"),
     ],
 )
 def test_of_a_format_that_it_does_not_read_that_is_said(family, told):
     way = looked(check_of(STRANGE), {}, family)
 
     assert (way.read, way.is_more, way.write_command) == (0, False, ())
-    assert way.sentence == f"This program's own reader {told}: there is no plugin to offer."
+    assert way.sentence == f"Prompt Debugger's own reader {told}, so there is no plugin to offer."
 
 
 def test_of_a_template_without_calls_nothing_is_said_of_it():

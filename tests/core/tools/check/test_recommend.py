@@ -39,7 +39,7 @@ def test_limits_are_told_answer_by_answer():
 
     assert found.verdict == "works-with-limits"
     assert found.reasons == (
-        "`hermes` gives back 2 of 2 answers whole, 1 streamed token by token, 1 in every chunking.",
+        "`hermes` returns 2 of 2 answers correctly when whole, 1 streamed token by token, 1 in every chunking.",
         "It fails for `two-calls`: streamed otherwise: x.",
     )
 
@@ -51,7 +51,7 @@ def test_what_none_of_many_parsers_gives_back_may_be_the_template_own_fault():
     beside = chosen(Ranking("hermes", "m"), hermes=(RIGHT, WRONG), **{**others, "other3": (WRONG, RIGHT)})
     few = chosen(Ranking("hermes", "m"), hermes=(RIGHT, WRONG))
 
-    assert alone.reasons[1].endswith("No parser that was asked gives it back: it may be the template that blurs it.")
+    assert alone.reasons[1].endswith("No tested parser returns it: the template may lose it.")
     assert beside.reasons[1] == few.reasons[1] == "It fails for `two-calls`: it loses it."
 
 

@@ -44,7 +44,7 @@ def test_sglang_and_llama_cpp_are_given_by_their_own_names_and_as_not_tried():
     )
     assert commands["llama.cpp"].command == "llama-server -m MODEL.gguf --jinja --chat-template-file mine.jinja"
     assert all(
-        "not tried here" in commands[name].note + commands[name].flags[0].reason for name in ("sglang", "llama.cpp")
+        "not tested here" in commands[name].note + commands[name].flags[0].reason for name in ("sglang", "llama.cpp")
     )
 
 

@@ -53,7 +53,7 @@ async def test_the_folder_that_a_server_of_this_machine_names_is_taken():
     assert model.evidence == (
         "vLLM serves `m`.",
         "Tokenizer from `lab-model`, which the server names; the template is theirs.",
-        "It does not show a tool parser.",
+        "It does not report a tool parser.",
     )
     assert ServerRenderer(model).asked == ""
 
@@ -70,7 +70,7 @@ async def test_what_the_person_names_wins(tmp_path):
 
 
 async def test_a_server_that_says_nothing_needs_a_word_from_the_person():
-    with listing() as url, pytest.raises(RenderError, match="does not say which template it uses"):
+    with listing() as url, pytest.raises(RenderError, match="does not report which template it uses"):
         await load_served(Place(url))
 
 
@@ -106,7 +106,7 @@ async def test_a_real_vllm_renders_as_its_renderer_alone_does(lab_url):
     found = {one.name: one for one in engines.conversations}
     assert "by its own renderer" in engines.engine
     assert model.tokenizer is not None
-    assert "It has a tool parser, and does not say which." in model.evidence
+    assert "It has a tool parser, but does not report which." in model.evidence
     assert found["tools"].agrees is True
     assert found["arguments-as-text"].loss == "prints content as a Python list"
     assert [one.name for one in found.values() if not one.is_explained] == []

@@ -64,7 +64,7 @@ async def test_it_asks_no_more_than_it_may_and_nothing_twice():
             "argument `a` changes its type: null None becomes text 'None'",
             False,
         ),
-        ("its arguments are no JSON: '{'", "its arguments are no JSON: '}'", True),
+        ("its arguments are not JSON: '{'", "its arguments are not JSON: '}'", True),
     ],
 )
 def test_a_problem_is_the_same_whatever_the_values_in_it(one, other, is_same):

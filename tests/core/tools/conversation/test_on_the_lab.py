@@ -38,4 +38,4 @@ async def test_a_tool_without_an_answer_ends_the_loop(labs):
     conversation = await conversation_from(body, {}, labs)
 
     assert len(conversation.turns) == 1
-    assert conversation.ended == "no answer is known for get_weather"
+    assert conversation.ended == "no answer was given for get_weather"

@@ -42,8 +42,8 @@ def test_the_reason_names_what_the_request_lacks() -> None:
     assert reason(body, "arguments-as-object") == "the history has no tool calls"
     assert reason(body, "without-reasoning") == "the history carries no reasoning"
     assert reason(body, "bos-in-front") == "there is no tokenizer"
-    assert reason(body, "continue-final-message") == "the last message is one of role `user`, not of the assistant"
-    assert reason(body, "NAME=VALUE") == "no variable of this template decides anything"
+    assert reason(body, "continue-final-message") == "the last message has the role `user`, not `assistant`"
+    assert reason(body, "NAME=VALUE") == "no variable of this template has an effect"
 
 
 def test_what_the_request_has_is_not_called_lacking() -> None:

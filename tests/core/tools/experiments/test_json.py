@@ -63,7 +63,7 @@ def test_a_failure_keeps_its_place() -> None:
     made = plain(what_if_to_json(try_switches(BODY, RenderSetup("x\n{{ raise_exception('no') }}"))))
 
     assert made["failure"] == {
-        "message": "the template refuses this request: no",
+        "message": "The template refuses this request: no",
         "hint": "It calls `raise_exception` itself at this place.",
         "template_line": 2,
         "template_column": 4,

@@ -80,7 +80,7 @@ def test_a_tie_is_said(lab: RenderSetup) -> None:
     answer = explain_count(body, lab, count(body, lab) + 1)
 
     assert {one.names for one in answer.explanations[: answer.tie_count]} >= {("thinking=true",), ("bos-in-front",)}
-    assert "cannot tell them apart" in answer.sentence
+    assert "cannot distinguish them" in answer.sentence
 
 
 def test_a_second_request_may_break_a_tie(lab: RenderSetup) -> None:

@@ -33,7 +33,7 @@ def changed():
 def test_a_run_is_equal_to_itself():
     comparison = compare_runs(dropped_call_trace(), dropped_call_trace())
 
-    assert sentence_of(comparison) == "A and B are the same in all that both runs hold."
+    assert sentence_of(comparison) == "A and B are identical in everything that both runs contain."
     assert comparison.prompt.is_same
     assert comparison.message == ()
 
@@ -55,8 +55,8 @@ def test_the_sentence_can_be_quoted():
     sentence = sentence_of(compare_runs(dropped_call_trace(), changed()))
 
     assert sentence == (
-        "The requests differ in 1 field; the prompts part at token 18; the raw outputs part at token 2; "
-        "the messages differ in 1 field; only A has PD401; tool parser differs."
+        "The requests differ in 1 field; the prompts diverge at token 18; the raw outputs diverge at "
+        "token 2; the messages differ in 1 field; only A has PD401; tool parser differs."
     )
 
 
@@ -173,7 +173,7 @@ def test_what_one_run_does_not_say_is_no_difference():
 
 def test_a_refused_and_an_answered_request_differ():
     left = dropped_call_trace()
-    right = replace(left, chat=None, refusal=Refusal(400, "no such field"))
+    right = replace(left, chat=None, refusal=Refusal(400, "this field"))
     facts = {fact.label: fact for fact in compare_runs(left, right).facts}
 
     assert facts["refused"].differs

@@ -87,7 +87,7 @@ def test_the_fault_of_the_lab_template_shows_with_content_as_parts(lab: RenderSe
     assert faulty.difference is not None
     assert "[{'type': 'text', 'text': '" in faulty.difference.hunks[0].after + faulty.difference.hunks[-1].after
     assert sound.kind is EffectKind.NOTHING
-    assert sound.sentence == "This switch changes nothing."
+    assert sound.sentence == "This switch has no effect."
 
 
 def test_another_version_of_the_template_is_a_switch(lab: RenderSetup, mended: RenderSetup) -> None:

@@ -306,7 +306,7 @@ def test_other_stop_tokens_are_numbers_with_commas():
 
     assert apply_patch(trace.request.body, plan.patch)["stop_token_ids"] == [7, 163586]
     for text in ("END", "1,,2", "-1", "1.5", "²"):
-        with pytest.raises(RequestError, match="names no token ids"):
+        with pytest.raises(RequestError, match="is not a list of token ids"):
             pick_plans(trace, Target(), [f"stop-token-ids={text}"])
 
 

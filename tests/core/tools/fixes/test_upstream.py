@@ -41,7 +41,7 @@ def test_a_recorded_run_with_a_dropped_call_makes_a_case():
 
 
 def test_a_run_without_a_whole_call_makes_none():
-    with pytest.raises(RequestError, match="no whole tool call"):
+    with pytest.raises(RequestError, match="no complete tool call"):
         case_of_trace(recorded("truncated-call").trace)
 
 

@@ -134,7 +134,7 @@ def test_arguments_off_the_schema_are_traced_to_the_rule_that_holds_them(
     assert (GrammarStatus.STEERED, cause) == (verdict.status, first.cause)
     assert (path, argument, "get_weather") == (first.rule.path, first.rule.argument, first.rule.tool)
     assert token in (None, first.token_text)
-    assert (len(verdict.interventions), verdict.then) == (1, "All that follows would have been let through.")
+    assert (len(verdict.interventions), verdict.then) == (1, "Everything that follows would have been accepted.")
 
 
 _NESTED = [
@@ -203,7 +203,7 @@ def test_text_before_a_call_is_steered_if_the_request_insists_on_one(judge):
         verdict.first.char_offset,
     ) == (Cause.TEXT_OUTSIDE_CALL, 0, 0)
     assert verdict.first.allowed[0].startswith("<|tool_calls_section_begin|>")
-    assert verdict.then == "All that follows would have been let through."
+    assert verdict.then == "Everything that follows would have been accepted."
 
 
 def test_the_other_tool_is_steered_if_one_is_forced(judge):
@@ -256,7 +256,7 @@ def test_each_intervention_is_forgiven_and_the_rest_judged(judge):
     assert [raw.index(text) for text in ("\n", "days", '"x"', "bad", "nope")] == [
         item.char_offset for item in verdict.interventions
     ]
-    assert verdict.then == "All that follows would have been let through."
+    assert verdict.then == "Everything that follows would have been accepted."
 
 
 def test_a_missing_prefix_is_put_in_to_see_what_follows(judge):

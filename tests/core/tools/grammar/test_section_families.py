@@ -83,7 +83,7 @@ def test_hunyuan_4_enforces_nothing_while_the_model_may_choose(judge):
     verdict = judge("hy_v4", {"town": "y"})
 
     assert verdict.status is GrammarStatus.OFF
-    assert "only if a call must come" in verdict.sentence
+    assert "only if a call is required" in verdict.sentence
 
 
 def test_families_of_one_format_are_told_apart_by_what_is_written():

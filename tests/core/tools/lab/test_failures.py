@@ -18,27 +18,27 @@ CASES = {
     ),
     "unknown-tool-parser": (
         "KeyError: 'invalid tool call parser: kimi_k22 (chose from { granite4,hermes,kimi_k2,kimi_k3 })'",
-        "no tool parser `kimi_k22`",
+        "not have a tool parser `kimi_k22`",
         "Did you mean `kimi_k2`? Known: granite4, hermes, kimi_k2, kimi_k3.",
     ),
     "unknown-reasoning-parser": (
         "KeyError: \"Reasoning parser 'nope' not found. Available parsers: deepseek_r1, kimi_k2, qwen3\"",
-        "no reasoning parser `nope`",
+        "not have a reasoning parser `nope`",
         "Known: deepseek_r1, kimi_k2, qwen3.",
     ),
     "port-in-use": ("OSError: [Errno 98] Address already in use", "port 8131", "another port"),
     "context-too-long": (
         "  Value error, User-specified max_model_len (999999) is greater than the derived max_model_len "
         "(max_position_embeddings=4096.0 or model_max_length=None in model's config.json). To allow overriding this",
-        "a context of 999999 tokens",
+        "A context of 999999 tokens",
         "max_model_len",
     ),
     "cache-too-small": (
         "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when",
-        "a key-value cache of 33554432 bytes is too small for a context of 2048 tokens",
+        "A key-value cache of 33554432 bytes is too small for a context of 2048 tokens.",
         "kv_cache_bytes",
     ),
-    "no-weights": ("RuntimeError: Cannot find any model weights with `nowt`", "holds no weights", "renderer"),
+    "no-weights": ("RuntimeError: Cannot find any model weights with `nowt`", "contains no weights", "renderer"),
     "hub-unreachable": (
         "huggingface_hub.errors.LocalEntryNotFoundError: Cannot find an appropriate cached snapshot folder for the",
         "`org/m` is not on this machine",
@@ -53,7 +53,7 @@ CASES = {
     "no-vllm": (
         "/usr/bin/python: Error while finding module specification for 'vllm.entrypoints' "
         "(ModuleNotFoundError: No module named 'vllm')",
-        "vLLM is not installed for `/opt/python`",
+        "vLLM is not installed for `/opt/python`.",
         "make setup",
     ),
     "unknown-argument": (
@@ -90,7 +90,7 @@ def test_a_known_failure_is_found_above_the_error_that_follows_from_it() -> None
 
     error = explain_failure((CASES["no-weights"][0], consequence), 1, SPEC, 8131)
 
-    assert "holds no weights" in error.message
+    assert "contains no weights" in error.message
 
 
 def test_an_unknown_failure_quotes_the_first_error() -> None:
@@ -99,7 +99,7 @@ def test_an_unknown_failure_quotes_the_first_error() -> None:
     error = explain_failure(log, 1, SPEC, 8131)
 
     assert error.message == (
-        "the lab server ended with exit status 1; it said '(EngineCore pid=2) ValueError: the moon is full'"
+        "The lab server ended with exit status 1; it said '(EngineCore pid=2) ValueError: the moon is full'"
     )
 
 

@@ -48,7 +48,7 @@ def test_a_lab_that_cannot_start_says_so_on_both_streams(tmp_path: Path) -> None
 
     assert status == 2
     assert json.loads(out.getvalue())["error"]["type"] == "LabError"
-    assert log.getvalue().startswith("error: there is no model folder")
+    assert log.getvalue().startswith("error: There is no model folder")
 
 
 @pytest.mark.lab
@@ -66,7 +66,7 @@ def test_a_lab_that_dies_ends_the_command_with_the_reason(tokenizer_dir: Path) -
 
     assert status == 2
     assert out.getvalue() == f"{labs[0].base_url}\n"
-    assert log.getvalue().splitlines()[-1].startswith("error: the lab server was killed from outside")
+    assert log.getvalue().splitlines()[-1].startswith("error: The lab server was killed from outside")
 
 
 @pytest.mark.lab

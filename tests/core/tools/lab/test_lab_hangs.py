@@ -31,7 +31,7 @@ def run(extra: JSONObject, labs: LabPool) -> Trace:
 def test_a_constraint_that_would_hold_up_the_lab_holds_up_nobody(labs: LabPool, kind: str) -> None:
     field, extra = HEAVY[kind]
 
-    with pytest.raises(RequestError, match="The lab is not asked") as raised:
+    with pytest.raises(RequestError, match="The lab was not asked") as raised:
         run(extra, labs)
 
     assert raised.value.field == field

@@ -41,7 +41,7 @@ async def test_a_failed_boot_reaches_all_callers_and_leaves_sandbox(pool: LabPoo
     spec = LabSpec(model_dir=tmp_path / "nowhere")
 
     results = await asyncio.gather(pool.get(spec), pool.get(spec), return_exceptions=True)
-    with pytest.raises(LabError, match="there is no model folder"):
+    with pytest.raises(LabError, match="There is no model folder"):
         await pool.get(LabSpec(model_dir=tmp_path / "nowhere either"))
 
     assert [type(result) for result in results] == [LabError, LabError]

@@ -20,7 +20,7 @@ def test_a_model_that_is_not_there_fails_before_anything_starts(tmp_path: Path) 
     lab = Lab(LabSpec(model_dir=tmp_path / "nowhere"))
     reports: list[LabProgress] = []
 
-    with pytest.raises(LabError, match="there is no model folder"):
+    with pytest.raises(LabError, match="There is no model folder"):
         lab.boot(reports.append)
 
     assert lab.state is LabState.FAILED
@@ -36,7 +36,7 @@ def test_a_port_that_somebody_listens_on_is_refused(tmp_path: Path) -> None:
         port = other.getsockname()[1]
         lab = Lab(LabSpec(model_dir=tmp_path, kind="renderer", port=port))
 
-        with pytest.raises(LabError, match=f"port {port} on 127.0.0.1 cannot be used") as caught:
+        with pytest.raises(LabError, match=f"Port {port} on 127.0.0.1 cannot be used") as caught:
             lab.boot()
 
     assert "another port" in caught.value.hint

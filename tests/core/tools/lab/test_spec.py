@@ -60,22 +60,22 @@ def test_a_model_goes_by_its_own_name(model_dir: Path | str, is_hub_id: bool, mo
 
 
 def test_a_missing_folder_is_refused_with_its_name(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="there is no model folder") as caught:
+    with pytest.raises(LabError, match="There is no model folder") as caught:
         check_spec(LabSpec(model_dir=tmp_path / "nowhere"))
 
     assert "nowhere" in caught.value.message
-    assert "hub id" in caught.value.hint
+    assert "Hub id" in caught.value.hint
 
 
 def test_a_missing_template_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="there is no chat template"):
+    with pytest.raises(LabError, match="There is no chat template"):
         check_spec(LabSpec(model_dir="org/model", chat_template=tmp_path / "nowhere.jinja"))
 
 
 def test_an_engine_needs_a_config_and_a_renderer_does_not(tmp_path: Path) -> None:
     check_spec(LabSpec(model_dir=tmp_path, kind="renderer"))
 
-    with pytest.raises(LabError, match=r"holds no `config\.json`"):
+    with pytest.raises(LabError, match="has no `config"):
         check_spec(LabSpec(model_dir=tmp_path))
 
 

@@ -1,4 +1,4 @@
-"""Rows at fault by cause, with the smallest request of each."""
+"Rows with faults by cause, with the smallest request of each."
 
 from prompt_debugger.core.tools.verify import cluster_rows
 

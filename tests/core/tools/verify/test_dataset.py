@@ -88,7 +88,7 @@ def test_a_limit_counts_rows_of_the_file(tmp_path):
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/0", "-1/2"])
 def test_what_is_no_shard_is_refused(text):
-    with pytest.raises(RequestError, match="names no shard"):
+    with pytest.raises(RequestError, match="is not a shard"):
         read_shard(text)
 
 

@@ -44,24 +44,25 @@ def test_a_gate_holds_or_not(text, holds):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "a figure, a sign and a number were expected"),
-        ("dropped_rate", "a figure, a sign and a number were expected"),
-        ("dropped_rate = 1", "is no figure, sign or number"),
-        ("dropped_rate > high", "where a number was expected"),
-        ("1 > dropped_rate", "where a figure was expected"),
-        ("failure_count > 1 failure_count > 1", "where `and`, `or` or the end was expected"),
-        ("__import__('os') > 1", "is no figure, sign or number"),
+        ("", "expected a metric, an operator and a number"),
+        ("dropped_rate", "expected a metric, an operator and a number"),
+        ("dropped_rate = 1", "is not a metric, operator or number"),
+        ("dropped_rate > high", "expected a number"),
+        ("1 > dropped_rate", "expected a metric"),
+        ("failure_count > 1 failure_count > 1", "expected `and`, `or` or the end"),
+        ("__import__('os') > 1", "is not a metric, operator or number"),
     ],
 )
 def test_anything_else_is_refused_with_the_place(text, says):
-    with pytest.raises(RequestError, match="cannot read the gate") as refused:
+    with pytest.raises(RequestError, match="Cannot read the gate") as refused:
         read_gate(text)
 
     assert says in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("droped_rate > 1", "dropped_rate"), ("dropped_rate.hi > 1", "hi"), ("model > 1", "no number")]
+    ("text", "says"),
+    [("droped_rate > 1", "dropped_rate"), ("dropped_rate.hi > 1", "hi"), ("model > 1", "not a number")],
 )
 def test_a_figure_that_is_not_there_is_refused(text, says):
     with pytest.raises(RequestError) as refused:

@@ -143,5 +143,5 @@ def test_a_whole_verification_judges_what_it_can_and_names_what_it_does_not(tmp_
     assert own["not_judged"] == {"repeat_n_gram": 1}
     told = summary_to_terminal(run.summary)
     assert "scenario check pass rate" in told
-    assert "checks not judged, by rows: repeat_n_gram 1" in told
+    assert "checks without a result, by rows: repeat_n_gram 1" in told
     assert not any("check_type" in sent or "scenario_check" in sent for sent in server.bodies)

@@ -88,13 +88,13 @@ def test_vendor_checks_send_the_headers_too(server, capsys):
 
 
 BAD_HEADERS = {
-    "no JSON": ('{"x-key": gateway-secret', "not a JSON object of texts"),
+    "no JSON": ('{"x-key": gateway-secret', "not a JSON object of strings"),
     "no object": ('["gateway-secret"]', "no colon after it"),
-    "no text": ('{"x": ["gateway-secret"]}', "not a JSON object of texts"),
+    "no text": ('{"x": ["gateway-secret"]}', "not a JSON object of strings"),
     "a line without a name": (": gateway-secret", "has no name"),
-    "a line of the exchange": ("Host: gateway-secret", "`Host` belongs to the exchange"),
-    "no name": ('{"x key": "gateway-secret"}', "no header's name"),
-    "of the exchange": ('{"Host": "gateway-secret"}', "`Host` belongs to the exchange"),
+    "a line of the exchange": ("Host: gateway-secret", "`Host` is part of the HTTP exchange"),
+    "no name": ('{"x key": "gateway-secret"}', "is not allowed in a header name"),
+    "of the exchange": ('{"Host": "gateway-secret"}', "`Host` is part of the HTTP exchange"),
     "two lines": ('{"x-key": "gateway-secret\\r\\nx: y"}', "value of the extra header `x-key`"),
 }
 
@@ -125,7 +125,7 @@ def test_headers_do_not_travel_to_a_cluster(server, tmp_path, capsys):
 
     told = "".join(capsys.readouterr())
     assert (status, server.asked.total()) == (2, 0)
-    assert "do not travel to a cluster" in told
+    assert "are not sent to a cluster" in told
     assert VALUE not in told
 
 

@@ -61,7 +61,7 @@ def test_an_empty_folder_and_another_programs_file_are_refused(tmp_path):
     with pytest.raises(RequestError, match="no results"):
         open_stored(str(tmp_path))
     (tmp_path / "results.sqlite").write_text("no database, but long enough to be looked at" * 40)
-    with pytest.raises(RequestError, match="is no journal"):
+    with pytest.raises(RequestError, match="is not a journal"):
         open_stored(str(tmp_path))
     sqlite3.connect(tmp_path / "other.sqlite").close()
     with pytest.raises(RequestError):
@@ -83,7 +83,7 @@ def test_a_damaged_row_is_named(lossy, tmp_path):
         journal.execute("UPDATE rows SET row = ? WHERE data_index = 2", (b"not packed",))
     journal.close()
 
-    with pytest.raises(RequestError, match="cannot be read"):
+    with pytest.raises(RequestError, match="could not be read"):
         list(open_stored(str(copy))[0].rows())
 
 
@@ -99,7 +99,7 @@ def test_a_row_that_somebody_forged_is_refused(lossy, tmp_path, monkeypatch, row
     with closing(sqlite3.connect(copy)) as journal, journal:
         journal.execute("UPDATE rows SET row = ? WHERE data_index = 2", (row,))
 
-    with pytest.raises(RequestError, match="cannot be read"):
+    with pytest.raises(RequestError, match="could not be read"):
         list(open_stored(str(copy))[0].rows())
 
 

@@ -109,4 +109,4 @@ def test_a_line_that_is_no_case_is_named(tmp_path, capsys):
         status = main(["verify", "vendor", str(file), "--endpoint", server.base_url])
 
     assert status == 2
-    assert "line 2" in capsys.readouterr().err
+    assert "Line 2" in capsys.readouterr().err

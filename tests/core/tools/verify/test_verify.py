@@ -296,7 +296,7 @@ def test_a_dataset_that_is_not_there_leaves_nothing(server, tmp_path, capsys):
     status = run.run(server.base_url)
 
     assert status == 2
-    assert "there is no dataset" in capsys.readouterr().err
+    assert "There is no dataset" in capsys.readouterr().err
     assert list(run.folder.iterdir()) == []
 
 

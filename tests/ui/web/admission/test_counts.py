@@ -27,7 +27,7 @@ def test_one_page_has_so_many_of_a_kind_and_another_page_its_own(kind):
     going_on = [use(kind)] * most
 
     counts.check(use(kind), going_on[1:])
-    with pytest.raises(PayloadError, match="wait for an end") as caught:
+    with pytest.raises(PayloadError, match="wait for one to end") as caught:
         counts.check(use(kind), going_on)
     counts.check(use(kind, "other"), going_on)
 
@@ -86,7 +86,7 @@ def test_bodies_that_wait_are_counted_by_their_length():
     going_on = [Use(Kind.SHARE, f"p{number}", "hostile", big) for number in range(most)]
 
     counts.check(Use(Kind.SHARE, "new", "hostile", big), going_on[1:])
-    with pytest.raises(PayloadError, match="128 MB long, 128 MB of it yours"):
+    with pytest.raises(PayloadError, match="128 MB, 128 MB of it yours"):
         counts.check(Use(Kind.EDIT, "new", "hostile", big), going_on)
     counts.check(Use(Kind.SHARE, "new", "honest", big), going_on)
 
@@ -104,7 +104,7 @@ def test_what_a_minute_allows_comes_back_after_it(clock):
         counts.check(use(Kind.EXPERIMENT), [])
     clock.now += 20
 
-    with pytest.raises(PayloadError, match="go on in 40 s"):
+    with pytest.raises(PayloadError, match="continue in 40 s"):
         counts.check(use(Kind.EXPERIMENT), [])
     counts.check(use(Kind.EXPERIMENT, "other"), [])
     clock.now += 41

@@ -75,7 +75,7 @@ def test_what_was_done_before_a_kill_is_kept_and_the_rest_follows(home, wheels):
     assert KEYS[0] in installed_keys(home)
     plan = plan_install(packages=PACKAGES)
     assert PACKAGES[0] not in plan.missing
-    assert plan.sentence.startswith("Goes on installing")
+    assert plan.sentence.startswith("Continues installing")
     (wheels / "tiny_a-1.0-py3-none-any.whl").unlink()  # whoever asked for it again would fail
 
     install()
@@ -129,7 +129,7 @@ def test_a_folder_of_somebody_else_is_neither_used_nor_removed(tmp_path, home):
 
     with pytest.raises(LabError, match="did not put there"):
         plan_install(mine, packages=PACKAGES)
-    with pytest.raises(LabError, match="was not made by this program"):
+    with pytest.raises(LabError, match="was not created by Prompt Debugger"):
         remove_environment(mine)
     with pytest.raises(LabError, match="is a file"):
         plan_install(mine / "letters.txt", packages=PACKAGES)
@@ -143,14 +143,14 @@ def test_two_installers_of_one_folder_do_not_meet(home, wheels):
     plan = plan_install(packages=PACKAGES)
     with (home / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(LabError, match="somebody else is installing"):
+        with pytest.raises(LabError, match="Another process is installing"):
             Installation(plan).run()
 
 
 def test_a_disk_without_sandbox_is_refused_before_anything_is_done(home):
     huge = (Package("tiny-a", "1.0", 1e12),)
 
-    with pytest.raises(LabError, match="and the lab needs about") as caught:
+    with pytest.raises(LabError, match="but the lab needs about") as caught:
         plan_install(packages=huge)
     assert "--into" in caught.value.hint
     assert not home.exists()

@@ -37,7 +37,7 @@ def test_big_packages_come_first_and_small_ones_together():
 def test_a_line_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "lab.lock").write_text("# a list\nfine==1.0  # 3 MB\nnot fine\n")
 
-    with pytest.raises(LabError, match="line 3"):
+    with pytest.raises(LabError, match="Line 3"):
         read_lock(tmp_path / "lab.lock")
 
 
