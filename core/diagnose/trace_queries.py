@@ -253,7 +253,7 @@ def why_cut(trace: Trace) -> str | None:
     cap = max_tokens_of(trace)
     count = completion_tokens(trace)
     if cap is not None and count is not None and count >= cap and not ends_with_stop(trace):
-        return f"{count} tokens were written, max_tokens is {cap}, and the last one is no end token"
+        return f"{count} tokens were written, max_tokens is {cap}, and the last one is not an end token"
     if raw is not None and raw.finish_reason == "length":
         return f"{_whose_end(trace)} ended with finish_reason `length`"
     return None

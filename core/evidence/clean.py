@@ -213,7 +213,7 @@ def _with_line_feeds(text: str) -> str | None:
 
 # What is done in order, and what is said of it; nothing of what nobody sees.
 _STEPS: tuple[tuple[str, Callable[[str], str | None]], ...] = (
-    ("Terminal colours were taken out.", _uncoloured),
+    ("Terminal colours were removed.", _uncoloured),
     ("", _with_line_feeds),
     ("No-break spaces were turned back.", _spaced),
     ("Line numbers at the beginning of each line were taken off.", _unnumbered),
@@ -227,5 +227,5 @@ _STEPS: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     ("Comments between lines of JSON were taken off.", _uncommented),
     ("HTML escapes were turned back.", _unescaped),
     ("Typographic quotes were turned back.", _straightened),
-    ("Line breaks that wrapping put into it were taken out.", unwrapped),
+    ("Line breaks from wrapping were removed.", unwrapped),
 )

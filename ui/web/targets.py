@@ -236,7 +236,7 @@ def with_key_field(error: DebuggerError, *, is_public: bool) -> DebuggerError:
     if "Authorization: Basic" in error.hint:
         told.hint = error.hint.replace("with --extra-headers", "under Target, in the field Key:")
         return told
-    told.hint = "The server wants a key, or another one: give it under Target, in the field Key."
+    told.hint = "The server requires a key, or another one: enter it under Target, in the field Key."
     return told
 
 

@@ -71,7 +71,7 @@ class LedgerView {
       this.bar.replaceChildren(make("span", "pd-counts", "Raw output"));
       this.messageHead.replaceChildren(make("span", "pd-counts", "Message"));
       this.raw.replaceChildren(reason ? make("p", "pd-empty", reason) : beforeRun("The raw output, coloured by where each character went: kept, altered or lost."));
-      this.message.replaceChildren(make("p", "pd-empty", reason || "The message as the server returned it, beside what it was made from."));
+      this.message.replaceChildren(make("p", "pd-empty", reason || "The message as the server returned it, next to what it was made from."));
       return;
     }
     const { calls } = this.data;

@@ -37,7 +37,7 @@ _HINT_BY_STATUS = {
     408: "Try again: the server timed out.",
     413: "The request is too large for the server.",
     422: "The server did not accept the request; its message says why.",
-    429: "The server takes no more requests for now: wait, then run again.",
+    429: "The server is at its request limit: wait, then run again.",
     431: "The request's headers are too large for what answered: shorten the key and the headers that you add, or "
     "raise its limit (`large_client_header_buffers` of nginx).",
     502: "A gateway says that it got no proper answer: look whether the server after it runs, and at the log of both.",
@@ -50,12 +50,12 @@ _PAGE_HINT = (
 )
 _HINT_BY_PAGE = {
     401: "Something before the server wants to know who asks: send the key that it takes, in the header that it takes.",
-    502: "A proxy answered in place of the server: look whether the server after it runs, and at its log.",
+    502: "A proxy answered instead of the server: check whether the server behind it is running, and its log.",
     503: "A proxy answered in place of the server: look whether the server after it runs, at its log, and whether the "
     "proxy limits how often it is asked.",
     504: _HINT_BY_STATUS[504],
-    404: "Check the server address (up to and including `/v1`): a web server answers there.",
-    413: "A proxy takes no body of that size: raise its limit (`client_max_body_size` of nginx), or send less.",
+    404: "Check the server address (up to and including `/v1`): what answers there is a plain web server.",
+    413: "A proxy accepts no body of that size: raise its limit (`client_max_body_size` of nginx), or send less.",
 }
 _BASIC_HINT = (
     "It wants a user name and a password, not a key: send them with --extra-headers 'Authorization: Basic …', where … "

@@ -99,7 +99,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         fix = "Run again; if it happens again, ask the operator of the server: a proxy may have removed it."
     elif _is_stream_without_error(result):
         title = f"The {name} ended before it held anything."
-        fix = "Run again; if it stays so, read the log of the server and of what stands before it."
+        fix = "Run again; if it happens again, check the logs of the server and of any proxy in front of it."
     elif is_stream and result.body.strip() and decode_json(result.body) is None and "data:" not in result.body:
         title = f"What came in place of the {name} is neither an event nor JSON."
         fix = "Check the server address (up to and including `/v1`), and what stands between it and you."

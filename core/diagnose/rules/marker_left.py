@@ -187,7 +187,7 @@ def _has_refused_header(trace: Trace) -> bool:
 def _fix(trace: Trace) -> tuple[Step, ...]:
     name = None if trace.parse is None else trace.parse.parsed.format
     meant = TABLES.tool_parsers.get(name or "", ())
-    steps = [Step("Try a current release of the server: stripping the marker hides the loss of structure behind it.")]
+    steps = [Step("Try a current release of the server: removing the marker would hide the lost structure after it.")]
     if _has_refused_header(trace):
         steps.insert(0, Step("See to the header of the call: a parser that does not take it leaves all of the call."))
     elif has_own_names(trace.server):
