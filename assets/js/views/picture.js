@@ -19,6 +19,7 @@ const MOST_ROWS = 60;
 const ROWS_BEFORE = 8;
 const MOST_FINDINGS = 6;
 const MOST_CHANGES = 8;
+const MARKERS = /(<[^<>\s]{1,60}>)/; // control tokens, as raw outputs spell them
 const ALARMS = new Set(["lost", "altered"]);
 /** @type {Record<string, string>} */
 const GROUNDS = { reasoning: "reasoning", call_name: "name", call_id: "id", call_arguments: "arguments", lost: "lost-ground", altered: "warning-soft" };
@@ -46,15 +47,18 @@ function layOut(runs, columns) {
       rows.push([]);
       used = 0;
     };
-    for (const character of run.text) {
-      if (character === "\n") {
-        nextRow();
-        continue;
+    for (const piece of run.text.split(MARKERS)) {
+      if (piece.startsWith("<") && used + piece.length > columns && piece.length <= columns) nextRow(); // a marker stays whole
+      for (const character of piece) {
+        if (character === "\n") {
+          nextRow();
+          continue;
+        }
+        const cells = cellsOf(Number(character.codePointAt(0)));
+        if (used + cells > columns) nextRow();
+        text += character === "\t" ? " " : character;
+        used += cells;
       }
-      const cells = cellsOf(Number(character.codePointAt(0)));
-      if (used + cells > columns) nextRow();
-      text += character === "\t" ? " " : character;
-      used += cells;
     }
     flush();
   }
@@ -417,4 +421,4 @@ async function saveCanvas(canvas, fileName, packed) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-export { drawPair, drawPicture, savePicture, saveCanvas };
+export { drawPair, drawPicture, layOut, savePicture, saveCanvas };
