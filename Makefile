@@ -31,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 GOLDENS := tests/core/formats/test_goldens.py tests/core/diagnose/test_shown.py
 CODE := app.py core ui prompt_debugger tests scripts benchmarks
 
-.PHONY: help run lab test test-fast mutants check fix setup browser goldens recordings screens bench bench-all docs sbom audit clean
+.PHONY: help run lab test test-fast mutants check fix setup browser goldens recordings screens bench bench-all docs hashes sbom audit clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -84,7 +84,9 @@ fix: setup ## correct style where a tool can
 setup: .venv/.ready ## virtual environment in .venv with everything in requirements.lock
 
 # Where PyTorch's CPU build cannot be had, all is there but the lab and vLLM's own parsers; `.venv/.no-lab` says so.
-.venv/.ready: requirements.lock
+# Each package is taken only with a hash of requirements.hashes. PyTorch's CPU build has none there: the index that has
+# it differs with how pip is configured, and each may hold a file of its own under that version.
+.venv/.ready: requirements.lock requirements.hashes
 	@if [ -x $(PY) ] && $(PY) $(FITS); then :; \
 	elif [ -n "$(PYTHON)" ] && $(PYTHON) $(FITS); then $(PYTHON) -m venv --clear .venv; \
 	elif command -v uv >/dev/null; then uv venv --quiet --seed --clear --python 3.11 .venv; \
@@ -92,10 +94,10 @@ setup: .venv/.ready ## virtual environment in .venv with everything in requireme
 	@echo "Installing into .venv (about two minutes the first time)"
 	@rm -f .venv/.no-lab
 	@if $(PIP) install --quiet --no-deps '$(TORCH)' || $(PIP) install --quiet --no-deps --index-url $(TORCH_INDEX) '$(TORCH)'; then \
-	$(PIP) install --quiet --no-deps --requirement requirements.lock; \
+	$(PIP) install --quiet --no-deps --require-hashes --requirement requirements.hashes; \
 	else echo "PyTorch's CPU build for this Python cannot be had here, so vLLM is left out: the page opens with recorded runs and servers of yours, without the lab. Once it can be had, \`rm .venv/.ready\` and run this again." >&2; \
-	grep -vE '$(NEED_TORCH)' requirements.lock > .venv/without-torch.txt; \
-	$(PIP) install --quiet --no-deps --requirement .venv/without-torch.txt; touch .venv/.no-lab; fi
+	awk '/^[^ ]/ { skip = $$0 ~ /$(NEED_TORCH)/ } ! skip' requirements.hashes > .venv/without-torch.txt; \
+	$(PIP) install --quiet --no-deps --require-hashes --requirement .venv/without-torch.txt; touch .venv/.no-lab; fi
 	@touch $@
 
 # An environment of its own that looks into .venv for all else: LiteLLM asks for other versions than ours.
@@ -163,6 +165,13 @@ docs: setup ## regenerate docs/rules, docs/reports.md, docs/known-errors.md, mis
 	$(PY) scripts/reports_page.py
 	$(PY) scripts/json_schemas.py
 
+# After a change of requirements.lock. uv asks the index that pip is configured with, for all files of each version.
+hashes: ## write requirements.hashes: the packages of requirements.lock with the hashes of their files
+	@test -x .venv-uv/bin/uv || { $(PY) -m venv .venv-uv && .venv-uv/bin/python -m pip install --quiet uv; }
+	@grep -v '^torch==' requirements.lock > .venv-uv/lock.txt
+	@.venv-uv/bin/uv pip compile .venv-uv/lock.txt --no-deps --universal --python-version 3.11 --generate-hashes \
+	  --no-header --no-annotate --quiet --output-file requirements.hashes
+
 sbom: setup ## write sbom.json: everything in requirements.lock, as CycloneDX
 	$(PY) scripts/sbom.py $(ARGS)
 
@@ -173,4 +182,4 @@ audit: setup ## look for known vulnerabilities of everything in requirements.loc
 	.venv-audit/bin/pip-audit --disable-pip --no-deps --requirement .venv-audit/requirements.txt $(ARGS)
 
 clean: ## remove the virtual environment and caches
-	rm -rf .venv .venv-audit .venv-litellm .venv-ray .venv-mlx .venv-js .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-audit .venv-uv .venv-litellm .venv-ray .venv-mlx .venv-js .mypy_cache .ruff_cache .pytest_cache .hypothesis
