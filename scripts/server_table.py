@@ -5,7 +5,8 @@
     python scripts/server_table.py --check      run nothing; fail if the page is not what the record says
 
 The record is docs/servers.json. LiteLLM, mlx-lm and vLLM need what `make test` sets up; llama-cpp-python a virtual
-environment of its own, .venv-llama-cpp-python, with `llama-cpp-python[server]`, which is compiled.
+environment of its own, .venv-llama-cpp-python, with `llama-cpp-python[server]`, which is compiled; smg one of its own,
+.venv-smg; nginx and Caddy are those of the system.
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ from prompt_debugger.core.tools.lab import LabPool, LabSpec  # noqa: E402
 from tests.servers.running_servers import (  # noqa: E402
     LAB_MODEL,
     LITELLM_KEY,
+    caddy,
     litellm_proxy,
     llama_cpp,
     llama_cpp_python,
     mlx_lm,
+    nginx,
+    smg,
     transformers_serve,
     two_models,
 )
@@ -82,6 +86,14 @@ def _litellm(folder: Path, labs: LabPool) -> Iterator[str]:
         yield base_url
 
 
+def _before_vllm(gateway: Callable[..., object]) -> _Boot:
+    def boot(folder: Path, labs: LabPool) -> Iterator[str]:
+        with gateway(folder, asyncio.run(labs.get(LabSpec())).base_url) as base_url:  # type: ignore[attr-defined]  # a context manager
+            yield base_url
+
+    return boot
+
+
 def _litellm_before_llama_cpp(folder: Path, _: LabPool) -> Iterator[str]:
     with llama_cpp(folder) as upstream, litellm_proxy(folder, upstream) as base_url:
         yield base_url
@@ -106,6 +118,9 @@ SETUPS = (
     Setup("two models behind one address, vLLM", _two_models, model="lab-model"),
     Setup("LiteLLM, `hosted_vllm/`", _litellm, "hosted", {**_TOKENIZER, "api_key": LITELLM_KEY}),
     Setup("LiteLLM, `openai/`", _litellm, "openai", {**_TOKENIZER, "api_key": LITELLM_KEY}),
+    Setup("nginx, gathering and packing, before vLLM", _before_vllm(nginx)),
+    Setup("Caddy, packing, before vLLM", _before_vllm(caddy)),
+    Setup("smg, SGLang's gateway, before vLLM", _before_vllm(smg), target=_TOKENIZER),
     Setup("llama.cpp", _small(llama_cpp), target=_TOKENIZER),
     Setup("llama.cpp, no tokenizer at hand", _small(llama_cpp)),
     Setup("LiteLLM before llama.cpp", _litellm_before_llama_cpp, "openai", {**_TOKENIZER, "api_key": LITELLM_KEY}),

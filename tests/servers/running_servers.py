@@ -22,6 +22,7 @@ LAB_MODEL = ROOT / "assets" / "lab-model"
 LITELLM_PYTHON = ROOT / ".venv-litellm" / "bin" / "python"
 MLX_PYTHON = ROOT / ".venv-mlx" / "bin" / "python"
 LLAMA_CPP_PYTHON = ROOT / ".venv-llama-cpp-python" / "bin" / "python"
+SMG = ROOT / ".venv-smg" / "bin" / "smg"
 LITELLM_KEY = "sk-litellm-of-the-tests-0123456789abcdef"
 _FIRST_ANSWER_S = 120.0
 
@@ -97,6 +98,50 @@ def _await_models(port: int, key: str) -> None:
         connection.close()
     if response.status != 200:
         raise ServerStartError(f"/v1/models answered {response.status}: {listed[:300]}")
+
+
+@contextmanager
+def nginx(folder: Path, upstream: str) -> Iterator[str]:
+    """nginx before a server, as it is by itself: it gathers answers, packs them, and asks by HTTP/1.0.
+
+    The address has a path before `/v1`, as behind a gateway of many services.
+    """
+    port, paths = free_port(), {}
+    for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"):
+        (folder / name).mkdir()
+        paths[f"{name}_temp_path"] = folder / name
+    settings = "".join(f"{name} {path};" for name, path in paths.items())
+    config = folder / "nginx.conf"
+    config.write_text(
+        f"daemon off; pid {folder}/pid; error_log stderr notice; events {{}} http {{ access_log off; {settings} "
+        "gzip on; gzip_types application/json text/event-stream; gzip_min_length 1; gzip_proxied any; "
+        f"server {{ listen 127.0.0.1:{port}; location /api/llm/ {{ proxy_pass {upstream.removesuffix('/v1')}/; }} }} }}"
+    )
+    with running(["nginx", "-e", "stderr", "-c", str(config)], r"start worker process "):
+        yield f"http://127.0.0.1:{port}/api/llm/v1"
+
+
+@contextmanager
+def caddy(folder: Path, upstream: str) -> Iterator[str]:
+    """Caddy before a server, with packed answers."""
+    port = free_port()
+    site = f"http://127.0.0.1:{port} {{\n encode gzip zstd\n reverse_proxy {urlsplit(upstream).netloc}\n}}\n"
+    config = folder / "Caddyfile"
+    config.write_text(f"{{\n admin off\n auto_https off\n}}\n{site}")
+    command = ["caddy", "run", "--config", str(config), "--adapter", "caddyfile"]
+    with running(command, "serving initial configuration", environment={"HOME": str(folder)}):
+        yield f"http://127.0.0.1:{port}/v1"
+
+
+@contextmanager
+def smg(_: Path, upstream: str) -> Iterator[str]:
+    """SGLang's gateway before a vLLM; the package `smg`, which `make` does not install."""
+    port = free_port()
+    command = [str(SMG), "launch", "--worker-urls", upstream.removesuffix("/v1"), "--backend", "vllm"]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--prometheus-port", str(free_port())]
+    with running(command, r"Activated 1 of 1"):
+        _await_models(port, "none")
+        yield f"http://127.0.0.1:{port}/v1"
 
 
 @contextmanager
