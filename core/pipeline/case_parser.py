@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import marshal
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
@@ -29,7 +30,7 @@ from prompt_debugger.core.diagnose import diagnose_request, diagnose_trace
 from prompt_debugger.core.diagnose.schema_uses import schema_uses
 from prompt_debugger.core.diagnose.schemas import may_take_long
 from prompt_debugger.core.parse import build_ledger
-from prompt_debugger.core.parse.engines import RawOutput, VllmReleases, write_parser_name
+from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmReleases, write_parser_name
 from prompt_debugger.core.pipeline.accounts import message_from_outcome, with_accounts
 from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field, tokenizer_source
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
@@ -44,7 +45,7 @@ from prompt_debugger.core.pipeline.target import Target, client_of
 from prompt_debugger.core.request.other_bodies import convert_body
 from prompt_debugger.core.tools.experiments import ReleaseTable, bisect_releases
 
-EVERY_PARSER = "vllm:*"
+_EVERY = re.compile(r"(?P<engine>[a-z-]+)(?:@(?P<version>[^:]+))?:\*")  # all tool parsers of an engine
 
 
 class ParsedCase(NamedTuple):
@@ -174,21 +175,31 @@ class CaseParser:
             return {}
         output = _output(case, parse.raw, token_ids, source)
         outcomes: dict[str, ParserOutcome] = {}
-        if online := [name for name in names if is_server_parser(name)]:
+        online = [name for name in names if is_server_parser(name) and (self._has_server or not _is_offline(name))]
+        if online:
             outcomes |= asyncio.run(self._ask_server(online, output, text_without_end(parse)))
-        if offline := [name for name in names if not is_server_parser(name)]:
+        if offline := [name for name in names if name not in online]:
             for name in offline:
-                _check_is_vllm(name)
-            outcomes |= asyncio.run(self._ask_vllm(offline, output))
+                _check_is_offline(name)
+            outcomes |= asyncio.run(self._ask_offline(offline, output))
         return {name: outcomes[name] for name in [*(name for name in names if name in outcomes), *outcomes]}
 
-    async def _ask_vllm(self, names: list[str], output: RawOutput) -> dict[str, ParserOutcome]:
-        """Ask vLLM's parsers offline; `vllm:*` means all its tool parsers."""
+    @property
+    def _has_server(self) -> bool:
+        return self._target is not None and self._target.base_url is not None
+
+    async def _ask_offline(self, names: list[str], output: RawOutput) -> dict[str, ParserOutcome]:
+        """Ask engines' parsers offline; `vllm:*` means all tool parsers of the vLLM here."""
         self._engine = engine = self._engine or VllmReleases()
-        if EVERY_PARSER in names:
-            known = await (await engine.engine()).parsers()
-            names = [*(name for name in names if name != EVERY_PARSER), *map(_vllm_name, known.tool_parsers)]
-        return await engine.parse_with(list(dict.fromkeys(names)), output, thorough=self._thorough, seed=self._seed)
+        wanted: dict[str, None] = {}
+        for name in names:
+            if (every := _EVERY.fullmatch(name)) is None:
+                wanted[name] = None
+                continue
+            kind, version = every["engine"], every["version"]
+            known = await (await engine.engine(version, kind)).parsers()
+            wanted |= dict.fromkeys(write_parser_name(tool, None, version, kind) for tool in known.tool_parsers)
+        return await engine.parse_with(list(wanted), output, thorough=self._thorough, seed=self._seed)
 
     async def _ask_server(self, names: list[str], output: RawOutput, text: str) -> dict[str, ParserOutcome]:
         target = self._target
@@ -201,16 +212,22 @@ class CaseParser:
             return await ask_server_parsers(client, names, output, text=text)
 
 
-def _check_is_vllm(name: str) -> None:
+def _is_offline(name: str) -> bool:
+    """Say whether a name begins as that of an engine whose parsers run here."""
+    return name.partition(":")[0].partition("@")[0] in ("vllm", *WHEELS)
+
+
+def _check_is_offline(name: str) -> None:
     """Refuse a name that does not even begin as one of a parser; what follows is read where it is asked.
 
     Raises:
-        EngineError: It begins otherwise.
+        EngineError: It begins differently.
     """
-    if not name.startswith("vllm"):
+    if not _is_offline(name):
         raise EngineError(
             f"{shorten(name)} is not the name of a parser.",
-            "Write `vllm:TOOL`, `vllm:TOOL+REASONING` or `vllm:-+REASONING` for parsers of the local vLLM, "
+            "Write `vllm:TOOL`, `vllm:TOOL+REASONING` or `vllm:-+REASONING` for parsers of the local vLLM, the same "
+            f"with {' or '.join(f'`{engine}:`' for engine in WHEELS)} for those that `parse --fetch` downloaded, "
             f"and {server_parser_names()} for those of the server at --endpoint.",
         )
 
@@ -272,10 +289,6 @@ def _exact_key(value: JSON) -> bytes | None:
         return marshal.dumps(value, 0)  # the fastest that tells them apart; version 0 goes by values alone
     except ValueError:
         return None
-
-
-def _vllm_name(tool: str) -> str:
-    return write_parser_name(tool, None)
 
 
 def _token_ids(value: JSON) -> tuple[int, ...] | None:

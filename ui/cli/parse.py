@@ -11,6 +11,7 @@ from functools import partial
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Finding, JSONObject, Parse, VllmOutcome
 from prompt_debugger.core.complete import ENGINES
+from prompt_debugger.core.parse.engines import fetch
 from prompt_debugger.core.pipeline import CaseParser, Target, judge_constrained
 from prompt_debugger.core.report import parse_to_json, parse_to_line, parse_to_terminal
 from prompt_debugger.core.request import read_request
@@ -23,6 +24,7 @@ from prompt_debugger.ui.cli.output import (
     OK,
     add_output_arguments,
     exit_status,
+    log,
     print_json,
     print_text,
     read_input,
@@ -63,10 +65,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME",
         help=(
-            "what would this parser return? repeatable: vllm:TOOL, vllm@RELEASE:TOOL, vllm:* for all, and with "
-            "--endpoint "
+            "what would this parser return? repeatable: vllm:TOOL, vllm@RELEASE:TOOL, vllm:* for all, the same with "
+            "sglang: and mlx-lm: (see --fetch), and with --endpoint "
         )
         + " or ".join(named),
+    )
+    parser.add_argument(
+        "--fetch",
+        action="append",
+        default=[],
+        metavar="ENGINE==VERSION",
+        help="first download an engine's parsers: sglang==0.5.23, mlx-lm==0.32.2, vllm==0.11.0; nothing is installed",
     )
     parser.add_argument(
         "--splits",
@@ -90,6 +99,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    for requirement in options.fetch:
+        folder, digest = fetch(requirement, log)
+        log(f"{requirement}: {folder}" + (f" (sha256 {digest})" if digest else ""))
+    if options.fetch and options.raw is None and not options.cases:
+        return OK
     defaults = _defaults(options)
     if options.ray and (not options.cases or options.cases == "-" or options.endpoint):
         raise RequestError("--ray distributes the lines of a --cases file, and asks no server.", field="--ray")

@@ -31,7 +31,7 @@ class Divergence(NamedTuple):
 
 @value(frozen=True, slots=True)
 class VllmOutcome(ParserOutcome):
-    """The outcome of one of vLLM's own parsers.
+    """The outcome of one of vLLM's own parsers, or of another engine's that was run offline.
 
     Attributes:
         stand_in: Why an approximate vocabulary was used, `None` if the model's own was; with one, whether streaming
@@ -44,9 +44,12 @@ class VllmOutcome(ParserOutcome):
         trials: Every chunking that was tried.
         parting: The streamed messages around `parts_at`; `None` unless a thorough comparison found a difference.
         log: Warnings and errors that the parser logged.
-        vllm_version: Version of the vLLM it came from.
+        vllm_version: Version of the vLLM it came from, "" for another engine.
+        engine: Whose parser it is: `vllm`, `sglang`, `mlx-lm`.
+        release: Its version without a local part.
+        words: What the engine itself said: why it failed, else the first warning that it logged.
         layer: What was run: `unified`, vLLM's one parser object as its server uses it, or `server`, the chat server's
-            own code of a release that has no such object.
+            own code of a release that has no such object; `parser`, the parser alone, without its server's code.
         tools_called: What the tool parser said about having found calls; `None` if it was not heard. A parser may say
             yes and give no call.
     """
@@ -60,6 +63,9 @@ class VllmOutcome(ParserOutcome):
     parting: Divergence | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     log: tuple[str, ...] = ()
     vllm_version: str = ""
+    engine: str = "vllm"
+    release: str = ""
+    words: str | None = None
     layer: str = "unified"
     tools_called: bool | None = None
 

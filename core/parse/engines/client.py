@@ -101,6 +101,9 @@ class VllmEngine:
         limits: How far the helper is trusted.
     """
 
+    engine = "vllm"
+    _worker_arguments: tuple[str, ...] = ()
+
     def __init__(
         self,
         python: str | Path | None = None,
@@ -115,7 +118,7 @@ class VllmEngine:
         self._readable: tuple[str, ...] = ()
         self._limits = limits or EngineLimits()
         self._pool = HelperPool(
-            lambda: [str(self._python or vllm_python()), str(_WORKER)],
+            lambda: [str(self._python or vllm_python()), str(_WORKER), *self._worker_arguments],
             self._environment,
             start_s=self._limits.start_s,
             max_answer_bytes=self._limits.answer_bytes,
@@ -128,7 +131,7 @@ class VllmEngine:
 
     async def parsers(self) -> VllmParsers:
         """Return the version and the parser names; starts a helper if need be."""
-        return await self._pool.run(lambda _, hello: _parsers_of(hello))
+        return await self._pool.run(lambda _, hello: self._parsers_of(hello))
 
     async def parse_with(
         self,
@@ -276,17 +279,17 @@ class VllmEngine:
 
     async def _ask(self, order: JSONObject) -> JSONObject:
         def ask(helper: HelperProcess, hello: JSONObject) -> JSONObject:
-            _parsers_of(hello)
+            self._parsers_of(hello)
             return helper.exchange(order, self._limits.request_s)
 
         return await self._pool.run(ask)
 
     async def _parse(self, order: JSONObject, versions: Collection[str] = ()) -> dict[str, ParserOutcome]:
         def ask(helper: HelperProcess, hello: JSONObject) -> tuple[VllmParsers, JSONObject]:
-            parsers = _parsers_of(hello)
+            parsers = self._parsers_of(hello)
             if others := sorted(set(versions) - {parsers.version.partition("+")[0]}):
                 raise EngineError(
-                    f"This helper runs vLLM {parsers.version}, but vLLM {others[0]} was requested.",
+                    f"This helper runs {self.engine} {parsers.version}, but {others[0]} was requested.",
                     "`VllmReleases` starts one helper per release.",
                 )
             return parsers, helper.exchange(order, self._limits.request_s)
@@ -295,38 +298,37 @@ class VllmEngine:
         outcomes = answer.get("outcomes")
         if not isinstance(outcomes, dict):
             raise EngineError(f"The parser helper failed: {answer.get('error')}")
-        return {name: outcome_from_json(outcome, parsers.version, parsers.layer) for name, outcome in outcomes.items()}
+        return {
+            name: outcome_from_json(outcome, parsers.version, parsers.layer, self.engine)
+            for name, outcome in outcomes.items()
+        }
+
+    def _parsers_of(self, hello: JSONObject) -> VllmParsers:
+        """Return what a helper's engine has to offer.
+
+        Raises:
+            EngineError: It has none.
+        """
+        if hello.get("ready") is not True:
+            raise self._cannot_start(hello)
+        tools, reasoning = _texts(hello.get("tool_parsers")), _texts(hello.get("reasoning_parsers"))
+        return VllmParsers(str(hello.get("version")), tools, reasoning, str(hello.get("layer")))
+
+    def _cannot_start(self, hello: JSONObject) -> EngineError:
+        if hello.get("missing") == "vllm":
+            return EngineError(
+                "vLLM is not installed for the parser helper's Python, so its parsers cannot be tried; "
+                "everything else works.",
+                "`prompt-debugger lab --install` installs it; in a checkout `make setup` does.",
+            )
+        return EngineError(
+            f"vLLM cannot be imported by the parser helper: {hello.get('error')}",
+            "An older release that cannot be imported next to the others needs a separate environment.",
+        )
 
     def _environment(self) -> dict[str, str]:
         environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ} | _ENVIRONMENT
         return environment | ({"PYTHONPATH": os.pathsep.join(self._overlay)} if self._overlay else {})
-
-
-def _parsers_of(hello: JSONObject) -> VllmParsers:
-    """Return what a helper's vLLM has to offer.
-
-    Raises:
-        EngineError: It has none.
-    """
-    if hello.get("ready") is not True:
-        raise _cannot_start(hello)
-    tools, reasoning = _texts(hello.get("tool_parsers")), _texts(hello.get("reasoning_parsers"))
-    return VllmParsers(str(hello.get("version")), tools, reasoning, str(hello.get("layer")))
-
-
-def _cannot_start(hello: JSONObject) -> EngineError:
-    if hello.get("missing") == "vllm":
-        return EngineError(
-            (
-                "vLLM is not installed for the parser helper's Python, so its parsers cannot be tried; "
-                "everything else works."
-            ),
-            "`prompt-debugger lab --install` installs it; in a checkout `make setup` does.",
-        )
-    return EngineError(
-        f"vLLM cannot be imported by the parser helper: {hello.get('error')}",
-        "An older release that cannot be imported next to the others needs a separate environment.",
-    )
 
 
 def _texts(value: JSON) -> tuple[str, ...]:

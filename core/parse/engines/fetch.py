@@ -6,6 +6,7 @@ and they run with today's torch and transformers, whatever the release pinned.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -20,6 +21,7 @@ from prompt_debugger.core.base.interpreter import python_with
 from prompt_debugger.core.parse.engines.names import check_version
 
 CACHE_VARIABLE = "PROMPT_DEBUGGER_VLLM_CACHE"
+ENGINES_VARIABLE = "PROMPT_DEBUGGER_ENGINES"  # the folder for all other engines, one folder each
 
 # What servers of older releases import on their way in, though no parser uses it; pure Python, and small.
 _BESIDES = ("gguf", "diskcache")
@@ -28,13 +30,14 @@ _MAX_UNPACKED_BYTES = 500 << 20
 _DOWNLOAD_S = 600
 
 
-def cache_dir(environment: Mapping[str, str] | None = None) -> Path:
-    """Return the folder that holds one folder per release; it may not exist yet."""
+def cache_dir(environment: Mapping[str, str] | None = None, engine: str = "vllm") -> Path:
+    """Return the folder that holds one folder per release of an engine; it may not exist yet."""
     variables = os.environ if environment is None else environment
-    if variables.get(CACHE_VARIABLE):
-        return Path(variables[CACHE_VARIABLE]).expanduser()
+    if named := variables.get(CACHE_VARIABLE if engine == "vllm" else ENGINES_VARIABLE):
+        folder = Path(named).expanduser()
+        return folder if engine == "vllm" else folder / engine
     base = Path(variables.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "prompt-debugger" / "vllm"
+    return base / "prompt-debugger" / engine
 
 
 def find_release(version: str, environment: Mapping[str, str] | None = None) -> Path | None:
@@ -87,10 +90,44 @@ def fetch_release(
     return home / version
 
 
-def _put_in_place(made: Path, target: Path) -> None:
-    if not (made / "vllm" / "__init__.py").is_file():
-        raise EngineError("The download from pip does not contain vLLM.")
-    if not (target / "vllm" / "__init__.py").is_file():  # else another process was faster
+def fetch_wheel(
+    requirement: str,
+    package: str,
+    target: Path,
+    on_progress: Callable[[str], None] | None = None,
+    *,
+    options: Sequence[str] = (),
+) -> Path:
+    """Get one wheel with pip and unpack its Python part beside a note of its SHA-256; nothing of it is run.
+
+    Args:
+        requirement: Such as `sglang==0.5.23`.
+        package: The package that it must hold.
+        target: The folder to make.
+        on_progress: Gets one line.
+        options: For pip; only the Python part is kept, so that the wheel of another platform does as well.
+
+    Raises:
+        EngineError: pip cannot get it.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as workshop:
+        made = Path(workshop) / "release"
+        if on_progress is not None:
+            on_progress(f"downloading {requirement}")
+        wheel = _download(requirement, Path(workshop) / "wheels", python_with("pip"), options)
+        _unpack(wheel, made)
+        with wheel.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        (made / "WHEEL.sha256").write_text(f"{digest}\n", encoding="ascii")
+        _put_in_place(made, target, package)
+    return target
+
+
+def _put_in_place(made: Path, target: Path, package: str = "vllm") -> None:
+    if not (made / package / "__init__.py").is_file():
+        raise EngineError(f"The download from pip does not contain {'vLLM' if package == 'vllm' else package}.")
+    if not (target / package / "__init__.py").is_file():  # else another process was faster
         shutil.rmtree(target, ignore_errors=True)
         made.rename(target)
 
@@ -101,11 +138,11 @@ def _requires(release: Path, name: str) -> bool:
     return any(re.search(rf"(?mi)^Requires-Dist: {name}\b", text) for text in texts)
 
 
-def _download(requirement: str, folder: Path, python: str) -> Path:
+def _download(requirement: str, folder: Path, python: str, more: Sequence[str] = ()) -> Path:
     """Return the wheel that pip brought."""
     target = folder / requirement.partition("=")[0]
     options = ["--no-deps", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check", "--quiet"]
-    command = [python, "-m", "pip", "download", *options, "--dest", str(target), requirement]
+    command = [python, "-m", "pip", "download", *options, *more, "--dest", str(target), requirement]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_DOWNLOAD_S, check=False, stdin=subprocess.DEVNULL

@@ -1,4 +1,7 @@
-"""Names of parsers as people write them: `vllm:TOOL`, `vllm:TOOL+REASONING`, `vllm:-+REASONING`, `vllm@0.11.0:TOOL`."""
+"""Names of parsers as people write them: `vllm:TOOL`, `vllm:TOOL+REASONING`, `vllm:-+REASONING`, `vllm@0.11.0:TOOL`.
+
+The same with `sglang` and `mlx-lm` in place of `vllm`.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +10,28 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import EngineError, shorten
 
-_NAME = re.compile(r"vllm(?:@(?P<version>[^:]*))?:(?P<tool>[^+]*)(?P<plus>\+)?(?P<reasoning>.*)", re.DOTALL)
+_NAME = re.compile(
+    r"(?P<engine>vllm|sglang|mlx-lm)(?:@(?P<version>[^:]*))?:(?P<tool>[^+]*)(?P<plus>\+)?(?P<reasoning>.*)", re.DOTALL
+)
 _VERSION = re.compile(r"\d+(\.\d+)+[0-9A-Za-z.+-]*")
 
 
 class ParserPair(NamedTuple):
-    """A tool parser and a reasoning parser, `None` for none, and the release, `None` for the one that is installed."""
+    """A tool parser and a reasoning parser, `None` for none; the release, `None` for the one at hand; the engine."""
 
     tool: str | None
     reasoning: str | None
     version: str | None = None
+    engine: str = "vllm"
 
 
 def read_parser_name(name: str) -> ParserPair:
     """Return the parsers that a name stands for.
 
     >>> read_parser_name("vllm:hermes+deepseek_r1")
-    ParserPair(tool='hermes', reasoning='deepseek_r1', version=None)
+    ParserPair(tool='hermes', reasoning='deepseek_r1', version=None, engine='vllm')
     >>> read_parser_name("vllm@0.11.0:kimi_k2")
-    ParserPair(tool='kimi_k2', reasoning=None, version='0.11.0')
+    ParserPair(tool='kimi_k2', reasoning=None, version='0.11.0', engine='vllm')
 
     Raises:
         EngineError: It is no such name.
@@ -34,7 +40,8 @@ def read_parser_name(name: str) -> ParserPair:
     tool, plus, reasoning, version = (
         found.group("tool", "plus", "reasoning", "version") if found else ("", "", "", None)
     )
-    pair = ParserPair(None if tool == "-" else tool, reasoning if plus else None, version)
+    engine = found.group("engine") if found else "vllm"
+    pair = ParserPair(None if tool == "-" else tool, reasoning if plus else None, version, engine)
     if not tool or (plus and not reasoning) or (pair.tool, pair.reasoning) == (None, None):
         raise EngineError(
             f"{shorten(name)} is not the name of a vLLM parser.",
@@ -57,7 +64,7 @@ def check_version(version: str) -> str:
     return version
 
 
-def write_parser_name(tool: str | None, reasoning: str | None, version: str | None = None) -> str:
+def write_parser_name(tool: str | None, reasoning: str | None, version: str | None = None, engine: str = "vllm") -> str:
     """Return the name of a pair of parsers.
 
     >>> write_parser_name("kimi_k2", None)
@@ -66,4 +73,4 @@ def write_parser_name(tool: str | None, reasoning: str | None, version: str | No
     'vllm@0.17.0:-+qwen3'
     """
     release = f"@{version}" if version else ""
-    return f"vllm{release}:{tool or '-'}" + (f"+{reasoning}" if reasoning else "")
+    return f"{engine}{release}:{tool or '-'}" + (f"+{reasoning}" if reasoning else "")

@@ -1,11 +1,11 @@
-"""What a vLLM parser made of an output: read from the helper."""
+"""What an engine's parser made of an output: read from the helper."""
 
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import JSON, Divergence, JSONObject, SplitTrial, VllmOutcome
 
 
-def outcome_from_json(value: JSON, version: str, layer: str) -> VllmOutcome:
+def outcome_from_json(value: JSON, version: str, layer: str, engine: str = "vllm") -> VllmOutcome:
     """Return the outcome that the helper wrote as JSON."""
     fields: JSONObject = value if isinstance(value, dict) else {"error": "the helper returned no outcome"}
     calls, log = fields.get("tool_calls"), fields.get("log")
@@ -28,10 +28,19 @@ def outcome_from_json(value: JSON, version: str, layer: str) -> VllmOutcome:
         trials=_trials(fields.get("trials")),
         parting=_divergence(fields.get("parting")),
         log=tuple(map(str, log)) if isinstance(log, list) else (),
-        vllm_version=version,
+        vllm_version=version if engine == "vllm" else "",
+        engine=engine,
+        release=version.partition("+")[0],
+        words=_words(fields),
         layer=layer,
         tools_called=called if isinstance(called, bool) else None,
     )
+
+
+def _words(fields: JSONObject) -> str | None:
+    """Return what the engine itself said: why it failed, else the first line that it logged."""
+    log = fields.get("log")
+    return _text(fields.get("error")) or (_text(log[0]) if isinstance(log, list) and log else None)
 
 
 def _trials(value: JSON) -> tuple[SplitTrial, ...]:

@@ -1,4 +1,4 @@
-"""Several vLLM releases side by side: the parsers of any release, by name.
+"""Several engines and releases side by side: the parsers of any of them, by name.
 
 A release is an overlay: its unpacked folder comes first on the path of an
 interpreter that has today's vLLM. Every release runs in a helper of its own, of
@@ -18,10 +18,11 @@ from prompt_debugger.core.parse.engines.client import EngineLimits, VllmEngine
 from prompt_debugger.core.parse.engines.fetch import fetch_release, find_release
 from prompt_debugger.core.parse.engines.names import read_parser_name
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
+from prompt_debugger.core.parse.engines.wheels import WheelEngine, bring_wheel
 
 
 class VllmReleases:
-    """vLLM's parsers of any release; used as a `VllmEngine`, with names such as `vllm@0.11.0:kimi_k2`.
+    """Parsers of any engine and release, by names such as `vllm@0.11.0:kimi_k2` and `sglang:qwen`; as a `VllmEngine`.
 
     Args:
         python: Interpreter that has vLLM; by default `core.base.interpreter` decides.
@@ -42,7 +43,7 @@ class VllmReleases:
         self._limits = limits
         self._max_warm = max(max_warm, 1)
         self._fetch = fetch
-        self._engines: dict[str | None, VllmEngine] = {}  # the one used last stands last
+        self._engines: dict[tuple[str, str | None], VllmEngine] = {}  # the one used last stands last
         self._installed: str | None = None
 
     async def parse_with(
@@ -59,25 +60,29 @@ class VllmReleases:
         Raises:
             EngineError: A release is not there or does not start, or a helper failed as a whole.
         """
-        wanted: dict[str | None, list[str]] = {}
+        wanted: dict[tuple[str, str | None], list[str]] = {}
         for name in parsers:
-            wanted.setdefault(read_parser_name(name).version, []).append(name)
+            pair = read_parser_name(name)
+            wanted.setdefault((pair.engine, pair.version), []).append(name)
         outcomes: dict[str, ParserOutcome] = {}
-        for version, names in wanted.items():
-            engine = await self.engine(version)
+        for (kind, version), names in wanted.items():
+            engine = await self.engine(version, kind)
             outcomes |= await engine.parse_with(names, output, streaming=streaming, seed=seed, thorough=thorough)
         return {name: outcomes[name] for name in parsers}
 
-    async def engine(self, version: str | None = None) -> VllmEngine:
-        """Return the warm engine of a release, of the installed one for `None`.
+    async def engine(self, version: str | None = None, kind: str = "vllm") -> VllmEngine:
+        """Return the warm engine of a release; `None` is the installed vLLM, of others the newest that was fetched.
 
         Raises:
             EngineError: The release is not there or does not start.
         """
-        if version is not None and find_release(version) is None and await self._is_installed(version):
-            version = None
-        engine = self._engines.pop(version, None) or await self._start(version)
-        self._engines[version] = engine
+        if kind == "vllm" and version is not None and find_release(version) is None:
+            version = None if await self._is_installed(version) else version
+        key = (kind, version)
+        engine = self._engines.pop(key, None) or await (
+            self._start(version) if kind == "vllm" else self._start_wheel(kind, version)
+        )
+        self._engines[key] = engine
         while len(self._engines) > self._max_warm:
             await asyncio.to_thread(self._engines.pop(next(iter(self._engines))).close)
         return engine
@@ -97,6 +102,15 @@ class VllmReleases:
         if self._installed is None:
             await self.engine(None)
         return self._installed == version
+
+    async def _start_wheel(self, kind: str, version: str | None) -> VllmEngine:
+        engine = WheelEngine(kind, await asyncio.to_thread(bring_wheel, kind, version), limits=self._limits)
+        try:
+            await engine.parsers()
+        except EngineError:
+            await asyncio.to_thread(engine.close)
+            raise
+        return engine
 
     async def _start(self, version: str | None) -> VllmEngine:
         overlay = () if version is None else (await asyncio.to_thread(_bring, version, fetch=self._fetch),)

@@ -17,6 +17,7 @@ from prompt_debugger.core.base.types import (
     Span,
     TemplateKwarg,
     Trace,
+    VllmOutcome,
     count_special,
     forged_in,
 )
@@ -54,7 +55,8 @@ def parse_to_terminal(parse: Parse, findings: tuple[Finding, ...] = (), notes: t
     lines = [f"format {_line(parse.parsed.format)}", *_calls(parse), "", *_ledger(parse)]
     for name, outcome in parse.parsers.items():
         made = outcome.error or f"{len(outcome.tool_calls)} calls, content {outcome.content!r}"
-        lines.append(f"{_line(name)}: {_line(made)}")
+        words = outcome.words if isinstance(outcome, VllmOutcome) and not outcome.error else None
+        lines.append(f"{_line(name)}: {_line(made)}" + (f" ({_line(words)})" if words else ""))
     noted = [f"note: {_line(note)}" for note in notes]
     return printable("\n".join([*lines, *noted, *_findings(findings)]) + "\n")
 

@@ -1,4 +1,7 @@
-"""Start of the worker: the network shut, vLLM imported; then helpers split off when the client asks, and serve."""
+"""Start of the worker: the network shut, the engine imported; then helpers split off when asked, and serve.
+
+The engine is vLLM, or the one that the first argument names, which `wheel_worker` imports from its wheel.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,11 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle
     _stand_alone()
     importlib.import_module("prompt_debugger.core.base.egress").forbid_network()
-    serve = importlib.import_module("prompt_debugger.core.parse.engines.vllm_worker.service").load()
+    engines = "prompt_debugger.core.parse.engines"
+    if len(sys.argv) > 1:
+        serve = importlib.import_module(f"{engines}.wheel_worker.service").load(sys.argv[1])
+    else:
+        serve = importlib.import_module(f"{engines}.vllm_worker.service").load()
 
     def begin() -> None:
         source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")

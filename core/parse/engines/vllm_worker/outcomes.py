@@ -4,22 +4,23 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import functools
 import importlib
 import logging
-import signal
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from prompt_debugger.core.parse.engines.vllm_worker import release
 from prompt_debugger.core.parse.engines.vllm_worker.errors import plain_error
-from prompt_debugger.core.parse.engines.vllm_worker.message import Message, trimmed
-from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
+from prompt_debugger.core.parse.engines.vllm_worker.judging import (
+    Lines,
+    compare_outcome,
+    outcome_of,
+    stop_when_time_is_up,
+    unknown,
+)
 from prompt_debugger.core.parse.engines.vllm_worker.pieces import pieces_of_output
 from prompt_debugger.core.parse.engines.vllm_worker.runs import Setting, build_request
-from prompt_debugger.core.parse.engines.vllm_worker.splits import Stream, TrimmedStream, compare
 from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import (
     StandIn,
     absent_tokens,
@@ -27,38 +28,17 @@ from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import (
     load_tokenizer,
 )
 
-MAX_OUTCOME_CHARS = 8_000_000
-_MAX_LOG_LINES = 10
 _LAYERS = {"unified": "unified", "server": "serving"}
 
 
-class TimeUp(BaseException):
-    """A parser took too long. No `Exception`, so that no parser swallows it."""
-
-
-class _Lines(logging.Handler):
-    """Keeps what is logged while a parser runs."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep one record, with the exception it tells of."""
-        if len(self.lines) < _MAX_LOG_LINES:
-            cause = record.exc_info[1] if record.exc_info else None
-            told = f" ({plain_error(cause)})" if cause is not None else ""
-            self.lines.append(f"{record.levelname.lower()}: {record.getMessage()[:400]}{told}")
-
-
-_LINES = _Lines()
+_LINES = Lines()
 
 
 def describe() -> dict[str, Any]:
     """Return version and parser names, and take over vLLM's log."""
     log = logging.getLogger("vllm")
     log.handlers, log.propagate = [_LINES], False
-    signal.signal(signal.SIGVTALRM, _time_is_up)
+    stop_when_time_is_up()
     _layer()
     return {
         "version": release.version(),
@@ -88,7 +68,10 @@ def parse_with_all(order: dict[str, Any]) -> dict[str, Any]:
     if parsers is None:
         reasoning = order.get("reasoning_parser")
         parsers = [[_name(tool, reasoning), tool, reasoning] for tool in _tool_parsers()]
-    return {name: _outcome(tool, reasoning, order) for name, tool, reasoning in parsers}
+    return {
+        name: outcome_of(functools.partial(_parse, tool, reasoning, order), order, _LINES)
+        for name, tool, reasoning in parsers
+    }
 
 
 def _name(tool: str | None, reasoning: str | None) -> str:
@@ -104,22 +87,10 @@ def _import_plugin(path: str) -> None:
     _layer().compose.cache_clear()  # it may register another parser under a name that was asked before
 
 
-def _outcome(tool: str | None, reasoning: str | None, order: dict[str, Any]) -> dict[str, Any]:
-    _LINES.lines = []
-    outcome: dict[str, Any] = {"error": None, "stand_in": None}
-    try:
-        with time_limit(order["limit_s"]):
-            _parse(tool, reasoning, order, outcome)
-    except TimeUp:
-        outcome["error"] = f"took longer than {order['limit_s']:g} s and was stopped"
-    except Exception as error:  # noqa: BLE001 - a parser may raise anything; that is an outcome
-        outcome["error"] = plain_error(error)
-    outcome["log"] = _LINES.lines
-    return outcome
-
-
 def _parse(tool: str | None, reasoning: str | None, order: dict[str, Any], outcome: dict[str, Any]) -> None:
-    outcome["error"] = _unknown("tool", tool, _tool_parsers()) or _unknown("reasoning", reasoning, _reasoning_parsers())
+    outcome["error"] = unknown(_engine(), "tool", tool, _tool_parsers()) or unknown(
+        _engine(), "reasoning", reasoning, _reasoning_parsers()
+    )
     if outcome["error"]:
         return
     setting, outcome["stand_in"] = _prepare(tool, reasoning, order)
@@ -133,43 +104,10 @@ def _parse(tool: str | None, reasoning: str | None, order: dict[str, Any], outco
         setting.request,
     )
     whole = _layer().parse_whole(setting, pieces)
-    if whole.size > MAX_OUTCOME_CHARS:
-        outcome["error"] = f"returned {whole.size:,} characters, which is more than {MAX_OUTCOME_CHARS:,}"
-        return
     finish_reason = _layer().finish_reason(setting, whole, setting.sampled)
-    outcome.update(_shown(whole), finish_reason=finish_reason, tools_called=whole.tools_called)
-    if order.get("streaming"):
-        outcome.update(_compare_streaming(setting, pieces, whole, order))
-
-
-def _compare_streaming(setting: Setting, pieces: list[Piece], whole: Message, order: dict[str, Any]) -> dict[str, Any]:
-    stream: Stream = functools.partial(_layer().parse_deltas, setting, pieces)
-    if order.get("is_space_free"):
-        whole, stream = trimmed(whole), TrimmedStream(stream)
-    try:
-        with time_limit(order["limit_s"]):
-            found = compare(
-                whole,
-                pieces,
-                stream,
-                seed=order.get("seed", 0),
-                budget_s=order["limit_s"] / 2,
-                thorough=bool(order.get("thorough")),
-            )
-    except TimeUp:
-        told = f"streaming took longer than {order['limit_s']:g} s and was stopped"
-        return {"stream_equal": False, "splits_tried": 1, "first_unequal": told}
-    return {
-        "stream_equal": found.equal,
-        "splits_tried": found.tried,
-        "first_unequal": found.first_unequal,
-        "usual_equal": found.usual_equal,
-        "smallest_split": found.smallest_split,
-        "parts_at": found.parts_at,
-        "usual_unequal": found.usual_unequal,
-        "trials": found.trials,
-        "parting": None if found.parting is None else [part and _shown(part) for part in found.parting],
-    }
+    stream = functools.partial(_layer().parse_deltas, setting, pieces)
+    outcome.update(finish_reason=finish_reason, tools_called=whole.tools_called)
+    compare_outcome(whole, pieces, stream, order, outcome)
 
 
 def _prepare(tool: str | None, reasoning: str | None, order: dict[str, Any]) -> tuple[Setting, str | None]:
@@ -207,26 +145,14 @@ def _refusal(setting: Setting) -> str | None:
     return None
 
 
-def _shown(message: Message) -> dict[str, Any]:
-    calls: Sequence[dict[str, Any]] = [
-        {"id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": call["arguments"]}}
-        for call in message.calls
-    ]
-    return {"reasoning": message.reasoning, "content": message.content, "tool_calls": calls}
-
-
-def _unknown(kind: str, name: str | None, known: list[str]) -> str | None:
-    if name is None or name in known:
-        return None
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
-    hint = f"; did you mean `{close[0]}`?" if close else f"; it has {', '.join(known)}"
-    return f"vLLM {release.version()} has no {kind} parser `{name[:60]}`{hint}"
-
-
 @functools.cache
 def _layer() -> Any:
     """Return the module that runs parsers the way this release's server does."""
     return importlib.import_module(f"prompt_debugger.core.parse.engines.vllm_worker.{_LAYERS[release.layer()]}")
+
+
+def _engine() -> str:
+    return f"vLLM {release.version()}"
 
 
 def _tool_parsers() -> list[str]:
@@ -235,18 +161,3 @@ def _tool_parsers() -> list[str]:
 
 def _reasoning_parsers() -> list[str]:
     return release.registered(release.reasoning_registry(), "reasoning")
-
-
-@contextlib.contextmanager
-def time_limit(limit_s: float) -> Iterator[None]:
-    """Raise `TimeUp` in what runs within, when its time is up."""
-    # Processor time: a busy machine makes nobody too slow. And again, should the first be lost in a callback.
-    signal.setitimer(signal.ITIMER_VIRTUAL, limit_s, 0.5)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-
-
-def _time_is_up(*_: object) -> None:
-    raise TimeUp

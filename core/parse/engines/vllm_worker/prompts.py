@@ -15,7 +15,7 @@ from typing import Any
 
 from prompt_debugger.core.parse.engines.vllm_worker import release
 from prompt_debugger.core.parse.engines.vllm_worker.errors import plain_error
-from prompt_debugger.core.parse.engines.vllm_worker.outcomes import TimeUp, time_limit
+from prompt_debugger.core.parse.engines.vllm_worker.judging import TimeUp, time_limit
 from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import byte_tokenizer, load_tokenizer
 
 _NAMED = ("bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token")

@@ -39,10 +39,13 @@ def load() -> Callable[[BinaryIO, BinaryIO], None]:
             hello = {"ready": False, "error": plain_error(error)}
     gc.collect()
     gc.freeze()  # helpers share what is there now, as long as nobody writes to it
-    return functools.partial(_serve, outcomes, hello)
+    return functools.partial(serve, functools.partial(_answer, outcomes), hello)
 
 
-def _serve(outcomes: Any, hello: dict[str, Any], source: BinaryIO, sink: BinaryIO) -> None:
+def serve(
+    answer_to: Callable[[dict[str, Any]], dict[str, Any]], hello: dict[str, Any], source: BinaryIO, sink: BinaryIO
+) -> None:
+    """Say hello, lock this process in, and answer one order after the other until `source` ends."""
     _write(sink, hello)
     if hello["ready"] is not True:
         return
@@ -56,7 +59,7 @@ def _serve(outcomes: Any, hello: dict[str, Any], source: BinaryIO, sink: BinaryI
         memory.allow(order["memory_mb"])
         begun_s = time.process_time()
         allow_cpu(order["cpu_s"])
-        answer = _answer(outcomes, order)
+        answer = answer_to(order)
         allow_cpu(0)
         _write(sink, answer | {"used_s": time.process_time() - begun_s})
 

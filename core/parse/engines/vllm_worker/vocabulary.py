@@ -10,13 +10,12 @@ have been one token is then a guess (yes), and so is what streaming does.
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
-
-from prompt_debugger.core.parse.engines.vllm_worker import release
 
 _MARKER = re.compile(r"[<\[｜|].{2,}|.{2,}[>\]｜|]", re.DOTALL)
 # Tokens that came with a later tokenizer of the same family, and texts that show the earlier one.
@@ -34,7 +33,7 @@ END_TEXTS = (
 @functools.lru_cache(maxsize=4)
 def load_tokenizer(folder: str) -> Any:
     """Return vLLM's tokenizer of a folder or hub id, from local files."""
-    return release.get_tokenizer(folder)
+    return _release().get_tokenizer(folder)
 
 
 @functools.lru_cache(maxsize=4)
@@ -50,7 +49,12 @@ def end_ids_of_folder(folder: str) -> frozenset[int]:
 
 @functools.lru_cache(maxsize=1)
 def byte_tokenizer() -> Any:
-    """Return a tokenizer of single bytes, which stands in where no tokenizer is known."""
+    """Return a tokenizer of single bytes, as vLLM wraps it, which stands in where no tokenizer is known."""
+    return _release().cached_tokenizer(plain_byte_tokenizer())
+
+
+def plain_byte_tokenizer() -> Any:
+    """Return a tokenizer of single bytes."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
@@ -58,7 +62,12 @@ def byte_tokenizer() -> Any:
     core = Tokenizer(models.BPE(vocab={char: index for index, char in enumerate(alphabet)}, merges=[]))
     core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     core.decoder = decoders.ByteLevel()
-    return release.cached_tokenizer(PreTrainedTokenizerFast(tokenizer_object=core))
+    return PreTrainedTokenizerFast(tokenizer_object=core)
+
+
+def _release() -> Any:
+    """Return the module that knows the release; it imports vLLM, which other engines' helpers do without."""
+    return importlib.import_module("prompt_debugger.core.parse.engines.vllm_worker.release")
 
 
 def absent_tokens(raw: str) -> frozenset[str]:

@@ -1,0 +1,55 @@
+"""What every engine's module hands to `outcomes`: a reader of one output. No engine here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Protocol
+
+from prompt_debugger.core.parse.engines.vllm_worker.message import Message
+
+
+@dataclass(frozen=True)
+class Delta:
+    """What one step of a stream brings.
+
+    Attributes:
+        content: New content, "" for none.
+        reasoning: New reasoning, "" for none.
+        tool_calls: New parts of calls: `index`, `id`, `function` with `name` and `arguments`.
+    """
+
+    content: str = ""
+    reasoning: str = ""
+    tool_calls: tuple[SimpleNamespace, ...] = ()
+
+
+class Stream(Protocol):
+    """One output as it is streamed."""
+
+    def feed(self, text: str, *, is_last: bool) -> Iterable[Delta]:
+        """Yield what the next piece of text brings."""
+        ...
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A pair of parsers made ready for one request.
+
+    Attributes:
+        whole: Reads an output at once.
+        stream: Begins to read an output in pieces; `None` where the engine reads whole calls only.
+        markers: Texts that an approximate vocabulary takes for one token each.
+        keeps_special: Whether the server leaves special tokens in the text that its parser gets.
+    """
+
+    whole: Callable[[str], Message]
+    stream: Callable[[], Stream] | None
+    markers: tuple[str, ...] = ()
+    keeps_special: bool = True
+
+
+def call_part(index: int, call_id: str | None, name: str | None, arguments: str | None) -> SimpleNamespace:
+    """Return a part of a call as a delta holds it."""
+    return SimpleNamespace(index=index, id=call_id, function={"name": name, "arguments": arguments})

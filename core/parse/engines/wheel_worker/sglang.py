@@ -1,0 +1,239 @@
+# ruff: noqa: ANN401 - the objects of SGLang are untyped
+"""SGLang's tool and reasoning parsers, without its server.
+
+Read at once: the reasoning parser, then the tool parser on what it leaves, as the chat server does. Ids and finish
+reason are made as the server makes them. What its server does besides is not run, and outcomes say so (`layer`).
+The packages around the parsers import the whole engine in their `__init__`; they are replaced by empty ones.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+import importlib.util
+import json
+import sys
+import types
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from prompt_debugger.core.parse.engines.vllm_worker.message import Call, Message
+from prompt_debugger.core.parse.engines.wheel_worker.readers import Delta, Reader, call_part
+
+NAME = "SGLang"
+_EMPTY = ("sglang", "sglang.srt", "sglang.srt.entrypoints", "sglang.srt.entrypoints.openai", "sglang.srt.utils")
+_ABSENT = ("IPython", "IPython.display")  # imported on the way, used by no parser
+_MIN_MARKER_CHARS = 3
+
+
+def load() -> str:
+    """Import the parsers; return SGLang's version."""
+    importlib.import_module("torch")  # whole, before anything takes the place of IPython
+    spec = importlib.util.find_spec("sglang")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    folder = Path(next(iter(spec.submodule_search_locations)))
+    for name in _EMPTY:
+        package = types.ModuleType(name)
+        package.__path__ = [str(folder.joinpath(*name.split(".")[1:]))]
+        sys.modules[name] = package
+    if importlib.util.find_spec("IPython") is None:
+        sys.modules.update((name, _Absent(name)) for name in _ABSENT)
+    _parsers()
+    _reasoning()
+    return _version(folder)
+
+
+def tool_parsers() -> list[str]:
+    """Return the names that `--tool-call-parser` takes."""
+    return sorted(_parsers().FunctionCallParser.ToolCallParserEnum)
+
+
+def reasoning_parsers() -> list[str]:
+    """Return the names that `--reasoning-parser` takes."""
+    return sorted(_reasoning().ReasoningParser.DetectorMap)
+
+
+def reader(tool: str | None, reasoning: str | None, body: dict[str, Any], prompt_end: str) -> Reader:
+    """Return a reader with two parsers, either of which may be `None`.
+
+    Args:
+        tool: Name of the tool parser.
+        reasoning: Name of the reasoning parser.
+        body: The request.
+        prompt_end: The end of the prompt; it says whether reasoning was open already.
+    """
+    request = _request(body)
+    is_calling = tool is not None and bool(request.tools) and request.tool_choice != "none"
+    calling = tool if is_calling else None
+    new_tool = functools.partial(_new_tool, calling, request) if calling else None
+    new_reasoning = functools.partial(_new_reasoning, reasoning, request, prompt_end, calling) if reasoning else None
+    return Reader(
+        whole=functools.partial(_read_whole, new_tool, new_reasoning, calling),
+        stream=functools.partial(_Streamed, new_tool, new_reasoning, calling),
+        markers=_markers(new_tool, new_reasoning),
+        keeps_special=is_calling,
+    )
+
+
+class _Absent(types.ModuleType):
+    """A module that has every name and does nothing."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
+class _Streamed:
+    """One output as SGLang's parsers stream it."""
+
+    def __init__(self, new_tool: Any, new_reasoning: Any, tool: str | None) -> None:
+        self._tool: Any = new_tool() if new_tool else None
+        self._reasoning: Any = new_reasoning(streams=True) if new_reasoning else None
+        self._name = tool
+
+    def feed(self, text: str, *, is_last: bool) -> Iterator[Delta]:
+        """Yield what the next piece of text brings; at the end also what was held back."""
+        reasoning, rest = self._reason(text, is_last=is_last) if self._reasoning is not None else ("", text)
+        if reasoning:
+            yield Delta(reasoning=reasoning)
+        if self._tool is None:
+            yield Delta(content=rest)
+            return
+        content, items = self._tool.parse_stream_chunk(rest)
+        yield from self._deltas(content, items)
+        if is_last:
+            if hasattr(self._tool, "parse_stream_end"):
+                yield from self._deltas(*self._tool.parse_stream_end())
+            yield from self._left_over()
+
+    def _reason(self, text: str, *, is_last: bool) -> tuple[str, str]:
+        parser = self._reasoning
+        parts = [parser.parse_stream_chunk(text)]
+        if is_last and hasattr(parser, "parse_stream_end"):
+            parts.append(parser.parse_stream_end())
+        return "".join(part or "" for part, _ in parts), "".join(part or "" for _, part in parts)
+
+    def _deltas(self, content: str, items: Any) -> Iterator[Delta]:
+        if content:
+            yield Delta(content=content)
+        for item in items:
+            call_id = _call_id(self._name, item.name, item.tool_index) if item.name else None
+            yield Delta(tool_calls=(call_part(item.tool_index, call_id, item.name, item.parameters),))
+
+    def _left_over(self) -> Iterator[Delta]:
+        """Yield the end of the last call's arguments where the parser knows it and has not streamed it."""
+        detector = self._tool.detector
+        known = getattr(detector, "prev_tool_call_arr", None) or []
+        streamed = getattr(detector, "streamed_args_for_tool", None) or []
+        last = len(known) - 1
+        if last < 0 or last >= len(streamed):
+            return
+        arguments = known[last].get("arguments", {})
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+        if text.startswith(streamed[last]) and len(text) > len(streamed[last]):
+            yield Delta(tool_calls=(call_part(last, None, None, text[len(streamed[last]) :]),))
+
+
+def _read_whole(new_tool: Any, new_reasoning: Any, tool: str | None, text: str) -> Message:
+    reasoning = None
+    if new_reasoning is not None:
+        reasoning, text = new_reasoning(streams=False).parse_non_stream(text)
+    message = Message(reasoning or None, text or None)
+    if new_tool is None:
+        return message
+    parser = new_tool()
+    message.tools_called = bool(parser.has_tool_call(text))
+    if message.tools_called:
+        content, items = parser.parse_non_stream(text)
+        message.content = content or None
+        message.calls = [_call(tool, index, item) for index, item in enumerate(items)]
+    return message
+
+
+def _call(tool: str | None, index: int, item: Any) -> Call:
+    at = item.tool_index if tool in ("kimi_k2", "kimi_k3") and item.tool_index >= 0 else index
+    return {"id": _call_id(tool, item.name, at), "name": item.name, "arguments": item.parameters}
+
+
+def _call_id(tool: str | None, name: str | None, index: int) -> str:
+    """Return an id as the server makes it."""
+    if tool == "kimi_k2":
+        return f"functions.{name}:{index}"
+    return f"{name}:{index}" if tool == "kimi_k3" else f"call_{uuid.uuid4().hex[:24]}"
+
+
+def _new_tool(tool: str, request: Any) -> Any:
+    return _parsers().FunctionCallParser(request.tools, tool)
+
+
+def _new_reasoning(reasoning: str, request: Any, prompt_end: str, tool: str | None, *, streams: bool) -> Any:
+    made = _reasoning().ReasoningParser
+    more = {"request": request} if _takes(made, "request") else {}
+    if tool is not None and _takes(made, "tool_call_parser_active"):
+        more["tool_call_parser_active"] = True
+    parser = made(model_type=reasoning, stream_reasoning=streams, **more)
+    opener = getattr(parser.detector, "think_start_token", None)
+    if prompt_end and opener:  # whether the template opened the block is what the server goes by
+        closer = getattr(parser.detector, "think_end_token", None) or "\0"
+        is_open = prompt_end.rfind(opener) > prompt_end.rfind(closer)
+        parser = made(model_type=reasoning, stream_reasoning=streams, force_reasoning=is_open, **more)
+    return parser
+
+
+def _request(body: dict[str, Any]) -> Any:
+    fields = ("tools", "tool_choice", "chat_template_kwargs", "reasoning_effort")
+    known = {name: body[name] for name in fields if body.get(name) is not None}
+    if not known.get("tools"):
+        known.pop("tools", None)
+        known.pop("tool_choice", None)
+    protocol: Any = importlib.import_module("sglang.srt.entrypoints.openai.protocol")
+    return protocol.ChatCompletionRequest(model="model", messages=[{"role": "user", "content": ""}], **known)
+
+
+def _markers(*makers: Any) -> tuple[str, ...]:
+    """Return what the parsers name as their markers: those of their texts that look like one."""
+    found: dict[str, None] = {}
+    for make in makers:
+        if make is None:
+            continue
+        detector = (make(streams=True) if "streams" in _names(make) else make()).detector
+        for value in vars(detector).values():
+            text = value.strip() if isinstance(value, str) else ""
+            if len(text) >= _MIN_MARKER_CHARS and text[0] in "<[" and text[-1] in ">]":
+                found[text] = None
+    return tuple(found)
+
+
+def _names(make: Any) -> tuple[str, ...]:
+    code = make.func.__code__
+    return tuple(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+
+def _takes(made: Any, name: str) -> bool:
+    return name in made.__init__.__code__.co_varnames
+
+
+def _version(folder: Path) -> str:
+    for found in sorted(folder.parent.glob("sglang-*.dist-info")):
+        return found.name.removesuffix(".dist-info").partition("-")[2]
+    return importlib.metadata.version("sglang")
+
+
+def _parsers() -> Any:
+    return importlib.import_module("sglang.srt.function_call.function_call_parser")
+
+
+def _reasoning() -> Any:
+    for name in ("sglang.srt.parser.reasoning_parser", "sglang.srt.reasoning_parser"):
+        if importlib.util.find_spec(name) is not None:
+            return importlib.import_module(name)
+    raise ImportError("this SGLang has no reasoning parsers")

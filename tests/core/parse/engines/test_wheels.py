@@ -1,0 +1,169 @@
+"""SGLang's and mlx-lm's own parsers, run from their wheels as pip brings them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import JSONObject, VllmOutcome
+from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmReleases, fetch
+from prompt_debugger.core.parse.engines.fetch import ENGINES_VARIABLE
+from prompt_debugger.core.parse.engines.wheels import find_wheel
+from prompt_debugger.ui.cli.main import main
+
+pytestmark = pytest.mark.vllm
+
+SGLANG, MLX = "sglang==0.5.23", "mlx-lm==0.32.2"
+TOOL: JSONObject = {
+    "type": "function",
+    "function": {"name": "search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}},
+}
+ARGUMENTS = '{"query": "rain"}'
+HERMES = f'<tool_call>\n{{"name": "search", "arguments": {ARGUMENTS}}}\n</tool_call>'
+
+
+def kimi(*headers: str) -> str:
+    """Return an output in the Kimi K2 format with calls under these headers."""
+    calls = "".join(
+        f"<|tool_call_begin|>{header}<|tool_call_argument_begin|>{ARGUMENTS}<|tool_call_end|>" for header in headers
+    )
+    return f"Let me see.<|tool_calls_section_begin|>{calls}<|tool_calls_section_end|><|im_end|>"
+
+
+@pytest.fixture(scope="module")
+def wheels() -> None:
+    """Have both wheels in the user's cache; skip where pip reaches no index."""
+    for requirement in (SGLANG, MLX):
+        try:
+            fetch(requirement)
+        except EngineError as error:
+            pytest.skip(f"{requirement} cannot be had: {error.message}")
+
+
+@pytest.fixture(scope="module")
+def engines(wheels: None) -> Iterator[VllmReleases]:
+    """All engines by name, their helpers kept warm."""
+    found = VllmReleases()
+    yield found
+    found.close()
+
+
+async def parse(engines: VllmReleases, name: str, raw: str, *, streaming: bool = False, **more: object) -> VllmOutcome:
+    fields: dict[str, object] = {"tools": (TOOL,), "finish_reason": "stop", **more}
+    output = RawOutput(raw, **fields)  # type: ignore[arg-type]  # fields are spelled above
+    outcome = (await engines.parse_with([name], output, streaming=streaming))[name]
+    assert isinstance(outcome, VllmOutcome)
+    return outcome
+
+
+def names_of(outcome: VllmOutcome) -> list[object]:
+    return [call["function"]["name"] for call in outcome.tool_calls if isinstance(call["function"], dict)]
+
+
+async def test_sglang_reads_a_whole_call_and_says_whose_word_it_is(engines: VllmReleases) -> None:
+    outcome = await parse(engines, "sglang@0.5.23:kimi_k2", kimi("functions.search:0"))
+
+    assert (names_of(outcome), outcome.content, outcome.finish_reason) == (["search"], "Let me see.", "tool_calls")
+    assert (outcome.engine, outcome.release, outcome.layer) == ("sglang", "0.5.23", "parser")
+    assert outcome.vllm_version == ""
+    assert outcome.tool_calls[0]["id"] == "functions.search:0"
+
+
+async def test_a_header_without_an_index_is_refused_by_both_each_in_its_own_words(engines: VllmReleases) -> None:
+    sglang = await parse(engines, "sglang:kimi_k2", kimi("search"))
+    mlx = await parse(engines, "mlx-lm:kimi_k2", kimi("search"))
+
+    assert names_of(sglang) == names_of(mlx) == []
+    assert "Unexpected tool_call_id format: search" in (sglang.words or "")
+    assert "No tool call found" in (mlx.words or "")
+    assert (mlx.engine, mlx.stream_equal) == ("mlx-lm", None)  # it never streams a call
+
+
+async def test_sglang_is_streamed_by_whole_tokens(engines: VllmReleases, lab_model_dir: Path) -> None:
+    for tokenizer in (None, lab_model_dir):
+        raw = kimi("functions.search:0", "functions.search:1")
+        outcome = await parse(engines, "sglang:kimi_k2", raw, streaming=True, tokenizer=tokenizer)
+
+        assert names_of(outcome) == ["search", "search"]
+        assert outcome.usual_stream_equal is True, outcome.first_unequal
+        assert outcome.splits_tried > 1
+        assert (outcome.stand_in is None) is (tokenizer is not None)
+
+
+async def test_reasoning_is_taken_out_first(engines: VllmReleases) -> None:
+    raw = f"<think>Rain, they ask.</think>\n\nLet me see.\n{HERMES}<|im_end|>"
+    sglang = await parse(engines, "sglang:qwen25+qwen3", raw)
+    opened = await parse(
+        engines, "sglang:qwen25+qwen3", raw.removeprefix("<think>"), prompt_text="assistant\n<think>\n"
+    )
+    mlx = await parse(engines, "mlx-lm:json_tools", raw)
+
+    for outcome in (sglang, opened, mlx):
+        assert (names_of(outcome), (outcome.reasoning or "").strip()) == (["search"], "Rain, they ask.")
+        assert (outcome.content or "").strip() == "Let me see."
+
+
+async def test_without_tools_no_call_is_made(engines: VllmReleases) -> None:
+    outcome = await parse(engines, "sglang:qwen25", HERMES, tools=())
+
+    assert (outcome.tool_calls, outcome.content, outcome.finish_reason) == ((), HERMES, "stop")
+
+
+async def test_a_name_that_an_engine_does_not_have_is_an_outcome_with_a_near_one(engines: VllmReleases) -> None:
+    outcome = await parse(engines, "sglang:kimi-k2", kimi("functions.search:0"))
+
+    assert outcome.error is not None
+    assert "SGLang has no tool parser `kimi-k2`; did you mean `kimi_k2`?" in outcome.error
+
+
+async def test_engines_stand_beside_each_other_in_the_order_they_were_asked(engines: VllmReleases) -> None:
+    names = ["mlx-lm:json_tools", "vllm:hermes", "sglang:qwen25"]
+    outcomes = await engines.parse_with(names, RawOutput(HERMES, tools=(TOOL,)), streaming=False)
+
+    assert list(outcomes) == names
+    assert {outcome.engine for outcome in outcomes.values() if isinstance(outcome, VllmOutcome)} == {
+        "vllm", "sglang", "mlx-lm",
+    }  # fmt: skip
+
+
+def test_every_parser_of_an_engine_is_asked_by_a_star(
+    wheels: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raw = tmp_path / "raw.txt"
+    raw.write_text(HERMES, encoding="utf-8")
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps([TOOL]), encoding="utf-8")
+
+    stars = ["--parser", "sglang:*", "--parser", "mlx-lm@0.32.2:*"]
+    main(["parse", str(raw), "--tools", str(tools), *stars, "--json"])
+
+    outcomes = json.loads(capsys.readouterr().out)["parsers"]
+    assert sum(name.startswith("sglang:") for name in outcomes) >= 40
+    assert sum(name.startswith("mlx-lm@0.32.2:") for name in outcomes) >= 12
+    assert {"engine": "sglang", "release": "0.5.23", "layer": "parser"}.items() <= outcomes["sglang:qwen25"].items()
+    assert len(outcomes["sglang:qwen25"]["tool_calls"]) == 1
+
+
+async def test_a_release_that_was_not_fetched_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(ENGINES_VARIABLE, str(tmp_path))
+
+    with pytest.raises(EngineError) as caught:
+        await VllmReleases().parse_with(["sglang:qwen25"], RawOutput(HERMES))
+
+    assert "parse --fetch sglang==" in (caught.value.hint or "")
+    for engine in WHEELS:
+        assert find_wheel(engine, None) is None
+
+
+@pytest.mark.parametrize("requirement", ["sglang", "sglang==latest", "ollama==1.0.0", "sglang==../../x", ""])
+def test_what_cannot_be_fetched_is_refused_before_pip_is_asked(requirement: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        fetch(requirement)
+
+    assert caught.value.hint
