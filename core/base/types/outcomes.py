@@ -48,8 +48,8 @@ class VllmOutcome(ParserOutcome):
         engine: Whose parser it is: `vllm`, `sglang`, `mlx-lm`.
         release: Its version without a local part.
         words: What the engine itself said: why it failed, else the first warning that it logged.
-        layer: What was run: `unified`, vLLM's one parser object as its server uses it, or `server`, the chat server's
-            own code of a release that has no such object; `parser`, the parser alone, without its server's code.
+        layer: What was run: `server`, the code through which the engine's chat server parses, or `parser`, the parser
+            alone, without its server's code.
         tools_called: What the tool parser said about having found calls; `None` if it was not heard. A parser may say
             yes and give no call.
     """
@@ -66,7 +66,7 @@ class VllmOutcome(ParserOutcome):
     engine: str = "vllm"
     release: str = ""
     words: str | None = None
-    layer: str = "unified"
+    layer: str = "server"
     tools_called: bool | None = None
 
 

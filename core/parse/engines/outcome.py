@@ -32,7 +32,7 @@ def outcome_from_json(value: JSON, version: str, layer: str, engine: str = "vllm
         engine=engine,
         release=version.partition("+")[0],
         words=_words(fields),
-        layer=layer,
+        layer="parser" if layer == "parser" else "server",
         tools_called=called if isinstance(called, bool) else None,
     )
 
