@@ -240,12 +240,16 @@ FAULTY: dict[str, Shape] = {
         said="was cut before the JSON",
         asks={"response_format": {"type": "json_object"}},
     ),
-    "no choice": Shape(reply=answer(200, {**_HEAD, "choices": []}), codes=("PD310",), said="holds no choice"),
-    "choices null": Shape(reply=answer(200, {**_HEAD, "choices": None}), codes=("PD310",), said="holds no choice"),
+    "no choice": Shape(
+        reply=answer(200, {**_HEAD, "choices": []}), codes=("PD310",), said="neither a choice nor an error"
+    ),
+    "choices null": Shape(
+        reply=answer(200, {**_HEAD, "choices": None}), codes=("PD310",), said="neither a choice nor an error"
+    ),
     "no message": Shape(
         reply=answer(200, {**_HEAD, "choices": [{"index": 0, "message": None, "finish_reason": "stop"}]}),
         codes=("PD310",),
-        said="holds no message, and no error",
+        said="neither a message nor an error",
     ),
     "no finish_reason": Shape(prose(), None, ("PD412",), said="has no finish_reason"),
     "FastAPI": Shape(
