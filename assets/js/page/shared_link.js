@@ -60,7 +60,7 @@ async function readFragment(hash) {
   try {
     state = JSON.parse(await inflate(bytesOf(fragment.slice(PREFIX.length)), MOST_REQUEST_CHARS * 4));
   } catch (error) {
-    throw new Error(error instanceof Error && /unpacks/.test(error.message) ? error.message : "a part of it is missing or was changed");
+    throw new Error(error instanceof Error && /unpacked size/.test(error.message) ? error.message : "a part of it is missing or was changed");
   }
   if (state === null || typeof state !== "object" || typeof state.request !== "string") throw new Error("it contains no request");
   if (state.request.length > MOST_REQUEST_CHARS) throw new Error("its request is too long");
