@@ -17,7 +17,7 @@ from prompt_debugger.core.tools.check.round_trip import Question, RoundTrip
 from tests.core.tools.check.templates import HERMES
 
 WANTED = {answer.name: answer for answer in ANSWERS}
-NAMES = ["vllm:reads", "vllm:silent"]
+NAMES = ["vllm:reads", "vllm:reads_no_call"]
 
 
 class Parsers:
@@ -28,7 +28,7 @@ class Parsers:
         self.loads = loads
 
     async def parsers(self):
-        return VllmParsers("0.32.0", ("reads", "silent"), ())
+        return VllmParsers("0.32.0", ("reads", "reads_no_call"), ())
 
     async def parse_with(self, names, output, *, streaming, **_):
         self.asked.append((tuple(names), streaming, output.tokenizer))
@@ -62,7 +62,7 @@ async def test_only_parsers_that_read_the_simplest_call_are_streamed_to(question
 
     assert {names for names, streaming, _ in engine.asked if streaming} == {("vllm:reads",)}
     assert [cell.is_passed for cell in trip.cells["vllm:reads"].values()] == [True, True, True]
-    assert [cell.whole for cell in trip.cells["vllm:silent"].values()] == [False, False, True]
+    assert [cell.whole for cell in trip.cells["vllm:reads_no_call"].values()] == [False, False, True]
     assert list(trip.cells["vllm:reads"]) == ["one-call", "two-calls", "text"]
 
 

@@ -251,6 +251,6 @@ def test_what_is_not_known_explains_nothing():
     left = dropped_call_trace()
     right = message(replace(left, raw=None), "another")
 
-    assert "model and parser cannot be told apart" in explanation_of(compare_runs(left, right))
+    assert "model and parser cannot be distinguished" in explanation_of(compare_runs(left, right))
     blind = replace(left, prompt=None, local_prompt=None, raw=replace(left.raw, text="Hi.", tokens=tokens_of("Hi.")))
     assert "the cause is not known" in explanation_of(compare_runs(left, message(blind, "Hi.")))
