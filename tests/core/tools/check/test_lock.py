@@ -48,7 +48,7 @@ def test_an_answer_that_no_longer_comes_back_is_worse_and_one_that_does_is_bette
     assert changes(failing) == [
         ("The verdict was works and is works-with-limits.", True),
         ("`two-calls` through `hermes`: it comes back → does not come back.", True),
-        ("`types` through `hermes`: it comes back → not returned correctly in every chunking.", True),
+        ("`types` through `hermes`: it comes back → does not come back in every chunking.", True),
     ]
     assert {is_worse for _, is_worse in changes(check_of(), lock_of(failing))} == {False}
 
