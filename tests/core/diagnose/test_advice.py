@@ -21,7 +21,7 @@ FIRING = [case for case in load_rule_cases() if case.fires]
 # A value in a fix that a client could paste into a request: `"field": value` or `field: value`.
 SETTING = re.compile(r'`"?(\w+)"?: (true|false|null|\d+|"[^"`]*"|\{[^`]*\})`')
 # Named in a fix, and about text or history, not about a setting that could be there already.
-NO_SETTINGS = {"PD204", "PD213"}
+NO_SETTINGS = {"PD135", "PD204", "PD213"}
 
 
 def steps_of(rule_case: RuleCase, trace: Trace) -> list[Step]:

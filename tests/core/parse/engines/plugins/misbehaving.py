@@ -71,7 +71,8 @@ def _ended(attempt: Callable[[], object]) -> str:
     try:
         attempt()
     except OSError as error:
-        is_by_us = isinstance(error, PermissionError) and ("does not allow" in str(error) or "is refused" in str(error))
+        words = ("does not allow", "is refused", "Refused ")
+        is_by_us = isinstance(error, PermissionError) and any(word in str(error) for word in words)
         return ", refused" if is_by_us else f", {type(error).__name__}"
     return ""
 
