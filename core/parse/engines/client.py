@@ -102,6 +102,7 @@ class VllmEngine:
     """
 
     engine = "vllm"
+    title = "vLLM"
     _worker_arguments: tuple[str, ...] = ()
 
     def __init__(
@@ -289,7 +290,7 @@ class VllmEngine:
             parsers = self._parsers_of(hello)
             if others := sorted(set(versions) - {parsers.version.partition("+")[0]}):
                 raise EngineError(
-                    f"This helper runs {self.engine} {parsers.version}, but {others[0]} was requested.",
+                    f"This helper runs {self.title} {parsers.version}, but {self.title} {others[0]} was requested.",
                     "`VllmReleases` starts one helper per release.",
                 )
             return parsers, helper.exchange(order, self._limits.request_s)

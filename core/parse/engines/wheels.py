@@ -55,16 +55,15 @@ class WheelEngine(VllmEngine):
     """
 
     def __init__(self, engine: str, folder: Path, *, limits: EngineLimits | None = None) -> None:
-        self.engine = engine
+        self.engine, self.title = engine, WHEELS[engine].title
         self._worker_arguments = (WHEELS[engine].package,)
         super().__init__(overlay=(folder,), limits=limits)
 
     def _cannot_start(self, hello: JSONObject) -> EngineError:
-        title = WHEELS[self.engine].title
         if hello.get("missing"):
-            return EngineError(f"The folder of {title} holds no {hello['missing']}.", "Delete it and fetch it again.")
+            return EngineError(f"The folder of {self.title} has no {hello['missing']}.", "Delete it and fetch it again.")
         return EngineError(
-            f"The parsers of {title} cannot be imported: {hello.get('error')}",
+            f"The parsers of {self.title} cannot be imported: {hello.get('error')}",
             "They need the packages that the lab's environment has: `prompt-debugger lab --install`, or `make setup`.",
         )
 

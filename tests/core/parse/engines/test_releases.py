@@ -107,7 +107,7 @@ async def test_hermes_of_0_11_streams_a_line_end_into_the_arguments(
     assert outcome.usual_stream_equal is False
     assert outcome.usual_unequal is not None
     assert rf"arguments is '{ARGUMENTS}\n'" in outcome.usual_unequal
-    assert outcome.usual_unequal.endswith(r"they part at delta 18 of 19, '\n'")
+    assert outcome.usual_unequal.endswith(r"they diverge at delta 18 of 19, '\n'")
 
 
 @pytest.mark.parametrize("version", OLDER)
@@ -225,7 +225,7 @@ async def test_a_release_that_does_not_import_says_why(tmp_path: Path, monkeypat
         with pytest.raises(EngineError) as caught:
             await several.parse_with(["vllm@0.9.9:hermes"], RawOutput(""))
 
-    assert "vLLM 0.9.9 does not run beside today's packages" in caught.value.message
+    assert "vLLM 0.9.9 does not run with the installed packages" in caught.value.message
     assert "No module named 'a_package_of_old'" in caught.value.message
     assert "environment" in caught.value.hint
 
@@ -234,7 +234,7 @@ async def test_a_helper_of_one_release_refuses_another(engine: VllmEngine) -> No
     outcomes = await engine.parse_with([f"vllm@{INSTALLED}:hermes"], RawOutput(HERMES), streaming=False)
     assert len(outcomes) == 1
 
-    with pytest.raises(EngineError, match=r"runs vLLM 0\.32\.0, and vLLM 0\.11\.0 was asked for"):
+    with pytest.raises(EngineError, match=r"runs vLLM 0\.32\.0, but vLLM 0\.11\.0 was requested"):
         await engine.parse_with(["vllm@0.11.0:hermes"], RawOutput(HERMES))
 
 

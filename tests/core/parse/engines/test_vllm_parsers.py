@@ -326,7 +326,7 @@ async def test_a_call_that_streaming_never_brings_parts_where_its_arguments_begi
     outcome = await parse(engine, "vllm:phi4_mini_json", raw, tokenizer=lab_model_dir)
 
     assert outcome.usual_unequal is not None
-    assert "0 tool calls but the whole parse gives 1 tool call; they part at delta" in outcome.usual_unequal
+    assert "0 tool calls but the whole parse gives 1 tool call; they diverge at delta" in outcome.usual_unequal
     assert "{" in outcome.usual_unequal.rpartition("they diverge at")[2]
 
 
