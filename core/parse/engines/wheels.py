@@ -61,7 +61,8 @@ class WheelEngine(VllmEngine):
 
     def _cannot_start(self, hello: JSONObject) -> EngineError:
         if hello.get("missing"):
-            return EngineError(f"The folder of {self.title} has no {hello['missing']}.", "Delete it and fetch it again.")
+            missing = hello["missing"]
+            return EngineError(f"The folder of {self.title} has no {missing}.", "Delete it and fetch it again.")
         return EngineError(
             f"The parsers of {self.title} cannot be imported: {hello.get('error')}",
             "They need the packages that the lab's environment has: `prompt-debugger lab --install`, or `make setup`.",

@@ -93,7 +93,7 @@ def build_request_panel(
         # As aimed: the server under Target, else the one that a pasted call names, else the lab.
         both = [("both, and compare", RunOn.BOTH.value)] if settings.lab else []
         run_on = gr.Dropdown(
-            [("as aimed", RunOn.AUTO.value), ("on the lab", RunOn.LAB.value), *both],
+            [("automatic", RunOn.AUTO.value), ("on the lab", RunOn.LAB.value), *both],
             value=RunOn.AUTO.value,
             label="Run on",
             show_label=False,
