@@ -54,7 +54,7 @@ async def test_an_architecture_that_vllm_renders_itself_is_said(engine, folder, 
     skipped, note = await words(engine, folder(architecture))
 
     assert skipped.startswith("vLLM 0.32.0 does not render this model with the template. ")
-    assert f"`config.json` names `{architecture}`, it takes tokenizer mode `{mode}`" in skipped
+    assert f"`config.json` names `{architecture}`, it uses tokenizer mode `{mode}`" in skipped
     assert f"whose renderer is `{renderer}`" in skipped
     assert note == ""
 
