@@ -167,7 +167,7 @@ def test_which_parser_reads_this_output(bare: DebuggerPage) -> None:
     person = Person(bare)
     person.paste(RAW)
     person.run()
-    person.button("Ask every parser")
+    person.button("Test every parser")
 
     expect(bare.page.locator("#pd-parser-matrix .pd-bench-view")).to_have_attribute("data-state", "done")
     expect(bare.page.get_by_role("region", name="Other parsers")).to_contain_text("vllm:hermes")

@@ -120,7 +120,7 @@ def test_listed_servers_come_from_options_or_the_environment(monkeypatch):
 
     assert _launched(monkeypatch).endpoints == ("https://a.example/v1", "http://b.example/v1")
     assert _launched(monkeypatch, "--allow-endpoint", "https://c.example").endpoints == ("https://c.example/v1",)
-    with pytest.raises(BackendError, match="no server address"):
+    with pytest.raises(BackendError, match="not a server address"):
         _launched(monkeypatch, "--allow-endpoint", "ftp://c.example")
 
 

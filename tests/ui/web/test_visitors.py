@@ -211,7 +211,7 @@ async def test_a_forged_event_cannot_aim_a_run_elsewhere(served_anew, client):
             await forger.call(client, "run", request_of("x"), address, "m", "/etc", "none", "none")
 
     assert forger.everything_drawn().count("This page sends nothing to") >= 2
-    assert "is no server address" in forger.everything_drawn()
+    assert "is not a server address" in forger.everything_drawn()
 
 
 def _holders(words, roots):

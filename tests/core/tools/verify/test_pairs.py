@@ -78,5 +78,5 @@ def test_a_dataset_in_place_of_results_is_named_with_how_to_run_it(tmp_path):
         list(open_stored(str(path))[0].rows())
     assert "prompt-debugger verify rows.jsonl --endpoint URL" in caught.value.hint
     path.write_text('{"id": 1}\n')
-    with pytest.raises(RequestError, match="no row of results"):
+    with pytest.raises(RequestError, match="not a row of results"):
         list(open_stored(str(path))[0].rows())
