@@ -162,11 +162,11 @@ class RunGate:
         own, of_all = len(of_visitor), len(starts)
         if not (leaves_enough(own, of_all, total) and leaves_neighbours(len(of_page), own, of_all, total)):
             is_own = len(of_visitor) > len(starts) / 2
-            raise self._too_many("your address has" if is_own else "all visitors together have", of_visitor or starts)
+            raise self._too_many("Your address has" if is_own else "All visitors together have", of_visitor or starts)
 
     def _too_many(self, whose: str, starts: Sequence[_Start]) -> LimitError:
         wait_s = max(1, round(starts[0].at_s + _MINUTE_S - self._clock()))
-        message = f"{whose} started {len(starts)} runs within a minute, the limit"
+        message = f"{whose} started {len(starts)} runs within a minute, which is the limit."
         return LimitError(message, f"Run again in {wait_s} s, or run the program on your own machine.")
 
     def _recent(self) -> deque[_Start]:

@@ -205,7 +205,7 @@ def test_one_visitor_with_many_pages_leaves_runs_of_this_minute_to_others(clock)
         with gate.enter(str(number), "hostile"):
             pass
 
-    with pytest.raises(LimitError, match="your address has started 3"), gate.enter("new", "hostile"):
+    with pytest.raises(LimitError, match="Your address has started 3"), gate.enter("new", "hostile"):
         pass
     with gate.enter("page", "honest"):
         pass
@@ -217,7 +217,7 @@ def test_all_visitors_together_have_a_limit_too(clock):
         with gate.enter(str(number), str(number)):
             pass
 
-    with pytest.raises(LimitError, match="all visitors together"), gate.enter("fourth", "fourth"):
+    with pytest.raises(LimitError, match="All visitors together"), gate.enter("fourth", "fourth"):
         pass
 
 

@@ -95,8 +95,8 @@ async def test_split_fuzz_takes_the_servers_own_parser_unless_another_is_named(t
     own = (await headers_of(tools.splits(trace, "lab-model", "", 3)))[-1]
     named = (await headers_of(tools.splits(trace, "lab-model", "hermes", 3)))[-1]
 
-    assert own["sentence"].startswith("`vllm:kimi_k2` streams to")
-    assert named["sentence"].startswith("`vllm:hermes` streams to")
+    assert own["sentence"].startswith("`vllm:kimi_k2` streams")
+    assert named["sentence"].startswith("`vllm:hermes` streams")
     assert any(name.endswith("seed 3") for name, *_ in own["trials"])
 
 
