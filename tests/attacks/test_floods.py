@@ -41,7 +41,7 @@ async def test_a_page_that_asks_for_too_much_is_told_so_in_words_that_the_page_s
         await visitor.leave()
 
     assert [answer.status_code for answer in refused] == [429] * len(refused) != []
-    assert "template renders and probes going on" in refused[0].json()["detail"]
+    assert "template renders and probes in progress" in refused[0].json()["detail"]
 
 
 @pytest.mark.parametrize("address", [HOSTILE, HONEST], ids=["another address", "the same address"])

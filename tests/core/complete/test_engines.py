@@ -452,9 +452,14 @@ def test_kinds_in_documents_stay() -> None:
 # Where one software is meant by its name and not by what its record says, each with the reason.
 BY_NAME = {
     "core/diagnose/fixes.py": "flags of vLLM's command line",
+    "core/diagnose/rules/ignored_field.py": "a field that vLLM, alone, is known to ignore",
     "core/diagnose/rules/removed_field.py": "fields that releases of vLLM took out",
     "core/evidence/command_lines.py": "which program a command line starts",
     "core/evidence/flags.py": "which flags of a program name its parsers",
+    "core/parse/engines/fetch.py": "which package of the index is an engine",
+    "core/parse/engines/outcome.py": "whose release the older field of the document names",
+    "core/parse/engines/releases.py": "the engine that is installed, and need not be fetched",
+    "core/parse/engines/wheels.py": "the engines whose parsers run from a wheel",
     "core/render/explanations.py": "habits in rendering, which are below the records",
     "core/report/repeat.py": "the command that asks vLLM's parser offline",
     "ui/web/fixes/experiments.py": "parsers of the vLLM here stand in for the server's",

@@ -47,7 +47,7 @@ async def test_where_nothing_is_wrong_the_verdict_says_what_is_assumed():
 
     trace = await show_evidence(read_evidence(text))
 
-    assert "taken for one run as they stand in one text" in trace.verdict.sentence
+    assert "assumed to be one run because they are in one text" in trace.verdict.sentence
 
 
 async def test_what_was_handed_over_as_one_run_is_one():

@@ -240,8 +240,8 @@ def test_the_switches_that_turn_thinking_on() -> None:
     default_on = TURNS + "{% if enable_thinking is defined and not enable_thinking %}<think></think>{% endif %}"
 
     assert "`enable_thinking` controls it" in ask(default_on, "thinking-switch").detail
-    assert ask(default_on, "thinking-switch").detail.endswith("Left out it is on.")
-    assert ask(TURNS + "{% if thinking %}<think>{% endif %}", "thinking-switch").detail.endswith("Left out it is off.")
+    assert ask(default_on, "thinking-switch").detail.endswith("The default is on.")
+    assert ask(TURNS + "{% if thinking %}<think>{% endif %}", "thinking-switch").detail.endswith("The default is off.")
     assert support(TURNS, "thinking-switch") is Support.IGNORED
 
 

@@ -437,7 +437,7 @@ def test_a_line_that_is_answered_here_is_given_up_too(tmp_path, capsys, monkeypa
 
 def test_lines_with_and_without_parsers_get_what_they_ask_for():
     with parse_command("--jobs", "1") as process:
-        wanted = [*range(MANY), {"parsers": ["sglang:none"]}]
+        wanted = [*range(MANY), {"parsers": ["derender"]}]
         for n, more in enumerate(wanted):
             line = {"id": n, "raw": CALL.format(n=n)} | (more if isinstance(more, dict) else {})
             process.stdin.write(json.dumps(line).encode() + b"\n")

@@ -27,7 +27,7 @@ FAULTS = {
         answer(500, {"error": {"message": "engine died"}}),
         "The server failed on the request: engine died",
     ),
-    "closes at once": (raw(b""), "without an HTTP answer"),
+    "closes at once": (raw(b""), "ended without an answer"),
     "resets midway": (reset(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"), "broke off"),
     "half a body": (raw(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"), "broke off"),
     "garbage": (raw(b"\x00\xff" * 500), "without an HTTP answer"),

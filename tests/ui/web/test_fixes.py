@@ -88,7 +88,7 @@ async def test_a_fix_is_tried_on_the_server_of_the_run_and_on_no_other(server_ur
     assert "running" in [one["state"] for one in told]
     assert "PD101 is gone" in told[-1]["sentence"]
     assert [one["state"] for one in elsewhere] == ["error"]
-    assert "another server" in elsewhere[0]["sentence"]
+    assert "a different server" in elsewhere[0]["sentence"]
 
 
 @pytest.mark.servers
@@ -250,11 +250,11 @@ def test_a_request_is_asked_again_with_log_probabilities():
 @pytest.mark.parametrize(
     ("order", "words"),
     [
-        ("not json", "No change was chosen"),
-        ('{"chosen": ["fix 0"], "samples": 0, "budget": 3}', "samples goes from 1 to 20"),
-        ('{"chosen": ["fix 0"], "samples": 1, "budget": 9}', "runs goes from 1 to 8"),
+        ("not json", "no change was chosen"),
+        ('{"chosen": ["fix 0"], "samples": 0, "budget": 3}', "samples must be from 1 to 20"),
+        ('{"chosen": ["fix 0"], "samples": 1, "budget": 9}', "runs must be from 1 to 8"),
         ('{"stop_token_ids": "x", "samples": 1, "budget": 3}', "'x' is not a list of token ids."),
-        ('{"chosen": [["fix 0"]], "samples": true, "budget": 1}', "No change was chosen"),
+        ('{"chosen": [["fix 0"]], "samples": true, "budget": 1}', "no change was chosen"),
     ],
 )
 async def test_an_order_that_asks_for_nothing_or_too_much_is_refused(server_url, lab_model_dir, order, words):

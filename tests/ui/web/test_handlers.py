@@ -49,7 +49,7 @@ async def test_a_request_that_cannot_be_read_names_the_place(handlers):
 async def test_nothing_to_run_against_is_one_clear_message(handlers):
     steps = await run(handlers, '{"messages": [{"role": "user", "content": "x"}]}')
 
-    assert "No server to run against." in strip(steps)["sentence"]
+    assert "There is no server to run against." in strip(steps)["sentence"]
     assert (strip(steps)["badge"], strip(steps)["tone"]) == ("NO SERVER", "neutral")
 
 

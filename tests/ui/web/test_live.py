@@ -68,7 +68,7 @@ async def test_an_endpoint_of_which_no_template_is_known_gets_no_other_one(live)
     status, tokens = await draw(live, BODY, FIELDS._replace(endpoint="http://127.0.0.1:9/v1"))
 
     assert status["state"] == "error"
-    assert "No template is known" in status["sentence"].lower()
+    assert "no template is known" in status["sentence"].lower()
     assert tokens is None
 
 

@@ -94,7 +94,7 @@ async def test_a_template_that_fails_is_named_where_there_is_no_server_either(te
     strip = strip_of(update.payloads)
     assert (strip["badge"], strip["state"]) == ("TEMPLATE", "error")
     assert words in strip["sentence"]
-    assert strip["detail"].startswith("Not run, too: there is no server")
+    assert strip["detail"].startswith("Not run either: There is no server")
 
 
 def test_the_answer_is_there_before_the_first_run_also_with_a_lab():

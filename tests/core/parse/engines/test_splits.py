@@ -214,7 +214,7 @@ def test_the_smallest_failing_chunking_is_told_with_the_delta_at_which_it_parts(
     assert found.parts_at == 1
     assert found.parting.before.content == "ab"
     assert found.parting.after.content == found.parting.streamed.content == "abcd"
-    assert found.first_unequal.endswith("they part at delta 2 of 2, 'cd'")
+    assert found.first_unequal.endswith("they diverge at delta 2 of 2, 'cd'")
 
 
 def test_a_parser_that_raises_parts_at_the_delta_at_which_it_does():

@@ -29,7 +29,7 @@ def guard() -> Iterator[LabGuard]:
 def test_a_constraint_that_would_hold_up_the_lab_is_refused_with_its_field(guard, kind):
     field, extra = HEAVY[kind]
 
-    with pytest.raises(RequestError, match=r"The lab is not asked: the grammar of `.*` takes more than") as raised:
+    with pytest.raises(RequestError, match=r"The lab was not asked: the grammar of `.*` takes more than") as raised:
         guard.check(body_with(extra), LabSpec())
 
     assert raised.value.field == field

@@ -72,7 +72,7 @@ def test_a_journal_that_a_verification_holds_is_not_waited_for(tmp_path):
     with Journal(tmp_path / "results.sqlite") as journal:
         journal.write("held", value=True)
 
-        with pytest.raises(RequestError, match="works on"):
+        with pytest.raises(RequestError, match="A verification is using"):
             open_stored(str(tmp_path))
 
 
@@ -83,7 +83,7 @@ def test_a_damaged_row_is_named(lossy, tmp_path):
         journal.execute("UPDATE rows SET row = ? WHERE data_index = 2", (b"not packed",))
     journal.close()
 
-    with pytest.raises(RequestError, match="could not be read"):
+    with pytest.raises(RequestError, match="cannot be read"):
         list(open_stored(str(copy))[0].rows())
 
 
@@ -99,7 +99,7 @@ def test_a_row_that_somebody_forged_is_refused(lossy, tmp_path, monkeypatch, row
     with closing(sqlite3.connect(copy)) as journal, journal:
         journal.execute("UPDATE rows SET row = ? WHERE data_index = 2", (row,))
 
-    with pytest.raises(RequestError, match="could not be read"):
+    with pytest.raises(RequestError, match="cannot be read"):
         list(open_stored(str(copy))[0].rows())
 
 
