@@ -40,7 +40,10 @@ ENTRIES = {
         "def work(): raise RuntimeError(typed)\nt = threading.Thread(target=work); t.start(); t.join()",
         "a thread failed: RuntimeError < work",
     ),
-    "an end that nobody foresaw": ("raise RuntimeError(typed)", "something failed that was not awaited: RuntimeError < <module>"),
+    "an end that nobody foresaw": (
+        "raise RuntimeError(typed)",
+        "something failed that was not awaited: RuntimeError < <module>",
+    ),
     "a refused connection": (
         "from prompt_debugger.core.base.egress import forbid_network; forbid_network()\n"
         "import socket\ntry: socket.getaddrinfo(typed + '.example', 1)\nexcept OSError: pass",
