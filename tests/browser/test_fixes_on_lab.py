@@ -38,7 +38,7 @@ def test_calls_are_answered_turn_by_turn_with_the_account_of_every_token(lab_pag
     answer.fill("20 degrees")
     stub.fill("{")
     lab_page.page.click("#pd-start-loop")
-    expect(lab_page.page.locator("#pd-loop .pd-bench-sentence")).to_contain_text("no JSON")
+    expect(lab_page.page.locator("#pd-loop .pd-bench-sentence")).to_contain_text("not valid JSON")
     expect(answer).to_have_value("20 degrees")
     expect(stub).to_have_value("{")
 

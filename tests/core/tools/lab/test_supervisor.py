@@ -35,9 +35,9 @@ def child(flee):
             os.setsid()
             if os.fork():
                 os._exit(0)
-        tell()
+        report()
         while True: time.sleep(60)
-child(False); child(True); tell()
+child(False); child(True); report()
 """
 STAY = "while True: time.sleep(60)\n"
 LEAVE = "for _ in range(3): os.read(ready, 1)\nsys.exit(7)\n"  # once all three have spoken
@@ -52,9 +52,9 @@ from pathlib import Path
 from prompt_debugger.core.tools.lab.process import SupervisedProcess
 scratch = Path(sys.argv[1]); scratch.mkdir()
 def report(line): os.write(1, line.encode() + b"\\n")
-process = SupervisedProcess([sys.executable, "-c", sys.argv[2]], os.environ, scratch, tell)
+process = SupervisedProcess([sys.executable, "-c", sys.argv[2]], os.environ, scratch, report)
 if sys.argv[3] == "fork" and os.fork() == 0:
-    tell(f"holder {os.getpid()}")
+    report(f"holder {os.getpid()}")
     time.sleep(60)
 time.sleep(60)
 """
