@@ -207,4 +207,4 @@ def test_a_fix_is_run_and_compared_with_what_it_fixes(lab_page: DebuggerPage) ->
     assert "lab · lab-model · kimi_k2 · DROPPED" in text
     assert "only A has PD401" in text
     assert "messages[2].tool_calls[0].id" in text
-    assert lab_page.page.locator(".pd-comparison-side").last.get_attribute("data-tone") == "neutral"
+    assert lab_page.page.locator(".pd-comparison-side").last.get_attribute("data-tone") == "success"

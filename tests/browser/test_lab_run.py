@@ -49,6 +49,9 @@ def test_every_piece_of_evidence_leads_somewhere(dropped: DebuggerPage) -> None:
     buttons = dropped.page.locator("#pd-findings .pd-jump")
     expect(buttons.first).to_be_visible()
     for index in range(buttons.count()):
+        dropped.page.eval_on_selector_all(
+            "#pd-findings details", "folds => folds.forEach((fold) => (fold.open = true))"
+        )
         is_in_request = "request" in buttons.nth(index).inner_text()
         is_in_request |= (
             buttons.nth(index).locator("xpath=ancestor::section[contains(@class, 'pd-offered')]").count() > 0
