@@ -147,7 +147,7 @@ def test_a_vanished_call_comes_back_by_a_proved_fix_and_the_report_has_the_proof
     person.run()
     verdict = lab_page.page.locator("#pd-verdict")
     person.click(verdict.get_by_role("button", name="Try the fix"))
-    expect(verdict.locator(".pd-trial")).to_contain_text("Fixed: 1 of 1 call came back.")
+    expect(verdict.locator(".pd-trial")).to_contain_text("Fixed: 1 of 1 call returned.")
     assert lab_page.badge() == "DROPPED"  # of the run that is shown
     person.click(verdict.get_by_role("button", name="Add to report"))
     expect(verdict.locator(".pd-actions")).to_contain_text("In the report")
@@ -157,7 +157,7 @@ def test_a_vanished_call_comes_back_by_a_proved_fix_and_the_report_has_the_proof
         person.click(lab_page.page.get_by_role("button", name="Markdown for an issue"))
 
     report = saved.value.path().read_text("utf-8")
-    assert "PD401 is gone and no new error has come; 1 of 1 call came back." in report
+    assert "PD401 is gone and there is no new error; 1 of 1 call returned." in report
     assert '"search" → "functions.search:0"' in report
     assert person.clicks == 5
 

@@ -117,6 +117,7 @@ def test_heat_keeps_its_place_while_one_points_around(warm):
 def test_without_log_probabilities_heat_says_how_to_get_them(show):
     page = show(dropped_call_trace())
     page.open_stage("complete")
+    page.page.click(f"{RAW} summary")
     page.page.focus(f"{RAW} [data-option=heat]")
     page.page.keyboard.press("Enter")
 

@@ -74,7 +74,7 @@ def test_what_is_no_verification_is_told(bare: DebuggerPage, tmp_path: Path) -> 
     bare.page.get_by_label("Verification", exact=True).fill(str(tmp_path))
     bare.page.click("#pd-start-verification")
 
-    expect(bare.page.locator("#pd-verification .pd-bench-sentence")).to_contain_text("No results.sqlite lies in")
+    expect(bare.page.locator("#pd-verification .pd-bench-sentence")).to_contain_text("There is no results.sqlite in")
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_a_dataset_is_asked_within_its_budget_and_its_rows_open(
     assert violations(bare.page, "#pd-panel-verify", GRADIO_RULES) == []
     bare.page.locator(".pd-verify-cluster").first.get_by_role("button", name="row").first.click()
     expect(bare.page.locator("#pd-header")).to_contain_text("from verify")
-    expect(bare.page.locator(".pd-sentence")).to_contain_text("get_weather stands in content")
+    expect(bare.page.locator(".pd-sentence")).to_contain_text("get_weather is in content")
 
 
 def test_a_dataset_without_a_server_or_a_request_says_so(bare: DebuggerPage, tmp_path: Path, dataset: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_dataset_without_a_server_or_a_request_says_so(bare: DebuggerPage, tmp
     empty.write_text("\n")
     verify_dataset(bare, empty, 5)
 
-    expect(view).to_contain_text("holds no request")
+    expect(view).to_contain_text("contains no request")
 
 
 def test_stop_ends_the_asking(bare: DebuggerPage, dataset: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import TypeVar
 
 from prompt_debugger.core.base.account import count_calls
 from prompt_debugger.core.base.types import (
@@ -24,6 +26,8 @@ from prompt_debugger.ui.present.differences import field_differences
 from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import FATE_WORDS, OUTCOME_WORDS, count_of, joined, shortened
+
+T = TypeVar("T")
 
 
 def ledger_payload(trace: Trace) -> str | None:
@@ -109,9 +113,8 @@ def _calls(parse: Parse, chat: ChatResult | None) -> JSONObject:
 
 
 def _call_row(number: int, match: CallMatch, parse: Parse, chat: ChatResult | None) -> JSONObject:
-    attempt = None if match.raw_index is None else parse.parsed.calls[match.raw_index]
-    returned = _returned_calls(chat)
-    answer = None if match.message_index is None else returned[match.message_index]
+    attempt = _at(parse.parsed.calls, match.raw_index)
+    answer = _at(_returned_calls(chat), match.message_index)
     word = OUTCOME_WORDS[match.outcome]
     if match.outcome is CallOutcome.ALTERED:
         word += ": " + ", ".join(match.altered)
@@ -137,6 +140,11 @@ def _call_row(number: int, match: CallMatch, parse: Parse, chat: ChatResult | No
         "word": word,
         "char_span": None if attempt is None else [*attempt.char_span],
     }
+
+
+def _at(items: Sequence[T], index: int | None) -> T | None:
+    """Return an item, `None` where an opened file names one that it does not hold."""
+    return items[index] if index is not None and 0 <= index < len(items) else None
 
 
 def _returned_calls(chat: ChatResult | None) -> list[JSON]:

@@ -67,6 +67,9 @@ export function onDrawn(listener) {
   listeners.push(listener);
 }
 
+// Panels that show what a run gave; a tool that is open stays open beside another text.
+const RESULTS = new Set(["complete", "parse", "findings"]);
+
 // What was recorded says nothing of a text of one's own: it gives way until that has run.
 function drawOwn() {
   const strip = document.querySelector(".pd-verdict");
@@ -78,7 +81,7 @@ function drawOwn() {
   made.append(make("span", "pd-own-badge", "READY"), make("p", "pd-own-words", OWN_WORDS));
   strip.append(made);
   host.markFindings?.([]);
-  open("render");
+  if (RESULTS.has(document.documentElement.dataset.panel ?? "parse")) open("render");
 }
 
 // Another text has taken the place of all that stood in the editor.

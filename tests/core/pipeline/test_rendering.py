@@ -38,7 +38,7 @@ def test_behind_a_guard_a_server_names_no_tokenizer_at_all(lab_model_dir: Path) 
     target = Target(base_url=base_url, guard=guard_of([base_url]))
 
     assert load_renderer(target, _server(base_url, lab_model_dir)).tokenizer is None
-    assert "name one" in load_renderer(target, _server(base_url, "org/model")).note
+    assert "give one" in load_renderer(target, _server(base_url, "org/model")).note
 
 
 def test_behind_a_guard_the_tokenizer_of_the_operator_still_counts(lab_model_dir: Path) -> None:

@@ -32,7 +32,7 @@ def test_a_covered_secret_is_told_and_the_layout_stays():
     state, notes = link_state(text, {})
 
     assert len(state["request"]) == len(text)
-    assert "covered" in notes[0]
+    assert "masked" in notes[0]
 
 
 def test_a_request_that_cannot_be_read_goes_into_no_link():

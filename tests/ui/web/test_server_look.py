@@ -50,7 +50,7 @@ async def test_a_model_that_is_not_served_is_said():
     async with faulty_server(paths) as server:
         text = await look(server.base_url, model="lama")
 
-    assert "does not serve `lama` but `qwen`, `kimi`" in text
+    assert "does not serve `lama`, only `qwen`, `kimi`" in text
 
 
 @pytest.mark.parametrize(

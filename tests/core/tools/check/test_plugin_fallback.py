@@ -32,7 +32,7 @@ def test_it_is_offered_where_nothing_works_or_less_does():
     calls = sum(bool(ideal.answer.calls) for ideal in check.ideals)
     all_but_one = {ideal.answer.name: RIGHT for ideal in check.ideals} | {"two-calls": WRONG}
 
-    assert f"reads {calls} of {calls} answers with calls as they went in" in looked(check, {}).sentence
+    assert f"reads {calls} of {calls} answers with calls correctly" in looked(check, {}).sentence
     assert "prompt-debugger plugin --family hermes" in looked(check, all_but_one).sentence
 
 
