@@ -95,7 +95,7 @@ builders.comparison = (root) => {
   function draw() {
     const pair = settled();
     [left, right].forEach((list, side) => {
-      list.replaceChildren(...choices.map((one) => new Option(one.name, String(one.id))));
+      list.replaceChildren(...choices.map((one) => new Option(visibleText(one.name, false), String(one.id))));
       if (pair) list.value = String(pair[side]);
       else list.selectedIndex = choices.length - 1;
       list.disabled = choices.length === 0;

@@ -56,7 +56,7 @@ def test_rows_and_gates_are_written_as_before(tmp_path):
         '<testcase classname="rows" name="row 3"><failure message=\'PD401, PD404: lost "one"\'>'
         'PD401, PD404: lost "one"</failure></testcase>\n'
         '<testcase classname="rows" name="row 4"><error message=""></error></testcase>\n'
-        '<testcase classname="gates" name="dropped_rate &gt; 0"><failure message="the gate holds">the gate holds'
+        '<testcase classname="gates" name="dropped_rate &gt; 0"><failure message="the gate triggers">the gate triggers'
         "</failure></testcase>\n"
         '<testcase classname="gates" name="failure_count &gt; 9"/>\n'
         "</testsuite></testsuites>\n"

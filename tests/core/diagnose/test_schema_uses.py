@@ -30,10 +30,10 @@ def note_on(*patterns: str) -> str:
 
 
 def test_a_note_names_three_patterns_and_counts_the_rest() -> None:
-    assert note_on("a+").endswith("Look at its patterns: `a+` at properties.p0.")
+    assert note_on("a+").endswith("See its patterns: `a+` at properties.p0.")
     assert "`c` at properties.p2 and 2 more." in note_on("a", "b", "c", "d", "e")
     assert "more" not in note_on("a", "b", "c")
 
 
 def test_a_note_without_patterns_looks_elsewhere() -> None:
-    assert note_on().endswith("Look at references in it that multiply.")
+    assert note_on().endswith("See references in it that multiply.")

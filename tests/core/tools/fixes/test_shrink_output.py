@@ -48,7 +48,7 @@ async def test_what_has_no_part_in_the_fault_goes():
 
     shrunk = await shrink_output({"raw": long_output(), "tools": [WEATHER, SEARCH]}, "mine", read)
 
-    assert (shrunk.fault.kind, shrunk.fault.name) == ("dropped", "get_weather")
+    assert (shrunk.fault, shrunk.call) == ("dropped", "get_weather")
     assert PROSE not in shrunk.raw
     assert shrunk.tools == (WEATHER,)
     assert len(shrunk.raw) * 3 < len(long_output())
