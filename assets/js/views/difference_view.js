@@ -35,7 +35,7 @@ function costBar({ total, parts, rest, sentence }) {
   bar.setAttribute("role", "group");
   bar.setAttribute("aria-label", "Tokens by part of the request. " + sentence);
   parts.forEach(({ label, field, kind, first, tokens }) => {
-    const words = label + ": " + plural(tokens, "token") + ", " + Math.round((100 * tokens) / total) + " %";
+    const words = visibleText(label, false) + ": " + plural(tokens, "token") + ", " + Math.round((100 * tokens) / total) + " %";
     const piece = make("button", "pd-cost pd-cost-" + (COST_KINDS.has(kind) ? kind : "others"));
     piece.type = "button";
     piece.title = words;

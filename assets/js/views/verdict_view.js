@@ -342,6 +342,6 @@ function fill(tab, stage) {
   if (!stage.figures.length) return;
   const figures = make("span", "pd-stage-figures");
   figures.append(...stage.figures.map((figure) => make("span", "pd-figure", figure)));
-  tab.title = stage.figures.join(" \u00b7 ");
+  tab.title = visibleText(stage.figures.join(" \u00b7 "), false);
   tab.append(figures);
 }
