@@ -47,9 +47,7 @@ def test_calls_are_answered_turn_by_turn_with_the_account_of_every_token(lab_pag
     expect(turns_of(lab_page)).to_have_count(2)
     expect(turns_of(lab_page).nth(1).locator(".pd-seam[data-state=whole]")).to_contain_text("continues where the model")
     expect(turns_of(lab_page).nth(1)).to_contain_text("20 degrees")
-    expect(lab_page.page.locator("#pd-loop")).to_contain_text(
-        "0 computed tokens of earlier turns could not be reused"
-    )
+    expect(lab_page.page.locator("#pd-loop")).to_contain_text("0 computed tokens of earlier turns could not be reused")
     expect(stub).to_have_value('{"*": "done"}')
     assert violations(lab_page.page, "#pd-panel-fix", GRADIO_RULES) == []
 
