@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 import json
 import logging
 import sys
-import types
 import uuid
 from pathlib import Path
 from typing import Any
 
 from prompt_debugger.core.parse.engines.vllm_worker.message import Call, Message
+from prompt_debugger.core.parse.engines.wheel_worker.packages import empty_packages, version_beside
 from prompt_debugger.core.parse.engines.wheel_worker.readers import Reader
 
 NAME = "mlx-lm"
@@ -34,19 +33,10 @@ _LOG = logging.getLogger("mlx_lm")
 
 def load() -> str:
     """Import the parsers; return mlx-lm's version."""
-    spec = importlib.util.find_spec("mlx_lm")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    folder = Path(next(iter(spec.submodule_search_locations)))
-    for name in _EMPTY:
-        package = types.ModuleType(name)
-        package.__path__ = [str(folder.joinpath(*name.split(".")[1:]))]
-        sys.modules[name] = package
+    folder = empty_packages(_EMPTY)
     for name in tool_parsers():
         _parser(name)
-    for found in sorted(folder.parent.glob("mlx_lm-*.dist-info")):
-        return found.name.removesuffix(".dist-info").partition("-")[2]
-    return importlib.metadata.version("mlx-lm")
+    return version_beside(folder)
 
 
 def tool_parsers() -> list[str]:

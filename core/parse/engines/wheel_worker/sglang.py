@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.metadata
 import importlib.util
 import json
 import sys
 import types
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from prompt_debugger.core.parse.engines.vllm_worker.message import Call, Message
+from prompt_debugger.core.parse.engines.wheel_worker.packages import empty_packages, version_beside
 from prompt_debugger.core.parse.engines.wheel_worker.readers import Delta, Reader, call_part
 
 NAME = "SGLang"
@@ -32,19 +31,12 @@ _MIN_MARKER_CHARS = 3
 def load() -> str:
     """Import the parsers; return SGLang's version."""
     importlib.import_module("torch")  # whole, before anything takes the place of IPython
-    spec = importlib.util.find_spec("sglang")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    folder = Path(next(iter(spec.submodule_search_locations)))
-    for name in _EMPTY:
-        package = types.ModuleType(name)
-        package.__path__ = [str(folder.joinpath(*name.split(".")[1:]))]
-        sys.modules[name] = package
+    folder = empty_packages(_EMPTY)
     if importlib.util.find_spec("IPython") is None:
         sys.modules.update((name, _Absent(name)) for name in _ABSENT)
     _parsers()
     _reasoning()
-    return _version(folder)
+    return version_beside(folder)
 
 
 def tool_parsers() -> list[str]:
@@ -220,12 +212,6 @@ def _names(make: Any) -> tuple[str, ...]:
 
 def _takes(made: Any, name: str) -> bool:
     return name in made.__init__.__code__.co_varnames
-
-
-def _version(folder: Path) -> str:
-    for found in sorted(folder.parent.glob("sglang-*.dist-info")):
-        return found.name.removesuffix(".dist-info").partition("-")[2]
-    return importlib.metadata.version("sglang")
 
 
 def _parsers() -> Any:
