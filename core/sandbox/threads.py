@@ -17,42 +17,69 @@ T = TypeVar("T")
 _STAYS_S = 5.0
 
 
-def begin(work: Callable[[], T], name: str) -> Future[T]:
-    """Return what will come of work in a thread that does nothing else meanwhile, nor keeps the program from ending."""
-    done: Future[T] = Future()
+class Threads:
+    """Threads that are kept for the next piece of work; each program needs one of these (`begin`)."""
 
-    def wait() -> None:
-        try:
-            value = work()
-        except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
-            with suppress(InvalidStateError):
-                done.set_exception(error)
+    def __init__(self) -> None:
+        self._changing = threading.Lock()
+        self._idle: list[_Thread] = []  # the one that was busy last is last
+        os.register_at_fork(after_in_child=self._idle.clear)  # there are no other threads in the child
+
+    def begin(self, work: Callable[[], T], name: str) -> Future[T]:
+        """Return what will come of work in a thread that does nothing else meanwhile, nor keeps the program from ending."""
+        done: Future[T] = Future()
+
+        def wait() -> None:
+            try:
+                value = work()
+            except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
+                with suppress(InvalidStateError):
+                    done.set_exception(error)
+            else:
+                with suppress(InvalidStateError):
+                    done.set_result(value)
+
+        with self._changing:
+            thread = self._idle.pop() if self._idle else None
+        if thread is None:
+            _Thread(self, wait, name)
         else:
-            with suppress(InvalidStateError):
-                done.set_result(value)
+            thread.take(wait, name)
+        return done
 
-    with _CHANGING:
-        thread = _IDLE.pop() if _IDLE else None
-    if thread is None:
-        _Thread(wait, name)
-    else:
-        thread.take(wait, name)
-    return done
+    def idle(self) -> tuple[threading.Thread, ...]:
+        """Return the threads that have nothing to do."""
+        with self._changing:
+            return tuple(one.thread for one in self._idle)
+
+    def give_back(self, thread: _Thread) -> None:
+        """Take a thread that is done with its piece of work."""
+        with self._changing:
+            self._idle.append(thread)
+
+    def let_go(self, thread: _Thread) -> bool:
+        """Say whether a thread that waited long enough may end: not one that was taken in this very moment."""
+        with self._changing:
+            if thread in self._idle:
+                self._idle.remove(thread)
+                return True
+        return False
 
 
 class _Thread:
     """A thread with one piece of work after the other."""
 
-    def __init__(self, work: Callable[[], None], name: str) -> None:
+    def __init__(self, home: Threads, work: Callable[[], None], name: str) -> None:
+        self._home = home
         self._work: Callable[[], None] | None = work
         self._has_work = threading.Lock()
         self._has_work.acquire()
-        self._thread = threading.Thread(target=self._go_on, name=name, daemon=True)
-        self._thread.start()
+        self.thread = threading.Thread(target=self._go_on, name=name, daemon=True)
+        self.thread.start()
 
     def take(self, work: Callable[[], None], name: str) -> None:
         """Give it the next piece; by whoever took it out of the idle ones."""
-        self._work, self._thread.name = work, name
+        self._work, self.thread.name = work, name
         self._has_work.release()
 
     def _go_on(self) -> None:
@@ -61,16 +88,11 @@ class _Thread:
             assert work is not None
             work()
             del work  # what it holds is not held while nothing is done
-            with _CHANGING:
-                _IDLE.append(self)
+            self._home.give_back(self)
             if not self._has_work.acquire(timeout=_STAYS_S):
-                with _CHANGING:
-                    if self in _IDLE:
-                        _IDLE.remove(self)
-                        return
-                self._has_work.acquire()  # taken in this very moment
+                if self._home.let_go(self):
+                    return
+                self._has_work.acquire()
 
 
-_CHANGING = threading.Lock()
-_IDLE: list[_Thread] = []  # the one that was busy last is last
-os.register_at_fork(after_in_child=_IDLE.clear)  # there are no other threads in the child
+begin = Threads().begin

@@ -140,6 +140,9 @@ def test_a_link_pasted_or_visited_brings_the_request_sends_nothing_and_has_neith
     loaded.page.get_by_role("button", name="Open", exact=True).click()
     expect(loaded.page.locator("#pd-verdict .pd-badge")).to_have_text("FROM A LINK")
     assert json.loads(loaded.request_text()) == json.loads(REQUEST)
+    loaded.page.goto("about:blank")
+    assert [text for text in sent if "#pd" in text] == []
+    sent.clear()  # the text that was pasted before may have been read meanwhile
 
     follow(loaded, url)
     assert loaded.request_text() == request

@@ -2,7 +2,7 @@
 // What was typed and which server is meant survive a reload: kept in this browser alone, never a key, and only if wanted.
 import { compareInAddress, panelOfAddress, runsOfAddress } from "../page/address.js";
 import { builders } from "../lib/builders.js";
-import { make, under } from "../lib/dom.js";
+import { drawn, make, under } from "../lib/dom.js";
 import { editorView, replaceRequest } from "./editor_link.js";
 import { forgetAll, host } from "../lib/host.js";
 import { open as openPanel } from "../views/linking.js";
@@ -33,6 +33,8 @@ let pending = null; // what was typed and is not kept yet
 let defaults = null; // the fields as the page came
 let isAnother = false; // the text that is about to be kept is no edit of the one before
 let isTouched = false; // somebody typed, or chose a case, since the page came
+/** @type {string | null} */
+let broughtBack = null; // what was kept and stands in the editor again: that is not typed
 let isAimed = false; // somebody typed under Target
 
 // Each tab of the browser has its own; one that is opened begins with the last of any.
@@ -70,7 +72,7 @@ export const mayKeep = (text) => text.length <= MOST_CHARS && !KEY.test(text);
 // Returns what *Example* is to name: no case any more, once another text has taken the place of all.
 /** @param {string | null} text */
 export const keepText = (text) => {
-  isTouched = true;
+  if (text !== broughtBack) isTouched = true;
   clearTimeout(timer);
   pending = text || "";
   timer = setTimeout(flush, PAUSE_MS);
@@ -235,8 +237,9 @@ async function restored(kept, fields) {
   const hasText = text !== null;
   if (hasText) {
     values[0] = await packPayload({ state: "ok", summary: kept.isRunning ? LEFT_WORDS : KEPT_WORDS, items: [] });
-    const view = editorView();
-    const isThere = view !== null && view.state.doc.toString() === text; // the case that the page begins with
+    const view = await drawn(editorView);
+    const isThere = view.state.doc.toString() === text; // the case that the page begins with
+    broughtBack = text;
     if (isTouched || (!isThere && !replaceRequest(text))) return values.map((value, at) => (at ? value : SAME));
     if (!isThere) editedByHand();
   }
@@ -252,6 +255,7 @@ async function restored(kept, fields) {
  */
 async function reopen(kept, text) {
   const isFree = () => !isTouched;
+  await drawn(() => document.getElementById("pd-history-menu"));
   if (kept.run) await host.reopenKept?.(kept.run, text, isFree);
   const panel = panelOfAddress() || kept.panel;
   if (!panel || !isFree() || !document.getElementById("pd-panel-" + panel)) return;

@@ -138,3 +138,23 @@ function copyBySelection(text) {
   document.execCommand("copy");
   area.remove();
 }
+
+/**
+ * What the page is still drawing, as soon as it is there.
+ * @template T
+ * @param {() => T | null} find
+ * @returns {Promise<T>}
+ */
+export function drawn(find) {
+  return new Promise((resolve) => {
+    const look = () => {
+      const found = find();
+      if (found === null) return false;
+      watching.disconnect();
+      resolve(found);
+      return true;
+    };
+    const watching = new MutationObserver(look);
+    if (!look()) watching.observe(document.documentElement, { childList: true, subtree: true });
+  });
+}

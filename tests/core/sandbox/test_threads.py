@@ -19,19 +19,19 @@ def until(is_so):
         time.sleep(0)
 
 
-def idle_after(thread):
-    """Wait until a thread has nothing to do, and return it."""
-    until(lambda: any(idle._thread is thread for idle in threads._IDLE))
-    return thread
+@pytest.fixture
+def own():
+    return Threads()
 
 
-@pytest.fixture(autouse=True)
-def no_idle_threads(monkeypatch):
-    monkeypatch.setattr(threads, "_IDLE", [])
+@pytest.fixture
+def begin(own):
+    return own.begin
 
 
-def test_the_next_piece_of_work_goes_to_the_thread_that_is_done():
-    first = idle_after(begin(threading.current_thread, "first").result(PATIENCE_S))
+def test_the_next_piece_of_work_goes_to_the_thread_that_is_done(own, begin):
+    first = begin(threading.current_thread, "first").result(PATIENCE_S)
+    until(lambda: own.idle() == (first,))
 
     second = begin(threading.current_thread, "second").result(PATIENCE_S)
 
@@ -39,7 +39,7 @@ def test_the_next_piece_of_work_goes_to_the_thread_that_is_done():
     assert second.name == "second"
 
 
-def test_work_that_waits_holds_up_no_other():
+def test_work_that_waits_holds_up_no_other(begin):
     go_on = threading.Event()
     waiting = [begin(lambda: go_on.wait(PATIENCE_S), "waits") for _ in range(50)]
 
@@ -50,18 +50,18 @@ def test_work_that_waits_holds_up_no_other():
     assert all(one.result(PATIENCE_S) for one in waiting)
 
 
-def test_a_thread_that_nobody_needs_ends(monkeypatch):
+def test_a_thread_that_nobody_needs_ends(monkeypatch, own, begin):
     monkeypatch.setattr(threads, "_STAYS_S", 0.01)
 
     thread = begin(threading.current_thread, "once").result(PATIENCE_S)
     thread.join(PATIENCE_S)
 
     assert not thread.is_alive()
-    assert threads._IDLE == []
+    assert own.idle() == ()
     assert begin(lambda: 7, "next").result(PATIENCE_S) == 7
 
 
-def test_an_error_is_raised_where_it_is_awaited_and_leaves_the_thread_fit_for_more():
+def test_an_error_is_raised_where_it_is_awaited_and_leaves_the_thread_fit_for_more(begin):
     def fail():
         raise KeyboardInterrupt
 
