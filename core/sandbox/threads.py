@@ -26,7 +26,7 @@ class Threads:
         os.register_at_fork(after_in_child=self._idle.clear)  # there are no other threads in the child
 
     def begin(self, work: Callable[[], T], name: str) -> Future[T]:
-        """Return what will come of work in a thread that does nothing else meanwhile, nor keeps the program from ending."""
+        """Return what will come of work in a thread of its own, which does not keep the program from ending."""
         done: Future[T] = Future()
 
         def wait() -> None:

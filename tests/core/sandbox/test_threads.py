@@ -8,7 +8,7 @@ import time
 import pytest
 
 from prompt_debugger.core.sandbox import threads
-from prompt_debugger.core.sandbox.threads import begin
+from prompt_debugger.core.sandbox.threads import Threads
 from tests.patience import PATIENCE_S
 
 
