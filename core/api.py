@@ -1,8 +1,9 @@
 """The program as a library: `render` a request, `parse` a raw output, `run` both, `diagnose` what is there already.
 
-    from prompt_debugger import diagnose, parse, render, run
+    import prompt_debugger as pd
 
-Each has a twin for `async` code (`render_async`, …). What is worked on may come from
+`check` tries a model's template on parsers, `verify` a dataset on a server. Each has a twin for `async` code
+(`render_async`, …). What is worked on may come from
 strangers: a template, an answer of a server and a schema that could take for ever are
 worked on in the killable sandbox, as on the page. The values that come
 back are those of `core.base.types`; `to_json` makes of them what the commands print with `--json`.
@@ -12,6 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tempfile
+import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,6 +30,17 @@ from prompt_debugger.core.pipeline import CaseParser, Progress, Target, render_c
 from prompt_debugger.core.report import parse_to_json, prompt_to_json, trace_to_json
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.sandbox import in_thread
+from prompt_debugger.core.tools import verify as verification
+from prompt_debugger.core.tools.check import (
+    Check,
+    Checker,
+    Place,
+    Wanted,
+    check_to_json,
+    load_model,
+    load_served,
+    open_engines,
+)
 from prompt_debugger.core.tools.lab import LabPool
 
 P = ParamSpec("P")
@@ -83,6 +97,21 @@ class Parsed:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What `verify` returns.
+
+    Attributes:
+        summary: K2VV's fields, and under `debugger` the calls that were lost, by rule and stage, with intervals.
+        rows: One per request, by its number.
+        failed_gates: Those of `fail_if` that hold.
+    """
+
+    summary: JSONObject
+    rows: tuple[JSONObject, ...]
+    failed_gates: tuple[str, ...] = ()
+
+
 def render(
     request: str | Mapping[str, object] | Request,
     *,
@@ -126,6 +155,7 @@ def parse(
     finish_reason: str | None = None,
     format: str = "auto",  # the contract's name for it
     parsers: Sequence[str] = (),
+    engines: Sequence[str] = (),
     token_ids: Sequence[int] | None = None,
     tokenizer: str | Path | None = None,
 ) -> Parsed:
@@ -138,14 +168,17 @@ def parse(
         prompt_tail: End of the prompt, which tells whether reasoning was open.
         finish_reason: The server's word.
         format: Family to read it with; `auto` takes the one that fits best.
-        parsers: Parsers to ask as well, such as `vllm:hermes`; they need vLLM installed.
+        parsers: Parsers to ask as well, such as `vllm:hermes` or `sglang@0.5.23:qwen25`; the ledger is against the
+            first where there is no `message`.
+        engines: Engines all of whose tool parsers are asked, such as `vllm`, `vllm@0.11.0` or `sglang`. vLLM must be
+            installed, or the release downloaded before (`parse --fetch`).
         token_ids: Of `raw`, where they are known.
         tokenizer: For token spans, and for the parsers.
 
     Raises:
         RequestError: A value is of the wrong kind.
         RenderError: The tokenizer cannot be loaded.
-        EngineError: A parser was asked for and vLLM is not there.
+        EngineError: A parser was asked for and its engine is not there.
         SandboxError: The check took too much; a schema that does is left out, and said in `notes`.
     """
     case: JSONObject = {
@@ -155,7 +188,7 @@ def parse(
         "prompt_tail": prompt_tail,
         "finish_reason": finish_reason,
         "format": format,
-        "parsers": list(parsers),
+        "parsers": [*parsers, *(f"{name.replace('==', '@')}:*" for name in engines)],
         "token_ids": None if token_ids is None else list(token_ids),
         "tokenizer": None if tokenizer is None else str(tokenizer),
     }
@@ -237,14 +270,113 @@ async def diagnose_async(
     return await show_evidence(gather_evidence([_text_of(evidence)], request=asked, prompt=prompt))
 
 
+async def check_async(
+    model: str | Path | None = None,
+    *,
+    chat_template: str | Path | None = None,
+    tool_parser: str | None = None,
+    reasoning_parser: str | None = None,
+    release: str | None = None,
+    thorough: bool = False,
+    api_key: str | None = None,
+    on_progress: Callable[[str], None] | None = None,
+) -> Check:
+    """Check which of vLLM's parsers read what a model's chat template teaches it to write; no weights are needed.
+
+    Args:
+        model: Folder, `org/model[@revision]`, template file, or URL of a server.
+        chat_template: Jinja file that wins over the model's own.
+        tool_parser: The only one to check; `None` for all.
+        reasoning_parser: Likewise.
+        release: vLLM whose parsers are asked; `None` is the installed one.
+        thorough: More answers, and many more chunkings.
+        api_key: For a server as `model`.
+        on_progress: Gets a word on how far it is.
+
+    Raises:
+        RenderError: There is no template, or the model cannot be read.
+        EngineError: The vLLM is not there.
+    """
+    file = None if chat_template is None else str(chat_template)
+    name = None if model is None else str(model)
+    if name is not None and name.startswith(("http://", "https://")):
+        loaded = await load_served(Place(name, api_key, None, file))
+    else:
+        loaded = await in_thread(load_model, name, template_file=file)
+    tools = None if tool_parser is None else (tool_parser,)
+    with open_engines(release) as engines:
+        checker = Checker(engines, on_progress or (lambda _: None), api_key)
+        return await checker.check(loaded, Wanted(tools, reasoning_parser, thorough, release=release))
+
+
+async def verify_async(
+    dataset: str | Path | Sequence[Mapping[str, object]],
+    endpoint: str | Target | None = None,
+    *,
+    model: str | None = None,
+    api_key: str | None = None,
+    tokenizer: str | Path | None = None,
+    limit: int | None = None,
+    concurrency: int | None = None,
+    fail_if: Sequence[str] = (),
+    journal: str | Path | None = None,
+    labs: LabPool | None = None,
+    on_progress: Callable[[verification.Progress], None] | None = None,
+) -> Verified:
+    """Ask a server for every request of a dataset, and count which calls are lost, where and why.
+
+    Args:
+        dataset: A file with one chat body per line, or the bodies.
+        endpoint: As for `run`; `None` is the lab, which `labs` starts.
+        model: Name to send.
+        api_key: Sent as bearer token; never in the result.
+        tokenizer: Folder or hub id; `None` means what the server says of its model.
+        limit: At most so many requests.
+        concurrency: Requests under way at once; `None` finds a number by itself.
+        fail_if: Gates such as `"dropped_rate > 0.5%"`.
+        journal: SQLite file from which the same call goes on; `None` keeps nothing.
+        labs: Labs that may be started.
+        on_progress: Called whenever something changed.
+
+    Raises:
+        RequestError: The dataset or a gate cannot be read.
+        BackendError: The server cannot be reached.
+    """
+    gates = [verification.read_gate(text) for text in fail_if]
+    target = endpoint if isinstance(endpoint, Target) else Target(endpoint, model, api_key, tokenizer)
+    with tempfile.TemporaryDirectory(prefix="prompt-debugger-verify-") as folder:
+        path = await in_thread(_dataset_file, dataset, Path(folder) / "dataset.jsonl")
+        plan = verification.Plan(
+            dataset=path,
+            targets=(target,),
+            journal=Path(folder) / "journal.sqlite" if journal is None else Path(journal),
+            preparation=verification.Preparation(model=model),
+            limit=limit,
+            concurrency=concurrency,
+        )
+        with verification.Journal(plan.journal) as opened:
+            outcome = await verification.verify(plan, opened, clock=time.monotonic, labs=labs, on_progress=on_progress)
+            if outcome.error is not None:
+                raise outcome.error
+            rows = tuple(opened.rows(0))
+            summary, held = verification.gated_summary(rows, outcome.about(plan), gates)
+            return Verified(summary, rows, tuple(text for text, holds in held.items() if holds))
+
+
 diagnose = _waiting(diagnose_async)
+check = _waiting(check_async)
+verify = _waiting(verify_async)
 render_async = _beside(render)
 parse_async = _beside(parse)
 run = _waiting(run_async)
 
 
-def to_json(result: Rendered | Parsed | Trace) -> JSONObject:
+def to_json(result: Rendered | Parsed | Trace | Check | Verified) -> JSONObject:
     """Return what the commands print with `--json`."""
+    if isinstance(result, Check):
+        return check_to_json(result)
+    if isinstance(result, Verified):
+        return result.summary
     if isinstance(result, Rendered):
         return prompt_to_json(result.prompt, findings=result.findings)
     if isinstance(result, Parsed):
@@ -284,6 +416,17 @@ def _request(request: str | Mapping[str, object] | Request) -> Request:
         return read_request(json.dumps(request, ensure_ascii=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise RequestError(f"The request is not JSON: {error}") from None
+
+
+def _dataset_file(dataset: str | Path | Sequence[Mapping[str, object]], path: Path) -> Path:
+    """Return the file of a dataset; bodies are written to `path`."""
+    if isinstance(dataset, (str, Path)):
+        if not Path(dataset).is_file():
+            raise RequestError(f"There is no dataset {str(dataset)!r}.", "Give a file of requests.", field="dataset")
+        return Path(dataset)
+    lines = (json.dumps(_request(body).body, ensure_ascii=True) + "\n" for body in dataset)
+    path.write_text("".join(lines), encoding="ascii")
+    return path
 
 
 def _parse_case(case: JSONObject) -> Parsed:

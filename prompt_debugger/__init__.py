@@ -1,6 +1,8 @@
 """See what a chat request becomes: prompt, completion, message, and where it got lost.
 
-    from prompt_debugger import diagnose, parse, render, run
+    import prompt_debugger as pd
+
+    print(pd.diagnose(answer).verdict.sentence)
 
 `docs/python.md` shows how. What is imported here is loaded when it is first used: the
 program's helper processes import this package, too, and should start at once.
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from prompt_debugger.core.api import (
         Parsed,
         Rendered,
+        Verified,
+        check,
+        check_async,
         diagnose,
         diagnose_async,
         parse,
@@ -23,10 +28,13 @@ if TYPE_CHECKING:
         run,
         run_async,
         to_json,
+        verify,
+        verify_async,
     )
     from prompt_debugger.core.base.errors import DebuggerError
     from prompt_debugger.core.base.types import Finding, Parse, Prompt, Trace, Verdict
     from prompt_debugger.core.pipeline import Progress, Target
+    from prompt_debugger.core.tools.check import Check
     from prompt_debugger.core.tools.lab import LabPool
 
 __version__ = "0.2.0"
@@ -38,6 +46,7 @@ if not (_HERE / "core").is_dir() and (_HERE.parent / "core").is_dir():
     __path__.append(str(_HERE.parent))
 
 __all__ = [
+    "Check",
     "DebuggerError",
     "Finding",
     "LabPool",
@@ -49,6 +58,9 @@ __all__ = [
     "Target",
     "Trace",
     "Verdict",
+    "Verified",
+    "check",
+    "check_async",
     "diagnose",
     "diagnose_async",
     "parse",
@@ -58,9 +70,12 @@ __all__ = [
     "run",
     "run_async",
     "to_json",
+    "verify",
+    "verify_async",
 ]
 
 _MODULES = {
+    "Check": "tools.check",
     "DebuggerError": "base.errors",
     "LabPool": "tools.lab",
     "Progress": "pipeline",
@@ -72,7 +87,14 @@ _MODULES = {
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.core.{_MODULES.get(name, 'api')}"), name)
+    found = getattr(import_module(f"{__name__}.core.{_MODULES.get(name, 'api')}"), name)
+    import_module(f"{__name__}.core.base.types").Trace._repr_html_ = _show_in_notebook
+    return found
+
+
+def _show_in_notebook(trace: "Trace") -> str:
+    """Return the report of a run in a frame, as notebooks show it; nothing is asked of the network."""
+    return str(import_module(f"{__name__}.ui.report").trace_to_notebook(trace))
 
 
 def __dir__() -> list[str]:

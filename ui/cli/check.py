@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError
-from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine, find_release
+from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.tools.check import (
     Change,
     Check,
@@ -30,6 +30,7 @@ from prompt_debugger.core.tools.check import (
     load_served,
     lock_of,
     lock_to_json,
+    open_engines,
     read_lock,
 )
 from prompt_debugger.ui.cli.check_files import (
@@ -55,8 +56,6 @@ from prompt_debugger.ui.cli.output import (
 from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.sharing import write_files
 
-_HELPERS = 2  # half a gigabyte each; more than two bring little on the machines that this runs on
-_LIMITS = EngineLimits(request_s=600.0, parser_s=20.0)  # of a check, everything waits for the slowest parser
 _LOOK_S = 0.5  # between looks at watched files
 
 
@@ -104,7 +103,7 @@ def _run(options: argparse.Namespace) -> int:
     if not options.model and not options.chat_template:
         raise RequestError("There is nothing to check.", "Give a model or a template, or --chat-template.")
     with ExitStack() as stack:
-        engines = _engines(options, stack)
+        engines = stack.enter_context(open_engines(options.release))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="prompt-debugger-check-")))
         if not options.watch:
             return _check_once(options, engines, folder / "parsers.py")
@@ -189,27 +188,7 @@ def _wanted(options: argparse.Namespace, engines: Sequence[VllmEngine], copy: Pa
                 "Call `ToolParserManager.register_module` in it, with a new name.",
             )
     file = str(module_file(options.parser_module)) if options.parser_module else options.parser_file or ""
-    return Wanted(tools, options.reasoning_parser, options.thorough, file)
-
-
-def _engines(options: argparse.Namespace, stack: ExitStack) -> list[VllmEngine]:
-    overlay = _overlay(options.release)
-    engines = [VllmEngine(overlay=overlay, limits=_LIMITS) for _ in range(_HELPERS)]
-    for engine in engines:
-        stack.callback(engine.close)
-    if options.release and not overlay:
-        installed = asyncio.run(engines[0].parsers()).version.partition("+")[0]
-        if installed != options.release:
-            raise EngineError(
-                f"vLLM {options.release} is neither installed nor among the releases already downloaded.",
-                f"Download it with `python -m prompt_debugger.core.parse.engines {options.release}`.",
-            )
-    return engines
-
-
-def _overlay(release: str | None) -> tuple[str, ...]:
-    folder = None if release is None else find_release(release)
-    return () if folder is None else (str(folder),)
+    return Wanted(tools, options.reasoning_parser, options.thorough, file, options.release)
 
 
 def _stamps(options: argparse.Namespace) -> list[tuple[str, int, int]]:

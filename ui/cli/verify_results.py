@@ -21,6 +21,7 @@ from prompt_debugger.core.tools.verify import (
     check_figures,
     cluster_rows,
     compare_rows,
+    gated_summary,
     merged_rows,
     read_gate,
     read_results,
@@ -63,30 +64,16 @@ class Kept(Protocol):
 
 def finish(options: argparse.Namespace, plan: Plan, journal: Kept, outcome: Outcome) -> int:
     """Write the files of all servers, say what came out, and return the exit status."""
-
-    def about(side: int) -> About:
-        return About(
-            dataset=plan.dataset.name,
-            endpoint=outcome.names[side],
-            shard=str(plan.shard),
-            rows=outcome.rows,
-            remaining=outcome.remaining[side],
-            stopped=outcome.stopped,
-            started_at=outcome.started_at,
-            duration_ms=outcome.duration_ms,
-            error=outcome.error,
-        )
-
     baseline: tuple[str, _Rows] | None = None
     if len(outcome.names) > 1:
         other = _beside(Path(options.output))
         write_rows(other, journal.rows(1))
-        summary = summary_of(Tally().add_all(journal.rows(1)), about(1))
+        summary = summary_of(Tally().add_all(journal.rows(1)), outcome.about(plan, 1))
         _write_text(_beside(Path(options.summary)), write_json(summary) + "\n")
         baseline = (outcome.names[1], lambda: journal.rows(1))
     elif options.baseline:
         baseline = (Path(options.baseline).name, lambda: read_results(Path(options.baseline)))
-    summary = _leave(options, lambda: journal.rows(0), about(0), baseline)
+    summary = _leave(options, lambda: journal.rows(0), outcome.about(plan), baseline)
     if options.report:
         _report(Path(options.report), summary, lambda: journal.rows(0), journal, plan.journal)
     return _status(options, outcome, summary)
@@ -140,11 +127,7 @@ def _leave(options: argparse.Namespace, rows: _Rows, about: About, baseline: tup
     paired: PairedRecord | None = None
     if baseline is not None:
         paired = compare_rows(rows(), baseline[1](), baseline[0])
-    tally = Tally().add_all(rows())
-    gates = [read_gate(text) for text in options.fail_if]
-    plain = summary_of(tally, about, baseline=paired)
-    held = {gate.text: gate.holds(plain) for gate in gates}
-    summary = summary_of(tally, about, baseline=paired, gates=held)
+    summary, held = gated_summary(rows(), about, [read_gate(text) for text in options.fail_if], paired)
     write_rows(Path(options.output), rows())
     _write_text(Path(options.summary), write_json(summary) + "\n")
     if options.junit:

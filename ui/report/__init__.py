@@ -6,7 +6,7 @@ file together, `sections` says what only the report shows, `report.js` places
 the views; the views are those of `assets/`. `verification` is the report of `verify`.
 """
 
-from prompt_debugger.ui.report.document import trace_to_html
+from prompt_debugger.ui.report.document import trace_to_html, trace_to_notebook
 from prompt_debugger.ui.report.link import link_state
 from prompt_debugger.ui.report.mask import mask_request, mask_trace
 from prompt_debugger.ui.report.place import known_place, run_for_link
@@ -26,5 +26,6 @@ __all__ = [
     "share_trace",
     "times_of",
     "trace_to_html",
+    "trace_to_notebook",
     "verification_to_html",
 ]

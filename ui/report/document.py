@@ -69,6 +69,13 @@ def trace_to_html(trace: Trace, place: str = "", *, bundle: str = "") -> str:
     )
 
 
+def trace_to_notebook(trace: Trace) -> str:
+    """Return the report in a frame of its own, whose scripts reach nothing of the notebook around it."""
+    title = html.escape(_visible(_title(mask_trace(trace))))
+    frame = 'sandbox="allow-scripts" style="width: 100%; height: 40rem; border: 1px solid #8888; resize: vertical"'
+    return f'<iframe title="{title}" {frame} srcdoc="{html.escape(trace_to_html(trace))}"></iframe>'
+
+
 def _ended(trace: Trace) -> str:
     if trace.refusal is not None:
         if any(finding.stage in (Stage.PARSE, Stage.CONTRACT) for finding in trace.findings):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
+from typing import ClassVar
 
 from prompt_debugger.core.base.types.base import LEFT_OUT_IF_NONE, Basis, JSONObject
 from prompt_debugger.core.base.types.completion import ChatResult, Completion, Server
@@ -109,3 +110,4 @@ class Trace:
     title: str = ""
     started: str = ""
     prompt_tail: str = ""
+    _repr_html_: ClassVar[Callable[[Trace], str] | None] = None  # the package sets it: views are made in `ui`

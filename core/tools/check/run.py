@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import Finding, JSONObject, Severity
 from prompt_debugger.core.formats import FORMATS, TABLES
-from prompt_debugger.core.parse.engines import VllmEngine, read_parser_name, write_parser_name
+from prompt_debugger.core.parse.engines import (
+    EngineLimits,
+    VllmEngine,
+    find_release,
+    read_parser_name,
+    write_parser_name,
+)
 from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.tools.check.agreement import Engines, compare_engines, engine_findings
 from prompt_debugger.core.tools.check.answers import PLAIN_TOOLS, TOOLS, answers
@@ -36,6 +44,8 @@ Tell = Callable[[str], None]
 _CONTROL_TOKEN = re.compile(
     r"<\|[^|<>\s]{1,60}\|?>|<[^|<>\s]{1,60}\|>|<｜[^<>]{1,60}｜>|\[/?[A-Z_]{3,40}\]|</?\w{2,30}:\w{2,30}>"
 )
+_HELPERS = 2  # half a gigabyte each; more than two bring little on the machines that this runs on
+_LIMITS = EngineLimits(request_s=600.0, parser_s=20.0)  # of a check, everything waits for the slowest parser
 _PAIRED_TOOLS, _PAIRED_REASONINGS = 2, 2
 _ALONE = (
     "The parsers had an approximate vocabulary and none of the model's files, from which some read their "
@@ -52,12 +62,14 @@ class Wanted:
         reasoning_parser: The only reasoning parser to check; `None` for all.
         is_thorough: Whether to try more answers and more chunkings.
         parser_file: Plugin file that the tool parsers come from; "" for none.
+        release: vLLM that the engines must be; `None` for any.
     """
 
     tool_parsers: tuple[str, ...] | None = None
     reasoning_parser: str | None = None
     is_thorough: bool = False
     parser_file: str = ""
+    release: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +113,19 @@ class Check:
         return tuple(sorted(every, key=lambda one: list(Severity).index(one.severity)))
 
 
+@contextmanager
+def open_engines(release: str | None = None) -> Iterator[list[VllmEngine]]:
+    """Give helpers of one vLLM that share a check: of a downloaded release, else of the installed one."""
+    folder = None if release is None else find_release(release)
+    overlay = () if folder is None else (str(folder),)
+    engines = [VllmEngine(overlay=overlay, limits=_LIMITS) for _ in range(_HELPERS)]
+    try:
+        yield engines
+    finally:
+        for engine in engines:
+            engine.close()
+
+
 @dataclass
 class Checker:
     """Checks models with the parsers of one vLLM; keeps them warm from one model to the next.
@@ -119,9 +144,14 @@ class Checker:
         """Check one model.
 
         Raises:
-            EngineError: There is no vLLM here, or a helper failed.
+            EngineError: There is no vLLM here, or another than is wanted, or a helper failed.
         """
         known = await self.engines[0].parsers()
+        if wanted.release not in (None, known.version, known.version.partition("+")[0]):
+            raise EngineError(
+                f"vLLM {wanted.release} is neither installed nor among the releases already downloaded.",
+                f"Download it with `python -m prompt_debugger.core.parse.engines {wanted.release}`.",
+            )
         tools, ideals = await asyncio.to_thread(write_answers, model, is_thorough=wanted.is_thorough)
         ranking = Ranking(await asyncio.to_thread(family_of, ideals), model.name)
         question = Question(ideals, _vocabulary_of(model), wanted.is_thorough, single_tokens(ideals, ranking.family))

@@ -17,7 +17,7 @@ from prompt_debugger.core.tools.verify.intervals import wilson
 from prompt_debugger.core.tools.verify.journal import Journal
 from prompt_debugger.core.tools.verify.junit import write_junit
 from prompt_debugger.core.tools.verify.pairs import compare_rows, read_results
-from prompt_debugger.core.tools.verify.results import About, merged_rows, summary_of, write_rows
+from prompt_debugger.core.tools.verify.results import About, gated_summary, merged_rows, summary_of, write_rows
 from prompt_debugger.core.tools.verify.session import Outcome, Plan, Progress, Stop, verify
 from prompt_debugger.core.tools.verify.stored import Stored, open_stored
 from prompt_debugger.core.tools.verify.tally import Tally
@@ -41,6 +41,7 @@ __all__ = [
     "check_figures",
     "cluster_rows",
     "compare_rows",
+    "gated_summary",
     "merged_rows",
     "open_stored",
     "read_gate",

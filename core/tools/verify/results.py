@@ -14,6 +14,7 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.report import redact_body, redact_json, redact_text
 from prompt_debugger.core.report.wire import dump_document, write_json
 from prompt_debugger.core.report.wire.verification import PairedRecord, SummaryAccount, UsageRecord, VerifySummary
+from prompt_debugger.core.tools.verify.gates import Gate
 from prompt_debugger.core.tools.verify.tally import Tally
 
 
@@ -107,6 +108,16 @@ def summary_of(
         debugger=_account(tally, about, baseline, gates or {}),
     )
     return dump_document(document)
+
+
+def gated_summary(
+    rows: Iterable[JSONObject], about: About, gates: Iterable[Gate], baseline: PairedRecord | None = None
+) -> tuple[JSONObject, dict[str, bool]]:
+    """Return the summary of some rows, and which of the gates hold for it."""
+    tally = Tally().add_all(rows)
+    plain = summary_of(tally, about, baseline=baseline)
+    held = {gate.text: gate.holds(plain) for gate in gates}
+    return summary_of(tally, about, baseline=baseline, gates=held), held
 
 
 def _account(tally: Tally, about: About, baseline: PairedRecord | None, gates: Mapping[str, bool]) -> SummaryAccount:

@@ -31,6 +31,7 @@ from prompt_debugger.core.tools.verify.dataset import Preparation, Row, Shard, c
 from prompt_debugger.core.tools.verify.flow import Flow
 from prompt_debugger.core.tools.verify.journal import Journal
 from prompt_debugger.core.tools.verify.judge import Judge
+from prompt_debugger.core.tools.verify.results import About
 
 _READERS = 8
 
@@ -110,6 +111,20 @@ class Outcome:
     started_at: str
     duration_ms: int
     rows: int
+
+    def about(self, plan: Plan, side: int = 0) -> About:
+        """Return what the summary of a server says beside its counts."""
+        return About(
+            dataset=plan.dataset.name,
+            endpoint=self.names[side],
+            shard=str(plan.shard),
+            rows=self.rows,
+            remaining=self.remaining[side],
+            stopped=self.stopped,
+            started_at=self.started_at,
+            duration_ms=self.duration_ms,
+            error=self.error,
+        )
 
 
 class Stop:
