@@ -69,6 +69,8 @@ _STAGE_BY_CAUSE = {
     Cause.QUOTA: Stage.COMPLETE,
     Cause.POLICY: Stage.COMPLETE,
     Cause.ADDRESS: Stage.COMPLETE,
+    Cause.CONNECTION: Stage.COMPLETE,
+    Cause.UNCLEAR: Stage.COMPLETE,
     Cause.TEMPLATE: Stage.RENDER,
     Cause.OUTPUT: Stage.PARSE,
 }
@@ -98,8 +100,8 @@ class Understood:
 def understand(refusal: Refusal) -> Understood:
     """Return what the words of a refusal say."""
     known = recognise_error(refusal.message)
-    if known is None and refusal.code is not None:
-        known = recognise_error(refusal.code)
+    if refusal.code is not None and (known is None or known.error.is_about is Cause.UNCLEAR):
+        known = recognise_error(refusal.code) or known
     quoted = quoted_output(refusal.message, refusal.output)
     cause = _cause(refusal, known, quoted)
     stage = _STAGE_BY_CAUSE.get(cause, Stage.REQUEST)

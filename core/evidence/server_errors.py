@@ -16,6 +16,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -29,6 +30,7 @@ MOST_CHARS = 400_000  # of a text in which an error is looked for
 _MOST_STARTS = 40  # bodies that are tried within one text
 _MOST_LITERAL = 60_000  # characters of a body that is written as Python
 _MOST_LINES = 40  # lines of a log that are looked up
+_MOST_OF_FRAME = 600  # characters above an exception: its source line, and the marks below it
 _ALONE = 2_000  # characters of a text that may be an error without looking like one
 
 _HEAD = re.compile(r"\A\s{0,9}(?:< )?HTTP/[\d.]{1,3} (\d{3})\b[^\n]*\n")
@@ -49,7 +51,8 @@ _STATUS_BY_CLASS = {
     "RateLimitError": 429,
 }
 _EXCEPTION = re.compile(
-    r"(?m)^[ \t>|]{0,8}(?:\w{1,80}\.){0,8}(\w{0,80}(?:Error|Exception)|AI_\w{1,80})\b(?: \[\w{1,80}\])?: "
+    r"(?m)^[^\w\n]{0,8}(?:[A-Za-z][\w ]{0,40}: )?(?:\w{1,80}\.){0,8}"
+    r"(\w{0,80}(?:Error|Exception|Behavior)|AI_\w{1,80})\b(?: \[\w{1,80}\])?: "
 )
 _BODY = re.compile(
     r"""[\[{]\s{0,9}(?:[\[{]\s{0,9})?["'](?:error|errors|object|detail|message|code|type|success|status)["']\s{0,9}:"""
@@ -77,6 +80,7 @@ _VLLM_HEAD = re.compile(
     r"\[[\w.]{1,80}:\d{1,6}\] ?"
 )
 _LABEL = re.compile(r"\[[\w./ -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the words of an error
+_BOX = re.compile("[\u2500-\u257f]+")
 _REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\]")
 _OF_REQUEST = re.compile(r"\b\d{1,4} validation errors? for \w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s")
 _STACK = re.compile(r"\n\s{2,12}at |\n\s{0,9}\n")
@@ -127,7 +131,7 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
 
 def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
-    text = text[:MOST_CHARS]
+    text = _BOX.sub(" ", text[:MOST_CHARS])
     if text.lstrip().startswith(("data:", "event:")):
         return _of_stream(text)
     bare = _VLLM_HEAD.sub("", text)
@@ -271,11 +275,21 @@ def _of_exception(text: str) -> FoundError | None:
     if body is not None:
         return FoundError(_with(body, status, name), 0.95)
     said = _cut(said)
-    refusal = Refusal(status, said, None, text[last.start() : last.end()].strip(" \t>|:").partition(" ")[0])
-    is_known = recognise_error(said) is not None
+    code = text[last.start() : last.end()].strip(" \t>|:").rpartition(": ")[2].partition(" ")[0]
+    refusal = Refusal(status, said, None, code)
+    is_known = recognise_error(said) is not None or recognise_error(code) is not None
+    if not is_known and recognise_error(with_frame := _with_frame(text, last)) is not None:
+        refusal, is_known = replace(refusal, message=with_frame), True
     if not said or not (is_known or status is not None or _OF_CHAT.match(refusal.code or "")):
         return None  # an exception of somebody's own program
     return FoundError(refusal, 0.9 if is_known else 0.7)
+
+
+def _with_frame(text: str, raised: re.Match[str]) -> str:
+    """Return an exception with the source line above it, as a traceback shows it, without its marks."""
+    above = [line.strip() for line in text[max(0, raised.start() - _MOST_OF_FRAME) : raised.start()].split("\n")]
+    source = next((line for line in reversed(above) if line.strip("^~ ")), "")
+    return f"{source} {_cut(text[raised.start() :]).partition(chr(10))[0].strip()}"
 
 
 def _of_body_within(text: str) -> FoundError | None:

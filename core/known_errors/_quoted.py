@@ -9,6 +9,7 @@ Could not parse tool call from: TEXT                              mlx-lm
 Malformed function call: TEXT                                     Gemini
 Unable to parse tool parameter JSON … Error: WHY JSON: TEXT       Anthropic's client
 Function NAME arguments: TEXT are not valid JSON                  LangChain
+Could not parse LLM output: `TEXT`   Invalid json output: TEXT    LangChain
 """
 
 from __future__ import annotations
@@ -181,6 +182,14 @@ def _of_langchain(message: str) -> Quoted | None:
     return Quoted(message[found.end() : stop].strip(), is_arguments=True)
 
 
+def _of_agent(message: str) -> Quoted | None:
+    found = _after(message, "Could not parse LLM output: ") or _after(message, "Invalid json output: ")
+    if found is None:
+        return None
+    text = found.text.partition("\nFor troubleshooting, visit:")[0].strip()
+    return Quoted(text[1:].removesuffix("`") if text.startswith("`") and not text.startswith("```") else text)
+
+
 def _after(message: str, sentence: str) -> Quoted | None:
     start = message.find(sentence)
     return None if start < 0 else Quoted(_to_end(message, start + len(sentence)))
@@ -211,4 +220,5 @@ _READERS: tuple[Callable[[str], Quoted | None], ...] = (
     _of_gemini,
     _of_anthropic_client,
     _of_langchain,
+    _of_agent,
 )

@@ -39,6 +39,8 @@ class Cause(StrEnum):
     QUOTA = "quota"
     LOADING = "loading"
     ADDRESS = "address"
+    CONNECTION = "connection"
+    UNCLEAR = "unclear"
 
 
 class Look(StrEnum):
@@ -132,7 +134,13 @@ class KnownError:
     @property
     def weight(self) -> int:
         """How many characters of it do not vary: of two sentences that fit, the heavier one is meant."""
-        return sum(map(len, self.literals)) - (_LIGHTER if self.is_general else 0)
+        lighter = int(self.is_general) * (2 if self.cause is Cause.UNCLEAR else 1)
+        return sum(map(len, self.literals)) - _LIGHTER * lighter
+
+    @property
+    def is_about_call(self) -> bool:
+        """Whether it speaks of a call, and not of an answer as a whole."""
+        return "call" in self.means or "tool" in self.means
 
 
 @lru_cache(maxsize=1024)

@@ -36,7 +36,6 @@ SENTENCES: tuple[KnownError, ...] = (
         "Send the field.",
         "https://docs.pydantic.dev/latest/errors/validation_errors/#missing",
         is_distinctive=False,
-        tried="pydantic 2.14.3",
     ),
     KnownError(
         "Input should be a valid {kind}",
@@ -46,7 +45,6 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://docs.pydantic.dev/latest/errors/validation_errors/",
         example="Input should be a valid string",
         is_distinctive=False,
-        tried="pydantic 2.14.3",
     ),
     KnownError(
         "JSON decode error",
@@ -75,5 +73,33 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/567-labs/instructor/issues/276",
         example="1 validation error for Answer Invalid JSON: EOF while parsing a string at line 1 column 9 "
         '[type=json_invalid, input_value=\'{"a": "b\', input_type=str]',
+    ),
+    KnownError(
+        "validation error{s} for {model:word} {rest} Field required [type=missing, input_value=",
+        Stage.CONTRACT,
+        "A value was checked against a class and does not fit it: what the model wrote, if the class "
+        "describes an answer or the arguments of a tool; settings or a request, if it describes those.",
+        "Look at the value that the message quotes, and compare it with the class; for an answer of the "
+        "model, paste the answer itself.",
+        "https://docs.pydantic.dev/latest/errors/validation_errors/#missing",
+        example="1 validation error for UserInfo name Field required [type=missing, input_value={'type': 'object'}, "
+        "input_type=dict]",
+        cause=Cause.UNCLEAR,
+        is_distinctive=False,
+        tried="pydantic 2.14.3",
+    ),
+    KnownError(
+        "validation error{s} for {model:word} {rest} Input should be {kind} input_value=",
+        Stage.CONTRACT,
+        "A value was checked against a class and does not fit it: what the model wrote, if the class "
+        "describes an answer or the arguments of a tool; settings or a request, if it describes those.",
+        "Look at the value that the message quotes, and compare it with the class; for an answer of the "
+        "model, paste the answer itself.",
+        "https://docs.pydantic.dev/latest/errors/validation_errors/",
+        example="2 validation errors for UserInfo age Input should be a valid integer, unable to parse string "
+        "[type=int_parsing, input_value='x', input_type=str]",
+        cause=Cause.UNCLEAR,
+        is_distinctive=False,
+        tried="pydantic 2.14.3",
     ),
 )

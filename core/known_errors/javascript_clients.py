@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import KnownError
+from prompt_debugger.core.known_errors.base import Cause, KnownError
 
 MAKER = "JavaScript clients"
 
@@ -15,5 +15,24 @@ SENTENCES: tuple[KnownError, ...] = (
         "with the usage, or an error.",
         "Skip events without choices, in the client; or leave `stream_options.include_usage` out.",
         "https://github.com/Mintplex-Labs/anything-llm/issues/5112",
+    ),
+    KnownError(
+        "404 status code (no body)",
+        Stage.REQUEST,
+        "The server has nothing at that address.",
+        "Check the address: it must go up to and including `/v1`, and the path must be one that the server "
+        "has (`/v1/models` shows whether it answers).",
+        "openai (JavaScript), core/error.ts: APIError.makeMessage",
+        cause=Cause.ADDRESS,
+    ),
+    KnownError(
+        "{status:int} status code (no body)",
+        Stage.REQUEST,
+        "The server answered with a bad status and no words, so the error does not contain the reason.",
+        "Look at the server's log at this request, or at that of the proxy in between; record the exchange "
+        "with `capture` to see what was sent.",
+        "openai (JavaScript), core/error.ts: APIError.makeMessage",
+        example="400 status code (no body)",
+        cause=Cause.SERVER,
     ),
 )

@@ -53,4 +53,57 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/langchain-ai/langchain/issues/1559",
         example="Use Requests is not a valid tool, try another one.",
     ),
+    KnownError(
+        "Could not parse LLM output: {text}",
+        Stage.PARSE,
+        "The agent reads `Action:` and `Action Input:` from the model's text, and the text is not written "
+        "so; the error quotes it.",
+        "Use calls of the API (`bind_tools`) in place of an agent that reads text, or let the agent try "
+        "again (`handle_parsing_errors=True`).",
+        "https://github.com/langchain-ai/langchain/issues/1358",
+        example="ValueError: Could not parse LLM output: `Thought: Do I need to use a tool? No",
+    ),
+    KnownError(
+        "Invalid json output: {text}",
+        Stage.PARSE,
+        "The model's text is not JSON; the error quotes it.",
+        "Ask for JSON with `with_structured_output` and a server that enforces the schema; prose, a code "
+        "fence or reasoning around the JSON is what the parser stumbles over.",
+        "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE",
+        example="Invalid json output: Sure! Here is the JSON",
+    ),
+    KnownError(
+        "Failed to parse {model:word} from completion {text}",
+        Stage.CONTRACT,
+        "The model's JSON does not fit the class of the program.",
+        "Compare the quoted JSON with the class; a server that enforces the schema "
+        "(`with_structured_output`, `response_format`) keeps the model to its keys.",
+        "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE",
+        example='Failed to parse Joke from completion {"a": 1}. Got: 1 validation error for Joke',
+    ),
+    KnownError(
+        "in bind_tools raise NotImplementedError",
+        Stage.REQUEST,
+        "This chat model's class has no way to send tools, so nothing was sent.",
+        "Use a class that has `bind_tools`: `ChatOpenAI` with the address of the server, or `ChatOllama`.",
+        "https://github.com/langchain-ai/langchain/issues/21352",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "NotImplementedError: bind_tools",
+        Stage.REQUEST,
+        "This chat model's class has no way to send tools, so nothing was sent.",
+        "Use a class that has `bind_tools`: `ChatOpenAI` with the address of the server, or `ChatOllama`.",
+        "https://github.com/langchain-ai/langchain/issues/28692",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "Received response with null value for `choices`.",
+        Stage.COMPLETE,
+        "The answer came without choices: some servers and gateways send an error that way, with status 200.",
+        "Print status and body of the answer where the program reads it; paste that body here, or record it "
+        "with `capture`.",
+        "https://github.com/langchain-ai/langchain/pull/35236",
+        cause=Cause.OUTPUT,
+    ),
 )

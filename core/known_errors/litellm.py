@@ -111,4 +111,36 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/BerriAI/litellm/pull/39288",
         example="OpenAIException - Error parsing chunk: Chat provider: Invalid function argument delta",
     ),
+    KnownError(
+        "litellm.APIConnectionError: {provider:word} - {why}",
+        Stage.COMPLETE,
+        "LiteLLM gives this name to whatever failed while it spoke to the provider: the words after the dash say what.",
+        "Look at the words after the dash; `litellm._turn_on_debug()` prints the request and the answer, "
+        "which can be pasted here.",
+        "litellm/litellm_core_utils/exception_mapping_utils.py: exception_type",
+        example="litellm.APIConnectionError: OllamaException - broken",
+        cause=Cause.UNCLEAR,
+        is_general=True,
+    ),
+    KnownError(
+        "OpenAIException - Connection error",
+        Stage.COMPLETE,
+        "LiteLLM got no answer: it could not reach the server.",
+        "Check that the server is running and that the address is right, from the machine or container that "
+        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
+        "request arrived.",
+        "litellm/litellm_core_utils/exception_mapping_utils.py: exception_type",
+        example="litellm.InternalServerError: OpenAIException - Connection error.",
+        cause=Cause.CONNECTION,
+    ),
+    KnownError(
+        "litellm.Timeout: ",
+        Stage.COMPLETE,
+        "The server did not answer within the limit of time.",
+        "Raise `timeout` (of the proxy: `request_timeout`); the server's log shows whether it was still working.",
+        "litellm/exceptions.py: Timeout",
+        example="litellm.Timeout: APITimeoutError",
+        cause=Cause.CONNECTION,
+        is_general=True,
+    ),
 )

@@ -38,4 +38,65 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.CLIENT,
         tried="openai 3.52.0",
     ),
+    KnownError(
+        "openai.APIConnectionError",
+        Stage.COMPLETE,
+        "The client got no answer: it could not reach the server, or the connection broke.",
+        "Check that the server is running and that the address is right, from the machine or container that "
+        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
+        "request arrived. The exception above it, or its `__cause__`, says why.",
+        "openai/_exceptions.py: APIConnectionError",
+        cause=Cause.CONNECTION,
+        is_distinctive=False,
+        is_general=True,
+    ),
+    KnownError(
+        "APIConnectionError: Connection error.",
+        Stage.COMPLETE,
+        "The client got no answer: it could not reach the server, or the connection broke.",
+        "Check that the server is running and that the address is right, from the machine or container that "
+        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
+        "request arrived. The exception above it, or its `__cause__`, says why.",
+        "openai/_exceptions.py: APIConnectionError",
+        cause=Cause.CONNECTION,
+    ),
+    KnownError(
+        "API error: Connection error.",
+        Stage.COMPLETE,
+        "The client got no answer: it could not reach the server, or the connection broke.",
+        "Check that the server is running and that the address is right, from the machine or container that "
+        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
+        "request arrived.",
+        "https://github.com/FoundationAgents/OpenManus/issues/770",
+        cause=Cause.CONNECTION,
+    ),
+    KnownError(
+        "openai.APITimeoutError",
+        Stage.COMPLETE,
+        "The server did not answer within the client's limit of time.",
+        "Raise the client's `timeout`, stream the answer, or lower `max_tokens`; the server's log shows "
+        "whether it was still working.",
+        "openai/_exceptions.py: APITimeoutError",
+        cause=Cause.CONNECTION,
+        is_distinctive=False,
+        is_general=True,
+    ),
+    KnownError(
+        "client option must be set either by passing",
+        Stage.REQUEST,
+        "The client has no key, so it sent nothing.",
+        "Give a key; a server without a check of keys takes any, such as `EMPTY`.",
+        "openai/_client.py: OpenAI.__init__",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "{kind:word}.create() got an unexpected keyword argument '{name:word}'",
+        Stage.REQUEST,
+        "`create` does not take that argument, so nothing was sent: fields that only a server knows, such as "
+        "`chat_template_kwargs`, are not arguments of the client.",
+        'Put such fields into `extra_body`, as in `extra_body={"chat_template_kwargs": {…}}`, or update the client.',
+        "openai/resources/chat/completions/completions.py: Completions.create",
+        example="Completions.create() got an unexpected keyword argument 'chat_template_kwargs'",
+        cause=Cause.CLIENT,
+    ),
 )

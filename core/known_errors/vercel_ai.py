@@ -38,4 +38,70 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/anomalyco/opencode/issues/1809",
         example='Invalid input for tool todo: Type validation failed: Value: {"todos":"[]"}.',
     ),
+    KnownError(
+        "No object generated: response did not match schema.",
+        Stage.CONTRACT,
+        "The model's JSON does not fit the schema of the program. The answer is in the error's `text`, the "
+        "first difference in its `cause`.",
+        "Paste `error.text` beside the schema. Check that the request carries the schema (`response_format`) "
+        "and that the server enforces it: one that ignores it lets the model choose its own keys.",
+        "https://github.com/vercel/ai/issues/9422",
+    ),
+    KnownError(
+        "No object generated: could not parse the response.",
+        Stage.PARSE,
+        "The model's text is not JSON. It is in the error's `text`.",
+        "Paste `error.text`: prose or a code fence around the JSON, reasoning before it, or an end that was "
+        "cut each need another remedy.",
+        "https://ai-sdk.dev/docs/reference/ai-sdk-errors/ai-no-object-generated-error",
+    ),
+    KnownError(
+        "No object generated: the tool was not called.",
+        Stage.PARSE,
+        "The model was to answer with a call, and none was read from its answer: it wrote text, or the "
+        "server's parser read none.",
+        "Look at the answer's content: markup of a call in it means that the server's tool parser does not "
+        "fit the model.",
+        "https://ai-sdk.dev/docs/reference/ai-sdk-errors/ai-no-object-generated-error",
+    ),
+    KnownError(
+        "AI_TypeValidationError",
+        Stage.CONTRACT,
+        "A value does not have the shape that the program expects: an answer, an event of a stream, or what "
+        "the model wrote. The error contains the value.",
+        "Compare the value with the list of differences below it; `path` and `expected` say what was expected.",
+        "https://github.com/vercel/ai/issues/2265",
+        is_distinctive=False,
+        is_general=True,
+    ),
+    KnownError(
+        "AI_RetryError: Failed after {count:int} attempts",
+        Stage.COMPLETE,
+        "Each attempt failed; the reason is that of the last one.",
+        "Look at the last error that it names, and at the server's log.",
+        "https://ai-sdk.dev/docs/reference/ai-sdk-errors/ai-retry-error",
+        example="AI_RetryError: Failed after 3 attempts. Last error: Too busy",
+        cause=Cause.UNCLEAR,
+        is_general=True,
+    ),
+    KnownError(
+        "Cannot connect to API: {why}",
+        Stage.COMPLETE,
+        "The client got no answer: it could not reach the server.",
+        "Check that the server is running and that the address is right, from the machine or container that "
+        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
+        "request arrived.",
+        "https://ai-sdk.dev/docs/reference/ai-sdk-errors/ai-api-call-error",
+        example="Cannot connect to API: connect ETIMEDOUT",
+        cause=Cause.CONNECTION,
+    ),
+    KnownError(
+        "AI_NoOutputGeneratedError",
+        Stage.COMPLETE,
+        "The stream ended, and no output was in it: mostly an error came before any text.",
+        "Look at the error before it (`onError`), or record the stream with `capture`.",
+        "https://ai-sdk.dev/docs/reference/ai-sdk-errors/ai-no-output-generated-error",
+        cause=Cause.OUTPUT,
+        is_general=True,
+    ),
 )

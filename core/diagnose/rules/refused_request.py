@@ -57,6 +57,8 @@ _SUBJECTS = {
     Cause.QUOTA: "The account has no quota left",
     Cause.LOADING: "The server is still loading the model",
     Cause.ADDRESS: "The request was sent to a wrong address",
+    Cause.CONNECTION: "No complete answer came from the server",
+    Cause.UNCLEAR: "The call failed",
     Cause.CLIENT: "The client refused the request before it was sent",
 }
 _FIXES = {
@@ -69,6 +71,10 @@ _FIXES = {
     ),
     Cause.QUOTA: "Check the plan and billing of the account that the key belongs to: waiting does not help.",
 }
+_MORE = (
+    "Change what the message names. To know more, paste it with the request that it answers, or with the server's log "
+    "of that moment; `capture` records both request and answer."
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -82,10 +88,12 @@ def find(trace: Trace) -> Iterator[Report]:
     found = () if is_of_target else spots(trace, understood)
     field = None if is_of_target else _field(understood)
     subject = _SUBJECTS.get(understood.cause, "The server refused the request")
+    if understood.cause is Cause.CONNECTION and trace.refusal.status is not None:
+        subject = _SUBJECTS[Cause.SERVER]  # it answered: what could not be reached lies further on
     if is_of_target:
         subject = "The server does not serve the model that the target names"
     if understood.cause is Cause.REQUEST and understood.certainty is Certainty.INFERRED:
-        subject = "The server returned an error instead of an answer"
+        subject = "An error came instead of an answer"
     yield Report(
         title=f"{subject}: {title_words(understood)}.",
         detail=f"{heading(trace.refusal, trace.refusal.field)} {explanation(understood, found)}",
@@ -139,7 +147,7 @@ def _fix(trace: Trace, understood: Understood) -> str:
         return known.error.remedy
     if cause is Cause.SETTING:
         return _fix_of_setting(understood)
-    return _FIXES[cause] if cause in _FIXES else _fix_of_request(trace, refusal.field)
+    return _FIXES[cause] if cause in _FIXES else _fix_of_request(trace, refusal.field, understood.certainty)
 
 
 def _fix_of_setting(understood: Understood) -> str:
@@ -150,7 +158,9 @@ def _fix_of_setting(understood: Understood) -> str:
     return f"Start the server with `{flag}`{companion}; the request itself needs no change."
 
 
-def _fix_of_request(trace: Trace, field: str | None) -> str:
+def _fix_of_request(trace: Trace, field: str | None, certainty: Certainty) -> str:
+    if field is None and certainty is Certainty.INFERRED:
+        return _MORE
     if field is None:
         return "Change what the server's message names."
     if held := held_path(trace.request.body, field):

@@ -76,7 +76,9 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _subject(understood: Understood) -> str:
     if understood.stage is Stage.CONTRACT:
-        return "The model's call was refused"
+        known = understood.known
+        is_call = known is None or known.error.is_about_call
+        return "The model's call was refused" if is_call else "The answer does not fit what the program expects"
     if understood.stage is Stage.COMPLETE:
         return "The answer could not be used"
     quoted = understood.quoted

@@ -255,7 +255,7 @@ def test_errors_of_real_reports_name_their_stage(name):
         ),
         ('Traceback (most recent call last):\n  File "a.py", line 1\njinja2.exceptions.TemplateError: Not so.', True),
         ("openai_harmony.HarmonyError: something is left over", True),
-        ("KeyError: 'choices'", False),
+        ("KeyError: 'city'", False),
     ],
 )
 def test_an_exception_of_a_program_of_ones_own_is_left_to_others(text, *, is_error):
@@ -267,7 +267,7 @@ def test_an_error_that_nobody_knows_is_shown_whole_and_its_stage_as_probable():
 
     assert trace.verdict is not None
     assert trace.verdict.sentence.startswith(
-        "The server returned an error instead of an answer: The flux is out of phase. Probable stage: request."
+        "An error came instead of an answer: The flux is out of phase. Probable stage: request."
     )
 
 

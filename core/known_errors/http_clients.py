@@ -1,0 +1,211 @@
+"""What HTTP libraries of Python and JavaScript say where no answer, or only a part of one, came."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "HTTP libraries"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Connection refused",
+        Stage.COMPLETE,
+        "Nothing accepts connections at that address and port: the server is not running there, is still "
+        "starting, or listens on another address.",
+        "Check that the server is running and that the address is right, from the machine or container that "
+        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
+        "request arrived.",
+        "https://github.com/vllm-project/vllm/issues/15518",
+        cause=Cause.CONNECTION,
+        is_distinctive=False,
+        is_general=True,
+    ),
+    KnownError(
+        "ECONNREFUSED",
+        Stage.COMPLETE,
+        "Nothing accepts connections at that address and port: the server is not running there, is still "
+        "starting, or listens on another address.",
+        "Check that the server is running and that the address is right, from the machine or container that "
+        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
+        "request arrived.",
+        "https://nodejs.org/api/errors.html#common-system-errors",
+        cause=Cause.CONNECTION,
+        is_general=True,
+    ),
+    KnownError(
+        "httpx.ConnectError",
+        Stage.COMPLETE,
+        "The client could not open a connection to the server.",
+        "Check that the server is running and that the address is right, from the machine or container that "
+        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
+        "request arrived.",
+        "httpx/_exceptions.py: ConnectError",
+        cause=Cause.CONNECTION,
+        is_general=True,
+    ),
+    KnownError(
+        "All connection attempts failed",
+        Stage.COMPLETE,
+        "Nothing accepts connections at that address and port: the server is not running there, is still "
+        "starting, or listens on another address.",
+        "Check that the server is running and that the address is right, from the machine or container that "
+        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
+        "request arrived.",
+        "httpcore/_backends/anyio.py",
+        cause=Cause.CONNECTION,
+        is_general=True,
+    ),
+    KnownError(
+        "ECONNRESET",
+        Stage.COMPLETE,
+        "The connection was closed from the other side before the answer was complete.",
+        "Look at the server's log at that moment: it may have crashed, run out of memory, or closed the "
+        "connection at a limit of time; a proxy in between may have a limit, too.",
+        "https://nodejs.org/api/errors.html#common-system-errors",
+        cause=Cause.CONNECTION,
+        is_general=True,
+    ),
+    KnownError(
+        "peer closed connection without sending complete message body",
+        Stage.COMPLETE,
+        "The answer broke off: the server, or a proxy, closed the connection in the middle.",
+        "Look at the server's log at that moment: it may have crashed, run out of memory, or closed the "
+        "connection at a limit of time; a proxy in between may have a limit, too.",
+        "h11/_readers.py: ContentLengthReader, ChunkedReader",
+        cause=Cause.CONNECTION,
+        is_general=True,
+    ),
+    KnownError(
+        "Server disconnected without sending a response.",
+        Stage.COMPLETE,
+        "The server closed the connection before it answered.",
+        "Look at the server's log at that moment: it may have crashed, run out of memory, or closed the "
+        "connection at a limit of time; a proxy in between may have a limit, too.",
+        "httpcore/_async/http11.py: AsyncHTTP11Connection",
+        cause=Cause.CONNECTION,
+        is_general=True,
+    ),
+    KnownError(
+        "Remote end closed connection without response",
+        Stage.COMPLETE,
+        "The server closed the connection before it answered.",
+        "Look at the server's log at that moment: it may have crashed, run out of memory, or closed the "
+        "connection at a limit of time; a proxy in between may have a limit, too.",
+        "Python, http.client: HTTPResponse._read_status",
+        cause=Cause.CONNECTION,
+        is_general=True,
+    ),
+    KnownError(
+        "Temporary failure in name resolution",
+        Stage.COMPLETE,
+        "The name in the address is not known on this machine.",
+        "Check the host name in the address; a name of a container is known only within its network.",
+        "Python, socket: gaierror",
+        cause=Cause.CONNECTION,
+        is_distinctive=False,
+        is_general=True,
+    ),
+    KnownError(
+        "Name or service not known",
+        Stage.COMPLETE,
+        "The name in the address is not known on this machine.",
+        "Check the host name in the address; a name of a container is known only within its network.",
+        "Python, socket: gaierror",
+        cause=Cause.CONNECTION,
+        is_distinctive=False,
+        is_general=True,
+    ),
+    KnownError(
+        "Request URL is missing an 'http://' or 'https://' protocol.",
+        Stage.REQUEST,
+        "The address has no scheme.",
+        "Write the address with `http://` or `https://` before the host.",
+        "httpx/_client.py",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "UnsupportedProtocol",
+        Stage.REQUEST,
+        "The address does not begin with a scheme that the client knows.",
+        "Write the address with `http://` or `https://` before the host.",
+        "httpx/_exceptions.py: UnsupportedProtocol",
+        cause=Cause.CLIENT,
+        is_distinctive=False,
+        is_general=True,
+    ),
+    KnownError(
+        "httpx.ReadTimeout",
+        Stage.COMPLETE,
+        "The server did not answer within the client's limit of time.",
+        "Raise the client's timeout, stream the answer, or lower `max_tokens`; the server's log shows "
+        "whether it was still working.",
+        "httpx/_exceptions.py: ReadTimeout",
+        cause=Cause.CONNECTION,
+        is_general=True,
+    ),
+    KnownError(
+        "Read timed out. (read timeout={limit})",
+        Stage.COMPLETE,
+        "The server did not answer within the client's limit of time.",
+        "Raise the client's timeout, stream the answer, or lower `max_tokens`; the server's log shows "
+        "whether it was still working.",
+        "urllib3/connectionpool.py: HTTPConnectionPool._raise_timeout",
+        example="Read timed out. (read timeout=600)",
+        cause=Cause.CONNECTION,
+        is_general=True,
+    ),
+    KnownError(
+        "Failed to establish a new connection: {why}",
+        Stage.COMPLETE,
+        "The client could not open a connection to the server.",
+        "Check that the server is running and that the address is right, from the machine or container that "
+        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
+        "request arrived.",
+        "urllib3/connection.py: HTTPConnection._new_conn",
+        example="Failed to establish a new connection: [Errno 111]",
+        cause=Cause.CONNECTION,
+        is_general=True,
+    ),
+    KnownError(
+        "Cannot connect to host {host} ssl:",
+        Stage.COMPLETE,
+        "The client could not open a connection to the server.",
+        "Check that the server is running and that the address is right, from the machine or container that "
+        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
+        "request arrived.",
+        "aiohttp/client_exceptions.py: ClientConnectorError",
+        example="Cannot connect to host localhost:8000 ssl:default [Connect call failed ('127.0.0.1', 8000)]",
+        cause=Cause.CONNECTION,
+    ),
+    KnownError(
+        "fetch failed",
+        Stage.COMPLETE,
+        "No answer came; the reason follows below, under `cause`.",
+        "Check that the server is running and that the address is right, from the machine or container that "
+        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
+        "request arrived.",
+        "https://nodejs.org/api/globals.html#fetch",
+        cause=Cause.CONNECTION,
+        is_distinctive=False,
+        is_general=True,
+    ),
+    KnownError(
+        "state=finished raised {name:word}>]",
+        Stage.COMPLETE,
+        "Each attempt failed, the last one with the exception that is named; its words are not shown.",
+        "Print the exception inside (`error.last_attempt.exception()`) and paste it.",
+        "https://tenacity.readthedocs.io/en/latest/#error-handling",
+        example="RetryError[<Future at 0x7 state=finished raised BadRequestError>]",
+        cause=Cause.UNCLEAR,
+    ),
+    KnownError(
+        "state=finished raised NotFoundError>]",
+        Stage.COMPLETE,
+        "Each attempt failed: the server knows neither that address nor, perhaps, the model; its words are not shown.",
+        "Check the address (up to and including `/v1`) and the model's name (`/v1/models` lists them); print "
+        "the exception inside (`error.last_attempt.exception()`).",
+        "https://github.com/sentient-engineering/agent-q/issues/3",
+        cause=Cause.UNCLEAR,
+    ),
+)

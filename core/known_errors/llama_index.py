@@ -1,0 +1,30 @@
+"""What LlamaIndex says."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "LlamaIndex"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Unknown model '{model}'. Please provide a valid OpenAI model name in:",
+        Stage.REQUEST,
+        "The class `OpenAI` of LlamaIndex looks the size of the context up by the model's name and does not "
+        "know this one, so nothing was sent.",
+        "Use `OpenAILike` with `is_chat_model=True`, `is_function_calling_model=True` and `context_window`.",
+        "llama_index/llms/openai/utils.py: openai_modelname_to_contextsize",
+        example="Unknown model 'Qwen/Qwen2.5-7B-Instruct'. Please provide a valid OpenAI model name in: o1",
+        field="model",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "LLM must be a FunctionCallingLLM",
+        Stage.REQUEST,
+        "The agent works with calls of the API, and this class says that its model has none.",
+        "Set `is_function_calling_model=True` if the server reads calls, or use `ReActAgent`.",
+        "llama_index/core/agent/workflow/function_agent.py",
+        cause=Cause.CLIENT,
+    ),
+)

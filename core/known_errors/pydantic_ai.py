@@ -1,0 +1,37 @@
+"""What pydantic-ai says."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "pydantic-ai"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Exceeded maximum retries ({count:int}) for {what:word} validation",
+        Stage.CONTRACT,
+        "The model's answers did not pass the check of the program until the attempts were used up; what was "
+        "wrong with them is not part of the error.",
+        "Print the messages of the run (`capture_run_messages`) and paste them: they show each answer and "
+        "why it was sent back.",
+        "https://github.com/pydantic/pydantic-ai/issues/200",
+        example="Exceeded maximum retries (1) for result validation",
+    ),
+    KnownError(
+        "Received empty model response",
+        Stage.COMPLETE,
+        "The answer has neither text nor a call.",
+        "Look at the answer itself: its `finish_reason`, and reasoning in place of text.",
+        "https://github.com/pydantic/pydantic-ai/issues/437",
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
+        "Plain text responses are not permitted",
+        Stage.PARSE,
+        "The program expects a call, and the model answered with text, or no call was read from it.",
+        "Look at that text: markup of a call in it means that the server's tool parser does not fit the "
+        "model; prose means that the model did not call.",
+        "https://github.com/pydantic/pydantic-ai/issues/822",
+    ),
+)
