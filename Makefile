@@ -52,13 +52,13 @@ endif
 
 .PHONY: test-others test-servers test-browser
 test-others: ## part of `make test`, which sets up what it needs: the tests that need neither of the following, on every core
-	$(PY) -m pytest -n logical --dist loadfile -m "not ($(HEAVY))"
+	$(PY) scripts/suite_part.py others -n logical --dist loadfile -m "not ($(HEAVY))"
 
 test-servers: ## likewise: the tests that boot a server, which split off from one process that has imported vLLM
-	$(PY) -m pytest -m "$(SERVERS)" $(filter-out tests/browser/%,$(SERVERS_FILES))
+	$(PY) scripts/suite_part.py servers -m "$(SERVERS)" $(filter-out tests/browser/%,$(SERVERS_FILES))
 
 test-browser: ## likewise: the tests that open the page in a browser
-	$(PY) -m pytest tests/browser -n 2 --dist loadgroup -m "$(BROWSER)"
+	$(PY) scripts/suite_part.py browser tests/browser -n 2 --dist loadgroup -m "$(BROWSER)"
 
 test-fast: setup ## while editing: tests of the core that start no server and take a moment each, on every core
 	QUICK=1 $(PY) -m pytest tests/core -n $(shell echo $$(($$(nproc) + 1))) --dist loadfile -p no:playwright -p no:base_url -q -m "not ($(HEAVY) or servers or network or corpus or slow)" $(ARGS)

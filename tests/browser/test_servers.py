@@ -147,7 +147,7 @@ def test_run_says_where_it_goes_and_a_pasted_call_makes_its_server_the_target(ba
 
         bare.run()
 
-        assert url.removeprefix("http://").removesuffix("/v1") in page.inner_text("#pd-header")
+        expect(page.locator("#pd-header")).to_contain_text(url.removeprefix("http://").removesuffix("/v1"))
         page.locator("#pd-target button").first.click()
         expect(endpoint).to_have_value(url)
 
