@@ -16,7 +16,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, Finding, Span, Trace
 from prompt_debugger.core.sandbox import Limits, job
 
-SHORT = Limits(cpu_s=0.3, wall_s=30.0, memory_mb=256, answer_mb=1)
+SHORT = Limits(cpu_s=0.3, wall_s=600.0, memory_mb=256, answer_mb=1)
 
 
 @job("echoing a value", Limits())

@@ -13,6 +13,16 @@ from prompt_debugger.core.sandbox.workers import Workers
 from tests.clock import Clock
 from tests.patience import PATIENCE_S
 
+WATCH = Workers._watch
+
+
+@pytest.fixture(autouse=True)
+def look_when_the_test_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else workers look by themselves in a moment, which a busy machine puts between any two lines of a test."""
+    monkeypatch.setattr(Workers, "_watch", lambda _: None)
+    monkeypatch.setattr("prompt_debugger.core.sandbox.workers._PATIENCE_S", 3_600.0)
+    monkeypatch.setattr("prompt_debugger.core.sandbox.workers.has_memory_for_another", lambda: True)
+
 
 @pytest.fixture
 def fairness(clock: Clock) -> Fairness:
@@ -67,7 +77,7 @@ def test_who_had_least_lately_is_next(fairness):
     fairness.charge("a/1", 1.0)
     holder = take(workers, "c/1")
     greedy, modest = take(workers, "a/1"), take(workers, "b/1")
-    workers.give_back(holder.result())
+    workers.give_back(holder.result(timeout=0))
 
     assert (modest.done(), greedy.done()) == (True, False)
 
@@ -76,7 +86,7 @@ def test_among_equals_who_came_first_is_next(fairness):
     workers = workers_of(1, fairness)
     holder = take(workers, "c/1")
     first, second = take(workers, "a/1"), take(workers, "b/1")
-    workers.give_back(holder.result())
+    workers.give_back(holder.result(timeout=0))
 
     assert (first.done(), second.done()) == (True, False)
 
@@ -88,9 +98,9 @@ def test_nobody_holds_more_than_half_of_the_workers(fairness):
 
     assert [one.done() for one in greedy] == [True, True, False]
     assert [one.done() for one in others] == [True, True]
-    workers.give_back(others[0].result())
+    workers.give_back(others[0].result(timeout=0))
     assert not greedy[2].done()
-    workers.give_back(greedy[0].result())
+    workers.give_back(greedy[0].result(timeout=0))
     assert greedy[2].done()
 
 
@@ -98,7 +108,7 @@ def test_an_address_that_holds_a_worker_waits_for_one_that_holds_none(fairness):
     workers = workers_of(2, fairness)
     holders = [take(workers, "a/1"), take(workers, "c/1")]
     same_address, other_address = take(workers, "a/2"), take(workers, "b/1")
-    workers.give_back(holders[1].result())
+    workers.give_back(holders[1].result(timeout=0))
 
     assert (same_address.done(), other_address.done()) == (False, True)
 
@@ -126,8 +136,9 @@ def test_only_who_holds_no_worker_is_worth_a_further_one(fairness):
 
 def test_who_begins_to_wait_is_seen_at_once_where_the_next_look_is_far(shared, monkeypatch):
     """Else they wait until it is time to look for long jobs."""
+    monkeypatch.setattr(Workers, "_watch", WATCH)
     monkeypatch.setattr("prompt_debugger.core.sandbox.workers.LONG_S", 3_600.0)
-    monkeypatch.setattr("prompt_debugger.core.sandbox.workers.has_memory_for_another", lambda: True)
+    monkeypatch.setattr("prompt_debugger.core.sandbox.workers._PATIENCE_S", 0.01)
     workers = workers_of(2, shared)
     held = [take(workers, "a/1"), take(workers, "b/1")]
 
@@ -155,7 +166,7 @@ def test_all_who_had_much_share_one_worker(shared):
     light = [take(workers, page) for page in ("d/1", "e/1", "f/1")]
 
     assert [one.done() for one in (*heavy, *light)] == [True, False, False, True, True, True]
-    workers.give_back(heavy[0].result())
+    workers.give_back(heavy[0].result(timeout=0))
     assert [one.done() for one in heavy] == [True, True, False]
 
 
@@ -176,7 +187,7 @@ def test_with_one_worker_those_who_had_much_are_served_too(shared):
     future = take(workers, "a/1")
 
     assert future.done()
-    workers.give_back(future.result())
+    workers.give_back(future.result(timeout=0))
     assert take(workers, "a/1").done()
 
 
@@ -184,8 +195,8 @@ def test_nobody_in_particular_has_all_workers_and_is_charged_nothing(fairness):
     workers = workers_of(2, fairness)
     both = [take(workers, ""), take(workers, "")]
     for one in both:
-        one.result().note_use(100.0)
-        workers.give_back(one.result())
+        one.result(timeout=0).note_use(100.0)
+        workers.give_back(one.result(timeout=0))
 
     assert all(one.done() for one in both)
     assert take(workers, "").done()
@@ -193,7 +204,7 @@ def test_nobody_in_particular_has_all_workers_and_is_charged_nothing(fairness):
 
 def test_a_visitor_is_charged_what_a_job_used(fairness):
     workers = workers_of(2, fairness)
-    worker = take(workers, "a/1").result()
+    worker = take(workers, "a/1").result(timeout=0)
     worker.note_use(MUCH_S + 1)
     workers.give_back(worker)
 
@@ -206,13 +217,13 @@ def test_who_is_alone_has_all_workers_whatever_they_used(fairness, clock):
     """A page on its user's own machine, or the last visitor of the day."""
     workers = workers_of(2, fairness)
     fairness.charge("a/1", 100.0)
-    first = take(workers, "a/1").result()
+    first = take(workers, "a/1").result(timeout=0)
     workers.give_back(first)
-    workers.give_back(take(workers, "b/1").result())
-    beside = take(workers, "a/1").result()
+    workers.give_back(take(workers, "b/1").result(timeout=0))
+    beside = take(workers, "a/1").result(timeout=0)
     workers.give_back(beside)
     clock.now += 61.0
-    later = take(workers, "a/1").result()
+    later = take(workers, "a/1").result(timeout=0)
 
     assert [worker.is_slow for worker in (first, beside, later)] == [False, True, False]
 
@@ -230,9 +241,9 @@ def test_who_had_much_gets_the_slow_worker_and_takes_no_other(shared):
     slow, waiting = take(workers, "hostile/1"), take(workers, "hostile/2")
     usual = [take(workers, owner) for owner in ("a/1", "b/1")]
 
-    assert slow.result().is_slow
+    assert slow.result(timeout=0).is_slow
     assert not waiting.done()
-    assert [future.result().is_slow for future in usual] == [False, False]
+    assert [future.result(timeout=0).is_slow for future in usual] == [False, False]
 
 
 class Patient:
@@ -262,7 +273,7 @@ def test_a_long_job_gives_way_where_others_are(fairness, owner, is_long, others,
     workers = workers_of(2, fairness)
     if others:
         fairness.note("other/1")
-    worker = take(workers, owner).result()
+    worker = take(workers, owner).result(timeout=0)
     take(workers, "b/1" if others else owner)
     worker._process = process = Patient()
     worker._begun_s = float("-inf") if is_long else float("inf")
@@ -281,7 +292,7 @@ def test_how_long_a_job_is_says_what_it_used(shared, monkeypatch, went_on_s, cpu
     """On a busy machine a short job takes long, and would take for ever if it had to give way for that."""
     monkeypatch.setattr("prompt_debugger.core.sandbox.worker.VERY_LONG_S", 3_600.0)
     workers = workers_of(2, shared)
-    worker = take(workers, "a/1").result()
+    worker = take(workers, "a/1").result(timeout=0)
     worker.note_use(10.0)  # an earlier job of the same process
     worker._process = process = Patient()
     process.cpu_s = 10.0 + cpu_s
@@ -295,7 +306,7 @@ def test_how_long_a_job_is_says_what_it_used(shared, monkeypatch, went_on_s, cpu
 def test_a_long_job_of_who_had_much_gives_way_too(shared):
     shared.charge("hostile/1", 100.0)
     workers = workers_of(2, shared)
-    worker = take(workers, "hostile/1").result()
+    worker = take(workers, "hostile/1").result(timeout=0)
     worker._process, worker._begun_s = Patient(), float("-inf")
 
     workers._look_again()
@@ -311,7 +322,9 @@ class Gone(Patient):
 
 def let_stand_aside(workers, owner):
     """Return a worker whose job has gone on for long."""
-    worker = take(workers, owner).result()
+    future = take(workers, owner)
+    workers._look_again()
+    worker = future.result(timeout=0)
     worker._process, worker._begun_s = Gone(), float("-inf")
     workers._look_again()
     assert worker.is_aside()
@@ -331,7 +344,7 @@ def test_another_worker_takes_the_place_of_a_job_that_stands_aside(shared):
     workers._look_again()
 
     assert [one.done() for one in quick] == [True, True]
-    for worker in (*aside, *(one.result() for one in quick)):
+    for worker in (*aside, *(one.result(timeout=0) for one in quick)):
         end_job(workers, worker)
     assert len(workers.all) == 2
 
@@ -350,7 +363,7 @@ def test_the_last_free_worker_is_not_for_an_address_that_has_a_job_aside(shared)
 
 def test_a_worker_that_is_given_back_with_a_new_process_does_not_stand_aside(shared):
     workers = workers_of(1, shared)
-    worker = take(workers, "a/1").result()
+    worker = take(workers, "a/1").result(timeout=0)
     worker._process, worker._begun_s = Gone(), float("-inf")
     worker.refill(())
     workers._look_again()

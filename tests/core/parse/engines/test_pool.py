@@ -38,6 +38,12 @@ for line in sys.stdin:
 """
 
 
+@pytest.fixture(autouse=True)
+def enough_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else what this machine does besides decides whether a further helper is started."""
+    monkeypatch.setattr("prompt_debugger.core.sandbox.workers.has_memory_for_another", lambda: True)
+
+
 @pytest.fixture
 def pool() -> Iterator[HelperPool]:
     pool = HelperPool(lambda: program_of(CHILD), environment, start_s=PATIENCE_S, max_answer_bytes=1_000_000)
