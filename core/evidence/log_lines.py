@@ -40,6 +40,8 @@ LINE_START = re.compile(
     r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR)\b|(?:srv|slot|que|res|main|init|llama_\w+|common_\w+|check_\w+)\b[ :]|"
     r"Pars(?:ing|ed) |Partial parse|Grammar|Chat format|request: |response: |\{\"(?:role|error))"
 )
+# llama.cpp: tokens that a slot has room for, and those of the prompt.
+PROMPT_OF_SLOT = re.compile(r"new prompt, n_ctx_slot = (\d{1,9}), [^\n]{0,40}?(?:n_prompt_tokens|n_tokens) = (\d{1,9})")
 
 
 class What(StrEnum):
@@ -250,6 +252,13 @@ def _line(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     return [(What.WARNING, log.text[match.start() : _line_end(log.text, match.start())][:_MOST_OF_WARNING].rstrip())]
 
 
+def _too_long(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    """Return the line of a prompt that is longer than the context of its slot."""
+    line = log.text[match.start() : _line_end(log.text, match.start())][:_MOST_OF_WARNING]
+    found = PROMPT_OF_SLOT.match(line)
+    return [(What.WARNING, line)] if found is not None and int(found[2]) > int(found[1]) else []
+
+
 _ID = r"(?P<id>[\w.:-]{1,120}?)"
 _MARKS: tuple[_Mark, ...] = (
     _Mark("vllm", re.compile(rf"Received request {_ID}: prompt: (?=['\"])"), _a_printed(What.PROMPT)),
@@ -293,6 +302,7 @@ _MARKS: tuple[_Mark, ...] = (
     _Mark("", re.compile(r"\bRequest options: (?=\{)"), _client_request),
     _Mark("llama.cpp", re.compile(r"\bAdded a [BE]OS token to the prompt [^\n]{0,80}but the prompt also "), _line),
     _Mark("llama.cpp", re.compile(r"\binput truncated, n_ctx = \d"), _line),
+    _Mark("llama.cpp", re.compile(r"\bnew prompt, n_ctx_slot = \d"), _too_long),
     _Mark("llama.cpp", re.compile(r"\bslot context shift, n_keep = \d"), _line),
     _Mark("ollama", re.compile(r"\btruncating input prompt\"? limit=\d{1,9} prompt=\d"), _line),
     _Mark("", re.compile(r"\b(?:RAW RESPONSE|Raw response|raw_response):\s{0,4}(?=\{)"), _a_json(What.ANSWER)),

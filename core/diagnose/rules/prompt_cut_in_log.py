@@ -32,6 +32,7 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart
 
 _OLLAMA = re.compile(r"truncating input prompt\"? limit=(\d{1,9}) prompt=(\d{1,9})")
 _LLAMA_CPP = re.compile(r"input truncated, n_ctx = (\d{1,9})")
+_TOO_LONG = re.compile(r"new prompt, n_ctx_slot = (\d{1,9}), .{0,40}?(?:n_prompt_tokens|n_tokens) = (\d{1,9})")
 _TRUNCATED = re.compile(r"slot +release: .{0,80}\btruncated = 1\b")
 _SHIFTED = re.compile(r"slot context shift, n_keep = (\d{1,9})(?:.{0,40}?n_discard = (\d{1,9}))?")
 _OF_OLLAMA: Sequence[Step] = (
@@ -52,6 +53,9 @@ def find(trace: Trace) -> Iterator[Report]:
         elif (found := _LLAMA_CPP.match(line)) is not None:
             title = f"llama.cpp cut the prompt to fit a context of {found[1]} tokens."
             detail, fix = "Part of the prompt was not read.", _OF_LLAMA_CPP
+        elif (found := _TOO_LONG.match(line)) is not None:
+            title = f"A prompt of {int(found[2]):,} tokens was sent to a context of {int(found[1]):,}."
+            detail, fix = "llama.cpp cuts such a prompt or refuses it, by its release.", _OF_LLAMA_CPP
         elif (found := _SHIFTED.match(line)) is not None:
             title = f"llama.cpp discarded {found[2] or 'some'} tokens of the context to continue."
             detail = f"The context was full: of the prompt only the first {found[1]} tokens were certainly kept."

@@ -23,7 +23,9 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.log_lines import Entry, What, find_entries, has_entries
 from prompt_debugger.core.evidence.printed_objects import answer_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.readers.error import evidence_of_error
 from prompt_debugger.core.evidence.server_errors import error_of_text
+from prompt_debugger.core.evidence.server_logs import evidence_of_log, is_server_log, shown_in_log
 from prompt_debugger.core.evidence.taking import with_answer
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.request import body_text, read_request
@@ -32,13 +34,16 @@ _CALLS = re.compile(r"\[tool_calls: ")
 _CALL = re.compile(r"([\w.:-]{1,100})\((?=[{\[\"\)])")
 _DECODER = json.JSONDecoder()
 _MOST_WARNINGS = 20
+_SCORE_OF_LINES = 0.65  # of a log without an entry: above an error in one of its lines, which is read with it
 _OF_SERVER = (What.FLAGS, What.VERSION, What.WARNING)
 _STARTS = (What.REQUEST, What.PROMPT)
 _ENDS = (What.RAW, What.PIECE, What.CONTENT, What.MESSAGE, What.ANSWER)
 
 
 def _finds(paste: Paste) -> float:
-    return 0.9 if paste.value is None and has_entries(_lines(paste.text)) else 0.0
+    if paste.value is not None:
+        return 0.0
+    return 0.9 if has_entries(_lines(paste.text)) else _SCORE_OF_LINES * is_server_log(paste.text)
 
 
 def _lines(text: str) -> str:
@@ -47,6 +52,8 @@ def _lines(text: str) -> str:
 
 def _read(paste: Paste) -> Evidence:
     entries = find_entries(_lines(paste.text))
+    if not entries and (shown := evidence_of_log(paste.text)) is not None:
+        return _with_error(shown, paste)
     if not entries:
         raise RequestError("The recognized lines of the log are cut.", "Paste the complete lines.")
     groups = _by_request([entry for entry in entries if entry.what not in _OF_SERVER])
@@ -61,6 +68,8 @@ def _read(paste: Paste) -> Evidence:
         if len(groups) > 1:
             words = f"{evidence.words}, request {paste.row} of {len(groups):,} from the end"
             evidence = replace(evidence, words=words, row=paste.row, rows=len(groups))
+    elif engine and all(entry.what is not What.WARNING for entry in entries):
+        evidence = replace(evidence, notes=shown_in_log(paste.text, engine))
     return _with_server(_with_error(evidence, paste), entries, engine)
 
 
@@ -71,7 +80,11 @@ def _with_error(evidence: Evidence, paste: Paste) -> Evidence:
     found = error_of_text(paste.text)
     if found is None:
         return evidence
-    return replace(evidence, words=f"{evidence.words} with an error", error=found.refusal)
+    said = evidence_of_error(found.refusal)
+    words, notes = f"{evidence.words} with an error", (*evidence.notes, *said.notes)
+    if evidence.raw is not None:
+        return replace(evidence, words=words, error=said.error)
+    return replace(evidence, words=words, error=said.error, raw=said.raw, raw_reason=said.raw_reason, notes=notes)
 
 
 def _title(engine: str) -> str:
