@@ -304,8 +304,8 @@ async def check_async(
     else:
         loaded = await in_thread(load_model, name, template_file=file)
     tools = None if tool_parser is None else (tool_parser,)
-    with open_engines(release) as engines:
-        checker = Checker(engines, on_progress or (lambda _: None), api_key)
+    with open_engines(release) as (engines, absent):
+        checker = Checker(engines, on_progress or (lambda _: None), api_key, absent)
         return await checker.check(loaded, Wanted(tools, reasoning_parser, thorough, release=release))
 
 

@@ -1,4 +1,4 @@
-"""Check a model's template against the parsers of vLLM, without weights: which read it, and with which flags?"""
+"""Check a model's template against engines' parsers, without weights: which read it, and with which flags?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError
-from prompt_debugger.core.parse.engines import VllmEngine
+from prompt_debugger.core.parse.engines import WHEELS, VllmEngine
 from prompt_debugger.core.tools.check import (
     Change,
     Check,
@@ -80,7 +80,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     own.add_argument("--parser-file", metavar="FILE.py", help="check the tool parsers that this plugin registers")
     own.add_argument("--parser-module", metavar="MODULE", help="check the tool parsers that this module registers")
     parser.add_argument(
-        "--release", metavar="VERSION", help="vLLM release whose parsers are checked (default: the installed one)"
+        "--engine",
+        choices=["vllm", *WHEELS, "all"],
+        default="vllm",
+        help="whose parsers are checked (default: vllm); those of others come from `parse --fetch`",
+    )
+    parser.add_argument(
+        "--release",
+        metavar="VERSION",
+        help="release whose parsers are checked (default: the installed vLLM, of others the newest that was fetched)",
     )
     parser.add_argument("--thorough", action="store_true", help="more answers, and many more chunkings")
     parser.add_argument("--watch", action="store_true", help="check again whenever the parser file or template changes")
@@ -102,11 +110,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     if not options.model and not options.chat_template:
         raise RequestError("There is nothing to check.", "Give a model or a template, or --chat-template.")
+    _check_options(options)
     with ExitStack() as stack:
-        engines = stack.enter_context(open_engines(options.release))
+        engines, absent = stack.enter_context(open_engines(options.release, options.engine))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="prompt-debugger-check-")))
         if not options.watch:
-            return _check_once(options, engines, folder / "parsers.py")
+            return _check_once(options, engines, folder / "parsers.py", absent)
         _watch(options, engines, folder)
 
 
@@ -127,13 +136,15 @@ def _watch(options: argparse.Namespace, engines: Sequence[VllmEngine], folder: P
     raise AssertionError("counting has no end")
 
 
-def _check_once(options: argparse.Namespace, engines: Sequence[VllmEngine], copy: Path) -> int:
+def _check_once(
+    options: argparse.Namespace, engines: Sequence[VllmEngine], copy: Path, absent: Sequence[str] = ()
+) -> int:
     """Check, print and write; returns the exit status. The parser file is read as a copy: no name is imported twice."""
     before = None if options.against is None or is_model(options.against) else read_lock(read_input(options.against))
     key = api_key_for(options.model, options.api_key_env) if _is_server(options) else None
     model = _load(options, key)
     wanted = _wanted(options, engines, copy)
-    checker = Checker(engines, _progress(), key)
+    checker = Checker(engines, _progress(), key, absent)
     if options.against is not None and before is None:
         before = lock_of(asyncio.run(checker.check(load_model(options.against), wanted)))
     check = asyncio.run(checker.check(model, wanted))
@@ -189,6 +200,19 @@ def _wanted(options: argparse.Namespace, engines: Sequence[VllmEngine], copy: Pa
             )
     file = str(module_file(options.parser_module)) if options.parser_module else options.parser_file or ""
     return Wanted(tools, options.reasoning_parser, options.thorough, file, options.release)
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    """Refuse what has no meaning for the engines that are named."""
+    of_vllm = {"--parser-file": options.parser_file, "--parser-module": options.parser_module}
+    of_one = {
+        "--tool-parser": options.tool_parser,
+        "--reasoning-parser": options.reasoning_parser,
+        "--release": options.release,
+    }
+    refused = {**({} if options.engine == "vllm" else of_vllm), **(of_one if options.engine == "all" else {})}
+    if given := next((flag for flag, value in refused.items() if value), None):
+        raise RequestError(f"{given} cannot be used with --engine {options.engine}.", "Name one engine it belongs to.")
 
 
 def _stamps(options: argparse.Namespace) -> list[tuple[str, int, int]]:

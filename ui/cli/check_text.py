@@ -8,11 +8,13 @@ from itertools import chain
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.types import Finding
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.tools.check import Cell, Change, Check, plugin_commands, serve_commands
 
 _VERDICTS = {
     "works": "WORKS",
     "works-with-limits": "WORKS, WITH LIMITS",
+    "unknown": "UNKNOWN",
     "nothing-works": "NOTHING WORKS",
 }
 _ROWS, _PROBLEMS, _DELTAS = 8, 6, 12
@@ -41,12 +43,15 @@ def check_to_terminal(check: Check, changes: Sequence[Change] | None = None, *, 
 def _head(check: Check) -> Iterator[str]:
     chosen = check.recommendation
     vocabulary = "its own vocabulary" if check.has_vocabulary else "an approximate vocabulary"
-    yield f"{check.model.name}: {_VERDICTS[chosen.verdict]} with vLLM {check.release} ({vocabulary})"
+    asked = f"{title_of(check.engine)} {check.release} ({vocabulary})"
+    yield f"{check.model.name}: {_VERDICTS[chosen.verdict]} with {asked}"
     commands = serve_commands(check)
     for one in commands.values():
         yield f"\n  {one.command}" + ("" if one.is_tried else "   # not tested here")
         for flag in one.flags if one.is_tried else ():
             yield f"      {' '.join(flag.words)}: {flag.reason}"
+        if one.is_tried and one.note:
+            yield f"      {one.note}"
     if commands:
         yield ""
     for words in check.model.evidence:
@@ -93,7 +98,7 @@ def _matrix(check: Check) -> Iterator[str]:
     if not check.cells or not answers:
         return
     rows = sorted(check.cells, key=lambda name: _order(check, name))
-    width = max(len(name) for name in rows[:_ROWS]) - len("vllm:")
+    width = max(len(name.removeprefix("vllm:")) for name in rows[:_ROWS])
     yield ""
     yield (
         f"answers × parsers: {_RIGHT} returned correctly, {_STREAMED_WRONG} not in every chunking, {_WRONG} "

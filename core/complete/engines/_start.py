@@ -49,7 +49,7 @@ class StartCommand:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Answers that speak for a parser of vLLM, and against it.
+    """Answers that speak for a parser, and against it.
 
     Attributes:
         passed: Names of those that come back in every chunking.
@@ -71,20 +71,22 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class StartWith:
-    """What a check found of a model, some parser of vLLM giving back its calls.
+    """What a check found of a model, some parser giving back its calls.
 
     Attributes:
         source: Folder or hub id of the model, or a word in its place.
-        tool_parser: vLLM's tool parser that gives back its calls.
-        reasoning_parser: vLLM's reasoning parser for it; `None` if none is needed or none works.
+        tool_parser: The tool parser that gives back its calls: this software's if its parsers were asked, else vLLM's.
+        reasoning_parser: The reasoning parser for it, likewise; `None` if none is needed or none works.
         tool_name: What this server software calls its own tool parser for such calls; `None` if that is not known.
         reasoning_name: Likewise of its reasoning parser; `None` also where the model writes no reasoning.
         family: Format that the model writes in, where it is known.
         revision: The revision that was checked; "" for none.
         template_file: Jinja file that was checked in place of the model's own template.
         parser_file: Plugin file that the tool parser of vLLM comes from; "" for none.
-        tool_proof: What vLLM's tool parser gives back.
-        reasoning_proof: What its reasoning parser does.
+        tool_proof: What the tool parser gives back.
+        reasoning_proof: What the reasoning parser does.
+        is_tried: Whether this software's own parsers were asked: then names and proof are of those.
+        release: Their version then.
     """
 
     source: str
@@ -98,6 +100,8 @@ class StartWith:
     parser_file: str = ""
     tool_proof: Proof = Proof()
     reasoning_proof: Proof = Proof()
+    is_tried: bool = False
+    release: str = ""
 
     def revision_flags(self, name: str) -> tuple[Flag, ...]:
         """Return the flag of that name with the revision; none where there is no revision."""

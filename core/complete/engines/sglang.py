@@ -142,16 +142,23 @@ async def _parse(connection: HttpConnection, name: str, output: OutputToParse) -
 def _start(given: StartWith) -> StartCommand | None:
     if given.tool_name is None:
         return None
+    words = ("--tool-call-parser", given.tool_name)
     reason = f"SGLang's name for the calls of `{given.family}`, by its own table; {NOT_TRIED}."
-    flags = [*given.revision_flags("--revision"), Flag(("--tool-call-parser", given.tool_name), reason)]
+    proved = given.tool_proof.flag(words, "Answers with calls")
+    flags = [*given.revision_flags("--revision"), proved if given.is_tried else Flag(words, reason)]
     if given.reasoning_name is not None:
+        words = ("--reasoning-parser", given.reasoning_name)
         reason = f"SGLang's name for its reasoning, also {NOT_TRIED}."
-        flags.append(Flag(("--reasoning-parser", given.reasoning_name), reason))
+        proved = given.reasoning_proof.flag(words, "Answers with reasoning")
+        flags.append(proved if given.is_tried else Flag(words, reason))
     flags += given.template_flags("--chat-template")
     return StartCommand(
         ("python", "-m", "sglang.launch_server", "--model-path", given.source),
         tuple(flags),
-        note="SGLang has its own parsers: that vLLM's parsers read an answer proves nothing about them.",
+        is_tried=given.is_tried,
+        note=f"The parsers of SGLang {given.release} were run, without its server around them."
+        if given.is_tried
+        else "SGLang has its own parsers: that vLLM's parsers read an answer proves nothing about them.",
     )
 
 

@@ -11,7 +11,7 @@ from prompt_debugger.core.parse.engines.fetch import fetch_release, find_release
 from prompt_debugger.core.parse.engines.names import ParserPair, read_parser_name, write_parser_name
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
 from prompt_debugger.core.parse.engines.releases import VllmReleases
-from prompt_debugger.core.parse.engines.wheels import WHEELS, WheelEngine, fetch
+from prompt_debugger.core.parse.engines.wheels import WHEELS, WheelEngine, bring_wheel, fetch
 
 __all__ = [
     "WHEELS",
@@ -22,6 +22,7 @@ __all__ = [
     "VllmParsers",
     "VllmReleases",
     "WheelEngine",
+    "bring_wheel",
     "fetch",
     "fetch_release",
     "find_release",

@@ -25,6 +25,7 @@ class Wheel:
         package: The package in the wheel, and the module of `wheel_worker` that imports it.
         example: A version that was tried.
         options: For pip: which platform's wheel to take. Only its Python part is used.
+        splits_reasoning: Whether it takes reasoning out by itself, without a parser that is named.
     """
 
     title: str
@@ -32,6 +33,7 @@ class Wheel:
     package: str
     example: str
     options: tuple[str, ...] = ()
+    splits_reasoning: bool = False
 
 
 _ONE_PLATFORM = (
@@ -41,7 +43,7 @@ _ONE_PLATFORM = (
 
 WHEELS = {
     "sglang": Wheel("SGLang", "sglang", "sglang", "0.5.23", _ONE_PLATFORM),
-    "mlx-lm": Wheel("mlx-lm", "mlx-lm", "mlx_lm", "0.32.2"),
+    "mlx-lm": Wheel("mlx-lm", "mlx-lm", "mlx_lm", "0.32.2", splits_reasoning=True),
 }
 
 

@@ -81,18 +81,21 @@ class RecommendedRecord:
         reasoning_parser: Name for `--reasoning-parser`; `null` if none is needed or none works.
         command: The command that starts the server; `null` if nothing works.
         reasons: Why, a sentence each.
-        verdict: How well it works.
-        commands: One per engine that may serve the model and whose command is known; vLLM's is `command`.
+        verdict: How well it works; `unknown` if no parser reads the calls, but the parsers had an approximate
+            vocabulary, which some cannot read their markers with.
+        commands: One per engine that may serve the model and whose command is known; that of `engine` is `command`.
         plugin: This program's own reader, where it reads more of the answers than vLLM's parsers; else `null`.
+        engine: Whose parsers they are.
     """
 
     tool_parser: str | None
     reasoning_parser: str | None
     command: str | None
     reasons: tuple[str, ...]
-    verdict: Literal["works", "works-with-limits", "nothing-works"]
+    verdict: Literal["works", "works-with-limits", "unknown", "nothing-works"]
     commands: tuple[CommandRecord, ...] = ()
     plugin: PluginRecord | None = None
+    engine: str = "vllm"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,8 +31,9 @@ from prompt_debugger.core.tools.check.changes import Change
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.model import CheckedModel
+from prompt_debugger.core.tools.check.recommend import Recommendation
 from prompt_debugger.core.tools.check.run import Check
-from prompt_debugger.core.tools.check.serve import plugin_commands, serve_command, serve_commands
+from prompt_debugger.core.tools.check.serve import plugin_commands, serve_commands
 from prompt_debugger.core.tools.check.smaller import Smaller
 
 
@@ -49,15 +50,7 @@ def check_to_json(check: Check, changes: Sequence[Change] | None = None) -> JSON
         release=check.release,
         family=check.family,
         tokenizer=check.has_vocabulary,
-        recommended=RecommendedRecord(
-            tool_parser=chosen.tool_parser,
-            reasoning_parser=chosen.reasoning_parser,
-            command=serve_command(check),
-            reasons=chosen.reasons,
-            verdict=chosen.verdict,
-            commands=tuple(_command(kind, one) for kind, one in serve_commands(check).items()),
-            plugin=_plugin(check),
-        ),
+        recommended=_recommended(check, check.engine, chosen),
         tools=check.tools,
         answers=tuple(map(_answer, check.ideals)),
         parsers={
@@ -80,7 +73,26 @@ def check_to_json(check: Check, changes: Sequence[Change] | None = None) -> JSON
         if changes is None
         else tuple(ChangeRecord(sentence=one.sentence, is_worse=one.is_worse) for one in changes),
     )
-    return dump_document(document)
+    dumped = dump_document(document)
+    if check.others and isinstance(engines := dumped["engines"], dict):
+        own = {kind: dump_document(_recommended(check, kind, one.recommendation)) for kind, one in check.asked.items()}
+        engines |= own
+    return dumped
+
+
+def _recommended(check: Check, kind: str, chosen: Recommendation) -> RecommendedRecord:
+    commands = serve_commands(check)
+    is_best = kind == check.engine
+    return RecommendedRecord(
+        tool_parser=chosen.tool_parser,
+        reasoning_parser=chosen.reasoning_parser,
+        command=commands[kind].command if kind in commands else None,
+        reasons=chosen.reasons,
+        verdict=chosen.verdict,
+        commands=tuple(_command(name, one) for name, one in commands.items() if is_best or name == kind),
+        plugin=_plugin(check) if is_best else None,
+        engine=kind,
+    )
 
 
 def _engines(engines: Engines) -> EnginesRecord:

@@ -14,9 +14,9 @@ from prompt_debugger.core.report.wire.lock import LockDocument
 from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL
 from prompt_debugger.core.tools.check.changes import Change, prompt_changes, tool_changes
 from prompt_debugger.core.tools.check.judge import Cell
+from prompt_debugger.core.tools.check.recommend import VERDICTS
 from prompt_debugger.core.tools.check.run import Check
 
-_VERDICTS = ("works", "works-with-limits", "nothing-works")
 _SIGNS = "+~-"
 _WORDS = {"+": "comes back", "~": "does not come back in every chunking", "-": "does not come back"}
 
@@ -87,7 +87,7 @@ def compare_locks(before: LockDocument, now: LockDocument) -> tuple[Change, ...]
 
 def _verdict(before: LockDocument, now: LockDocument) -> Iterator[Change]:
     if before.verdict != now.verdict:
-        is_worse = _VERDICTS.index(now.verdict) > _VERDICTS.index(before.verdict)
+        is_worse = VERDICTS.index(now.verdict) > VERDICTS.index(before.verdict)
         yield Change(f"The verdict was {before.verdict} and is {now.verdict}.", is_worse)
     if before.recommended != now.recommended:
         yield Change(f"The recommendation was {_shown(before.recommended)} and is {_shown(now.recommended)}.", False)  # noqa: FBT003

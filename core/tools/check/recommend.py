@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.complete import PARSER_NAMES, ParserNames
 from prompt_debugger.core.formats import TABLES, score_formats
-from prompt_debugger.core.parse.engines import read_parser_name
+from prompt_debugger.core.parse.engines import read_parser_name, write_parser_name
 from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.judge import Cell
@@ -17,7 +18,8 @@ from prompt_debugger.core.tools.check.named import bears_forkserver, bears_name
 from prompt_debugger.core.tools.check.plugin_fallback import PluginFallback
 
 _MANY = 20  # parsers, none of which gives an answer back: then it is hardly they who are at fault
-Verdict = Literal["works", "works-with-limits", "nothing-works"]
+Verdict = Literal["works", "works-with-limits", "unknown", "nothing-works"]
+VERDICTS: tuple[Verdict, ...] = ("works", "works-with-limits", "unknown", "nothing-works")  # best first
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +69,20 @@ class Ranking:
     Attributes:
         family: Format of the model's outputs, where it is known.
         model: Name of the model: of equals the parser that bears its name wins.
+        engine: Whose parsers they are.
     """
 
     family: str | None
     model: str
+    engine: str = "vllm"
+
+    @property
+    def _own(self) -> ParserNames:
+        """What the engine calls the family's parsers."""
+        family = self.family or ""
+        if names := PARSER_NAMES.get(self.engine):  # vLLM's stand in the families' records
+            return names.get(family, ParserNames())
+        return ParserNames(*(tuple(table.get(family, ())) for table in (TABLES.tool_parsers, TABLES.reasoning_parsers)))
 
     def best(self, cells: Mapping[str, Mapping[str, Cell]], most: int) -> list[str]:
         """Return the names that read most, best first, those that read nothing left out."""
@@ -84,15 +96,14 @@ class Ranking:
             sum(cell.is_passed for cell in every),
             sum(cell.is_usable for cell in every),
             sum(cell.whole for cell in every),
-            self._made_for(pair.tool, TABLES.tool_parsers) + self._made_for(pair.reasoning, TABLES.reasoning_parsers),
+            self._made_for(pair.tool, self._own.tools) + self._made_for(pair.reasoning, self._own.reasonings),
             sum(cell.is_passed and cell.remark is None for cell in every),
         )
 
-    def _made_for(self, parser: str | None, table: Mapping[str, Sequence[str]]) -> float:
+    def _made_for(self, parser: str | None, known: Sequence[str]) -> float:
         """Return how surely a parser was made for this model: by its name, then by its place in the family's list."""
         if parser is None:
             return 0.0
-        known = table.get(self.family or "", ())
         named = 2.0 if bears_name(self.model, parser) else 1.5 if bears_forkserver(self.model, parser) else 0.0
         return named + (1.0 - known.index(parser) / 100 if parser in known else 0.0)
 
@@ -101,15 +112,15 @@ class Ranking:
         known = self.made_for()
         tools = {tool for name in names if (tool := read_parser_name(name).tool) is not None}
         own = sorted(tool for tool in tools if tool in known or bears_name(self.model, tool))
-        return max(own, key=lambda tool: self._made_for(tool, TABLES.tool_parsers), default=None)
+        return max(own, key=lambda tool: self._made_for(tool, self._own.tools), default=None)
 
     def own_reasoning(self) -> tuple[str, ...]:
         """Return the reasoning parser that the family's record names first, if any."""
-        return tuple(TABLES.reasoning_parsers.get(self.family or "", ())[:1])
+        return self._own.reasonings[:1]
 
     def made_for(self) -> tuple[str, ...]:
         """Return the tool parsers that the family's record names."""
-        return tuple(TABLES.tool_parsers.get(self.family or "", ()))
+        return self._own.tools
 
 
 def recommend(
@@ -137,7 +148,9 @@ def _tally(name: str, row: Mapping[str, Cell]) -> str:
     whole = sum(cell.whole and not cell.leaves_reasoning for cell in row.values())
     usual, passed = sum(cell.is_usable for cell in row.values()), sum(cell.is_passed for cell in row.values())
     if passed == len(row):
-        return f"`{_shown(name)}` returns all {passed} answers correctly, whole and in every chunking."
+        is_streamed = any(cell.streamed is not None for cell in row.values())
+        how = "whole and in every chunking" if is_streamed else "when whole; nothing was streamed"
+        return f"`{_shown(name)}` returns all {passed} answers correctly, {how}."
     return (
         f"`{_shown(name)}` returns {whole} of {len(row)} answers correctly when whole, {usual} streamed "
         f"token by token, {passed} in every chunking."
@@ -199,7 +212,7 @@ def _why_nothing(ideals: Sequence[Ideal], cells: Mapping[str, Mapping[str, Cell]
         return
     yield "No parser of this release returns the simplest call correctly."
     for name in ranking.made_for():
-        cell = cells.get(f"vllm:{name}", {}).get(SIMPLEST_CALL)
+        cell = cells.get(write_parser_name(name, None, engine=ranking.engine), {}).get(SIMPLEST_CALL)
         if cell is not None and cell.problem is not None:
             yield f"`{name}`, made for this family: {cell.problem}."
 

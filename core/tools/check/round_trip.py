@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.base.types import JSONObject, ParserOutcome
-from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, read_parser_name, write_parser_name
+from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmEngine, read_parser_name, write_parser_name
 from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL, TOOLS
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.judge import Cell, judge
@@ -129,11 +129,12 @@ class RoundTrip:
 
 def _judged(ideal: Ideal, name: str, outcome: ParserOutcome) -> Cell:
     pair = read_parser_name(name)
+    splits_by_itself = pair.engine in WHEELS and WHEELS[pair.engine].splits_reasoning
     return judge(
         ideal.answer,
         outcome,
         ideal.raw,
-        splits_reasoning=pair.reasoning is not None,
+        splits_reasoning=pair.reasoning is not None or splits_by_itself,
         reads_calls=pair.tool is not None,
     )
 
@@ -146,10 +147,10 @@ def _is_asked(name: str, ideal: Ideal) -> bool:
 async def tool_names(engine: VllmEngine, wanted: Sequence[str] | None) -> list[str]:
     """Return the names of the tool parsers to ask."""
     known = (await engine.parsers()).tool_parsers if wanted is None else wanted
-    return [write_parser_name(tool, None) for tool in known]
+    return [write_parser_name(tool, None, engine=engine.engine) for tool in known]
 
 
 async def reasoning_names(engine: VllmEngine, wanted: Sequence[str] | None) -> list[str]:
     """Return the names of the reasoning parsers to ask."""
     known = (await engine.parsers()).reasoning_parsers if wanted is None else wanted
-    return [write_parser_name(None, reasoning) for reasoning in known]
+    return [write_parser_name(None, reasoning, engine=engine.engine) for reasoning in known]

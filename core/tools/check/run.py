@@ -5,23 +5,28 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import Finding, JSONObject, Severity
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.formats import FORMATS, TABLES
 from prompt_debugger.core.parse.engines import (
+    WHEELS,
     EngineLimits,
     VllmEngine,
+    WheelEngine,
+    bring_wheel,
     find_release,
     read_parser_name,
     write_parser_name,
 )
 from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.tools.check.agreement import Engines, compare_engines, engine_findings
-from prompt_debugger.core.tools.check.answers import PLAIN_TOOLS, TOOLS, answers
+from prompt_debugger.core.tools.check.answers import PLAIN_TOOLS, SIMPLEST_CALL, TOOLS, answers
+from prompt_debugger.core.tools.check.engine_choice import Asked, best_engine, choice_sentence
 from prompt_debugger.core.tools.check.ideal import Ideal, Writer
 from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.model import CheckedModel
@@ -78,7 +83,7 @@ class Check:
 
     Attributes:
         model: What was checked.
-        release: Version of the vLLM whose parsers were asked.
+        release: Version of the engine that is recommended.
         ideals: What the template makes of each answer.
         tools: The tools that every request offered.
         cells: By name of the parsers, then of the answer.
@@ -86,10 +91,12 @@ class Check:
         family: Format that the model writes in, where it is known.
         template: What the template supports.
         parser_file: Plugin file that the tool parsers come from; "" for none.
-        has_vocabulary: Whether parsers had the model's own vocabulary, not a stand-in.
+        has_vocabulary: Whether its parsers had the model's own vocabulary, not a stand-in.
         engines: Whether transformers and vLLM render alike.
         is_narrowed: Whether the tool parsers were chosen by name.
         smaller: Smaller answers that fail alike, by name of the parsers and of the drawn answer.
+        engine: The engine that is recommended.
+        others: What the parsers of the other engines made of the answers, by engine.
     """
 
     model: CheckedModel
@@ -105,6 +112,14 @@ class Check:
     engines: Engines = field(default_factory=Engines)
     is_narrowed: bool = False
     smaller: Mapping[str, Mapping[str, Smaller]] = field(default_factory=dict)
+    engine: str = "vllm"
+    others: Mapping[str, Asked] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> Mapping[str, Asked]:
+        """What each engine's parsers made of the answers, the recommended one first."""
+        row = self.cells.get(self.recommendation.name or "", {})
+        return {self.engine: Asked(self.release, self.recommendation, row, self.has_vocabulary), **self.others}
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -114,77 +129,137 @@ class Check:
 
 
 @contextmanager
-def open_engines(release: str | None = None) -> Iterator[list[VllmEngine]]:
-    """Give helpers of one vLLM that share a check: of a downloaded release, else of the installed one."""
-    folder = None if release is None else find_release(release)
-    overlay = () if folder is None else (str(folder),)
-    engines = [VllmEngine(overlay=overlay, limits=_LIMITS) for _ in range(_HELPERS)]
-    try:
-        yield engines
-    finally:
-        for engine in engines:
-            engine.close()
+def open_engines(release: str | None = None, engine: str = "vllm") -> Iterator[tuple[list[VllmEngine], list[str]]]:
+    """Give helpers that share a check, and why engines are not among them, a sentence each.
+
+    Args:
+        release: Of the engine; by default the installed vLLM, of others the newest that was fetched.
+        engine: Whose parsers: `vllm`, one of `WHEELS`, or `all` of them that are here.
+
+    Raises:
+        EngineError: The engine, or every one, is not here.
+    """
+    with ExitStack() as stack:
+        wheels: list[VllmEngine] = []
+        absent: list[str] = []
+        for kind in WHEELS if engine == "all" else set(WHEELS).intersection([engine]):
+            try:
+                wheels.append(WheelEngine(kind, bring_wheel(kind, release), limits=_LIMITS))
+            except EngineError as error:
+                absent.append(str(error))
+                if engine == kind:
+                    raise
+        vllms: list[VllmEngine] = []
+        if engine not in WHEELS:
+            folder = None if release is None else find_release(release)
+            overlay = () if folder is None else (str(folder),)
+            vllms = [VllmEngine(overlay=overlay, limits=_LIMITS) for _ in range(_HELPERS)]
+        for one in (*vllms, *wheels):
+            stack.callback(one.close)
+        yield [*vllms, *wheels], absent
 
 
 @dataclass
 class Checker:
-    """Checks models with the parsers of one vLLM; keeps them warm from one model to the next.
+    """Checks models with the parsers of one engine or several; keeps them warm from one model to the next.
 
     Attributes:
-        engines: Helpers that share the work; each has the same vLLM.
+        engines: Helpers that share the work of each engine; those of one engine have the same release.
         report: Gets a word on how far it is.
         api_key: For a running server that is checked; never shown.
+        absent: Why further engines are not asked, a sentence each.
     """
 
     engines: Sequence[VllmEngine]
     report: Tell = field(default=lambda _: None)
     api_key: str | None = field(default=None, repr=False)
+    absent: Sequence[str] = ()
 
     async def check(self, model: CheckedModel, wanted: Wanted = Wanted()) -> Check:  # frozen
         """Check one model.
 
         Raises:
-            EngineError: There is no vLLM here, or another than is wanted, or a helper failed.
+            EngineError: An engine is not here, or another release than is wanted, or a helper failed.
         """
-        known = await self.engines[0].parsers()
-        if wanted.release not in (None, known.version, known.version.partition("+")[0]):
+        kinds, absent = await self._present()
+        known = (await self._helpers(kinds[0])[0].parsers()).version
+        if wanted.release not in (None, known, known.partition("+")[0]):
             raise EngineError(
                 f"vLLM {wanted.release} is neither installed nor among the releases already downloaded.",
                 f"Download it with `python -m prompt_debugger.core.parse.engines {wanted.release}`.",
             )
         tools, ideals = await asyncio.to_thread(write_answers, model, is_thorough=wanted.is_thorough)
-        ranking = Ranking(await asyncio.to_thread(family_of, ideals), model.name)
-        question = Question(ideals, _vocabulary_of(model), wanted.is_thorough, single_tokens(ideals, ranking.family))
-        trip = RoundTrip(self.engines, question, tools, self.report)
-        order = await self._ask(trip, ranking, wanted)
+        family = await asyncio.to_thread(family_of, ideals)
+        markers = single_tokens(ideals, family)
+        question = Question(ideals, _vocabulary_of(model), wanted.is_thorough, markers)
+        trips: dict[str, RoundTrip] = {}
+        asked: dict[str, Asked] = {}
+        for kind in kinds:
+            trips[kind] = RoundTrip(self._helpers(kind), question, tools, self._report_of(kind))
+            asked[kind] = await self._judge(trips[kind], Ranking(family, model.name, kind), wanted)
         self.report("the template")
         has_plain_tools = tools is PLAIN_TOOLS
         template = await asyncio.to_thread(check_template, model, ideals, has_plain_tools=has_plain_tools)
         self.report("transformers and the engine's renderer")
-        engines = await self._compare(model, ideals, tools, known.version, ranking.family)
-        chosen = recommend(ideals, trip.cells, order, ranking)
-        if chosen.verdict != "works" and wanted.tool_parsers is None:
-            row = trip.cells.get(chosen.name or "", {})
-            more = await asyncio.to_thread(plugin_fallback, ideals, tools, ranking.family, row)
-            hints = [more.sentence] if more.sentence else []
-            if chosen.name is None and trip.cells and trip.question.tokenizer is None and ranking.family is not None:
-                hints.append(_ALONE)
-            chosen = replace(chosen, reasons=(*chosen.reasons, *hints), plugin_fallback=more)
+        engines = await self._compare(model, ideals, tools, family)
+        best = best_engine(asked)
+        chosen = asked[best].recommendation
+        sentences = (choice_sentence(asked, best), *chosen.reasons, *self.absent, *absent)
         return Check(
             model,
-            known.version,
+            asked[best].release,
             ideals,
             tools,
-            trip.cells,
-            chosen,
-            ranking.family,
+            {name: row for trip in trips.values() for name, row in trip.cells.items()},
+            replace(chosen, reasons=tuple(filter(None, sentences))),
+            family,
             template,
             wanted.parser_file,
-            has_vocabulary=trip.question.tokenizer is not None,
+            has_vocabulary=asked[best].has_vocabulary,
             engines=engines,
             is_narrowed=wanted.tool_parsers is not None,
-            smaller=await self._make_smaller(model, trip, chosen.name),
+            smaller=await self._make_smaller(model, trips[best], chosen.name),
+            engine=best,
+            others={kind: one for kind, one in asked.items() if kind != best},
         )
+
+    async def _present(self) -> tuple[list[str], list[str]]:
+        """Return the engines that start, and why others do not; a single one must."""
+        kinds, absent = [], []
+        every = list(dict.fromkeys(engine.engine for engine in self.engines))
+        for kind in every:
+            try:
+                await self._helpers(kind)[0].parsers()
+                kinds.append(kind)
+            except EngineError as error:
+                absent.append(str(error))
+                if not kinds and kind == every[-1]:
+                    raise
+        return kinds, absent
+
+    def _helpers(self, kind: str) -> list[VllmEngine]:
+        return [engine for engine in self.engines if engine.engine == kind]
+
+    def _report_of(self, kind: str) -> Tell:
+        """Return what tells how far one engine's parsers are; of several the engine is named."""
+        if all(engine.engine == kind for engine in self.engines):
+            return self.report
+        return lambda words: self.report(f"{title_of(kind)}, {words}")
+
+    async def _judge(self, trip: RoundTrip, ranking: Ranking, wanted: Wanted) -> Asked:
+        """Ask one engine's parsers, and say which of them to take."""
+        release = (await trip.engines[0].parsers()).version
+        order = await self._ask(trip, ranking, wanted)
+        ideals, has_vocabulary = trip.question.ideals, trip.question.tokenizer is not None
+        chosen = recommend(ideals, trip.cells, order, ranking)
+        row = trip.cells.get(chosen.name or "", {})
+        if chosen.verdict != "works" and wanted.tool_parsers is None and ranking.engine == "vllm":
+            more = await asyncio.to_thread(plugin_fallback, ideals, trip.tools, ranking.family, row)
+            hints = [more.sentence] if more.sentence else []
+            chosen = replace(chosen, reasons=(*chosen.reasons, *hints), plugin_fallback=more)
+        if chosen.name is None and not has_vocabulary and any(SIMPLEST_CALL in one for one in trip.cells.values()):
+            chosen = replace(chosen, verdict="unknown", reasons=(*chosen.reasons, _ALONE))
+        return Asked(release, chosen, row, has_vocabulary)
 
     async def _make_smaller(
         self, model: CheckedModel, trip: RoundTrip, name: str | None
@@ -205,22 +280,27 @@ class Checker:
         model: CheckedModel,
         ideals: Sequence[Ideal],
         tools: Sequence[JSONObject],
-        version: str,
         family: str | None,
     ) -> Engines:
         """Hold transformers against the server that is checked, where it renders, else against vLLM's renderer."""
         if model.server is not None and (server := ServerRenderer(model, self.api_key)).asked:
             kind = model.server.kind
             return await compare_engines(server, model, ideals, tools, name=server.name, kind=kind)
-        name = f"vLLM {version}"
-        words = await words_on_renderer(self.engines[0], model, family, name)
+        helpers = self._helpers("vllm")
+        if not helpers:
+            return Engines(title_of(self.engines[0].engine), skipped="its renderer needs the engine itself.")
+        try:
+            name = f"vLLM {(await helpers[0].parsers()).version}"
+        except EngineError as error:
+            return Engines("vLLM", skipped=str(error))
+        words = await words_on_renderer(helpers[0], model, family, name)
         if words.skipped:
             return Engines(name, skipped=words.skipped)
-        return replace(await compare_engines(self.engines[0], model, ideals, tools, name=name), note=words.note)
+        return replace(await compare_engines(helpers[0], model, ideals, tools, name=name), note=words.note)
 
     async def _ask(self, trip: RoundTrip, ranking: Ranking, wanted: Wanted) -> list[str]:
         """Ask tool parsers, reasoning parsers and pairs of the best; return what may be recommended, best first."""
-        engine = self.engines[0]
+        engine, kind = trip.engines[0], ranking.engine
         one_reasoning = None if wanted.reasoning_parser is None else [wanted.reasoning_parser]
         alone = await tool_names(engine, wanted.tool_parsers)
         await trip.ask(alone, "tool parsers")
@@ -230,16 +310,16 @@ class Checker:
         await trip.ask(thinking, "reasoning parsers")
         best_alone = ranking.best({name: trip.cells[name] for name in alone}, _PAIRED_TOOLS)
         own = ranking.own_tool(name for name in alone if reads_calls(trip.cells[name]))
-        if own is not None and (name := write_parser_name(own, None)) not in best_alone:
+        if own is not None and (name := write_parser_name(own, None, engine=kind)) not in best_alone:
             best_alone.append(name)
         best_thinking = ranking.best({name: trip.cells[name] for name in thinking}, _PAIRED_REASONINGS)
         best_thinking += [
             name
             for own in ranking.own_reasoning()
-            if (name := write_parser_name(None, own)) in trip.cells and name not in best_thinking
+            if (name := write_parser_name(None, own, engine=kind)) in trip.cells and name not in best_thinking
         ]
         pairs = [
-            write_parser_name(read_parser_name(tool).tool, read_parser_name(reasoning).reasoning)
+            write_parser_name(read_parser_name(tool).tool, read_parser_name(reasoning).reasoning, engine=kind)
             for tool in best_alone
             for reasoning in best_thinking
         ]

@@ -1,7 +1,7 @@
 """The commands that start a server with what passed, one for each server software whose record knows how.
 
-vLLM's flags rest on answers that came back. The others are not run here: their flags are names out of the records of
-family and server, and say so.
+Flags of an engine whose parsers were asked rest on answers that came back. Those of others are names out of the records
+of family and server, and say so.
 """
 
 from __future__ import annotations
@@ -21,22 +21,19 @@ from prompt_debugger.core.tools.plugin.write import PARSER_NAME
 
 
 def serve_command(check: Check) -> str | None:
-    """Return the command for vLLM; `None` if no parser reads the calls."""
-    made = serve_commands(check).get("vllm")
+    """Return the command for the recommended engine; `None` if no parser reads the calls."""
+    made = serve_commands(check).get(check.engine)
     return None if made is None else made.command
 
 
 def serve_commands(check: Check) -> dict[str, StartCommand]:
     """Return by `kind` a command for each server software, those first whose parsers were asked.
 
-    There is none where nothing is known to read the model's calls.
+    There is none where nothing is known to read the model's calls, the recommended engine's stands first.
     """
-    parser = check.recommendation.tool_parser
-    if parser is None:
-        return {}
-    made = ((kind, one.start(_given(check, parser, kind))) for kind, one in ENGINES.items() if one.start is not None)
+    made = ((kind, one.start(given)) for kind, one in ENGINES.items() if one.start and (given := _given(check, kind)))
     found = {kind: one for kind, one in made if one is not None}
-    return dict(sorted(found.items(), key=lambda item: not item[1].is_tried))
+    return dict(sorted(found.items(), key=lambda item: (not item[1].is_tried, item[0] != check.engine)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +68,16 @@ def plugin_commands(check: Check) -> PluginCommands | None:
     return PluginCommands(shlex.join(way.write_command), shlex.join(again), shlex.join([*serve, *own]))
 
 
-def _given(check: Check, parser: str, kind: str) -> StartWith:
-    """Return what a kind of server is told."""
+def _given(check: Check, kind: str) -> StartWith | None:
+    """Return what a kind of server is told; `None` where no parser reads the calls."""
     source, _, revision = _source(check).partition("@")
-    chosen, names = check.recommendation, _names(check, parser, kind)
-    row = check.cells.get(chosen.name or "", {})
+    is_tried = kind in check.asked
+    asked = check.asked.get(kind if is_tried else "vllm")
+    parser = None if asked is None else asked.recommendation.tool_parser
+    if asked is None or parser is None:
+        return None
+    chosen, row = asked.recommendation, asked.row
+    names = ParserNames((parser,), _own(chosen.reasoning_parser)) if is_tried else _names(check, parser, kind)
     with_calls = {ideal.answer.name for ideal in check.ideals if ideal.answer.calls}
     with_reasoning = {ideal.answer.name for ideal in check.ideals if ideal.answer.reasoning is not None}
     has_reasoning = any(ideal.answer.reasoning is not None and ideal.is_whole for ideal in check.ideals)
@@ -84,14 +86,20 @@ def _given(check: Check, parser: str, kind: str) -> StartWith:
         parser,
         chosen.reasoning_parser,
         tool_name=_like(names.tools, parser),
-        reasoning_name=_like(names.reasonings, chosen.reasoning_parser) if has_reasoning else None,
+        reasoning_name=_like(names.reasonings, chosen.reasoning_parser) if has_reasoning or is_tried else None,
         family=check.family,
         revision=revision,
         template_file=check.model.template_file,
         parser_file=check.parser_file,
         tool_proof=_proof(row, with_calls),
         reasoning_proof=_proof(row, with_reasoning),
+        is_tried=is_tried,
+        release=asked.release,
     )
+
+
+def _own(parser: str | None) -> tuple[str, ...]:
+    return () if parser is None else (parser,)
 
 
 def _names(check: Check, parser: str, kind: str) -> ParserNames:

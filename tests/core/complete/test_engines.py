@@ -452,6 +452,7 @@ def test_kinds_in_documents_stay() -> None:
 # Where one software is meant by its name and not by what its record says, each with the reason.
 BY_NAME = {
     "core/diagnose/fixes.py": "flags of vLLM's command line",
+    "core/diagnose/readers.py": "whose parsers were tried on an output",
     "core/diagnose/rules/ignored_field.py": "a field that vLLM, alone, is known to ignore",
     "core/diagnose/rules/removed_field.py": "fields that releases of vLLM took out",
     "core/evidence/command_lines.py": "which program a command line starts",
@@ -462,6 +463,8 @@ BY_NAME = {
     "core/parse/engines/wheels.py": "the engines whose parsers run from a wheel",
     "core/render/explanations.py": "habits in rendering, which are below the records",
     "core/report/repeat.py": "the command that asks vLLM's parser offline",
+    "core/tools/check/run.py": "whose renderer runs without a model, and whose servers take our plugin",
+    "ui/cli/check.py": "the engine that is installed, and takes parser files",
     "ui/web/fixes/experiments.py": "parsers of the vLLM here stand in for the server's",
 }
 

@@ -106,7 +106,7 @@ async def test_a_format_that_no_parser_of_vllm_reads_leads_to_the_plugin(engine)
     check = await Checker([engine]).check(replace(check_of().model, template=changed(template, REASONING, "")))
 
     recommended = check_to_json(check)["recommended"]
-    assert (recommended["verdict"], recommended["tool_parser"]) == ("nothing-works", None)
+    assert (recommended["verdict"], recommended["tool_parser"]) == ("unknown", None)
     assert recommended["plugin"]["write"] == "prompt-debugger plugin --family nemotron --output parser.py"
     assert "--tool-parser-plugin parser.py" in recommended["plugin"]["serve"]
     assert "plugin --family nemotron" in recommended["reasons"][-2]  # behind it stands that there was no vocabulary

@@ -27,7 +27,7 @@ async def test_one_parser_alone_on_a_template_without_reasoning_works_without_li
 async def test_a_parser_for_another_family_works_for_nothing(engine):
     check = await Checker([engine]).check(CheckedModel("ours", changed(HERMES, REASONING, "")), Wanted(("kimi_k2",)))
 
-    assert check.recommendation.verdict == "nothing-works"
+    assert check.recommendation.verdict == "unknown"  # the vocabulary was approximate
     assert check.cells["vllm:kimi_k2"]["one-call"].problem.startswith("0 of 1 call come back (they are left in")
 
 

@@ -1,0 +1,58 @@
+"""mlx-lm's own server, which looks like any OpenAI-compatible one: nothing in its answers names it.
+
+It has no flag for a tool parser: `tool_parser_type` in `tokenizer_config.json` names one, and without it the server
+guesses by the chat template, then by the vocabulary. Reasoning it takes out by the vocabulary's own markers.
+
+Source: mlx-lm 0.32.2, `tokenizer_utils.py`, `server.py` and `tool_parsers/`, read 2026-11.
+"""
+
+from __future__ import annotations
+
+from prompt_debugger.core.complete.engines._record import Engine
+from prompt_debugger.core.complete.engines._start import StartCommand, StartWith
+from prompt_debugger.core.formats import ParserNames
+
+
+def _start(given: StartWith) -> StartCommand | None:
+    """Return the command once its parsers were asked; without that nothing is known of how it would fare."""
+    if not given.is_tried or given.tool_name is None:
+        return None
+    proof = given.tool_proof
+    answers = f"{len(proof.passed)} of {len(proof.passed) + len(proof.failed)} answers with calls come back."
+    template = (
+        f" The template in `{given.template_file}` was checked: it must be the model's `chat_template.jinja`."
+        if given.template_file
+        else ""
+    )
+    return StartCommand(
+        ("mlx_lm.server", "--model", given.source),
+        is_tried=True,
+        note=(
+            f'`"tool_parser_type": "{given.tool_name}"` in the model\'s tokenizer_config.json selects this parser; '
+            f"without it the server guesses one from the chat template. {answers} The parsers of mlx-lm "
+            f"{given.release} were run, without its server around them; a call is never streamed in parts.{template}"
+        ),
+    )
+
+
+ENGINE = Engine(
+    kind="mlx-lm",
+    title="mlx-lm",
+    distributions=("mlx-lm",),
+    start=_start,
+    parser_names={
+        "functiongemma": ParserNames(("function_gemma",)),
+        "gemma4": ParserNames(("gemma4",)),
+        "glm45": ParserNames(("glm47", "laguna")),
+        "hermes": ParserNames(("json_tools",)),
+        "kimi_k2": ParserNames(("kimi_k2",)),
+        "kimi_k3": ParserNames(("kimi_k3",)),
+        "lfm2": ParserNames(("pythonic",)),
+        "longcat": ParserNames(("longcat",)),
+        "minicpm5": ParserNames(("minicpm5",)),
+        "minimax_m2": ParserNames(("minimax_m2",)),
+        "mistral": ParserNames(("mistral",)),
+        "mistral_v11": ParserNames(("mistral",)),
+        "qwen3_coder": ParserNames(("qwen3_coder",)),
+    },
+)

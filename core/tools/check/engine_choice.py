@@ -1,0 +1,73 @@
+"""Which of several engines to serve a model with: the one whose parsers return most, and of equals the first asked.
+
+What fails only in larger deltas counts for less than what fails whole or token by token, as servers mostly stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from prompt_debugger.core.complete import title_of
+from prompt_debugger.core.tools.check.judge import Cell
+from prompt_debugger.core.tools.check.recommend import VERDICTS, Recommendation
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one engine's parsers made of the answers.
+
+    Attributes:
+        release: The engine's version.
+        recommendation: Which of its parsers to take.
+        row: What those returned, by answer.
+        has_vocabulary: Whether they had the model's own vocabulary, not a stand-in.
+    """
+
+    release: str
+    recommendation: Recommendation
+    row: Mapping[str, Cell] = field(default_factory=dict)
+    has_vocabulary: bool = False
+
+    @property
+    def returned(self) -> tuple[int, int]:
+        """How many answers come back whole and token by token, and how many of them in every chunking."""
+        cells = self.row.values()
+        return sum(cell.is_usable for cell in cells), sum(cell.is_passed for cell in cells)
+
+
+def best_engine(asked: Mapping[str, Asked]) -> str:
+    """Return the engine whose parsers return most answers; of equals the first, of none the one that may read some."""
+    last = len(VERDICTS)
+    return max(
+        asked, key=lambda kind: (asked[kind].returned, last - VERDICTS.index(asked[kind].recommendation.verdict))
+    )
+
+
+def choice_sentence(asked: Mapping[str, Asked], best: str) -> str:
+    """Return which engine to take and why; "" if only one was asked."""
+    if len(asked) < 2:
+        return ""
+    others = "; ".join(_words(kind, one) for kind, one in asked.items() if kind != best)
+    if asked[best].recommendation.name is None:
+        told = [_words(best, asked[best]), others]
+        return f"No tested engine can be recommended for this model: {'; '.join(told)}."
+    is_more = all(asked[best].returned > one.returned for kind, one in asked.items() if kind != best)
+    why = "" if is_more else " (another returns as many, and this one was tested first)"
+    return f"Take {title_of(best)} for this model{why}: {_words(best, asked[best])}; {others}."
+
+
+def _words(kind: str, one: Asked) -> str:
+    chosen = one.recommendation
+    if chosen.name is None:
+        return f"{title_of(kind)} {one.release} " + (
+            "cannot be judged" if chosen.verdict == "unknown" else "has no parser that reads the simplest call"
+        )
+    usable, passed = one.returned
+    failing = next((answer for answer, cell in one.row.items() if not cell.is_usable), None)
+    missing = None if failing is None else f"not `{failing}`: {one.row[failing].problem}"
+    larger = f"{passed} in every chunking" if passed < usable else None
+    more = "; ".join(filter(None, (missing, larger)))
+    pair = chosen.name.partition(":")[2]
+    told = f"{title_of(kind)} {one.release} with `{pair}` returns {usable} of {len(one.row)} answers"
+    return f"{told} ({more})" if more else told
