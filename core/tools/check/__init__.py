@@ -10,6 +10,8 @@ plugin_fallback      our own reader, where it reads more
 changes      what changed in what is printed, for `lock`
 agreement    transformers and an engine's renderer on the same conversations
 own_renderer models that an engine renders without their template
+engine_choice        which of several engines to take
+taught       calls of a template that prints none
 evidence     one cell as a run              cases       failing cells for `parse --cases`
 served       a running server as the model      named        a parser's name in a model's
 smaller      drawn answers that fail, made small

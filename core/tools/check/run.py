@@ -43,6 +43,7 @@ from prompt_debugger.core.tools.check.recommend import (
 from prompt_debugger.core.tools.check.round_trip import Question, RoundTrip, reasoning_names, tool_names
 from prompt_debugger.core.tools.check.served import ServerRenderer
 from prompt_debugger.core.tools.check.smaller import Smaller, smaller_answers
+from prompt_debugger.core.tools.check.taught import with_taught_calls
 from prompt_debugger.core.tools.check.template import TemplateCheck, check_template
 
 Tell = Callable[[str], None]
@@ -181,14 +182,9 @@ class Checker:
         Raises:
             EngineError: An engine is not here, or another release than is wanted, or a helper failed.
         """
-        kinds, absent = await self._present()
-        known = (await self._helpers(kinds[0])[0].parsers()).version
-        if wanted.release not in (None, known, known.partition("+")[0]):
-            raise EngineError(
-                f"vLLM {wanted.release} is neither installed nor among the releases already downloaded.",
-                f"Download it with `python -m prompt_debugger.core.parse.engines {wanted.release}`.",
-            )
-        tools, ideals = await asyncio.to_thread(write_answers, model, is_thorough=wanted.is_thorough)
+        kinds, absent = await self._present(wanted.release)
+        tools, printed = await asyncio.to_thread(write_answers, model, is_thorough=wanted.is_thorough)
+        ideals, notation = with_taught_calls(printed, model)
         family = await asyncio.to_thread(family_of, ideals)
         markers = single_tokens(ideals, family)
         question = Question(ideals, _vocabulary_of(model), wanted.is_thorough, markers)
@@ -199,12 +195,13 @@ class Checker:
             asked[kind] = await self._judge(trips[kind], Ranking(family, model.name, kind), wanted)
         self.report("the template")
         has_plain_tools = tools is PLAIN_TOOLS
-        template = await asyncio.to_thread(check_template, model, ideals, has_plain_tools=has_plain_tools)
+        template = await asyncio.to_thread(check_template, model, printed, has_plain_tools=has_plain_tools)
         self.report("transformers and the engine's renderer")
-        engines = await self._compare(model, ideals, tools, family)
+        engines = await self._compare(model, printed, tools, family)
         best = best_engine(asked)
         chosen = asked[best].recommendation
-        sentences = (choice_sentence(asked, best), *chosen.reasons, *self.absent, *absent)
+        inferred = "" if notation is None else notation.evidence
+        sentences = (choice_sentence(asked, best), inferred, *chosen.reasons, *self.absent, *absent)
         return Check(
             model,
             asked[best].release,
@@ -223,8 +220,8 @@ class Checker:
             others={kind: one for kind, one in asked.items() if kind != best},
         )
 
-    async def _present(self) -> tuple[list[str], list[str]]:
-        """Return the engines that start, and why others do not; a single one must."""
+    async def _present(self, release: str | None) -> tuple[list[str], list[str]]:
+        """Return the engines that start, and why others do not; one must, and be of the release."""
         kinds, absent = [], []
         every = list(dict.fromkeys(engine.engine for engine in self.engines))
         for kind in every:
@@ -235,6 +232,12 @@ class Checker:
                 absent.append(str(error))
                 if not kinds and kind == every[-1]:
                     raise
+        known = (await self._helpers(kinds[0])[0].parsers()).version
+        if release not in (None, known, known.partition("+")[0]):
+            raise EngineError(
+                f"vLLM {release} is neither installed nor among the releases already downloaded.",
+                f"Download it with `python -m prompt_debugger.core.parse.engines {release}`.",
+            )
         return kinds, absent
 
     def _helpers(self, kind: str) -> list[VllmEngine]:

@@ -66,4 +66,5 @@ async def test_where_nothing_reads_the_calls_it_is_said(engine, corpus_dir, part
 
     check = await checked(engine, file)
 
-    assert (check.recommendation.tool_parser, check.recommendation.verdict) == (None, "unknown")
+    verdict = "unknown" if part == "functionary" else "nothing-works"  # it prints calls; the vocabulary is approximate
+    assert (check.recommendation.tool_parser, check.recommendation.verdict) == (None, verdict)
