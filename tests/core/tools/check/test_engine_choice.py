@@ -11,7 +11,7 @@ from prompt_debugger.core.report.wire.schemas import json_schema_of
 from prompt_debugger.core.tools.check import Checker, Wanted, check_to_json, serve_commands
 from prompt_debugger.core.tools.check.engine_choice import Asked, best_engine, choice_sentence
 from prompt_debugger.core.tools.check.judge import Cell
-from prompt_debugger.core.tools.check.recommend import Ranking, Recommendation
+from prompt_debugger.core.tools.check.recommend import Ranking, Recommendation, Verdict
 from prompt_debugger.ui.cli.check_text import check_to_terminal
 from prompt_debugger.ui.cli.main import main
 from tests.core.tools.check.checks import RIGHT, WRONG, check_of
@@ -22,12 +22,12 @@ NOT_STREAMED = Cell(True, None, None)
 
 def asked(*cells: Cell, name: str = "vllm:hermes", release: str = "1.0.0") -> Asked:
     row = {f"answer-{number}": cell for number, cell in enumerate(cells)}
-    verdict = "works" if all(cell.is_passed for cell in cells) else "works-with-limits"
+    verdict: Verdict = "works" if all(cell.is_passed for cell in cells) else "works-with-limits"
     return Asked(release, Recommendation(name.partition(":")[2], None, name, verdict, ()), row)
 
 
-def none_of(verdict: str) -> Asked:
-    return Asked("2.0.0", Recommendation(None, None, None, verdict, ()))  # type: ignore[arg-type]  # one of four
+def none_of(verdict: Verdict) -> Asked:
+    return Asked("2.0.0", Recommendation(None, None, None, verdict, ()))
 
 
 def test_the_engine_that_returns_most_is_taken_and_of_equals_the_first():
@@ -61,12 +61,12 @@ def test_where_no_engine_reads_the_calls_none_is_recommended():
     assert choice_sentence({"vllm": none_of("nothing-works")}, "vllm") == ""
 
 
-def with_others(**more: object):
+def with_others():
     check = check_of()
     row = dict.fromkeys(check.cells["vllm:hermes"], RIGHT)
     sglang = Asked("0.5.23", Recommendation("qwen25", "qwen3", "sglang:qwen25+qwen3", "works", ("It reads.",)), row)
     mlx = Asked("0.32.2", Recommendation("json_tools", None, "mlx-lm:json_tools", "works", ()), row)
-    return replace(check, others={"sglang": sglang, "mlx-lm": mlx}, **more)
+    return replace(check, others={"sglang": sglang, "mlx-lm": mlx})
 
 
 def test_the_commands_of_the_engines_that_were_asked_are_tried_with_their_own_names():

@@ -6,7 +6,8 @@ from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.tools.check import Checker, Wanted
 from prompt_debugger.core.tools.check.model import CheckedModel
-from prompt_debugger.core.tools.check.run import family_of, write_answers
+from prompt_debugger.core.tools.check.recommend import family_of
+from prompt_debugger.core.tools.check.run import write_answers
 from prompt_debugger.core.tools.check.taught import with_taught_calls
 from tests.core.tools.check.templates import HERMES, changed
 
