@@ -61,6 +61,7 @@ async def gather_afterwards(
     local_prompt: Prompt | None = None,
     turn: TakesTurn | None = None,
     decoding: Decoding | None = None,
+    asks_once: bool = False,
 ) -> Gathered:
     """Return the best evidence of what the model wrote for one answer.
 
@@ -73,9 +74,10 @@ async def gather_afterwards(
         local_prompt: Our own render, the last resort for a raw completion.
         turn: Gives a place for each question to the server that makes it generate.
         decoding: Remembers whether the tokenizer decodes as the server does.
+        asks_once: Whether the server must not generate anything again.
     """
     gathering = _Afterwards(client, server, body, tokenizer, local_prompt)
-    gathering.turn, gathering.decoding = turn, decoding
+    gathering.turn, gathering.decoding, gathering.asks_once = turn, decoding, asks_once
     return await gathering.judge(chat)
 
 
@@ -98,6 +100,8 @@ class _Afterwards(Gathering):
 
     async def _sample_again(self) -> Sampling:
         """Sample once more where that can say something about the answer."""
+        if self.asks_once:
+            return Sampling(problem="nothing is generated again for it", is_unasked=True)
         if problem := engine_of(self.server.kind).no_raw_run:
             return Sampling(problem=problem)
         if draws_at_random(self.body):

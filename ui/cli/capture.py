@@ -19,10 +19,10 @@ _PORT = 8765
 _FOLDER = "captures"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+def add_proxy_arguments(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Declare the options of a proxy."""
     parser.add_argument(
-        "--upstream", required=True, metavar="URL", help="base URL of the server, such as http://localhost:8000/v1"
+        "--upstream", required=required, metavar="URL", help="base URL of the server, such as http://localhost:8000/v1"
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument(
@@ -35,6 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="additional host name that clients use for it, repeatable",
     )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_proxy_arguments(parser)
     parser.add_argument(
         "--out",
         default=_FOLDER,
@@ -48,18 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    printer = _Printer()
+    printer = Printer()
 
     def ready(base_url: str, upstream: str) -> None:
         printer.print(_ready_json(base_url, upstream, options.out) if options.json else base_url)
         log(f"Forwarding everything to {upstream}; exchanges are saved in {options.out}. Press Ctrl-C to end.")
-        if not is_loopback(options.host):
-            log(
-                f"Warning: others on the network can reach {options.host}: they can use the server through "
-                "it, and what they send is saved here."
-            )
-        if not may_carry_key(upstream):
-            log(f"Warning: {upstream} is not encrypted: keys that clients send are transmitted in clear text.")
+        say_who_may_use_it(options.host, upstream)
 
     def told(outcome: Outcome) -> None:
         if outcome.failure is not None:
@@ -74,7 +73,18 @@ def _run(options: argparse.Namespace) -> int:
     return COULD_NOT_RUN if n_failed else OK
 
 
-class _Printer:
+def say_who_may_use_it(host: str, upstream: str) -> None:
+    """Warn of whoever else may use a proxy, or read what goes through it."""
+    if not is_loopback(host):
+        log(
+            f"Warning: others on the network can reach {host}: they can use the server through "
+            "it, and what they send is saved here."
+        )
+    if not may_carry_key(upstream):
+        log(f"Warning: {upstream} is not encrypted: keys that clients send are transmitted in clear text.")
+
+
+class Printer:
     """Prints lines; whoever stops reading them does not end the capture."""
 
     def __init__(self) -> None:

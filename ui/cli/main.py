@@ -24,6 +24,7 @@ from prompt_debugger.ui.cli import (
     run,
     shrink,
     verify,
+    watch,
 )
 from prompt_debugger.ui.cli.output import OK, machine_fault, print_text, report_error
 from prompt_debugger.ui.cli.versions import versions
@@ -36,6 +37,7 @@ _COMMANDS = {
     "inspect": inspect,
     "verify": verify,
     "capture": capture,
+    "watch": watch,
     "check": check,
     "plugin": plugin,
     "report": report,

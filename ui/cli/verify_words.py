@@ -9,7 +9,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.tools.verify import Progress
 
 _BAR = 24
-_RATES = {
+RATES = {
     "dropped_rate": "calls dropped",
     "altered_rate": "calls altered",
     "cut_rate": "calls cut short",
@@ -64,7 +64,7 @@ def _lines(summary: JSONObject) -> Iterator[str]:
         f"{own['altered']} altered, {own['cut']} cut, {own['invented']} invented, {own['leaked']} in the text"
     )
     rates = as_object(own["rates"])
-    for name, words in _RATES.items():
+    for name, words in RATES.items():
         yield f"  {words:32} {percent(rates[name])}"
     yield from _minimax_lines(own)
     yield from _baseline_lines(own["baseline"])

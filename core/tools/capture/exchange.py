@@ -106,6 +106,7 @@ class Exchange:
         status: HTTP status; `None` before the answer's head.
         content_type: Of the answer.
         packing: What the answer is packed in; "" for nothing.
+        client: What the client calls itself; "" if it does not say.
         error: Why it did not come to its end; "" if it did.
         marks: When the answer's pieces came: the size before each, and seconds since the request.
     """
@@ -121,6 +122,7 @@ class Exchange:
     status: int | None = None
     content_type: str = ""
     packing: str = ""
+    client: str = ""
     error: str = ""
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
     began_s: float = field(default_factory=time.monotonic)

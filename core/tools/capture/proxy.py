@@ -13,26 +13,38 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import TypeAlias
+
+import httpx
 
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.backends.relay import RawHeaders, Relay, RelayedAnswer
 from prompt_debugger.core.tools.capture.callers import refusal_of
 from prompt_debugger.core.tools.capture.exchange import Exchange
-from prompt_debugger.core.tools.capture.limits import BODY_IDLE_S, BODY_WHOLE_S, HEAD_S, MAX_UNDER_WAY
+from prompt_debugger.core.tools.capture.limits import (
+    BODY_IDLE_S,
+    BODY_WHOLE_S,
+    HEAD_S,
+    MAX_ANSWER_BYTES,
+    MAX_REQUEST_BYTES,
+    MAX_UNDER_WAY,
+)
 from prompt_debugger.core.tools.capture.recorder import Recorder
+from prompt_debugger.core.tools.capture.same_run import REFUSALS, asking_for_ids, events_without_ids, without_ids
 from prompt_debugger.core.tools.capture.secrets import secrets_of
 
 Message: TypeAlias = MutableMapping[str, object]
 Scope: TypeAlias = MutableMapping[str, object]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LEFT = "the client disconnected before the end of the answer"
 SLOW = "the request's body did not arrive in time"
+_MOST_CLIENT = 80  # characters of what a client calls itself
 STOPPED = "the capture was ended before the end of the answer"
 
 
@@ -67,6 +79,7 @@ class CaptureProxy:
         recorder: Keeps exchanges.
         names: What the proxy is called besides `localhost` and addresses, in small letters.
         times: For requests.
+        asks_for_ids: Whether servers are asked for the ids of a run, which clients do not see.
     """
 
     def __init__(
@@ -75,7 +88,10 @@ class CaptureProxy:
         recorder: Recorder,
         names: frozenset[str] = frozenset(),
         times: RequestTimes | None = None,
+        *,
+        asks_for_ids: bool = False,
     ) -> None:
+        self._asks_for_ids = asks_for_ids
         self._times = times or RequestTimes()
         self._relay = relay
         self._recorder = recorder
@@ -107,6 +123,7 @@ class CaptureProxy:
 
     async def _exchange(self, asked: _Asked, receive: Receive, send: Send) -> None:
         exchange = self._recorder.begin(asked.method, asked.path, secrets_of(asked.headers, asked.query))
+        exchange.client = (asked.header(b"user-agent") or "")[:_MOST_CLIENT]
         exchange.sent_packing = (asked.header(b"content-encoding") or "").strip().lower()
         client = _Client(receive, exchange, self._times)
         passing = asyncio.create_task(self._pass_on(asked, exchange, client, send))
@@ -138,12 +155,15 @@ class CaptureProxy:
             client.expects_none()
         has_begun = False
         try:
-            async with self._relay.send(asked.method, url, asked.headers, content) as answer:
+            async with AsyncExitStack() as stack:
+                answer, has_ids = await self._answered(stack, asked, url, content, exchange)
                 exchange.head(answer.status, _header(answer, b"content-type"), _header(answer, b"content-encoding"))
+                headers, pieces = answer.headers, _noted(answer.pieces, exchange)
+                if has_ids and not exchange.packing:
+                    headers, pieces = await _without_ids(headers, pieces, exchange.content_type)
                 has_begun = True
-                await send({"type": "http.response.start", "status": answer.status, "headers": list(answer.headers)})
-                async for piece in answer.pieces:
-                    exchange.take(piece)
+                await send({"type": "http.response.start", "status": answer.status, "headers": list(headers)})
+                async for piece in pieces:
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
                 exchange.end()
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -159,6 +179,76 @@ class CaptureProxy:
             exchange.status = 408
             if not has_begun:
                 await _answer(send, 408, "slow-body", SLOW, (b"connection", b"close"))
+
+    async def _answered(
+        self,
+        stack: AsyncExitStack,
+        asked: _Asked,
+        url: httpx.URL,
+        content: AsyncIterator[bytes] | None,
+        exchange: Exchange,
+    ) -> tuple[RelayedAnswer, bool]:
+        """Return the answer, open until the stack is left, and whether ids were asked for.
+
+        A server that refuses a request with that question gets it as the client wrote it.
+        """
+        if not self._asks_for_ids or content is None or exchange.api is None:
+            return await stack.enter_async_context(self._relay.send(asked.method, url, asked.headers, content)), False
+        body, rest = await _read(content)
+        changed = None if rest is not None else asking_for_ids(exchange.api, body, exchange.sent_packing)
+        if changed is not None:
+            with_ids = self._relay.send(asked.method, url, _with_length(asked.headers, len(changed)), _once(changed))
+            async with AsyncExitStack() as attempt:
+                answer = await attempt.enter_async_context(with_ids)
+                if answer.status not in REFUSALS:
+                    stack.push_async_exit(attempt.pop_all())
+                    return answer, answer.status < 300
+        plain = self._relay.send(asked.method, url, asked.headers, _once(body, rest))
+        return await stack.enter_async_context(plain), False
+
+
+async def _read(content: AsyncIterator[bytes]) -> tuple[bytes, AsyncIterator[bytes] | None]:
+    """Return a body, and what is left of one that is too long to be read here."""
+    read = bytearray()
+    async for piece in content:
+        read += piece
+        if len(read) > MAX_REQUEST_BYTES:
+            return bytes(read), content
+    return bytes(read), None
+
+
+async def _once(body: bytes, rest: AsyncIterator[bytes] | None = None) -> AsyncIterator[bytes]:
+    yield body
+    if rest is not None:
+        async for piece in rest:
+            yield piece
+
+
+async def _noted(pieces: AsyncIterator[bytes], exchange: Exchange) -> AsyncIterator[bytes]:
+    async for piece in pieces:
+        exchange.take(piece)
+        yield piece
+
+
+async def _without_ids(
+    headers: RawHeaders, pieces: AsyncIterator[bytes], content_type: str
+) -> tuple[RawHeaders, AsyncIterator[bytes]]:
+    """Return an answer for a client that did not ask for ids: a stream as it comes, anything else once it is whole."""
+    if content_type.startswith("text/event-stream"):
+        unsized = [(name, value) for name, value in headers if name.lower() != b"content-length"]
+        return unsized, events_without_ids(pieces)
+    whole = bytearray()
+    async for piece in pieces:
+        whole += piece
+        if len(whole) > MAX_ANSWER_BYTES:
+            return headers, _once(bytes(whole), pieces)
+    data = without_ids(bytes(whole))
+    return _with_length(headers, len(data)), _once(data)
+
+
+def _with_length(headers: RawHeaders, length: int) -> RawHeaders:
+    size = str(length).encode("ascii")
+    return [(name, size if name.lower() == b"content-length" else value) for name, value in headers]
 
 
 class _Asked:

@@ -101,6 +101,7 @@ def raw_of(exchange: Exchange, upstream: str) -> Raw:
         "method": exchange.method,
         "path": exchange.path,
         "upstream": upstream,
+        "client": exchange.client or None,
         "status": exchange.status,
         "first_s": _rounded(exchange.first_s),
         "duration_s": _rounded(exchange.ended_s),
@@ -145,6 +146,7 @@ def _written(raw: Raw) -> Line:
     facts: JSONObject = {
         **raw.facts,
         "path": cover.text(str(raw.facts["path"])),
+        "client": None if raw.facts["client"] is None else cover.text(str(raw.facts["client"])),
         "streamed": answer.events is not None,
         "problems": [cover.text(problem) for problem in (sent.problem, answer.problem) if problem],
         **({"sent_excerpt": cover.excerpt(sent.excerpt)} if sent.excerpt else {}),

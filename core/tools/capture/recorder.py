@@ -6,12 +6,22 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from prompt_debugger.core.base.errors import DebuggerError, SandboxError
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.core.tools.capture.exchange import Exchange, Held, api_of
 from prompt_debugger.core.tools.capture.record import Line, line_without_bodies, raw_of, write_exchange
-from prompt_debugger.core.tools.capture.store import Store
+
+
+class Keeps(Protocol):
+    """Where exchanges are written; `store.Store` is one."""
+
+    def take_number(self) -> int:
+        """Return the number of an exchange that begins."""
+
+    def write(self, number: int, kind: str, line: str) -> Path:
+        """Write an exchange; return the file in which it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,7 @@ class Recorder:
         n_failed: Exchanges that could not be written.
     """
 
-    def __init__(self, store: Store, upstream: str, on_outcome: Callable[[Outcome], None]) -> None:
+    def __init__(self, store: Keeps, upstream: str, on_outcome: Callable[[Outcome], None]) -> None:
         self.n_failed = 0
         self._store = store
         self._upstream = upstream

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +19,8 @@ from prompt_debugger.core.base.request_heads import TimedHeads
 from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.complete.backends.relay import Relay
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
-from prompt_debugger.core.tools.capture.proxy import CaptureProxy, RequestTimes
-from prompt_debugger.core.tools.capture.recorder import Outcome, Recorder
+from prompt_debugger.core.tools.capture.proxy import App, CaptureProxy, RequestTimes
+from prompt_debugger.core.tools.capture.recorder import Keeps, Outcome, Recorder
 from prompt_debugger.core.tools.capture.store import Store
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -38,6 +38,7 @@ class Capture:
         host: Name or address to listen on.
         port: Port to listen on; 0 for any free one.
         host_names: What clients call it besides that, `localhost` and addresses.
+        asks_for_ids: Whether the server is asked for the ids of each run, which clients do not see.
     """
 
     upstream: str
@@ -45,6 +46,7 @@ class Capture:
     host: str = "127.0.0.1"
     port: int = 0
     host_names: tuple[str, ...] = ()
+    asks_for_ids: bool = False
 
 
 def run_capture(capture: Capture, on_ready: Callable[[str, str], None], on_outcome: Callable[[Outcome], None]) -> int:
@@ -61,18 +63,23 @@ def run_capture(capture: Capture, on_ready: Callable[[str, str], None], on_outco
     Raises:
         DebuggerError: The address is none, the port is taken, or nothing can be written.
     """
-    return asyncio.run(_until_a_signal(capture, on_ready, on_outcome))
+
+    async def serve() -> int:
+        with until_a_signal() as told:
+            return await serve_capture(capture, told, on_ready, on_outcome)
+
+    return asyncio.run(serve())
 
 
-async def _until_a_signal(
-    capture: Capture, on_ready: Callable[[str, str], None], on_outcome: Callable[[Outcome], None]
-) -> int:
+@contextmanager
+def until_a_signal() -> Iterator[asyncio.Event]:
+    """Give what is set by Ctrl-C and SIGTERM."""
     told = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, told.set)
     try:
-        return await serve_capture(capture, told, on_ready, on_outcome)
+        yield told
     finally:
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
@@ -84,6 +91,7 @@ async def serve_capture(
     on_ready: Callable[[str, str], None],
     on_outcome: Callable[[Outcome], None],
     times: RequestTimes | None = None,
+    keeps: Keeps | None = None,
 ) -> int:
     """Serve until `told` is set; what is under way then is ended, and all that went through is written.
 
@@ -93,20 +101,25 @@ async def serve_capture(
         on_ready: As in `run_capture`, and so is the rest.
         on_outcome: Told of each exchange.
         times: For requests.
+        keeps: Where exchanges are written, instead of `capture.out`.
     """
     times = times or RequestTimes()
     address = read_address(capture.upstream)
     know_own_name(capture.host)
     host = f"[{capture.host}]" if ":" in capture.host else capture.host
-    with closing(listen_on(capture.host, capture.port)) as listener, closing(Store(capture.out)) as store:
+    with ExitStack() as stack:
+        listener = stack.enter_context(closing(listen_on(capture.host, capture.port)))
+        store = stack.enter_context(closing(Store(capture.out))) if keeps is None else keeps
         relay = Relay(address)
         recorder = Recorder(store, address.base_url, on_outcome)
-        proxy = CaptureProxy(relay, recorder, frozenset(map(str.lower, (capture.host, *capture.host_names))), times)
+        names = frozenset(map(str.lower, (capture.host, *capture.host_names)))
+        proxy = CaptureProxy(relay, recorder, names, times, asks_for_ids=capture.asks_for_ids)
         warming = asyncio.ensure_future(in_thread(sandbox_of().warm_up))  # what reads exchanges, before the first comes
         try:
-            serving = _Serving(proxy, listener, told, times.head_s)
+            serving = Serving(proxy, listener, told, times.head_s)
             on_ready(f"http://{host}:{listener.getsockname()[1]}/v1", address.base_url)
             await told.wait()
+            await proxy.stop()
             await serving.end()
             await recorder.finish()
         finally:
@@ -115,14 +128,14 @@ async def serve_capture(
         return recorder.n_failed
 
 
-class _Serving:
-    """uvicorn before a proxy, from its making on; `ended` is set should it end by itself."""
+class Serving:
+    """uvicorn before an application, from its making on; `ended` is set should it end by itself."""
 
-    def __init__(self, proxy: CaptureProxy, listener: socket.socket, ended: asyncio.Event, head_s: float) -> None:
-        self._proxy = proxy
+    def __init__(self, proxy: App, listener: socket.socket, ended: asyncio.Event, head_s: float) -> None:
         self._server = _Server(
             uvicorn.Config(
                 proxy,
+                interface="asgi3",
                 http=type(
                     "Protocol", (TimedHeads, H11Protocol), {"head_s": head_s}
                 ),  # h11's heads have a greatest length
@@ -141,8 +154,7 @@ class _Serving:
         self._task.add_done_callback(lambda _: ended.set())
 
     async def end(self) -> None:
-        """End what is under way, then the server."""
-        await self._proxy.stop()
+        """End the server."""
         self._server.should_exit = True
         await self._task
 

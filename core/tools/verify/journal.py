@@ -57,24 +57,26 @@ class Journal:
 
     Args:
         path: The file; made if it is not there.
+        is_shared: Whether others may read it meanwhile, and threads of this process may write.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_shared: bool = False) -> None:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=5.0)
-            self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=5.0, check_same_thread=not is_shared)
+            if not is_shared:
+                self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.executescript(_TABLES)
         except (sqlite3.Error, OSError) as error:
             raise _refusal(path, error) from None
-        if self.read("version", _VERSION) != _VERSION:
+        if self.fact("version", _VERSION) != _VERSION:
             raise RequestError(
                 f"The journal {str(path)!r} was written by another version.", "Choose another with --journal."
             )
-        self.write("version", _VERSION)
+        self.note_fact("version", _VERSION)
 
     def __enter__(self) -> Self:
         return self
@@ -84,13 +86,13 @@ class Journal:
     ) -> None:
         self._db.close()
 
-    def read(self, key: str, default: JSON = None) -> JSON:
+    def fact(self, key: str, default: JSON = None) -> JSON:
         """Return a value that was written."""
         found = self._do("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         value: JSON = default if found is None else json.loads(found[0])
         return value
 
-    def write(self, key: str, value: JSON) -> None:
+    def note_fact(self, key: str, value: JSON) -> None:
         """Keep a value."""
         self._do("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
@@ -106,7 +108,7 @@ class Journal:
     def forget(self) -> None:
         """Forget everything."""
         self._do_all("BEGIN; DELETE FROM rows; DELETE FROM meta; COMMIT;")
-        self.write("version", _VERSION)
+        self.note_fact("version", _VERSION)
 
     def must_ask(self, side: int, index: int, row_hash: str) -> bool:
         """Say whether a row is still to be asked for; one whose request has changed is begun anew."""

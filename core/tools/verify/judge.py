@@ -7,6 +7,7 @@ read is a row that says so.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -21,7 +22,6 @@ from prompt_debugger.core.base.types import (
     JSONObject,
     Parse,
     Prompt,
-    Refusal,
     Server,
     Severity,
     Trace,
@@ -64,6 +64,7 @@ class Judge:
         renderer: Template and tokenizer of its model.
         turn: Gives a place for questions that make it generate.
         decoding: Whether the tokenizer decodes as the server does.
+        asks_once: Whether nothing is generated again to explain an answer that does not tell its ids.
     """
 
     client: ServerClient
@@ -71,54 +72,27 @@ class Judge:
     renderer: Renderer
     turn: TakesTurn
     decoding: Decoding
+    asks_once: bool = False
 
     async def read(self, answered: Answered) -> Judged:
         """Return the row of an answer and the run behind it."""
         answer, trace = answer_from_json(answered.document)
-        if trace.refusal is not None:
-            return await self._read_refusal(answer, trace, trace.refusal, answered.attempts)
-        validity = await self._validity(answer)
-        error: str | None = None
-        try:
-            trace = await self._explained(trace, answer)
-            trace = await read_trace(trace, self.renderer.special_texts)
-        except DebuggerError as problem:
-            error = str(problem)
-        account = account_of_run(trace, attempts=answered.attempts)
-        account = replace(
-            account,
-            valid_2020_12=None if validity is None else validity.draft_2020,
-            labels=answer.row.labels or None,
-            error=error,
-        )
-        row = row_of_answer(answer, valid=None if validity is None else validity.default, account=account)
-        return Judged(row, await _document_of(trace))
+        return await self.judge(answer, trace, answered.attempts)
 
-    async def _read_refusal(self, answer: Answer, trace: Trace, refusal: Refusal, attempts: int) -> Judged:
-        """Return the row of a refused request: it failed, and why is looked for as in a run."""
-        body, error = trace.request.body, None
-        try:
-            local = await in_thread(self.renderer.render_local, body)
-            trace = replace(trace, server=self.server, sent=body, local_prompt=local)
-            trace = await read_trace(trace, self.renderer.special_texts)
-        except DebuggerError as problem:
-            error = str(problem)
-        account = replace(account_of_run(trace, attempts=attempts), labels=answer.row.labels or None, error=error)
-        reason = f"the server refused it with status {refusal.status}: {refusal.message}"
-        row = row_of_failure(answer.row, answer.extra_body, reason, at=answer.at, account=account)
-        return Judged(row, await _document_of(trace))
+    async def judge(self, answer: Answer, trace: Trace, attempts: int) -> Judged:
+        """Return the row of an answer and the run behind it.
 
-    async def _validity(self, answer: Answer) -> Validity | None:
-        if answer.chat.finish_reason != "tool_calls":
-            return None
-        given, calls = answer.sent.get("tools"), calls_of(answer.chat)
-        tools = given if isinstance(given, list) else []
-        if len(repr(calls)) < _SHORT_CHARS and not may_take_long([*tools]):
-            return check_calls(tools, calls)  # one pass over both, which is less than asking for it elsewhere
-        try:
-            return await sandbox_of().run(check_calls, tools, calls)
-        except DebuggerError:
-            return None
+        Args:
+            answer: The answer.
+            trace: The run as far as it is known.
+            attempts: How often it was asked for.
+        """
+        explain = self._explained if trace.refusal is None else self._refused
+        return await judge_answer(answer, trace, attempts, explain, self.renderer.special_texts)
+
+    async def _refused(self, trace: Trace, answer: Answer) -> Trace:
+        local = await in_thread(self.renderer.render_local, trace.request.body)
+        return replace(trace, server=self.server, sent=trace.request.body, local_prompt=local)
 
     async def _explained(self, trace: Trace, answer: Answer) -> Trace:
         """Add the prompt and the raw output."""
@@ -135,6 +109,7 @@ class Judge:
             local_prompt=local,
             turn=self.turn,
             decoding=self.decoding,
+            asks_once=self.asks_once,
         )
         is_reported = gathered.prompt_token_ids is not None or gathered.prompt_text is not None
         prompt = await in_thread(renderer.explain_server, body, gathered) if is_reported else None
@@ -153,6 +128,52 @@ class Judge:
             server=gathered.server or self.server,
             notes=gathered.notes,
         )
+
+
+async def judge_answer(
+    answer: Answer,
+    trace: Trace,
+    attempts: int,
+    explain: Callable[[Trace, Answer], Awaitable[Trace]],
+    special_texts: frozenset[str] = frozenset(),
+) -> Judged:
+    """Return the row of an answer or of a refusal, and the run behind it.
+
+    Args:
+        answer: The answer.
+        trace: The run as far as it is known.
+        attempts: How often it was asked for.
+        explain: Adds what else can be known of the run.
+        special_texts: Texts of the tokenizer's special tokens.
+    """
+    refusal = trace.refusal
+    validity = await _validity(answer) if refusal is None else None
+    error: str | None = None
+    try:
+        trace = await read_trace(await explain(trace, answer), special_texts)
+    except DebuggerError as problem:
+        error = str(problem)
+    account = replace(account_of_run(trace, attempts=attempts), labels=answer.row.labels or None, error=error)
+    if refusal is not None:  # it failed, and why is looked for as in a run
+        reason = f"the server refused it with status {refusal.status}: {refusal.message}"
+        row = row_of_failure(answer.row, answer.extra_body, reason, at=answer.at, account=account)
+        return Judged(row, await _document_of(trace))
+    account = replace(account, valid_2020_12=None if validity is None else validity.draft_2020)
+    row = row_of_answer(answer, valid=None if validity is None else validity.default, account=account)
+    return Judged(row, await _document_of(trace))
+
+
+async def _validity(answer: Answer) -> Validity | None:
+    if answer.chat.finish_reason != "tool_calls":
+        return None
+    given, calls = answer.sent.get("tools"), calls_of(answer.chat)
+    tools = given if isinstance(given, list) else []
+    if len(repr(calls)) < _SHORT_CHARS and not may_take_long([*tools]):
+        return check_calls(tools, calls)  # one pass over both, which is less than asking for it elsewhere
+    try:
+        return await sandbox_of().run(check_calls, tools, calls)
+    except DebuggerError:
+        return None
 
 
 def _rendered(renderer: Renderer, body: JSONObject) -> tuple[Prompt | None, str | None]:

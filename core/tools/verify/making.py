@@ -14,8 +14,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence import read_evidence
+from prompt_debugger.core.tools.verify.stored import JOURNALS, open_stored
 
 # Ids of calls, UUIDs, hashes and numbers, longest first.
 _CHANGING = re.compile(
@@ -53,7 +55,7 @@ def make_dataset(files: Iterable[Path], made: Made) -> Iterator[JSONObject]:
     """Yield the requests of files, each kind once.
 
     Args:
-        files: HARs, logs, saved runs, requests, or lines of any of those.
+        files: HARs, logs, saved runs, requests, or lines of any of those; files of `watch` and journals of `verify`.
         made: Counts what is found.
 
     Raises:
@@ -95,6 +97,13 @@ def _folded(value: JSON) -> JSON:
 
 
 def _bodies_of(path: Path, made: Made) -> Iterator[JSONObject]:
+    if path.suffix in JOURNALS:
+        stored = open_stored(str(path))[0]
+        bodies = (as_object(row.get("request")) for row in stored.rows())
+        yield from (body for body in bodies if isinstance(body.get("messages"), list))
+        for line in stored.unread_lines():
+            yield from _bodies_in(line, f"an exchange of {str(path)!r}", made)
+        return
     try:
         with path.open(encoding="utf-8-sig") as file:
             first = file.readline()

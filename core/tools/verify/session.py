@@ -209,8 +209,8 @@ class _Session:
             stopped = stopped or next((side.asker.stopped for side in sides if side.asker.stopped), None)
             if stopped is None and self.stop.asking.is_set():
                 stopped = "interrupted"
-        spent_ms = int(str(self.journal.read("spent_ms", 0))) + round((self.clock() - began) * 1000)
-        self.journal.write("spent_ms", spent_ms)
+        spent_ms = int(str(self.journal.fact("spent_ms", 0))) + round((self.clock() - began) * 1000)
+        self.journal.note_fact("spent_ms", spent_ms)
         states = ("done", "failed")
         remaining = [rows - sum(self.journal.count(n, state) for state in states) for n in range(len(names))]
         return Outcome(stopped, error, names, tuple(remaining), started_at, spent_ms, rows)
@@ -228,17 +228,17 @@ class _Session:
         self.journal.begin()
         addresses: list[str] = [target.base_url or "the lab" for target in self.plan.targets]
         identity: JSONObject = {"endpoints": list(addresses), "shard": str(self.plan.shard)}
-        found = self.journal.read("identity")
+        found = self.journal.fact("identity")
         if found is None or self.journal.is_empty:
-            self.journal.write("identity", identity)
-            self.journal.write("started_at", datetime.now(UTC).isoformat(timespec="milliseconds"))
+            self.journal.note_fact("identity", identity)
+            self.journal.note_fact("started_at", datetime.now(UTC).isoformat(timespec="milliseconds"))
         elif found != identity:
             raise RequestError(
                 f"The journal {str(self.journal.path)!r} belongs to another verification: {found}",
                 "Choose another --output or --journal, or use --fresh to discard it.",
                 field="--journal",
             )
-        return str(self.journal.read("started_at", ""))
+        return str(self.journal.fact("started_at", ""))
 
     @asynccontextmanager
     async def _sides(self) -> AsyncIterator[list[_Side]]:

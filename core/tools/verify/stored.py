@@ -19,7 +19,8 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.tools.verify.pairs import read_results
 
-_JOURNALS, _RESULTS = (".sqlite", ".db"), (".jsonl", ".json")
+JOURNALS = (".sqlite", ".db")
+_RESULTS = (".jsonl", ".json")
 _WAIT_S = 2.0
 _MOST_SIDES = 2
 _MOST_BYTES = 256 << 20  # of one row, unpacked
@@ -44,7 +45,7 @@ class Stored:
     @property
     def is_journal(self) -> bool:
         """Whether it holds whole runs."""
-        return self.path.suffix in _JOURNALS
+        return self.path.suffix in JOURNALS
 
     @property
     def name(self) -> str:
@@ -78,6 +79,29 @@ class Stored:
     def row(self, index: int) -> JSONObject | None:
         """Return one row; `None` if there is none of that number."""
         return next((row for row in self.rows() if row.get("data_index") == index), None)
+
+    def clients(self) -> dict[int, str]:
+        """Return what clients call themselves, by row; only `watch` keeps that."""
+        return {int(str(index)): str(client) for index, client in self._watched("data_index, client FROM seen")}
+
+    def unread(self) -> dict[str, int]:
+        """Return how many exchanges `watch` did not read, by reason."""
+        reasons = "CASE WHEN reason = '' THEN 'not read yet' ELSE reason END"
+        states = "WHERE state IN ('answered', 'unread')"
+        query = f"{reasons}, COUNT(*) FROM seen JOIN rows USING (data_index) {states} GROUP BY 1"
+        return {str(reason): int(str(count)) for reason, count in self._watched(query)}
+
+    def unread_lines(self) -> Iterator[str]:
+        """Yield exchanges that `watch` did not read, as `capture` writes them."""
+        for (blob,) in self._watched("answer FROM seen JOIN rows USING (data_index) WHERE answer IS NOT NULL"):
+            yield json.dumps(_unpacked(blob, self.path))
+
+    def _watched(self, query: str) -> Iterator[tuple[JSON, ...]]:
+        if not self.is_journal:
+            return
+        with _opened(self.path) as journal:
+            if list(journal.execute("SELECT 1 FROM sqlite_master WHERE name = 'seen' AND type = 'table'")):
+                yield from _asked(journal, self.path, f"SELECT {query}")
 
 
 def open_stored(source: str) -> tuple[Stored, ...]:
@@ -117,7 +141,7 @@ def _read_meta(value: JSON, path: Path) -> JSON:
 
 def _found(path: Path) -> Path:
     """Return the file that a path means."""
-    if path.is_file() and path.suffix in (*_JOURNALS, *_RESULTS):
+    if path.is_file() and path.suffix in (*JOURNALS, *_RESULTS):
         return path
     folder = path if path.is_dir() else path.parent if path.suffix == ".html" and path.is_file() else None
     if folder is None:
@@ -136,7 +160,7 @@ def _opened(path: Path) -> closing[sqlite3.Connection]:
     try:
         journal = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAIT_S)
         journal.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
-        made = dict(journal.execute("SELECT name, sql FROM sqlite_master WHERE name IN ('meta', 'rows')"))
+        made = dict(journal.execute("SELECT name, sql FROM sqlite_master WHERE name IN ('meta', 'rows', 'seen')"))
         if not all(str(sql).upper().startswith("CREATE TABLE") for sql in made.values()):  # a view could go on for ever
             journal.close()
             raise sqlite3.DatabaseError("its rows are computed")

@@ -47,12 +47,12 @@ MESSAGES: Any = [{"role": "user", "content": "hi"}]
 
 
 class Captured:
-    """A capture in a process of its own."""
+    """A capture in a process of its own, or another command that is a proxy."""
 
-    def __init__(self, upstream: str, out: Path, *options: str) -> None:
-        command = [sys.executable, "app.py", "capture", "--upstream", upstream, "--port", "0", "--out", str(out)]
+    def __init__(self, upstream: str, out: Path, *options: str, command: str = "capture", place: str = "--out") -> None:
+        words = [sys.executable, "app.py", command, "--upstream", upstream, "--port", "0", place, str(out)]
         self.process = subprocess.Popen(
-            [*command, *options], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            [*words, *options], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=warm_environment(),
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # one thread
         )  # fmt: skip

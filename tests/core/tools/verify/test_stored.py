@@ -70,7 +70,7 @@ def test_an_empty_folder_and_another_programs_file_are_refused(tmp_path):
 
 def test_a_journal_that_a_verification_holds_is_not_waited_for(tmp_path):
     with Journal(tmp_path / "results.sqlite") as journal:
-        journal.write("held", value=True)
+        journal.note_fact("held", value=True)
 
         with pytest.raises(RequestError, match="A verification is using"):
             open_stored(str(tmp_path))

@@ -1,0 +1,89 @@
+"""Asks a server for the ids of a run on the client's behalf, and takes them out of what the client sees.
+
+    {"model": …}           ──►  {"return_token_ids":true,"model": …}
+    "token_ids":[3, 14]    ◄──  "token_ids":null, which is what vLLM sends to whoever does not ask
+
+Every other byte stays as it is. Events that vLLM sends only to whoever asks for ids (an empty delta that carries
+nothing else) are left out. Who asks for ids, or for the prompt to be echoed, gets what they asked for.
+
+Source: vLLM 0.32.0, `vllm/entrypoints/openai/chat_completion/serving.py` and `completion/serving.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+from prompt_debugger.core.complete.shapes import objects_of, parse_json
+from prompt_debugger.core.tools.capture.exchange import Api
+from prompt_debugger.core.tools.capture.limits import MAX_ANSWER_BYTES
+
+REFUSALS = (400, 422)  # of a server that does not know the field
+
+_FIELD = b'{"return_token_ids":true,'
+# As a key: within a JSON string its quotes would be escaped.
+_IDS = re.compile(rb'"((?:prompt_)?token_ids)":\s?\[[0-9, ]*\]')
+_NAMED = (b'"return_token_ids"', b'"echo"')
+_END = re.compile(rb"\r?\n\r?\n")
+
+
+def asking_for_ids(api: Api | None, body: bytes, packing: str) -> bytes | None:
+    """Return a request that asks for ids, too; `None` if it is passed on as it is.
+
+    >>> asking_for_ids(Api.CHAT, b'{"model": "m"}', "")
+    b'{"return_token_ids":true,"model": "m"}'
+    >>> asking_for_ids(Api.CHAT, b'{"return_token_ids": false}', "") is None
+    True
+    """
+    start = body.lstrip()
+    if api not in (Api.CHAT, Api.COMPLETIONS) or packing or not start.startswith(b"{"):
+        return None
+    rest = start[1:].lstrip()
+    if not rest.startswith(b'"') or any(name in body for name in _NAMED):
+        return None
+    return _FIELD + rest
+
+
+def without_ids(data: bytes) -> bytes:
+    """Return an answer as it would be if nobody had asked for ids.
+
+    >>> without_ids(b'{"choices":[{"text":"a","token_ids":[1, 2]}],"prompt_token_ids":null}')
+    b'{"choices":[{"text":"a","token_ids":null}],"prompt_token_ids":null}'
+    """
+    return _IDS.sub(rb'"\1":null', data)
+
+
+async def events_without_ids(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield the events of a stream, each as soon as it is whole; what ends within an event is passed on as it is."""
+    rest = b""
+    async for piece in pieces:
+        rest += piece
+        whole = bytearray()
+        while (end := _END.search(rest)) is not None:
+            whole += _event_without_ids(rest[: end.end()])
+            rest = rest[end.end() :]
+        if whole:
+            yield bytes(whole)
+        if len(rest) > MAX_ANSWER_BYTES:
+            yield rest
+            rest = b""
+    if rest:
+        yield without_ids(rest)
+
+
+def _event_without_ids(event: bytes) -> bytes:
+    cleaned = without_ids(event)
+    return b"" if cleaned != event and _is_empty(cleaned) else cleaned
+
+
+def _is_empty(event: bytes) -> bool:
+    """Say whether an event of a chat carries nothing but ids."""
+    if b'"delta":{}' not in event:
+        return False
+    try:
+        chunk = parse_json(event.decode("utf-8", "replace").strip().removeprefix("data:"))
+    except ValueError:
+        return False
+    choices = objects_of(chunk.get("choices")) if isinstance(chunk, dict) else []
+    nothing = ("delta", "finish_reason", "logprobs")
+    return bool(choices) and not any(choice.get(name) for choice in choices for name in nothing)

@@ -1,0 +1,155 @@
+"""An exchange that somebody should look at: one line for a person, one document for a webhook."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import httpx
+
+from prompt_debugger.core.base.errors import BackendError, RequestError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.complete.backends.address import read_address
+from prompt_debugger.core.complete.backends.relay import Relay
+from prompt_debugger.core.report import redact_text
+from prompt_debugger.core.tools.watch.counts import OUTCOMES
+from prompt_debugger.core.tools.watch.reading import model_of
+
+SCHEMA_VERSION = 1
+_WORDS = {"leaked": "left in the text", "cut": "cut short"}
+_MOST_WAITING = 100
+_SEND_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """An exchange at fault.
+
+    Attributes:
+        number: Which one.
+        model: That was asked for.
+        client: What the client calls itself.
+        counts: Calls that were dropped and the like, those that are not 0.
+        codes: Rules that found an error or a warning.
+        stage: The guilty stage; "" if nothing can be said.
+        verdict: In one sentence.
+        at: When it began.
+    """
+
+    number: int
+    model: str
+    client: str
+    counts: dict[str, int]
+    codes: tuple[str, ...]
+    stage: str
+    verdict: str
+    at: str
+
+    @property
+    def line(self) -> str:
+        """The alarm in one line."""
+        counted = self.counts.items()
+        parts = [f"{count} call{'' if count == 1 else 's'} {_WORDS.get(name, name)}" for name, count in counted]
+        what = ", ".join(parts) or "an error was found"
+        codes = f" ({', '.join(self.codes)})" if self.codes else ""
+        who = f"{self.model or 'no model named'}, {self.client or 'unknown client'}"
+        return f"Exchange {self.number}, {who}: {what}{codes}. {self.verdict}".strip()
+
+    def to_json(self) -> JSONObject:
+        """Return what a webhook gets."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "exchange": self.number,
+            "at": self.at,
+            "model": self.model,
+            "client": self.client,
+            "counts": dict(self.counts),
+            "codes": list(self.codes),
+            "stage": self.stage or None,
+            "verdict": self.verdict,
+        }
+
+
+def alarm_of(row: JSONObject, client: str) -> Alarm:
+    """Return the alarm of a row at fault."""
+    own = as_object(row.get("debugger"))
+    codes = own.get("codes")
+    counts = {name: count for name in OUTCOMES[2:] if isinstance(count := own.get(name), int) and count}
+    return Alarm(
+        number=int(str(row["data_index"])),
+        model=model_of(row),
+        client=client,
+        counts=counts,
+        codes=tuple(map(str, codes)) if isinstance(codes, list) else (),
+        stage=str(own.get("stage") or ""),
+        verdict=redact_text(str(own.get("verdict") or "")),
+        at=str(row.get("last_run_at") or ""),
+    )
+
+
+class Webhook:
+    """Sends alarms to one address, in turn; what it does not take is counted and said once.
+
+    Args:
+        url: The address.
+        on_problem: Told why the first could not be sent.
+
+    Attributes:
+        n_lost: Alarms that could not be sent.
+
+    Raises:
+        RequestError: It is no address.
+    """
+
+    def __init__(self, url: str, on_problem: Callable[[str], None]) -> None:
+        if urlsplit(url).scheme not in ("http", "https"):
+            raise RequestError(f"{url!r} is not the address of a webhook.", "Give an http URL.", field="--webhook")
+        self._url = httpx.URL(url)
+        self._relay = Relay(read_address(url))
+        self._on_problem = on_problem
+        self._waiting: asyncio.Queue[Alarm] = asyncio.Queue(_MOST_WAITING)
+        self.n_lost = 0
+
+    def add(self, alarm: Alarm) -> None:
+        """Send an alarm in its turn."""
+        try:
+            self._waiting.put_nowait(alarm)
+        except asyncio.QueueFull:
+            self.n_lost += 1
+
+    async def send_all(self) -> None:
+        """Send what comes, until cancelled."""
+        while True:
+            await self._send(await self._waiting.get())
+
+    async def close(self) -> None:
+        """Send what waits, as long as the address takes it, then close the connection."""
+        while not self._waiting.empty() and not self.n_lost:
+            await self._send(self._waiting.get_nowait())
+        await self._relay.close()
+
+    async def _send(self, alarm: Alarm) -> None:
+        data = json.dumps(alarm.to_json()).encode("ascii")
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(data))]
+        try:
+            async with (
+                asyncio.timeout(_SEND_S),
+                self._relay.send("POST", self._url, headers, _once(data)) as answer,
+            ):
+                problem = "" if answer.status < 300 else f"it answered with status {answer.status}"
+        except TimeoutError:
+            problem = f"it did not answer within {_SEND_S:g} s"
+        except BackendError as error:
+            problem = error.message
+        if problem:
+            self.n_lost += 1
+            if self.n_lost == 1:
+                self._on_problem(problem)
+
+
+async def _once(data: bytes) -> AsyncIterator[bytes]:
+    yield data

@@ -1,0 +1,152 @@
+"""What went by, counted: outcomes of calls, causes, models, tools, clients; as a document and for Prometheus."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.tools.verify.intervals import wilson
+from prompt_debugger.core.tools.verify.results import About, summary_of
+from prompt_debugger.core.tools.verify.stored import open_stored
+from prompt_debugger.core.tools.verify.tally import Tally
+from prompt_debugger.core.tools.watch.reading import model_of
+
+SCHEMA_VERSION = 1
+OUTCOMES = ("written", "returned", "dropped", "altered", "cut", "invented", "leaked")
+_MOST_NAMES = 50  # of models and of clients, each; whoever comes after them is among the others
+_OTHERS = "others"
+
+
+@dataclass(slots=True)
+class Counts:
+    """What went by.
+
+    Attributes:
+        total: All rows.
+        by_model: Rows by the model that was asked for.
+        by_client: Exchanges by what the client calls itself: all, and those at fault.
+        unread: Exchanges that were not read, by reason.
+        exchanges: All of them.
+    """
+
+    total: Tally = field(default_factory=Tally)
+    by_model: dict[str, Tally] = field(default_factory=dict)
+    by_client: dict[str, Counter[str]] = field(default_factory=dict)
+    unread: Counter[str] = field(default_factory=Counter)
+    exchanges: int = 0
+
+    @property
+    def read(self) -> int:
+        """How many were read."""
+        return self.total.success + self.total.failure
+
+    def add(self, row: JSONObject, client: str) -> None:
+        """Count an exchange that was read."""
+        self.total.add(row)
+        self.by_model.setdefault(_bounded(model_of(row), self.by_model), Tally()).add(row)
+        counter = self.by_client.setdefault(_bounded(client, self.by_client), Counter())
+        counter["exchanges"] += 1
+        counter["at fault"] += is_bad(row)
+
+    def document(self) -> JSONObject:
+        """Return the document of `watch --open`."""
+        about = About("", "", "1/1", self.exchanges, self.exchanges - self.read, None, "", 0)
+        counts = as_object(summary_of(self.total, about)["debugger"])
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "exchanges": self.exchanges,
+            "read": self.read,
+            "unread": self.exchanges - self.read,
+            "unread_because": dict(self.unread.most_common(20)),
+            "failed": self.total.failure,
+            "counts": counts,
+            "by_code": counts["by_code"],
+            "by_tool": counts["by_tool"],
+            "by_model": {name: _of_model(tally) for name, tally in sorted(self.by_model.items())},
+            "by_client": {
+                name: {"exchanges": counter["exchanges"], "at_fault": _rate(counter["at fault"], counter["exchanges"])}
+                for name, counter in sorted(self.by_client.items())
+            },
+        }
+
+    def metrics(self) -> str:
+        """Return them as Prometheus reads them (text format 0.0.4)."""
+        return "".join(f"{line}\n" for line in self._metrics())
+
+    def _metrics(self) -> Iterator[str]:
+        yield "# HELP prompt_debugger_calls_total Tool calls by what became of them."
+        yield "# TYPE prompt_debugger_calls_total counter"
+        for model, tally in sorted(self.by_model.items()):
+            for outcome in OUTCOMES:
+                labels = {"outcome": outcome, "model": model}
+                yield f"prompt_debugger_calls_total{_labels(labels)} {tally.calls[outcome]}"
+        yield "# HELP prompt_debugger_exchanges_total Exchanges by the rule that found an error or a warning."
+        yield "# TYPE prompt_debugger_exchanges_total counter"
+        for code, count in sorted(self.total.codes.items()):
+            yield f"prompt_debugger_exchanges_total{_labels({'code': code})} {count}"
+        for name, count, words in (
+            ("seen", self.exchanges, "Exchanges of the APIs that are read"),
+            ("read", self.read, "Exchanges that were read"),
+            ("unread", sum(self.unread.values()), "Exchanges that were not read"),
+            ("failed", self.total.failure, "Exchanges that the server refused"),
+        ):
+            yield f"# HELP prompt_debugger_exchanges_{name}_total {words}."
+            yield f"# TYPE prompt_debugger_exchanges_{name}_total counter"
+            yield f"prompt_debugger_exchanges_{name}_total {count}"
+
+
+def open_watched(path: str) -> Counts:
+    """Return what a file of `watch` holds, counted.
+
+    Raises:
+        RequestError: It is none.
+    """
+    stored = open_stored(path)[0]
+    if not stored.is_journal:
+        raise RequestError(f"{path!r} is not a file of `watch`.", "Give the file that --store named.", field="--open")
+    counts, clients = Counts(), stored.clients()
+    for row in stored.rows():
+        index = row.get("data_index")
+        counts.add(row, clients.get(index, "") if isinstance(index, int) else "")
+    counts.unread = Counter(stored.unread())
+    counts.exchanges = counts.read + sum(counts.unread.values())
+    return counts
+
+
+def is_bad(row: JSONObject) -> bool:
+    """Say whether somebody should look at an exchange: a call did not come through, or an error was found."""
+    own = as_object(row.get("debugger"))
+    return bool(own.get("errors")) or any(own.get(name) for name in OUTCOMES[2:])
+
+
+def _of_model(tally: Tally) -> JSONObject:
+    rates = tally.rates()
+    shown = {name: rates[name] for name in ("dropped_rate", "altered_rate", "cut_rate", "leaked_rate", "fault_rate")}
+    return {
+        "exchanges": tally.success + tally.failure,
+        **{name: tally.calls[name] for name in OUTCOMES},
+        "rates": {
+            name: {"value": rate.value, "low": rate.low, "high": rate.high, "n": rate.n} for name, rate in shown.items()
+        },
+    }
+
+
+def _rate(count: int, n: int) -> JSON:
+    rate = wilson(count, n)
+    return {"value": rate.value, "low": rate.low, "high": rate.high, "n": rate.n}
+
+
+def _bounded(name: str, known: Mapping[str, object]) -> str:
+    name = name[:120] or "unknown"
+    return name if name in known or len(known) < _MOST_NAMES else _OTHERS
+
+
+def _labels(values: Mapping[str, str]) -> str:
+    def escaped(text: str) -> str:
+        return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+    return "{" + ",".join(f'{name}="{escaped(value)}"' for name, value in values.items()) + "}"

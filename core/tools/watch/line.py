@@ -1,0 +1,53 @@
+"""A line that was written down → what it shows of a run. Runs in the sandbox, never in the proxy."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.evidence import Form, read_evidence, trace_of
+from prompt_debugger.core.sandbox import Limits, job
+from prompt_debugger.core.sandbox.values import admit
+
+
+@admit
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """An exchange as its line shows it.
+
+    Attributes:
+        trace: What is known of the run; `None` if nothing can be read.
+        at: When it began.
+        duration_ms: How long it took.
+        client: What the client calls itself.
+        problem: Why it cannot be read; "" if it can.
+    """
+
+    trace: Trace | None
+    at: str = ""
+    duration_ms: int = 0
+    client: str = ""
+    problem: str = ""
+
+
+@job("reading an exchange", Limits(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
+def read_line(line: str) -> Passed:
+    """Return what a line shows; never raises on what the two sides sent."""
+    try:
+        value = json.loads(line)
+        facts = as_object(value.get("captured"))
+        at, seconds = str(facts.get("at")), facts.get("duration_s")
+        duration_ms = round(1000 * seconds) if isinstance(seconds, int | float) else 0
+        if "request" not in value or "response" not in value:
+            problems = facts.get("problems")
+            problem = str(problems[0]) if isinstance(problems, list) and problems else "there is no whole answer"
+            return Passed(None, problem=problem)
+        client = str(facts.get("client") or "")
+        return Passed(trace_of(read_evidence(line, Form.EXCHANGE)), at, duration_ms, client)
+    except DebuggerError as error:
+        return Passed(None, problem=error.message)
+    except (ValueError, RecursionError, AttributeError) as error:
+        return Passed(None, problem=f"it cannot be read: {error}"[:200])

@@ -1,0 +1,96 @@
+"""A line that was written down → the row of the results and the run behind it.
+
+With a server at hand and the ids of the run in the answer, it is read as `verify` reads one; else what the exchange
+itself shows is all there is. Nothing is generated for it.
+"""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, nullcontext
+from typing import NamedTuple
+
+from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import ChatResult, JSONObject, Trace
+from prompt_debugger.core.complete import Decoding, Timeouts
+from prompt_debugger.core.pipeline.opening import look_at, renderer_for
+from prompt_debugger.core.pipeline.target import Target, client_of
+from prompt_debugger.core.sandbox import sandbox_of
+from prompt_debugger.core.tools.verify.answer import Answer
+from prompt_debugger.core.tools.verify.dataset import Row, hash_of
+from prompt_debugger.core.tools.verify.judge import Judge, Judged, judge_answer
+from prompt_debugger.core.tools.watch.line import read_line
+
+_ASK_S = 30.0
+
+
+class Read(NamedTuple):
+    """What was made of an exchange.
+
+    Attributes:
+        judged: The row and the run.
+        client: What the client calls itself.
+    """
+
+    judged: Judged
+    client: str
+
+
+class Reader:
+    """Reads lines; asks the server for nothing but what ids mean.
+
+    Args:
+        target: The server, where clients' answers carry ids; `None` to ask nothing.
+    """
+
+    def __init__(self, target: Target | None) -> None:
+        self._target = target
+        self._judge: Judge | None = None
+        self._stack = AsyncExitStack()
+
+    async def close(self) -> None:
+        """Close the connection to the server."""
+        await self._stack.aclose()
+
+    async def read(self, number: int, line: str) -> Read | str:
+        """Return the row and the run of an exchange, or why it cannot be read."""
+        try:
+            passed = await sandbox_of().run(read_line, line)
+        except DebuggerError as error:
+            return error.message
+        trace = passed.trace
+        if trace is None:
+            return passed.problem
+        chat = trace.chat or ChatResult({}, None)
+        row = Row(number, trace.request.body, hash_of(trace.request.body), {})
+        answer = Answer(row, {}, chat, passed.at, passed.duration_ms)
+        judge = await self._connected() if chat.token_ids is not None else None
+        if judge is None:
+            return Read(await judge_answer(answer, trace, 1, _as_it_is), passed.client)
+        return Read(await judge.judge(answer, Trace(request=trace.request, chat=chat), 1), passed.client)
+
+    async def _connected(self) -> Judge | None:
+        """Return what explains answers by the server; `None` where it is not wanted, or not there now."""
+        target = self._target
+        if self._judge is not None or target is None:
+            return self._judge
+        try:
+            client = await self._stack.enter_async_context(
+                client_of(target, target.base_url, Timeouts(read_s=_ASK_S, total_s=_ASK_S))
+            )
+            server = await look_at(client, target, target.model, is_lab=False)
+            renderer = await renderer_for(client, server, target)
+        except DebuggerError:
+            return None
+        self._judge = Judge(client, server, renderer, nullcontext, Decoding(), asks_once=True)
+        return self._judge
+
+
+async def _as_it_is(trace: Trace, _: Answer) -> Trace:
+    return trace
+
+
+def model_of(row: JSONObject) -> str:
+    """Return which model an exchange asked for."""
+    named = as_object(row.get("request")).get("model")
+    return named if isinstance(named, str) else ""

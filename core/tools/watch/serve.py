@@ -1,0 +1,232 @@
+"""The proxy and its reader, side by side: exchanges are passed on and written down, then read in their own time.
+
+proxy ──► WatchJournal ──► waiting (bounded) ──► Reader ──► Counts ──► alarms
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from signal import SIGINT, SIGTERM
+
+from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.base.listening import listen_on
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.pipeline.target import Target
+from prompt_debugger.core.tools.capture import Capture
+from prompt_debugger.core.tools.capture.callers import refusal_of
+from prompt_debugger.core.tools.capture.limits import HEAD_S
+from prompt_debugger.core.tools.capture.proxy import Receive, Scope, Send
+from prompt_debugger.core.tools.capture.recorder import Outcome
+from prompt_debugger.core.tools.capture.serve import Serving, serve_capture
+from prompt_debugger.core.tools.verify.session import Stop
+from prompt_debugger.core.tools.watch.alarms import Alarm, Webhook, alarm_of
+from prompt_debugger.core.tools.watch.counts import Counts, is_bad
+from prompt_debugger.core.tools.watch.kept import Bounds, WatchJournal
+from prompt_debugger.core.tools.watch.reading import Reader
+
+_READERS = 2
+_MOST_WAITING = 500
+BUSY = "too many were waiting to be read"
+UNWRITTEN = "it could not be written down"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What is watched, and how.
+
+    Attributes:
+        capture: The proxy; its `out` is not used.
+        store: The SQLite file.
+        bounds: How much is kept.
+        target: The server, asked what the ids of a run mean; `None` without `--evidence`.
+        metrics_port: Where `/metrics` is served; `None` for nowhere, 0 for any free port.
+        webhook: Address to which alarms are sent; "" for none.
+        most_waiting: Exchanges that may wait to be read; further ones are not read.
+    """
+
+    capture: Capture
+    store: Path
+    bounds: Bounds = field(default_factory=Bounds)
+    target: Target | None = None
+    metrics_port: int | None = None
+    webhook: str = ""
+    most_waiting: int = _MOST_WAITING
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who is told.
+
+    Attributes:
+        ready: Of the proxy's base URL, the server's and that of the metrics ("" for none), once it listens.
+        alarm: Of an exchange at fault.
+        problem: Of what could not be done, in a sentence.
+        read: Of each exchange that was read or left out.
+    """
+
+    ready: Callable[[str, str, str], None]
+    alarm: Callable[[Alarm], None]
+    problem: Callable[[str], None]
+    read: Callable[[Counts], None] = lambda _: None
+
+
+def run_watch(watch: Watch, listener: Listener) -> Counts:
+    """Watch until Ctrl-C or SIGTERM, then read what waits; the second time that is left for the next start.
+
+    Raises:
+        DebuggerError: The port is taken, or the file cannot be used.
+    """
+
+    async def serve() -> Counts:
+        stop = Stop()
+        with _signals(stop):
+            return await serve_watch(watch, listener, stop)
+
+    return asyncio.run(serve())
+
+
+@contextmanager
+def _signals(stop: Stop) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    for number in (SIGINT, SIGTERM):
+        loop.add_signal_handler(number, stop.ask)
+    try:
+        yield
+    finally:
+        for number in (SIGINT, SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+async def serve_watch(watch: Watch, listener: Listener, stop: Stop) -> Counts:
+    """Watch until `stop` is asked; arguments as `run_watch`."""
+    with ExitStack() as stack:
+        journal = stack.enter_context(WatchJournal(watch.store, watch.capture.upstream, watch.bounds))
+        watching = _Watching(watch, journal, listener)
+        metrics: Serving | None = None
+        url = ""
+        if watch.metrics_port is not None:
+            socket = stack.enter_context(closing(listen_on(watch.capture.host, watch.metrics_port)))
+            names = frozenset(map(str.lower, (watch.capture.host, *watch.capture.host_names)))
+            metrics = Serving(partial(_metrics, watching.counts, names), socket, stop.asking, HEAD_S)
+            url = f"http://{watch.capture.host}:{socket.getsockname()[1]}/metrics"
+        try:
+            return await watching.run(stop, lambda base, upstream: listener.ready(base, upstream, url))
+        finally:
+            if metrics is not None:
+                await metrics.end()
+
+
+class _Watching:
+    """One watch from its start to its end."""
+
+    def __init__(self, watch: Watch, journal: WatchJournal, listener: Listener) -> None:
+        self.counts = Counts()
+        self._watch = watch
+        self._journal = journal
+        self._listener = listener
+        self._waiting = deque(journal.waiting())
+        self.counts.exchanges = len(self._waiting)
+        self._has_news = asyncio.Event()
+        self._is_over = False
+        self._webhook = Webhook(watch.webhook, self._webhook_failed) if watch.webhook else None
+
+    async def run(self, stop: Stop, ready: Callable[[str, str], None]) -> Counts:
+        reader = Reader(self._watch.target)
+        readings = asyncio.gather(*(self._read_all(reader) for _ in range(_READERS)))
+        sending = None if self._webhook is None else asyncio.create_task(self._webhook.send_all())
+        try:
+            await serve_capture(self._watch.capture, stop.asking, ready, self._over, keeps=self._journal)
+            self._is_over = True
+            self._has_news.set()
+            leaving = asyncio.create_task(stop.reading.wait())
+            await asyncio.wait((readings, leaving), return_when=asyncio.FIRST_COMPLETED)
+            leaving.cancel()
+        finally:
+            readings.cancel()
+            with suppress(asyncio.CancelledError):
+                await readings
+            await reader.close()
+            if sending is not None and self._webhook is not None:
+                sending.cancel()
+                await self._webhook.close()
+        return self.counts
+
+    def _over(self, outcome: Outcome) -> None:
+        """Let an exchange that was written down be read, unless too many wait."""
+        number = outcome.exchange.number
+        if outcome.exchange.api is None:
+            return
+        self.counts.exchanges += 1
+        if outcome.failure is not None:
+            self._listener.problem(f"{outcome.failure.message} {outcome.failure.hint}".strip())
+            self._left_out(UNWRITTEN)
+        elif len(self._waiting) >= self._watch.most_waiting:
+            self._journal.note_unread(number, BUSY)
+            self._left_out(BUSY)
+        else:
+            self._waiting.append(number)
+            self._has_news.set()
+
+    def _left_out(self, reason: str) -> None:
+        self.counts.unread[reason] += 1
+        self._listener.read(self.counts)
+
+    async def _read_all(self, reader: Reader) -> None:
+        while True:
+            while not self._waiting:
+                if self._is_over:
+                    return
+                self._has_news.clear()
+                await self._has_news.wait()
+            try:
+                await self._read(reader, self._waiting.popleft())
+            except DebuggerError as error:
+                self._listener.problem(error.message)
+                self._left_out(UNWRITTEN)
+
+    async def _read(self, reader: Reader, number: int) -> None:
+        line = self._journal.line(number)
+        read = "it has left before it was read" if line is None else await reader.read(number, line)
+        if isinstance(read, str):
+            self._journal.note_unread(number, read)
+            self._left_out(read)
+            return
+        (row, trace), client = read
+        self._journal.note_result(0, number, row, trace)
+        self._journal.note_client(number, client)
+        self.counts.add(row, client)
+        self._listener.read(self.counts)
+        if is_bad(row):
+            self._alarm(row, client)
+
+    def _alarm(self, row: JSONObject, client: str) -> None:
+        alarm = alarm_of(row, client)
+        self._listener.alarm(alarm)
+        if self._webhook is not None:
+            self._webhook.add(alarm)
+
+    def _webhook_failed(self, problem: str) -> None:
+        self._listener.problem(f"The webhook cannot be reached: {problem}; the alarms stay in this terminal.")
+
+
+async def _metrics(counts: Counts, names: frozenset[str], scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer `GET /metrics`, for programs of this machine or by the names that the proxy has."""
+    if scope["type"] != "http":
+        return
+    headers = scope["headers"]
+    known = {name: value.decode("latin-1") for name, value in headers} if isinstance(headers, list) else {}
+    status, text = 404, "There is only /metrics here.\n"
+    if (refusal := refusal_of(known.get(b"host", ""), known.get(b"origin"), names)) is not None:
+        status, text = 403, f"{refusal}\n"
+    elif scope["path"] == "/metrics":
+        status, text = 200, counts.metrics()
+    data = text.encode("utf-8")
+    head = [(b"content-type", b"text/plain; version=0.0.4; charset=utf-8"), (b"content-length", b"%d" % len(data))]
+    await send({"type": "http.response.start", "status": status, "headers": head})
+    await send({"type": "http.response.body", "body": data, "more_body": False})

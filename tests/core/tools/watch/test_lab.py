@@ -1,0 +1,82 @@
+"""A real vLLM watched: the official client gets what it gets without, and what is counted is what was lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prompt_debugger.core.pipeline import Target
+from tests.conftest import ROOT
+from tests.core.tools.capture.capturing import patient_client
+from tests.core.tools.watch.watching import watching
+
+pytestmark = pytest.mark.lab
+
+
+def _example(name: str) -> Any:
+    return json.loads((ROOT / "assets" / "examples" / f"{name}.json").read_text("utf-8"))["request"]
+
+
+async def _ask(base_url: str, body: Any) -> Any:
+    """Ask with the official client, whole and streamed; return what it made of both, ids and times left out."""
+    import openai  # who reads the tests that start no server does not wait for it
+
+    async with openai.AsyncOpenAI(base_url=base_url, api_key="EMPTY", max_retries=0) as client:
+        body = {"model": "lab-model", **body}
+        more = {name: body.pop(name) for name in tuple(body) if name not in ("model", "messages", "tools", "stream")}
+        whole = await client.chat.completions.create(**body, extra_body=more)
+        parts = [part async for part in await client.chat.completions.create(**body, extra_body=more, stream=True)]
+    streamed = [_comparable(part.model_dump(exclude_unset=True)) for part in parts]
+    assert not any(choice.get("token_ids") for event in streamed for choice in event["choices"])
+    ends = [_fields(event) for event in (streamed[0], streamed[-1])]
+    return _comparable(whole.model_dump(exclude_unset=True)), ends, _message(streamed)
+
+
+def _fields(event: Any) -> Any:
+    """Return the names of an event's fields; how many tokens its delta holds is chance."""
+    return list(event), [list(choice) for choice in event["choices"]]
+
+
+def _message(events: list[Any]) -> Any:
+    deltas = [choice["delta"] for event in events for choice in event["choices"]]
+    calls = [call["function"] for delta in deltas for call in delta.get("tool_calls") or []]
+    texts = ["".join(delta.get("content") or "" for delta in deltas)]
+    texts += ["".join(call.get(name) or "" for call in calls) for name in ("name", "arguments")]
+    return texts, [choice.get("finish_reason") for event in events[-1:] for choice in event["choices"]]
+
+
+def _comparable(value: Any) -> Any:
+    """Return an answer without what differs from one run to the next."""
+    if isinstance(value, dict):
+        return {name: _comparable(one) for name, one in value.items() if name not in ("id", "created")}
+    return [_comparable(one) for one in value] if isinstance(value, list) else value
+
+
+async def test_clients_get_the_same_and_the_dropped_call_is_counted(lab_url: str, tmp_path: Path) -> None:
+    bodies = [_example(name) for name in ("healthy-call", "dropped-call")]
+    store, target = tmp_path / "watch.sqlite", Target(base_url=lab_url, tokenizer=ROOT / "assets" / "lab-model")
+    async with watching(lab_url, store, evidence=True, target=target) as watch, patient_client() as client:
+        direct = [await _ask(lab_url, body) for body in bodies]
+        through = [await _ask(watch.base_url, body) for body in bodies]
+        raw = {"model": "lab-model", "prompt": "Hello", "max_tokens": 4, "temperature": 0}
+        texts = [(await client.post(f"{url}/completions", json=raw)).json() for url in (lab_url, watch.base_url)]
+
+    assert through == direct
+    assert _comparable(texts[0]) == _comparable(texts[1])
+    calls = watch.counts.total.calls
+    assert (calls["written"], calls["returned"], calls["dropped"]) == (4, 2, 2)
+    assert [alarm.counts for alarm in watch.alarms] == [{"dropped": 1}, {"dropped": 1}]
+    assert watch.counts.total.evidence["same-run"] == 4
+
+
+async def test_without_evidence_nothing_is_asked_and_bytes_are_the_same(lab_url: str, tmp_path: Path) -> None:
+    body = {"model": "lab-model", **_example("healthy-call")}
+    async with watching(lab_url, tmp_path / "watch.sqlite") as watch, patient_client() as client:
+        got = [await client.post(f"{url}/chat/completions", json=body) for url in (lab_url, watch.base_url)]
+
+    assert _comparable(got[0].json()) == _comparable(got[1].json())
+    assert watch.alarms == []
+    assert watch.counts.total.calls["returned"] == 1

@@ -1,0 +1,78 @@
+"""The command `watch` as its users start it: a real process, real signals."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from prompt_debugger.ui.cli.main import main
+from tests.core.complete.faulty_server import FaultyServer, answer
+from tests.patience import PATIENCE_S
+from tests.threads import in_thread
+from tests.ui.cli.test_capture import CHAT, MESSAGES, Captured
+
+pytestmark = pytest.mark.slow
+
+
+def _watched(upstream: str, store: Path, *options: str) -> Captured:
+    return Captured(upstream, store, *options, command="watch", place="--store")
+
+
+def test_a_stop_loses_nothing_that_was_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = tmp_path / "watch.sqlite"
+    with in_thread(FaultyServer("", {"*": answer(200, CHAT)})) as url:
+        watch = _watched(url, store)
+        body: Any = {"model": "m", "messages": MESSAGES}
+        for _ in range(3):
+            httpx.post(f"{watch.base_url}/chat/completions", json=body, timeout=PATIENCE_S)
+        status, stdout, stderr = watch.end(signal.SIGTERM)
+
+    assert status in (0, 1), stderr
+    assert "3 exchanges, 3 read, 0 not read" in stdout
+    main(["watch", "--open", str(store), "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert (document["exchanges"], document["read"], document["counts"]["returned"]) == (3, 3, 3)
+
+
+def test_a_kill_leaves_what_was_written_down(tmp_path: Path) -> None:
+    store = tmp_path / "watch.sqlite"
+    with in_thread(FaultyServer("", {"*": answer(200, CHAT)})) as url:
+        watch = _watched(url, store, "--json")
+        httpx.post(f"{watch.base_url}/chat/completions", json={"messages": MESSAGES}, timeout=PATIENCE_S)
+        watch.process.send_signal(signal.SIGKILL)
+        watch.process.communicate()
+        watch.guard.cancel()
+        watch = _watched(url, store)  # the file is free again, and goes on where it was
+        status, stdout, stderr = watch.end(signal.SIGTERM)
+
+    assert status in (0, 1), stderr
+    assert " 0 not read" in stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "--upstream"),
+        (["--open", "nowhere.sqlite"], "There is no verification"),
+        (["--upstream", "http://localhost:1/v1", "--webhook", "ftp://x"], "not the address of a webhook"),
+    ],
+)
+def test_what_cannot_be_watched_is_one_clear_line(
+    options: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["watch", *options]) == 2
+
+    err = capsys.readouterr().err
+    assert message in err
+    assert len(err.splitlines()) == 1

@@ -1,0 +1,130 @@
+"""Read every exchange as it passes: a recording proxy that says which calls are lost, to whom and why."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+from pathlib import Path
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.report import redact_text
+from prompt_debugger.core.tools.capture import Capture
+from prompt_debugger.core.tools.watch import Alarm, Counts, Watch, open_watched, run_watch
+from prompt_debugger.core.tools.watch.kept import Bounds
+from prompt_debugger.core.tools.watch.serve import Listener
+from prompt_debugger.ui.cli.capture import Printer, add_proxy_arguments, say_who_may_use_it
+from prompt_debugger.ui.cli.output import FOUND, OK, log, one_line
+from prompt_debugger.ui.cli.run import api_key_for
+from prompt_debugger.ui.cli.verify_options import positive
+from prompt_debugger.ui.cli.verify_words import RATES, percent
+
+_STORE = "watch.sqlite"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_proxy_arguments(parser, required=False)
+    parser.add_argument("--store", default=_STORE, metavar="FILE.sqlite", help=f"where it is kept (default: {_STORE})")
+    parser.add_argument("--open", metavar="FILE.sqlite", help="start nothing: count what a file of `watch` holds")
+    parser.add_argument(
+        "--max-size",
+        type=positive,
+        default=1024,
+        metavar="MB",
+        help="size of the file; the oldest leave (default: 1024)",
+    )
+    parser.add_argument(
+        "--max-age", type=positive, default=30, metavar="DAYS", help="age of what is kept (default: 30)"
+    )
+    parser.add_argument(
+        "--evidence",
+        action="store_true",
+        help="ask the server for the token ids of each run, and take them out of what clients see",
+    )
+    parser.add_argument("--tokenizer", metavar="DIR_OR_ID", help="with --evidence: the model's tokenizer")
+    parser.add_argument("--api-key-env", metavar="NAME", help="variable with the key for what --evidence looks up")
+    parser.add_argument("--metrics-port", type=int, metavar="N", help="serve /metrics for Prometheus on this port")
+    parser.add_argument("--webhook", default="", metavar="URL", help="send each exchange at fault there, as JSON")
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON: with --open one document, else a line per alarm"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.open:
+        return _show(open_watched(options.open), as_json=options.json)
+    if not options.upstream:
+        raise RequestError("No server to watch.", "Give --upstream URL, or --open FILE.", field="--upstream")
+    printer = Printer()
+
+    def ready(base_url: str, upstream: str, metrics: str) -> None:
+        started: JSONObject = {"schema_version": 1, "base_url": base_url, "upstream": upstream, "pid": os.getpid()}
+        more: JSONObject = {"store": options.store, "metrics": metrics or None}
+        printer.print({**started, **more} if options.json else base_url)
+        kept = f"exchanges are kept in {options.store}"
+        log(f"Forwarding everything to {upstream}; {kept}. Press Ctrl-C to end.")
+        if metrics:
+            log(f"Metrics: {metrics}")
+        say_who_may_use_it(options.host, upstream)
+
+    def alarm(found: Alarm) -> None:
+        printer.print(found.to_json() if options.json else redact_text(one_line(found.line)))
+
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # an answer that breaks off is counted
+    counts = run_watch(_watch_from(options), Listener(ready, alarm, lambda text: log(redact_text(one_line(text)))))
+    return _show(counts, as_json=options.json, printer=printer)
+
+
+def _watch_from(options: argparse.Namespace) -> Watch:
+    target: Target | None = None
+    if options.evidence:
+        key = api_key_for(options.upstream, options.api_key_env)
+        target = Target(base_url=options.upstream, api_key=key, tokenizer=options.tokenizer)
+    store, names = Path(options.store), tuple(options.host_name)
+    return Watch(
+        Capture(options.upstream, store, options.host, options.port, names, asks_for_ids=options.evidence),
+        store,
+        Bounds(options.max_size << 20, options.max_age * 86_400.0),
+        target,
+        options.metrics_port,
+        options.webhook,
+    )
+
+
+def _show(counts: Counts, *, as_json: bool, printer: Printer | None = None) -> int:
+    document = counts.document()
+    (printer or Printer()).print(document if as_json else _words(document))
+    own = as_object(document["counts"])
+    return FOUND if as_object(as_object(own["rates"])["error_rate"])["value"] else OK
+
+
+def _words(document: JSONObject) -> str:
+    own = as_object(document["counts"])
+    lines = [
+        f"{document['exchanges']} exchanges, {document['read']} read, {document['unread']} not read, "
+        f"{document['failed']} refused by the server",
+        f"calls: {own['written']} written, {own['returned']} returned, {own['dropped']} dropped, "
+        f"{own['altered']} altered, {own['cut']} cut, {own['invented']} invented, {own['leaked']} in the text",
+    ]
+    rates = as_object(own["rates"])
+    lines += [f"  {words:36} {percent(rates[name])}" for name, words in RATES.items() if name.endswith("d_rate")]
+    for title, key in (("by cause", "by_code"), ("not read because", "unread_because")):
+        counts = as_object(document[key])
+        if counts:
+            lines.append(f"{title}: " + ", ".join(f"{name} {count}" for name, count in counts.items()))
+    for name, counted in as_object(document["by_model"]).items():
+        model = as_object(counted)
+        dropped = percent(as_object(model["rates"])["dropped_rate"])
+        lines.append(f"model {name}: {model['exchanges']} exchanges, calls dropped {dropped}")
+    for name, written in as_object(own["by_tool"]).items():
+        if isinstance(written, list):
+            lines.append(f"tool {name}: {written[0]} calls, {written[1]} dropped, altered or cut")
+    for name, counted in as_object(document["by_client"]).items():
+        client = as_object(counted)
+        lines.append(f"client {name}: {client['exchanges']} exchanges, at fault {percent(client['at_fault'])}")
+    return "\n".join(lines)
