@@ -57,6 +57,7 @@ async function reload() {
     takenOver() {},
     replaceRequest: (text) => ((editor = text), true),
     editorView: () => ({ dom: { contains: () => true }, state: { doc: editorDoc, selection: { main: selected } } }),
+    drawn: async (find) => find(),
     under: ({ target }, box) => (target === box ? {} : null),
     open: (panel) => (shownPanel = panel),
     compareInAddress() {},

@@ -21,7 +21,7 @@ from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
 from prompt_debugger.ui.web.model_check import ModelChecks
-from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.page import Changes, Page, chosen_case, quiet
 from prompt_debugger.ui.web.panels.comparison import build_comparison, wire_comparison
 from prompt_debugger.ui.web.panels.draft import wire_draft
 from prompt_debugger.ui.web.panels.experiments import build_experiments, wire_experiments
@@ -47,9 +47,6 @@ from prompt_debugger.ui.web.sharing import Sharing
 from prompt_debugger.ui.web.targets import RunOn, TargetFields, is_aimable, run_label, with_server
 from prompt_debugger.ui.web.template_lab import TemplateLab
 from prompt_debugger.ui.web.verification import Verifications
-
-# A list box tells of an input whenever the focus leaves it, too: `chosen_case.js` knows whether one was made.
-_IS_CHOSEN = "document.getElementById('pd-case').dataset.chosen"
 
 
 def place_panels(settings: PageSettings, labs: PageLabs) -> None:
@@ -90,18 +87,32 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_loop(page, fixes.loop, orders, ToolLoop(runs))
     wire_offered(page, orders, offered)
     wire_edits(page, orders, offered, template)
-    wire_share(page, sharing)
+    opened = wire_share(page, sharing)
     wire_look(page, panel.look)
     wire_draft(page)
     wire_servers(page, panel.servers)
-    _wire_cases(page)
+    loaded = _wire_cases(page)
     ended = _wire_run(page)
     wire_comparison(comparison, Comparing(sharing))
-    wire_history(page, history, sharing, ended=ended)
+    reopened = wire_history(page, history, sharing, ended=ended)
+    _let_newest_win(page, history, [loaded, opened, reopened])
     wire_lab(page, install_row, is_waited_for=labs.is_coming and settings.target.base_url is None)
 
 
-def _wire_cases(page: Page) -> None:
+def _let_newest_win(page: Page, history: gr.HTML, openings: list[dict[str, Any]]) -> None:
+    """Let the answer of an opening that comes late change nothing, where a run was opened or started since.
+
+    A run itself is silenced by what is opened. The list of cases cancels nothing: gradio tells of an input whenever the
+    focus leaves it, too.
+    """
+    loaded, opened, reopened = openings
+    page.views["share"].submit(None, cancels=[loaded, reopened], **quiet())
+    history.submit(None, cancels=[loaded, opened], **quiet())
+    page.request.run.click(None, cancels=openings, **quiet())
+
+
+def _wire_cases(page: Page) -> Dependency:
+    """Wire the worked cases and what is said of the text; returns the event that loads a case."""
     panel = page.request
 
     async def load_case(visitor: gr.Request, name: str | None) -> Changes:
@@ -130,13 +141,21 @@ def _wire_cases(page: Page) -> None:
         *page.views.values(),
     ]
     # Run waits for the case: pressed before it has come, it would run the request that is about to go.
-    hold = f"(name) => ({_IS_CHOSEN} && name ? {{ __type__: 'update', interactive: false }} : {{ __type__: 'update' }})"
+    hold = f"(...name) => ({{ __type__: 'update', ...(({chosen_case('hold')})(...name) && {{ interactive: false }}) }})"
     panel.case.input(None, panel.case, panel.run, js=hold, **quiet())
-    chosen = f"(name) => ({_IS_CHOSEN} ? name : null)"
-    loaded = panel.case.input(load_case, panel.case, outputs, js=chosen, api_name="load_case", **quiet())
-    loaded.failure(
-        lambda: gr.Button(interactive=True), None, panel.run, api_name="case_refused", queue=False, **quiet()
+    # Another one, chosen before the first has come, is loaded after it.
+    loaded = panel.case.input(
+        load_case,
+        panel.case,
+        outputs,
+        js=chosen_case("load"),
+        api_name="load_case",
+        trigger_mode="always_last",
+        **quiet(),
     )
+    panel.editor.input(None, cancels=[loaded], **quiet())  # what was typed or pasted since stays
+    release = f"() => ({{ __type__: 'update', ...(({chosen_case('release')})('') && {{ interactive: true }}) }})"
+    loaded.failure(None, None, panel.run, js=release, api_name="case_refused", **quiet())  # or it was cancelled
 
     def label_of(endpoint: str, run_on: str) -> gr.Button:
         return gr.Button(run_label(page.handlers.settings, page.handlers.labs, endpoint, RunOn(run_on)))
@@ -151,9 +170,10 @@ def _wire_cases(page: Page) -> None:
 
     def choose(run_on: str, endpoint: str) -> Changes:
         kept = "" if RunOn(run_on) is RunOn.LAB else endpoint
-        return {panel.endpoint: kept, panel.run: label_of(kept, run_on)}
+        return {panel.endpoint: gr.skip() if kept == endpoint else kept, panel.run: label_of(kept, run_on)}
 
-    panel.endpoint.change(label_of, [panel.endpoint, panel.run_on], panel.run, api_name="name_target", **quiet())
+    named = {"api_name": "name_target", "trigger_mode": "always_last", **quiet()}
+    panel.endpoint.change(label_of, [panel.endpoint, panel.run_on], panel.run, **named)
     panel.run_on.input(
         choose, [panel.run_on, panel.endpoint], [panel.endpoint, panel.run], api_name="run_on", **quiet()
     )
@@ -161,9 +181,14 @@ def _wire_cases(page: Page) -> None:
     outputs = [panel.notices, panel.endpoint, panel.model, panel.tokenizer]
     live = {"trigger_mode": "always_last", **quiet()}
     # The script presses it after a key: at once, or where a text is long, once somebody pauses.
-    panel.check.click(check_request, inputs, outputs, api_name="check_request", **live)
-    panel.read_as.input(check_request, inputs, outputs, api_name="check_reading", **live)
-    panel.row.input(check_request, inputs, outputs, api_name="check_row", **live)
+    checks: list[dict[str, Any]] = [
+        panel.check.click(check_request, inputs, outputs, api_name="check_request", **live),
+        panel.read_as.input(check_request, inputs, outputs, api_name="check_reading", **live),
+        panel.row.input(check_request, inputs, outputs, api_name="check_row", **live),
+    ]
+    # An address that is typed while a pasted call is read stays: the key beside it was meant for that one.
+    panel.endpoint.input(None, cancels=checks, **quiet())
+    return loaded
 
 
 def _wire_run(page: Page) -> Dependency:

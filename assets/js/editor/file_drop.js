@@ -29,8 +29,9 @@ function openEmbedded(packed) {
   return true;
 }
 
-// The Markdown of a run, pasted: the run opens, and the text that was there stays.
-document.addEventListener("paste", (event) => {
+// The Markdown of a run, pasted: the run opens, and the text that was there stays. Heard before all others: it is no
+// text of one's own.
+globalThis.addEventListener("paste", (event) => {
   const text = event.clipboardData?.getData("text/plain") || "";
   if (!under(event, "#pd-request") || text.length > MOST_BYTES || !openEmbedded(bundleInText(text))) return;
   event.preventDefault();

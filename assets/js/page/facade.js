@@ -2,6 +2,7 @@
 // What Python calls by name: the `js=` of Gradio's events and the scripts of its HTML components see nothing but globals.
 // The one place that makes any: `globalThis.PromptDebugger`. A test compares this list with what Python calls.
 import { settle } from "../tools/bench.js";
+import { chosenCase } from "../editor/chosen_case.js";
 import { dropText, keepTarget, keepText, restoreDraft } from "../editor/draft.js";
 import { runEnded } from "./history.js";
 import { attach, controller } from "../views/linking.js";
@@ -19,7 +20,7 @@ import { makeFragment } from "./shared_link.js";
 import { requestEdited } from "../editor/template_editor.js";
 
 globalThis.PromptDebugger = {
-  applyLink, applyServer, askAgain, attach, chosenTrials, controller, dropText, keepTarget, keepText,
+  applyLink, applyServer, askAgain, attach, chosenCase, chosenTrials, controller, dropText, keepTarget, keepText,
   loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle, tellAt, typed,
   unpackText, withOrder, withTextToRun,
 };

@@ -47,9 +47,10 @@ onVerdict((verdict) => {
 
 /** @param {...unknown} current */
 async function applyLink(...current) {
-  if (isTaken) return current.map(() => SAME);
+  /** @type {unknown[]} */
+  const values = current.map(() => SAME); // as it stands by then, not as it stood when this was asked
+  if (isTaken) return values;
   isTaken = true;
-  const values = [...current];
   const verdict = values.length - 1;
   try {
     const state = (await readFragment(globalThis.location.hash)) || readPlayground(globalThis.location.search);
@@ -110,9 +111,14 @@ builders.share = (root) => {
   show(false);
 
   /** @param {boolean} isOpen */
-  function show(isOpen) {
+  function reveal(isOpen) {
     menu.hidden = !isOpen;
     toggle.setAttribute("aria-expanded", String(isOpen));
+  }
+
+  /** @param {boolean} isOpen */
+  function show(isOpen) {
+    reveal(isOpen);
     if (isOpen) which.textContent = sharedRunWords();
     forms.forEach((one, at) => (one.disabled = !hasSharedRun() && FORMS[at][0] !== "link"));
     if (isOpen) menu.querySelector("button")?.focus();
@@ -215,6 +221,7 @@ builders.share = (root) => {
   /** @param {Decoded} decoded */
   async function deliver({ header, columns }) {
     if (header.kind === "page") return arrive(header);
+    if (header.kind === "failure") reveal(true); // what was pasted or dropped was asked with the menu closed
     if (header.kind === "failure") return say(header.sentence + (header.hint ? " " + header.hint : ""), "error");
     if (header.kind === "opened") {
       addRun(["opened " + timeWords(Date.now(), Date.now()), header.name].join(" \u00b7 "), opening);

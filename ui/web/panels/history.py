@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import gradio as gr
 from gradio.events import Dependency
 
@@ -13,8 +15,8 @@ from prompt_debugger.ui.web.work import as_it_ended
 HISTORY_LIMIT = 4
 
 
-def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependency) -> None:
-    """Wire the menu.
+def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependency) -> Dependency:
+    """Wire the menu; returns the event that opens a run.
 
     Args:
         page: Whose runs are kept.
@@ -26,10 +28,11 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
     def pack(trace: Trace | None, event: gr.SelectData) -> str:
         return sharing.pack_run(trace) or gr.skip()
 
-    def reopen(event: gr.EventData) -> Changes:
-        opened = sharing.open(str(event.packed), is_kept=True)
+    async def reopen(visitor: gr.Request, event: gr.EventData) -> Changes:
+        opened = await asyncio.to_thread(sharing.open, str(event.packed), is_kept=True)
         if opened.trace is None:
             return {page.views["header"]: gr.skip()}
+        await page.handlers.stops.silence(visitor.session_hash or "")  # what a run would still say belongs to another
         payloads = as_it_ended(opened.payloads, opened.trace, getattr(event, "ended", None))
         if getattr(event, "is_edited", False):  # what stands in the editor is another request
             payloads = {name: payload for name, payload in payloads.items() if name != "notices"}
@@ -40,4 +43,4 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
     ended.then(None, fields, None, js=tell, api_name="run_ended", **quiet())
     view.select(pack, page.trace, view, api_name="pack_run", concurrency_limit=HISTORY_LIMIT, **quiet())
     outputs = [page.trace, *page.views.values()]
-    view.submit(reopen, None, outputs, api_name="reopen_run", concurrency_limit=HISTORY_LIMIT, **quiet())
+    return view.submit(reopen, None, outputs, api_name="reopen_run", concurrency_limit=HISTORY_LIMIT, **quiet())
