@@ -201,6 +201,18 @@ function nameEditor() {
   document.documentElement.dataset.ready = "true";
 }
 
+// Target stands over the panels: it closes where somebody goes on to them, runs, or presses Escape in it.
+/** @param {Event} event */
+function closeTarget(event) {
+  const head = /** @type {HTMLElement | null} */ (document.querySelector("#pd-target .label-wrap.open"));
+  const isLeft = event instanceof KeyboardEvent ? event.key === "Escape" && under(event, "#pd-target") : under(event, "#pd-right, #pd-run");
+  if (!head || !isLeft || globalThis.matchMedia("(max-width: 900px)").matches) return;
+  head.click();
+  if (event instanceof KeyboardEvent) head.focus();
+}
+document.addEventListener("click", closeTarget, true);
+document.addEventListener("keydown", closeTarget, true);
+
 offerPlace("request", jumpToRequest);
 host.rulesAt = "rules/";
 nameEditor();

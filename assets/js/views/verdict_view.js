@@ -246,12 +246,15 @@ builders.stages = (root) => {
 };
 
 // Panels beside the stages: experiments on the request and on finished runs. A report has none of them.
-// Those up to `Compare` work on the run that is shown.
+// Those up to `Compare` work on the run that is shown. Some are a part of a panel: `panel.part`.
 const OTHERS = "check";
 const TOOLS = [
+  ["parse.matrix", "Parsers", "Which parser reads this output?"],
+  ["parse.splits", "Streaming test", "Does the parser return the same however the output is cut into chunks?"],
   ["what-if", "What if", "Try every render switch, token counts and turns on this request"],
   ["template", "Template", "Edit the chat template and render the request again"],
   ["fix", "Fix", "Prove a cause by experiments, shrink the request, create a plugin or a failing test"],
+  ["fix.loop", "Tool loop", "Answer the calls of this run and go on, turn by turn"],
   ["compare", "Compare", "Two runs side by side"],
   ["check", "Check", "Which parsers read this model's template, and with which flags?"],
   ["verify", "Verify", "Results of `verify`: rates, causes, rows, and two side by side"],
@@ -262,7 +265,7 @@ function toolTabs() {
   box.setAttribute("role", "presentation");
   /** @type {HTMLElement[]} */
   const hints = [];
-  TOOLS.filter(([opens]) => document.getElementById("pd-panel-" + opens)).forEach(([opens, title, hint]) => {
+  TOOLS.filter(([opens]) => document.getElementById("pd-panel-" + opens) || document.getElementById(partOf(opens))).forEach(([opens, title, hint]) => {
     const tab = tabOf(opens, "pd-tool");
     tab.textContent = title;
     tab.title = hint;
@@ -276,6 +279,12 @@ function toolTabs() {
   });
   box.append(...hints);
   return box;
+}
+
+// Where a part of a panel stands: `parse.matrix` in `pd-parse-matrix`.
+/** @param {string} opens */
+function partOf(opens) {
+  return "pd-" + opens.replace(".", "-");
 }
 
 /** @param {string} name */
@@ -295,10 +304,13 @@ function tabOf(opens, className) {
   tab.id = "pd-tab-" + opens;
   tab.dataset.opens = opens;
   tab.setAttribute("role", "tab");
-  tab.setAttribute("aria-controls", "pd-panel-" + opens);
+  const [panel, part] = opens.split(".");
+  tab.setAttribute("aria-controls", part ? partOf(opens) : "pd-panel-" + opens);
   tab.addEventListener("click", () => {
     host.panelChosen = true;
-    open(opens);
+    open(panel);
+    const own = part && document.getElementById("pd-tab-of-" + partOf(opens));
+    if (own && own.getAttribute("aria-selected") !== "true") own.click();
   });
   return tab;
 }

@@ -127,6 +127,12 @@ def _build_target(settings: PageSettings, first: Example) -> _Parts:
         placeholder=" or ".join(settings.endpoints) or "http://localhost:8000/v1 (empty: the lab)",
         visible=shown or bool(settings.endpoints),
     )
+    # A public page has no such field, not even a hidden one.
+    key = (
+        gr.Textbox("", label="Key", type="password", placeholder="or $NAME, or Header: value", elem_id="pd-key")
+        if shown
+        else gr.State("")
+    )
     model = gr.Textbox(
         target.model or "", label="Model", placeholder="from the request, or the server's default", visible=shown
     )
@@ -141,12 +147,6 @@ def _build_target(settings: PageSettings, first: Example) -> _Parts:
         elem_id="pd-template-name",
         allow_custom_value=True,
         visible=False,
-    )
-    # A public page has no such field, not even a hidden one.
-    key = (
-        gr.Textbox("", label="Key", type="password", placeholder="or $NAME, or Header: value", elem_id="pd-key")
-        if shown
-        else gr.State("")
     )
     with gr.Row():
         tool_parser = gr.Dropdown(
