@@ -95,20 +95,19 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     ended = _wire_run(page)
     wire_comparison(comparison, Comparing(sharing))
     reopened = wire_history(page, history, sharing, ended=ended)
-    _let_newest_win(page, history, [loaded, opened, reopened])
+    _let_newest_win(page, loaded, opened, reopened)
     wire_lab(page, install_row, is_waited_for=labs.is_coming and settings.target.base_url is None)
 
 
-def _let_newest_win(page: Page, history: gr.HTML, openings: list[dict[str, Any]]) -> None:
+def _let_newest_win(page: Page, loaded: Dependency, opened: Dependency, reopened: Dependency) -> None:
     """Let the answer of an opening that comes late change nothing, where a run was opened or started since.
 
     A run itself is silenced by what is opened. The list of cases cancels nothing: gradio tells of an input whenever the
     focus leaves it, too.
     """
-    loaded, opened, reopened = openings
-    page.views["share"].submit(None, cancels=[loaded, reopened], **quiet())
-    history.submit(None, cancels=[loaded, opened], **quiet())
-    page.request.run.click(None, cancels=openings, **quiet())
+    opened.success(None, cancels=[loaded, reopened], **quiet())
+    reopened.success(None, cancels=[loaded, opened], **quiet())
+    page.request.run.click(None, cancels=[loaded, opened, reopened], **quiet())
 
 
 def _wire_cases(page: Page) -> Dependency:

@@ -2,7 +2,7 @@
 // The runs of this browser: kept in its own database, masked, to be opened again, compared, named, saved and forgotten.
 import { runIsKept } from "./both.js";
 import { builders } from "../lib/builders.js";
-import { addRun, chooseRuns, offerRuns } from "../tools/comparison_view.js";
+import { addRun, chooseNamedRuns, chooseRuns, offerRuns } from "../tools/comparison_view.js";
 import { button, make, prose } from "../lib/dom.js";
 import { isKeeping, keepCurrentRun, keepOpened, keepRunning, keepSwitch, keepTarget, mayKeep, runIsOver } from "../editor/draft.js";
 import { editorView, replaceRequest } from "../editor/editor_link.js";
@@ -175,7 +175,7 @@ const reopenKept = async (id, text, isFree) => {
 /** @param {number[]} ids */
 const compareKept = async (ids) => {
   await redraw();
-  chooseRuns(ids);
+  chooseNamedRuns(ids);
 };
 
 host.reopenKept = reopenKept;

@@ -28,7 +28,7 @@ let chosen = null; // ids of A and B
 const MOST_ADDED = 8;
 const MOST_NAME = 200;
 let newestAdded = 0; // ids of bundles go down from 0
-/** @type {{ draw(): void, ask(): void } | null} */
+/** @type {{ draw(): void, ask(): void, tell(words: string): void } | null} */
 let view = null;
 
 /**
@@ -59,6 +59,16 @@ export function chooseRuns([left, right]) {
   view?.ask();
 }
 
+/**
+ * The runs that an address, or the last visit, names; it is said where this browser has one of them no longer.
+ * @param {number[]} pair ids of A and B
+ */
+export function chooseNamedRuns(pair) {
+  chooseRuns(pair);
+  const isThere = pair.every((id) => choices.some((one) => one.id === id));
+  if (!isThere) view?.tell("The address names a run that this browser does not have: it was made in another one, or forgotten." + (settled() ? " The newest runs are shown instead." : ""));
+}
+
 // Two runs that are there: what was chosen, else the newest.
 function settled() {
   const ids = choices.map((one) => one.id);
@@ -87,7 +97,8 @@ builders.comparison = (root) => {
   let asked = ""; // the pair that is shown, or on its way
   /** @type {string[]} */
   let names = []; // of that pair
-  view = { draw, ask };
+  let told = ""; // stays above what is compared, until other runs are chosen
+  view = { draw, ask, tell: (words) => (status.textContent = told = words) };
   empty();
   draw();
   new MutationObserver(ask).observe(document.documentElement, { attributes: true, attributeFilter: ["data-panel"] });
@@ -149,7 +160,8 @@ builders.comparison = (root) => {
       if (!decoded) return empty();
       const { header } = decoded;
       if (header.sides && header.sides.some((/** @type {Side} */ side, /** @type {number} */ at) => side.name !== names[at])) return undefined; // of others
-      status.textContent = header.note || "";
+      status.textContent = header.note || told;
+      told = "";
       status.dataset.tone = header.tone || "";
       if (header.kind === "note") return undefined;
       const head = make("div", "pd-comparison-head");

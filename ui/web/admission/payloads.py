@@ -181,8 +181,8 @@ def judge_cancel(raw: bytes, table: EventTable) -> bytes:
     index = body.get("fn_index")
     if not _is_index(index) or index not in table.rules:
         raise PayloadError("There is no such event.", 404)
-    names = {name: read_name(body.get(name)) for name in ("session_hash", "event_id")}
-    return json.dumps({**names, "fn_index": index}).encode()
+    session = read_name(body.get("session_hash"))
+    return json.dumps({"session_hash": session, "event_id": _event_name(body), "fn_index": index}).encode()
 
 
 def judge_reset(raw: bytes) -> bytes:
@@ -193,7 +193,12 @@ def judge_reset(raw: bytes) -> bytes:
     """
     body = read_object(raw)
     _check_keys(body, ("event_id",))
-    return json.dumps({"event_id": read_name(body.get("event_id"))}).encode()
+    return json.dumps({"event_id": _event_name(body)}).encode()
+
+
+def _event_name(body: JSONObject) -> str:
+    """Return which event is to end; the front end knows no name of one that has not been taken in yet."""
+    return read_name(body.get("event_id", _UNNAMED))
 
 
 def read_name(value: object) -> str:
@@ -225,6 +230,7 @@ def read_object(raw: bytes) -> JSONObject:
 
 _ALWAYS_EMPTY = EVENT_KEYS[5:]
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_UNNAMED = "not-taken-in"
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_CHARS}}}")
 _KINDS: Mapping[str, FieldKind] = {
     "state": "nothing", "html": "nothing", "button": "nothing", "timer": "nothing",

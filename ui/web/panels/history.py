@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import gradio as gr
 from gradio.events import Dependency
@@ -43,4 +44,6 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
     ended.then(None, fields, None, js=tell, api_name="run_ended", **quiet())
     view.select(pack, page.trace, view, api_name="pack_run", concurrency_limit=HISTORY_LIMIT, **quiet())
     outputs = [page.trace, *page.views.values()]
-    return view.submit(reopen, None, outputs, api_name="reopen_run", concurrency_limit=HISTORY_LIMIT, **quiet())
+    # Who opens another one before the first has come means that.
+    several: dict[str, Any] = {"trigger_mode": "multiple", "concurrency_limit": HISTORY_LIMIT}
+    return view.submit(reopen, None, outputs, api_name="reopen_run", **several, **quiet())

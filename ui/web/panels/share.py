@@ -48,7 +48,9 @@ def wire_share(page: Page, sharing: Sharing) -> Dependency:
     inputs = [page.trace, request.editor, *request.target_fields]
     outputs: list[Any] = [page.trace, request.editor, request.case, *page.views.values()]
     menu.select(share, inputs, menu, api_name="share", concurrency_limit=SHARE_LIMIT, **quiet())
-    opened = menu.submit(open_bundle, None, outputs, api_name="open_bundle", concurrency_limit=SHARE_LIMIT, **quiet())
+    # Who opens another one before the first has come means that.
+    several: dict[str, Any] = {"trigger_mode": "multiple", "concurrency_limit": SHARE_LIMIT}
+    opened = menu.submit(open_bundle, None, outputs, api_name="open_bundle", **several, **quiet())
     changed = [
         request.editor, request.tool_parser, request.reasoning_parser, request.model, request.tokenizer, request.case,
         page.views["notices"], *(page.views[name] for name in RESULT_VIEWS), page.views["verdict"],

@@ -300,6 +300,9 @@ def test_stop_names_an_event_and_a_session():
 
     assert json.loads(judge_cancel(json.dumps(good).encode(), TABLE)) == good
     assert json.loads(judge_reset(b'{"event_id": "a1"}')) == {"event_id": "a1"}
+    # One that was not taken in yet has no name, and the front end says nothing in its place.
+    assert json.loads(judge_cancel(b'{"session_hash": "s1", "fn_index": 0}', TABLE))["event_id"] == "not-taken-in"
+    assert json.loads(judge_reset(b"{}")) == {"event_id": "not-taken-in"}
     for bad in (
         {},
         {**good, "x": 1},
@@ -309,7 +312,7 @@ def test_stop_names_an_event_and_a_session():
     ):
         with pytest.raises(PayloadError):
             judge_cancel(json.dumps(bad).encode(), TABLE)
-    for bad in ({}, {"event_id": "x" * 50}, {"event_id": "a", "x": 1}):
+    for bad in ({"event_id": None}, {"event_id": "x" * 50}, {"event_id": "a", "x": 1}):
         with pytest.raises(PayloadError):
             judge_reset(json.dumps(bad).encode())
 
