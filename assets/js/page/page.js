@@ -205,7 +205,7 @@ function nameEditor() {
 /** @param {Event} event */
 function closeTarget(event) {
   const head = /** @type {HTMLElement | null} */ (document.querySelector("#pd-target .label-wrap.open"));
-  const isLeft = event instanceof KeyboardEvent ? event.key === "Escape" && under(event, "#pd-target") : under(event, "#pd-right, #pd-run");
+  const isLeft = event instanceof KeyboardEvent ? event.key === "Escape" && under(event, "#pd-target") : under(event, event.isTrusted ? "#pd-right, #pd-run" : "#pd-run"); // scripts press, too
   if (!head || !isLeft || globalThis.matchMedia("(max-width: 900px)").matches) return;
   head.click();
   if (event instanceof KeyboardEvent) head.focus();
