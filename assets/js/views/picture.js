@@ -359,7 +359,7 @@ function drawPicture(parts) {
     if (parts.verdict) picture.verdict(parts.verdict);
     if (parts.ledger) picture.ledger(parts.ledger.accounts[0]);
     if (parts.findings) picture.findings(parts.findings.findings);
-    const foot = (parts.facts || []).filter(([label]) => /sha256|^prompt$/i.test(label));
+    const foot = (parts.facts || []).filter(([label]) => /sha256|^(run at|address|prompt)$/i.test(label));
     if (foot.length) picture.paragraph(foot.map(([label, value]) => label + " " + value).join("  \u00b7  "), { family: "mono", size: 11, ink: "muted", most: 2 });
   });
 }
