@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import ChatResult, Completion, JSONObject, Server, ServerOutcome
+from prompt_debugger.core.base.types import Api, ChatResult, Completion, JSONObject, Server, ServerOutcome
 from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.complete.backends.certificates import Authorities
 from prompt_debugger.core.complete.backends.completions import request_completion
@@ -18,10 +18,12 @@ from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.limits import Timeouts
 from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer
 from prompt_debugger.core.complete.backends.openai_chat import request_chat, request_chat_stream
+from prompt_debugger.core.complete.backends.other_apis import path_of, request_streamed, request_whole
 from prompt_debugger.core.complete.backends.pieces import request_reported_tokens
 from prompt_debugger.core.complete.backends.probe import probe_server
-from prompt_debugger.core.complete.backends.vllm import RenderAnswer
+from prompt_debugger.core.complete.backends.vllm import RenderAnswer, request_render
 from prompt_debugger.core.complete.chat_stream import OnDelta, OnPromptIds
+from prompt_debugger.core.complete.dialects._door import Received
 from prompt_debugger.core.complete.engines import UNKNOWN, Engine, OutputToParse, OwnParsers, engine_of
 from prompt_debugger.core.complete.own_fields import REFUSED, chat_fields, fields_to_drop
 from prompt_debugger.core.complete.raw_completion import OnText
@@ -42,6 +44,7 @@ class ServerClient:
         server: What `probe` found; `None` before.
         notes: What `probe` could not see, one sentence each.
         wants_key: Whether `probe` was refused for want of a key, or of another one.
+        api: By which API a run asks; chat completions unless `ask_as` chose another.
     """
 
     def __init__(
@@ -75,6 +78,8 @@ class ServerClient:
             address, api_key, timeouts or Timeouts(), guard, extra_headers, Authorities(ca_file, ca_text)
         )
         self._refused_fields: dict[str, str] = {}
+        self.api = Api.CHAT
+        self._native: JSONObject = {}
         self.base_url = address.base_url
         self.server: Server | None = None
         self.notes: tuple[str, ...] = ()
@@ -101,18 +106,35 @@ class ServerClient:
         self.server, self.notes, self.wants_key = found.server, found.notes, found.wants_key
         return found.server
 
+    def ask_as(self, api: Api, native: JSONObject) -> None:
+        """Ask what follows by another API: `native` is sent to it in place of the chat request that it converts to."""
+        self.api, self._native = api, native
+
     @property
     def refused_fields(self) -> Mapping[str, str]:
         """Fields of ours that the server refused, with its words."""
         return dict(self._refused_fields)
 
     def body_as_sent(self, body: JSONObject) -> JSONObject:
-        """Return a chat request as it goes out: as given, plus what makes the server tell the ids of the run."""
+        """Return a chat request as it goes out: as given, plus what makes the server tell the ids of the run.
+
+        One that another API is asked in place of is no body that goes out: it stays as given.
+        """
+        if self.api is not Api.CHAT:
+            return body
         fields = self._engine.own_fields.stream if body.get("stream") is True else chat_fields(self._engine, body)
         return {**body, **self._not_refused(fields)}
 
+    @property
+    def native_as_sent(self) -> JSONObject | None:
+        """The body as it goes out, where another API than chat completions is asked."""
+        fields = self._not_refused(self._engine.own_fields.by_api.get(self.api, {}))
+        return None if self.api is Api.CHAT else {**self._native, **fields}
+
     async def chat(self, body: JSONObject) -> ChatResult:
         """Run a chat completion, not streamed; an odd answer is data, with its `error` set."""
+        if self.api is not Api.CHAT:
+            return await self._ask_native(lambda sent: request_whole(self._connection, self.api, sent))
         return await self._with_own_fields(body, chat_fields(self._engine, body), self._chat)
 
     async def chat_stream(
@@ -125,6 +147,8 @@ class ServerClient:
             on_delta: Called with each event of the first choice.
             on_prompt_ids: Called once when the server tells the prompt ids.
         """
+        if self.api is not Api.CHAT:
+            return await self._ask_native(lambda sent: request_streamed(self._connection, self.api, sent, on_delta))
 
         async def ask(sent: JSONObject) -> ChatResult:
             return await request_chat_stream(self._connection, sent, on_delta, on_prompt_ids)
@@ -190,6 +214,8 @@ class ServerClient:
 
     async def render(self, body: JSONObject) -> RenderAnswer:
         """Return what the server would run for a chat request."""
+        if self.api is not Api.CHAT:
+            return await request_render(self._connection, self._native, f"{path_of(self.api)}/render")
         return await self._engine.endpoints.render(self._connection, body)
 
     async def apply_template(self, body: JSONObject) -> TemplateAnswer:
@@ -203,6 +229,11 @@ class ServerClient:
     async def tokenizer_info(self) -> JSONObject:
         """Return the server's tokenizer settings, its chat template among them."""
         return await self._engine.endpoints.tokenizer_info(self._connection)
+
+    async def _ask_native(self, ask: Callable[[JSONObject], Awaitable[Received]]) -> ChatResult:
+        received = await self._with_own_fields(self._native, self._engine.own_fields.by_api.get(self.api, {}), ask)
+        self.notes = tuple(dict.fromkeys((*self.notes, *received.notes)))
+        return received.result
 
     async def _chat(self, sent: JSONObject) -> ChatResult:
         return await request_chat(self._connection, sent)

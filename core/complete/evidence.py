@@ -17,7 +17,18 @@ from dataclasses import dataclass, field, replace
 from prompt_debugger.core.base.comparable import draws_at_random
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.protocols import Tokenizer
-from prompt_debugger.core.base.types import Basis, ChatResult, Completeness, Completion, JSONObject, Prompt, Server
+from prompt_debugger.core.base.types import (
+    Api,
+    Basis,
+    ChatResult,
+    Completeness,
+    Completion,
+    JSONObject,
+    Prompt,
+    Refusal,
+    Server,
+    Stage,
+)
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.core.complete.engines import engine_of
@@ -46,6 +57,7 @@ from prompt_debugger.core.complete.raw_completion import OnText
 from prompt_debugger.core.complete.run_facts import facts_of
 from prompt_debugger.core.complete.second_run import Asking, SecondRun, settled
 from prompt_debugger.core.complete.shapes import integer_of
+from prompt_debugger.core.known_errors import recognise_error
 from prompt_debugger.core.sandbox import in_thread
 
 
@@ -112,7 +124,9 @@ class Gathering(SecondRun):
                 if gives_nothing(asked, other) and (await sampling).completion is None:
                     return self._refused(asked)
                 if not streams and is_declined(asked) and not is_broken(other):
-                    self.reported_refusal, asked = asked.said or asked.message, other
+                    refusal = self._unread_output(asked)
+                    if refusal is None:
+                        self.reported_refusal, asked = asked.said or asked.message, other
             chat, stream = (other, asked) if streams else (asked, other)
             gathered = await self._settle(await rendering, chat, stream, await sampling)
             return gathered if refusal is None else refused_chat(gathered, refusal)
@@ -198,6 +212,16 @@ class Gathering(SecondRun):
         placed = place_on_ladder(gathered, own.completion, sampling, contradicts_itself=bool(own.doubts))
         gathered = await self._with_pieces(placed)
         return replace(gathered, notes=self._notes(gathered, sampling, rendered, chat))
+
+    def _unread_output(self, error: BackendError) -> Refusal | None:
+        """Return an error of another API that is about what the model wrote, which the stream shows; else `None`."""
+        refusal = None if self.client.api is Api.CHAT else refusal_of(error)
+        known = None if refusal is None else recognise_error(refusal.message)
+        if refusal is None or known is None or known.error.stage is not Stage.PARSE:
+            return None
+        told = "Streamed, the same request was answered: the error is about the output, not about the request."
+        self.doubts[told] = None
+        return refusal
 
     def _notes(
         self,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Request
-from prompt_debugger.core.evidence.answer import Answer
+from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.evidence.answers import are_call_deltas, is_error, read_answer, read_stream, refusal_of
 from prompt_debugger.core.evidence.completions import completions_request, is_completions_body
 from prompt_debugger.core.evidence.evidence import Evidence

@@ -7,8 +7,8 @@ import re
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.complete.dialects import dialect_of_answer
 from prompt_debugger.core.evidence.answers import events_in_list, is_answer, is_error, is_event_list
-from prompt_debugger.core.evidence.dialects import dialect_of_answer
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.shapes import chunk_of_delta, is_chunk

@@ -7,7 +7,7 @@ from dataclasses import replace
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.evidence.answer import Answer
+from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of

@@ -10,6 +10,7 @@ from prompt_debugger.core.pipeline.case_parser import CaseParser
 from prompt_debugger.core.pipeline.cases import case_setup, render_case
 from prompt_debugger.core.pipeline.constrained import judge_constrained, judge_trace
 from prompt_debugger.core.pipeline.examples import EXAMPLE_NAMES, Example, find_example, load_examples
+from prompt_debugger.core.pipeline.native import Asked, asked_by
 from prompt_debugger.core.pipeline.parsers import (
     MatrixStep,
     ask_parsers,
@@ -35,6 +36,7 @@ from prompt_debugger.core.pipeline.target import RUN_S, Target, client_of
 __all__ = [
     "EXAMPLE_NAMES",
     "RUN_S",
+    "Asked",
     "CaseParser",
     "Example",
     "MatrixStep",
@@ -44,6 +46,7 @@ __all__ = [
     "account_of",
     "ask_parsers",
     "ask_server_parsers",
+    "asked_by",
     "case_setup",
     "check_rendered",
     "client_of",

@@ -14,6 +14,8 @@ from prompt_debugger.core.base.errors import BackendError, LabError
 from prompt_debugger.core.base.types import JSONObject, Refusal, Request, Server, Trace
 from prompt_debugger.core.complete import Gathered, ServerClient, Timeouts, gather
 from prompt_debugger.core.pipeline.diagnosis import judged_steps
+from prompt_debugger.core.pipeline.native import asked_by, missing_endpoint, seen_by
+from prompt_debugger.core.pipeline.native_fields import notes_on_native, with_native_fields
 from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_for
 from prompt_debugger.core.pipeline.progress import Progress, ProgressQueue
 from prompt_debugger.core.pipeline.reading import read_run
@@ -126,9 +128,16 @@ class _Run:
             self.update("Loading the tokenizer", replace(self.trace, server=server))
             renderer = await renderer_for(client, server, target)
             renderer = renderer.with_template_of(self.request.body, server.kind).for_one_run()
-            body = _body_to_send(self.request, server)
-            await self.render(renderer, body)
-            await self.complete(client, server, renderer, body)
+            asked = asked_by(self.request, self.target, server.model)
+            body: JSONObject = {**asked.body, "model": server.model}
+            await self.render(renderer, asked.body, body)
+            if asked.native is not None:
+                client.ask_as(asked.api, asked.native)
+            self.update("Asking the model", replace(self.trace, api=asked.api, lost=asked.lost))
+            try:
+                await self.complete(client, server, renderer, body)
+            except BackendError as error:
+                raise missing_endpoint(error, asked.api) or error from error
             await self.read(renderer)
 
     async def connect(self, stack: AsyncExitStack) -> tuple[ServerClient, Server, Target]:
@@ -147,10 +156,10 @@ class _Run:
         server = await look_at(client, target, model, is_lab=self.target.base_url is None)
         return client, server, target
 
-    async def render(self, renderer: Renderer, body: JSONObject) -> None:
-        """Stage A on our side: the request as pasted, through the model's own template."""
+    async def render(self, renderer: Renderer, asked: JSONObject, body: JSONObject) -> None:
+        """Stage A on our side: the request as pasted, or converted, through the model's own template."""
         self.update("Rendering", replace(self.trace, vocabulary=renderer.vocabulary, sent=body))
-        local = await in_thread(renderer.render_local, self.request.body)
+        local = await in_thread(renderer.render_local, asked)
         if local is None:
             self.update("Rendering", replace(self.trace, notes=(*self.trace.notes, renderer.note)))
         generation_prompt = await in_thread(renderer.generation_prompt, self.request.body)
@@ -164,10 +173,9 @@ class _Run:
         """
         if self.lab is not None and self.labs is not None:
             await in_thread(self.labs.guard.check, body, self.lab.spec)
-        self.update("Asking the model")
         gathered = await gather(
             client,
-            server,
+            seen_by(server, client.api),
             body,
             tokenizer=renderer.tokenizer,
             local_prompt=self.trace.local_prompt,
@@ -182,6 +190,7 @@ class _Run:
         trace = replace(
             self.trace,
             sent=gathered.sent,
+            sent_native=client.native_as_sent,
             evidence=gathered.evidence,
             raw=await in_thread(renderer.with_tokens, gathered),
             raw_again=gathered.raw_again,
@@ -194,13 +203,16 @@ class _Run:
             server=_with_observation(server, gathered),
             notes=(*self.trace.notes, *gathered.notes),
         )
+        trace = replace(trace, notes=(*trace.notes, *notes_on_native(trace)))
         self.update("The server refused the request" if gathered.refusal else "The model answered", trace)
 
     async def read(self, renderer: Renderer) -> None:
         """Stages C and D: our census and the account of every character; then findings and the run in one sentence."""
         steps = sandbox_of().stream(read_run, self.trace, renderer.special_texts)
         async with aclosing(judged_steps(self.trace, steps)) as judged:
-            async for trace in judged:
+            async for judged_trace in judged:
+                is_last = judged_trace.verdict is not None
+                trace = await in_thread(with_native_fields, judged_trace) if is_last else judged_trace
                 self.update("Reading the output" if trace.verdict is None else "Done", trace)
 
     @property
@@ -239,11 +251,6 @@ def _with_observation(server: Server, gathered: Gathered) -> Server:
     """Return the server with what only an answer shows: whether it has a reasoning parser."""
     seen = None if gathered.server is None else gathered.server.has_reasoning_parser
     return server if seen is None else replace(server, has_reasoning_parser=seen)
-
-
-def _body_to_send(request: Request, server: Server) -> JSONObject:
-    """Return the body with the model that is asked; everything else stays as pasted."""
-    return {**request.body, "model": server.model}
 
 
 def _notes_of_lab(named: str | None, lab: Lab) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from prompt_debugger.core.base.types import Request
+from prompt_debugger.core.base.types import Api, Request
 from prompt_debugger.core.complete import NetworkGuard, ServerClient, Timeouts
 from prompt_debugger.core.tools.lab import LabSpec
 
@@ -33,6 +33,7 @@ class Target:
         ca_text: The same as text, for who may name no file.
         asks_once: Whether a run asks the model for the request itself and nothing besides: no stream or whole answer
             to compare with, no raw completion.
+        api: The API by which the server is asked; `None` for that of the request's own body.
         run_s: Seconds that a run may take once its server is there; what has come by then is kept.
     """
 
@@ -50,6 +51,7 @@ class Target:
     ca_file: str | Path | None = None
     ca_text: str | None = field(default=None, repr=False)
     asks_once: bool = False
+    api: Api | None = None
     run_s: float = RUN_S
 
 

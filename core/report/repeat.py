@@ -6,7 +6,7 @@ import hashlib
 import json
 import shlex
 
-from prompt_debugger.core.base.types import Prompt, Trace
+from prompt_debugger.core.base.types import Api, JSONObject, Prompt, Trace
 from prompt_debugger.core.report.names import file_stem
 from prompt_debugger.core.report.redact import redact_text
 
@@ -17,7 +17,7 @@ def curl_of(trace: Trace) -> str:
     Text that would hide in a terminal is written as JSON escapes. The key of a
     server other than the lab is taken from the environment.
     """
-    body = trace.sent or trace.request.body
+    body = _body_of(trace)
     text = json.dumps(body, ensure_ascii=False)
     if not text.isprintable():
         text = json.dumps(body, ensure_ascii=True)
@@ -26,7 +26,8 @@ def curl_of(trace: Trace) -> str:
 
 def curl_of_bundle(trace: Trace) -> str:
     """Return the same command for a request that is too long to be shown: it takes the body from a bundle."""
-    return f"jq -c .sent {file_stem(trace)}.json | " + " ".join((*_head(trace), "-d @-"))
+    field = ".sent" if trace.sent_native is None else ".sent_native"
+    return f"jq -c {field} {file_stem(trace)}.json | " + " ".join((*_head(trace), "-d @-"))
 
 
 def parse_command(trace: Trace) -> str:
@@ -52,8 +53,13 @@ def template_sha256(prompt: Prompt | None) -> str | None:
     return hashlib.sha256(prompt.template.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def _body_of(trace: Trace) -> JSONObject:
+    return trace.sent_native or trace.sent or trace.request.body
+
+
 def _head(trace: Trace) -> tuple[str, ...]:
     server = trace.server
     base_url = (server.base_url if server is not None else "") or "http://localhost:8000/v1"  # pasted flags have none
-    head = (f"curl {shlex.quote(base_url + '/chat/completions')}", "-H 'Content-Type: application/json'")
+    path = "/chat/completions" if trace.api is Api.CHAT else f"/{trace.api}"
+    head = (f"curl {shlex.quote(base_url + path)}", "-H 'Content-Type: application/json'")
     return head if server is None or server.is_lab else (*head, '-H "Authorization: Bearer $OPENAI_API_KEY"')

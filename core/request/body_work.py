@@ -12,11 +12,18 @@ MAX_NOTICES = 50
 
 @dataclass(slots=True)
 class BodyWork:
-    """A body that is being made, and what it has no place for."""
+    """A body that is being made, and what it has no place for.
+
+    Attributes:
+        place: Where that stands which is being read; "" if it is not followed.
+        origins: By paths of the body, where in the other body that stands.
+    """
 
     body: JSONObject = field(default_factory=dict)
     messages: list[JSON] = field(default_factory=list)
     lost: list[Notice] = field(default_factory=list)
+    place: str = ""
+    origins: dict[str, str] = field(default_factory=dict)
 
     def lose(self, place: str, words: str) -> None:
         """Say what was left out or changed."""
@@ -25,10 +32,40 @@ class BodyWork:
 
     def say(self, role: str, content: JSON) -> None:
         """Add a message."""
-        self.messages.append({"role": role, "content": content})
+        self.add({"role": role, "content": content})
 
-    def call(self, call_id: JSON, name: JSON, arguments: JSON) -> None:
-        """Add a tool call to the assistant message at the end, which is made if there is none."""
+    def add(self, message: JSONObject, content: str = "content") -> None:
+        """Add a message whose text stands in a field of that name; "" if it is the place itself."""
+        at = f"messages[{len(self.messages)}]"
+        self.messages.append(message)
+        if self.place:
+            self.origins |= {at: self.place, f"{at}.content": f"{self.place}.{content}".rstrip(".")}
+
+    def think(self, text: str) -> None:
+        """Add reasoning, which begins an assistant message; what that turn says and calls joins it."""
+        if self.place:
+            self.origins[f"messages[{len(self.messages)}].reasoning"] = self.place
+        self.add({"role": "assistant", "content": None, "reasoning": text})
+
+    def answer(self, content: JSON) -> None:
+        """Add what the assistant says: to its message at the end, where that has no text yet."""
+        last = self.messages[-1] if self.messages else None
+        if not isinstance(last, dict) or last.get("role") != "assistant" or last.get("content") is not None:
+            self.say("assistant", content)
+            return
+        last["content"] = content
+        if self.place:
+            self.origins[f"messages[{len(self.messages) - 1}].content"] = f"{self.place}.content"
+
+    def call(self, call_id: JSON, name: JSON, arguments: JSON, *, within: str = "arguments") -> None:
+        """Add a tool call to the assistant message at the end, which is made if there is none.
+
+        Args:
+            call_id: Its id.
+            name: Its tool.
+            arguments: As given.
+            within: What the field of its arguments is called there.
+        """
         text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
         call: JSONObject = {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
         last = self.messages[-1] if self.messages else None
@@ -37,7 +74,11 @@ class BodyWork:
             self.messages.append(last)
         calls = last.setdefault("tool_calls", [])
         if isinstance(calls, list):
+            at = f"messages[{len(self.messages) - 1}].tool_calls[{len(calls)}]"
             calls.append(call)
+            if self.place:
+                self.origins |= {f"{at}.function.arguments": f"{self.place}.{within}", f"{at}.function": self.place}
+                self.origins[at] = self.place
 
 
 @dataclass(slots=True)

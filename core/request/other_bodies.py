@@ -8,11 +8,13 @@ https://docs.anthropic.com/en/api/messages, as of 2026-10.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, JSONObject, Notice
+from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice
 from prompt_debugger.core.request.body_work import BodyWork, objects_in
 from prompt_debugger.core.request.gemini_body import convert_gemini, is_gemini_body
 from prompt_debugger.core.request.ollama_body import convert_ollama, is_ollama_body
@@ -28,18 +30,37 @@ class Converted(NamedTuple):
     Attributes:
         body: The chat completion body.
         notices: What was changed or left out.
+        api: The API that the body was of, where this program asks servers by it.
+        origins: By paths of `body`, where in the other body that stands, as far as it was followed.
     """
 
     body: JSONObject
     notices: tuple[Notice, ...]
+    api: Api = Api.CHAT
+    origins: Mapping[str, str] = MappingProxyType({})
+
+    def place_of(self, field: str) -> str:
+        """Return where in the other body a field of `body` stands; the field itself where that was not followed."""
+        return place_in(self.origins, field) or field
+
+
+def place_in(places: Mapping[str, str], field: str) -> str | None:
+    """Return where a field stands by the places of what it is part of; `None` if they do not tell.
+
+    >>> place_in({"messages[1]": "input[4]"}, "messages[1].content")
+    'input[4].content'
+    """
+    known = [path for path in places if field == path or field.startswith((f"{path}.", f"{path}["))]
+    longest = max(known, key=len, default=None)
+    return None if longest is None else places[longest] + field[len(longest) :]
 
 
 def convert_body(value: JSONObject) -> Converted | None:
     """Return a body of another API as a chat completion body; `None` if it is of no other API that is known."""
     if is_responses_body(value):
-        return _converted("OpenAI Responses", value, _responses)
+        return _converted("OpenAI Responses", value, _responses)._replace(api=Api.RESPONSES)
     if is_anthropic_body(value):
-        return _converted("Anthropic Messages", value, _anthropic)
+        return _converted("Anthropic Messages", value, _anthropic)._replace(api=Api.MESSAGES)
     if is_gemini_body(value):
         return _converted("Gemini's generateContent", value, convert_gemini)
     if is_ollama_body(value):
@@ -74,23 +95,30 @@ def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, BodyW
     body = {**body, "messages": work.messages, **work.body}
     lost = "nothing was left out" if not work.lost else "what does not exist there is listed below"
     said = Notice("", f"This is a body of {api}; it was read as a chat completion: {lost}.")
-    return Converted(body, (said, *work.lost))
+    return Converted(body, (said, *work.lost), origins=work.origins)
 
 
 # --- OpenAI Responses ----------------------------------------------------------------
 
 _RENAMED = {"max_output_tokens": "max_completion_tokens", "tool_choice": "tool_choice"}
-_SAME = ("temperature", "top_p", "stream", "parallel_tool_calls", "metadata", "user", "seed", "top_logprobs", "stop")
+_OF_SERVERS = ("top_k", "min_p", "repetition_penalty", "logit_bias", "chat_template_kwargs", "cache_salt")
+_SAME = frozenset(
+    {"temperature", "top_p", "stream", "parallel_tool_calls", "metadata", "user", "seed", "top_logprobs", "stop"}
+    | {"presence_penalty", "frequency_penalty", *_OF_SERVERS}
+)
 
 
 def _responses(value: JSONObject, work: BodyWork) -> None:
     if isinstance(value.get("instructions"), str):
-        work.say("system", value["instructions"])
+        work.place = "instructions"
+        work.add({"role": "system", "content": value["instructions"]}, "")
     given = value["input"]
     if isinstance(given, str):
-        work.say("user", given)
+        work.place = "input"
+        work.add({"role": "user", "content": given}, "")
     for index, item in enumerate(given if isinstance(given, list) else []):
-        _item(item, f"input[{index}]", work)
+        work.place = f"input[{index}]"
+        _item(item, work.place, work)
     for name, option in value.items():
         if name not in ("model", "instructions", "input"):
             _responses_option(name, option, work)
@@ -105,16 +133,28 @@ def _item(item: JSON, place: str, work: BodyWork) -> None:
             if not isinstance(content, str):
                 parts = [_part(part, place, work) for part in objects_in(content)]
                 content = _plain_text([part for part in parts if part is not None])
-            work.say(str(item.get("role", "user")), content)
+            role = str(item.get("role", "user"))
+            if role == "assistant":
+                work.answer(content)
+            else:
+                work.say(role, content)
+        case "reasoning" if thought := _thought(item):
+            work.think(thought)
+            if item.get("encrypted_content"):
+                work.lose(place, "`encrypted_content` does not exist in chat completions.")
         case "function_call":
             work.call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments", ""))
         case "function_call_output":
-            work.messages.append(
-                {"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output", "")}
-            )
+            work.add({"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output", "")}, "output")
         case other:
             work.lose(place, f"Items of type `{str(other)[:40]}` do not exist in chat completions.")
     return None
+
+
+def _thought(item: JSONObject) -> str:
+    """Return the text of a reasoning item: its own, else the summary's."""
+    texts = [[str(part.get("text", "")) for part in objects_in(item.get(name))] for name in ("content", "summary")]
+    return "\n".join(texts[0] or texts[1])
 
 
 def _part(part: JSONObject, place: str, work: BodyWork) -> JSON:
@@ -138,7 +178,9 @@ def _responses_option(name: str, option: JSON, work: BodyWork) -> None:
     value = as_object(option)
     if name == "tools" and isinstance(option, list):
         tools = [_flat_tool(one, index, work) for index, one in enumerate(option)]
-        work.body["tools"] = [tool for tool in tools if tool is not None]
+        kept = [index for index, tool in enumerate(tools) if tool is not None]
+        work.body["tools"] = [tools[index] for index in kept]
+        work.origins |= {f"tools[{at}].function": f"tools[{index}]" for at, index in enumerate(kept)}
     elif name == "tool_choice" and value.get("type") == "function":
         work.body["tool_choice"] = {"type": "function", "function": {"name": value.get("name")}}
     elif name == "reasoning" and "effort" in value:
@@ -175,14 +217,25 @@ _CHOICES: dict[str, str] = {"auto": "auto", "any": "required", "none": "none"}
 
 def _anthropic(value: JSONObject, work: BodyWork) -> None:
     if "system" in value:
-        work.say("system", _blocks_text(value["system"], "system", work))
+        work.place = "system"
+        work.add({"role": "system", "content": _blocks_text(value["system"], "system", work)}, "")
     given = value["messages"]
     for index, message in enumerate(given if isinstance(given, list) else []):
         if isinstance(message, dict):
-            _anthropic_message(message, f"messages[{index}]", work)
+            work.place = f"messages[{index}]"
+            _anthropic_message(message, work.place, work)
     for name, option in value.items():
         if name not in ("model", "system", "messages"):
             _anthropic_option(name, option, work)
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What the blocks of one message hold."""
+
+    texts: list[JSON] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    calls: list[tuple[str, JSONObject]] = field(default_factory=list)
 
 
 def _anthropic_message(message: JSONObject, place: str, work: BodyWork) -> None:
@@ -190,28 +243,41 @@ def _anthropic_message(message: JSONObject, place: str, work: BodyWork) -> None:
     if not isinstance(content, list):
         work.say(role, content)
         return
-    texts: list[JSON] = []
-    calls: list[JSONObject] = []
+    turn = _Turn()
     for index, block in enumerate(objects_in(content)):
         where = f"{place}.content[{index}]"
         if "cache_control" in block:
             work.lose(where, "`cache_control` does not exist in chat completions.")
-        match block.get("type"):
-            case "text":
-                texts.append({"type": "text", "text": block.get("text", "")})
-            case "tool_use":
-                calls.append(block)
-            case "tool_result":
-                result = _blocks_text(block.get("content", ""), where, work)
-                work.messages.append({"role": "tool", "tool_call_id": block.get("tool_use_id"), "content": result})
-            case "image":
-                texts.append({"type": "image_url", "image_url": {"url": _image_url(block.get("source"))}})
-            case other:
-                work.lose(where, f"Blocks of type `{str(other)[:40]}` do not exist in chat completions.")
-    if texts or (calls and role == "assistant"):
-        work.say(role, _plain_text(texts) if texts else None)
-    for block in calls:
-        work.call(block.get("id"), block.get("name"), block.get("input", {}))
+        _block(block, where, turn, work)
+    work.place = place
+    if turn.thoughts and role == "assistant":
+        work.think("".join(turn.thoughts))
+        if turn.texts:
+            work.answer(_plain_text(turn.texts))
+    elif turn.texts or (turn.calls and role == "assistant"):
+        work.say(role, _plain_text(turn.texts) if turn.texts else None)
+    for work.place, block in turn.calls:
+        work.call(block.get("id"), block.get("name"), block.get("input", {}), within="input")
+
+
+def _block(block: JSONObject, where: str, turn: _Turn, work: BodyWork) -> None:
+    match block.get("type"):
+        case "text":
+            turn.texts.append({"type": "text", "text": block.get("text", "")})
+        case "thinking" if block.get("thinking"):
+            turn.thoughts.append(str(block["thinking"]))
+            if block.get("signature"):
+                work.lose(where, "The `signature` of thinking does not exist in chat completions.")
+        case "tool_use":
+            turn.calls.append((where, block))
+        case "tool_result":
+            result = _blocks_text(block.get("content", ""), where, work)
+            work.place = where
+            work.add({"role": "tool", "tool_call_id": block.get("tool_use_id"), "content": result})
+        case "image":
+            turn.texts.append({"type": "image_url", "image_url": {"url": _image_url(block.get("source"))}})
+        case other:
+            work.lose(where, f"Blocks of type `{str(other)[:40]}` do not exist in chat completions.")
 
 
 def _blocks_text(value: JSON, place: str, work: BodyWork) -> JSON:
@@ -245,7 +311,7 @@ def _anthropic_option(name: str, option: JSON, work: BodyWork) -> None:
         work.body["stop"] = option
     elif name == "thinking":
         work.lose("thinking", "`thinking` does not exist in chat completions; chat templates have their own switches.")
-    elif name in ("max_tokens", "temperature", "top_p", "top_k", "stream", "metadata"):
+    elif name in ("max_tokens", "temperature", "top_p", "stream", "metadata", *_OF_SERVERS):
         work.body[name] = option
     elif option not in (None, False, []):
         work.lose(name, f"`{name}` does not exist in chat completions.")
@@ -257,6 +323,8 @@ def _anthropic_tool(tool: JSONObject, index: int, work: BodyWork) -> JSON:
         function["description"] = tool["description"]
     if "input_schema" in tool:
         function["parameters"] = tool["input_schema"]
+    at = f"tools[{index}]"
+    work.origins |= {f"{at}.function": at, f"{at}.function.parameters": f"{at}.input_schema"}
     for name in tool:
         if name not in ("name", "description", "input_schema", "type"):
             work.lose(f"tools[{index}].{name}", f"`{name}` does not exist in chat completions.")

@@ -11,12 +11,12 @@ from functools import partial
 
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.text import line_column
-from prompt_debugger.core.base.types import JSON, JSONObject, Notice, Request
+from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice, Request
 from prompt_debugger.core.request.checks import Problem, check_body
 from prompt_debugger.core.request.curl import has_curl, read_curl
 from prompt_debugger.core.request.javascript import has_javascript, read_javascript
 from prompt_debugger.core.request.json_text import JsonText, locate_in_json
-from prompt_debugger.core.request.other_bodies import convert_body
+from prompt_debugger.core.request.other_bodies import Converted, convert_body
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.powershell import is_powershell, read_powershell
 from prompt_debugger.core.request.python_call import read_python
@@ -92,7 +92,7 @@ def read_request(text: str) -> Request:
         *(_notice(problem, _nearest(found.pasted_path(problem.path), places)) for problem in told),
     ]
     text_kept = draft.text if draft.source == "json" and _is_just(draft.text, found.body) else body_text(found.body)
-    return Request(found.body, text_kept, draft.source, draft.base_url, tuple(notices))
+    return Request(found.body, text_kept, draft.source, draft.base_url, tuple(notices), found.api, found.native)
 
 
 def body_text(body: JSONObject) -> str:
@@ -105,7 +105,8 @@ def body_text(body: JSONObject) -> str:
 class _Found:
     """The body within what was pasted: at `prefix`, or the whole as its first `dropped` steps.
 
-    One that was made of a body of another API (`is_pasted` is false) has no places in the text.
+    One that was made of a body of another API (`is_pasted` is false) has no places in the text; `native` is that body,
+    where a server can be asked by its API.
     """
 
     body: JSONObject
@@ -113,6 +114,8 @@ class _Found:
     prefix: Path = ()
     dropped: int = 0
     is_pasted: bool = True
+    api: Api = Api.CHAT
+    native: JSONObject | None = None
 
     def pasted_path(self, path: Path) -> Path:
         return (*self.prefix, *path[self.dropped :])
@@ -242,11 +245,16 @@ def _find_body(draft: Draft) -> _Found:
         others = ", ".join(f"`{name[:40]}`" for name in list(value)[:20] if name != "request")
         said = Notice("", f"The request was taken from the field `request`; left out: {others or 'nothing else'}.")
         if (converted := convert_body(inner)) is not None:
-            return _Found(converted.body, (*notices, said, *converted.notices), is_pasted=False)
+            return _converted(converted, inner, (*notices, said))
         return _Found(inner, (*notices, said), prefix=("request",))
     if (converted := convert_body(value)) is not None:
-        return _Found(converted.body, (*notices, *converted.notices), is_pasted=False)
+        return _converted(converted, value, notices)
     return _Found(value, notices)
+
+
+def _converted(made: Converted, pasted: JSONObject, notices: tuple[Notice, ...]) -> _Found:
+    native = None if made.api is Api.CHAT else pasted
+    return _Found(made.body, (*notices, *made.notices), is_pasted=False, api=made.api, native=native)
 
 
 def _prefixes(path: Path) -> Iterator[Path]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.api import run_async
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
-from prompt_debugger.core.base.types import JSONObject, Request, Trace
+from prompt_debugger.core.base.types import Api, JSONObject, Request, Trace
 from prompt_debugger.core.complete import may_carry_key, title_of
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline import (
@@ -100,6 +100,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--offline",
         choices=("chat", "generate"),
         help="no server: use `LLM.chat` or `LLM.generate` of the installed vLLM, with the model of --lab-model",
+    )
+    parser.add_argument(
+        "--api",
+        choices=(*Api, "all"),
+        help="ask by this API, or by all three and compare them (default: the one that the request is of)",
     )
     add_experiment_arguments(parser)
     add_tool_loop_arguments(parser)
@@ -190,7 +195,14 @@ def target_from_options(options: argparse.Namespace, base_url: str | None = None
         ca_file=options.ca_file,
         asks_once=getattr(options, "ask", "more") == "once",
         run_s=getattr(options, "run_time", RUN_S),
+        api=api_from_options(options),
     )
+
+
+def api_from_options(options: argparse.Namespace) -> Api | None:
+    """Return the API to ask by; `None` for the request's own."""
+    named = getattr(options, "api", None)
+    return None if named in (None, "all") else Api(named)
 
 
 def api_key_for(endpoint: str | None, variable: str | None) -> str | None:
@@ -302,6 +314,7 @@ async def _run_request(options: argparse.Namespace, labs: LabPool) -> tuple[Trac
         return await run_offline(request, target.lab, options.offline), _Further()
     request = asking_for_margin(request) if options.margin else request
     trace = await run_async(request, target, labs=labs, on_progress=_say())
+    target = replace(target, api=trace.api)
     tried = await experiment(trace, target, labs, options) if options.experiments or options.picks else None
     return trace, _Further(tried, await run_turns(trace, target, labs, options))
 

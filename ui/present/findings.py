@@ -87,7 +87,7 @@ def _card(finding: Finding) -> JSONObject:
 
 def _label(item: FindingEvidence) -> str:
     if item.field:
-        return f"{item.where} {item.field}"
+        return f"{item.where} {item.native_field or item.field}"
     if item.token_span is not None:
         first, last = item.token_span.start, item.token_span.stop - 1
         return f"{item.where}, token {first}" if last <= first else f"{item.where}, tokens {first}–{last}"

@@ -160,7 +160,7 @@ class _Mask:
                 secrets.update(self._field_values(_decoded(text)))
         for answer in answers_of(trace):
             secrets.update(self._field_values(list(events_of(answer.body))))
-        bodies = (trace.request.body, trace.sent or {})
+        bodies = (trace.request.body, trace.sent or {}, trace.request.native or {}, trace.sent_native or {})
         secrets.update(value for body in bodies for value in _transport_values(body))
         self._secrets = SecretCover(secrets)
         self.is_idle = not secrets and not any(_has_transport(body) for body in bodies)
@@ -199,9 +199,13 @@ class _Mask:
             return {self._value(key): self._item(key, item) for key, item in value.items()}
         if isinstance(value, Request):
             body = self._body(value.body)
-            return replace(self._fields_of(value, "body", "text"), body=body, text=body_text(body))
+            native = None if value.native is None else self._body(value.native)
+            covered = self._fields_of(value, "body", "text", "native")
+            return replace(covered, body=body, text=body_text(body), native=native)
         if isinstance(value, Trace):
-            return replace(self._fields_of(value, "sent"), sent=self._body(value.sent))
+            native = None if value.sent_native is None else self._body(value.sent_native)
+            run = self._fields_of(value, "sent", "sent_native")
+            return replace(run, sent=self._body(value.sent), sent_native=native)
         if isinstance(value, Prompt):
             return replace(self._fields_of(value, "tokens"), tokens=self._tokens(value.tokens, value.text))
         if isinstance(value, Completion):

@@ -9,7 +9,7 @@ Offsets: every span is half-open and its field name carries the unit.
 
 from __future__ import annotations
 
-from prompt_debugger.core.base.types.base import JSON, SCHEMA_VERSION, Basis, JSONObject, Span, Stage
+from prompt_debugger.core.base.types.base import JSON, SCHEMA_VERSION, Api, Basis, JSONObject, Span, Stage
 from prompt_debugger.core.base.types.completion import (
     ChatResult,
     Completeness,
@@ -70,6 +70,7 @@ __all__ = [
     "JSON",
     "NOWHERE",
     "SCHEMA_VERSION",
+    "Api",
     "Basis",
     "Branch",
     "CallMatch",

@@ -62,6 +62,14 @@ class Span(NamedTuple):
         return span_schema(cls)
 
 
+class Api(StrEnum):
+    """By which API of a server a request is asked."""
+
+    CHAT = "chat"
+    RESPONSES = "responses"
+    MESSAGES = "messages"
+
+
 class Stage(StrEnum):
     """Where in a run something happened, in pipeline order."""
 

@@ -35,6 +35,7 @@ class FindingEvidence:
         token_span: Tokens of that text.
         field: Field path, for `request` and `message`.
         quote: The text itself, shortened.
+        native_field: The same place in the body or answer of another API that `field` was read from.
     """
 
     where: Literal["request", "prompt", "raw", "message", "server"] = dataclasses.field(metadata={"alias": "in"})
@@ -42,6 +43,7 @@ class FindingEvidence:
     token_span: Span | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     field: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     quote: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    native_field: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
 @value(frozen=True, slots=True)

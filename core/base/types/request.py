@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from prompt_debugger.core.base.types.base import JSONObject
+from prompt_debugger.core.base.types.base import Api, JSONObject
 from prompt_debugger.core.base.types.frozen import value
 
 
@@ -35,6 +35,8 @@ class Request:
         source: The form it was pasted in.
         base_url: Server address named in a pasted command, up to and including `/v1`.
         notices: Fields that a server would ignore, and repairs made while reading.
+        api: The API that the pasted body is of.
+        native: That body, where it is not of chat completions; `body` is then what it converts to.
     """
 
     body: JSONObject
@@ -42,6 +44,8 @@ class Request:
     source: Literal["json", "curl", "python"] = "json"
     base_url: str | None = None
     notices: tuple[Notice, ...] = ()
+    api: Api = Api.CHAT
+    native: JSONObject | None = None
 
     @property
     def messages(self) -> tuple[JSONObject, ...]:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import ClassVar
 
-from prompt_debugger.core.base.types.base import LEFT_OUT_IF_NONE, Basis, JSONObject
+from prompt_debugger.core.base.types.base import LEFT_OUT_IF_NONE, Api, Basis, JSONObject
 from prompt_debugger.core.base.types.completion import ChatResult, Completion, Server
 from prompt_debugger.core.base.types.finding import Finding, Verdict
 from prompt_debugger.core.base.types.frozen import value
 from prompt_debugger.core.base.types.prompt import Prompt, PromptDifference
 from prompt_debugger.core.base.types.reading import Parse
-from prompt_debugger.core.base.types.request import Request
+from prompt_debugger.core.base.types.request import Notice, Request
 
 
 @value(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Trace:
 
     Attributes:
         request: What was asked.
-        sent: The body that went to the server, with what the debugger added.
+        sent: The body that went to the server, with what the debugger added; of another API, what it converts to.
         server: The server under test.
         evidence: What the run rests on.
         prompt: The prompt that the server used, as far as it is known.
@@ -86,6 +86,9 @@ class Trace:
         verdict: The run in one sentence.
         title: A name that a person gave to the run; "" without one.
         started: When it began, ISO 8601 in UTC; "" if that is not known.
+        api: By which API the server was asked.
+        sent_native: The body that went to it, where that is not chat completions.
+        lost: What has no place in that API and was left out of the body, and where it stood.
     """
 
     request: Request
@@ -110,4 +113,7 @@ class Trace:
     title: str = ""
     started: str = ""
     prompt_tail: str = ""
+    api: Api = Api.CHAT
+    sent_native: JSONObject | None = None
+    lost: tuple[Notice, ...] = ()
     _repr_html_: ClassVar[Callable[[Trace], str] | None] = None  # the package sets it: views are made in `ui`

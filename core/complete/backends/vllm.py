@@ -4,6 +4,7 @@
 |---|---|
 | `POST /tokenize`, `POST /detokenize` | always |
 | `POST /v1/chat/completions/render`, `…/derender` | `--enable-scale-out` (0.30 and later), or the GPU-less renderer |
+| `POST /v1/responses/render`, `/v1/messages/render` | the same (0.32 and later) |
 | `GET /tokenizer_info` | `--enable-tokenizer-info-endpoint` |
 
 `/tokenize` ignores `reasoning_effort`, `documents` and `tool_choice` silently, so its ids can differ from
@@ -52,13 +53,14 @@ class RenderAnswer:
         return integer_of(self.sampling.get("max_tokens"))
 
 
-async def request_render(connection: HttpConnection, body: JSONObject) -> RenderAnswer:
-    """Have a chat request rendered by the server, without generating.
+async def request_render(
+    connection: HttpConnection, body: JSONObject, path: str = "/v1/chat/completions/render"
+) -> RenderAnswer:
+    """Have a request rendered by the server, without generating.
 
     Raises:
         BackendError: The server does not render, or not this request.
     """
-    path = "/v1/chat/completions/render"
     sent: JSONObject = {key: value for key, value in body.items() if key not in ("stream", "stream_options")}
     answer = await connection.post(path, sent)
     fields = as_object(await connection.read_json("POST", path, answer))

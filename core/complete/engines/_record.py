@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from prompt_debugger.core.base.protocols import RequestChange
-from prompt_debugger.core.base.types import JSONObject, Server, ServerOutcome
+from prompt_debugger.core.base.types import Api, JSONObject, Server, ServerOutcome
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer, request_template
 from prompt_debugger.core.complete.backends.vllm import (
@@ -70,12 +70,14 @@ class OwnFields:
         chat: To a chat request that is not streamed; `logprobs` only where the request says nothing of it.
         stream: To a streamed one, besides asking for `usage`.
         completion: To a raw completion, besides vLLM's fields.
+        by_api: To a request of another API than chat completions, whole or streamed.
         are_known: Whether the server is known to take them: a refusal is then about the request, unless it names them.
     """
 
     chat: JSONObject = field(default_factory=lambda: {**VLLM_FIELDS, "logprobs": True})
     stream: JSONObject = field(default_factory=lambda: dict(VLLM_FIELDS))
     completion: JSONObject = field(default_factory=dict)
+    by_api: Mapping[Api, JSONObject] = field(default_factory=dict)
     are_known: bool = False
 
 
@@ -200,6 +202,7 @@ class Engine:
             some end an answer when the next request comes.
         no_raw_run: Why its raw completion is no run of the given prompt, a clause; "" if it is one.
         when_it_renders: When such a server tells the prompt of a request, a clause behind "has one"; "" if never.
+        renders_other_apis: Whether it then tells the prompt of a Responses or Messages body, too.
         takes_template: Whether a request may bring its own `chat_template`.
         template_flag: Flag of its command line that names a file with a chat template.
         counts_reasoning_by_parser: Whether it counts reasoning tokens if and only if a reasoning parser is set.
@@ -231,6 +234,7 @@ class Engine:
     takes_several: bool = False
     no_raw_run: str = ""
     when_it_renders: str = ""
+    renders_other_apis: bool = False
     takes_template: bool = False
     template_flag: str = "--chat-template"
     counts_reasoning_by_parser: bool = False

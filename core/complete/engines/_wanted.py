@@ -97,6 +97,7 @@ _WANTED: tuple[tuple[str, Callable[[object], bool], str], ...] = (
     ("own_fields.chat", _of(Mapping), "a mapping"),
     ("own_fields.stream", _of(Mapping), "a mapping"),
     ("own_fields.completion", _of(Mapping), "a mapping"),
+    ("own_fields.by_api", _of(Mapping), "a mapping"),
     ("answer_places", _of(AnswerPlaces), "`AnswerPlaces`"),
     *((f"answer_places.{one.name}", _are_texts, "a tuple of keys") for one in fields(AnswerPlaces)),
     ("own_parsers", _are_parsers, "`OwnParsers` with a `prefix` such as `sglang`, other than `vllm`"),

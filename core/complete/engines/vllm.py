@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSONObject, Server, ServerOutcome
+from prompt_debugger.core.base.types import Api, JSONObject, Server, ServerOutcome
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.vllm import request_derender, request_token_entries
 from prompt_debugger.core.complete.engines._looks import Looks
@@ -171,7 +171,12 @@ ENGINE = Engine(
     get_paths=frozenset({"/tokenizer_info", "/server_info"}),
     add_details=_add_details,
     endpoints=Endpoints(pieces=request_token_entries),
-    own_fields=OwnFields(chat=VLLM_FIELDS, stream=VLLM_FIELDS, are_known=True),
+    own_fields=OwnFields(
+        chat=VLLM_FIELDS,
+        stream=VLLM_FIELDS,
+        by_api={Api.RESPONSES: {"enable_response_messages": True}},
+        are_known=True,
+    ),
     own_parsers=OwnParsers(
         prefix=_DERENDER,
         spellings=(_DERENDER,),
@@ -183,6 +188,7 @@ ENGINE = Engine(
     reports_ids=True,
     control_tokens=ControlTokens.KEPT,
     when_it_renders="with --enable-scale-out, or as renderer: python app.py lab --renderer --lab-model DIR",
+    renders_other_apis=True,
     takes_template=True,
     counts_reasoning_by_parser=True,
     needs_tool_parser=True,

@@ -12,9 +12,9 @@ from functools import lru_cache
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.evidence.answer import Answer
+from prompt_debugger.core.complete.dialects import Answer
+from prompt_debugger.core.complete.dialects.base import NO_END
 from prompt_debugger.core.evidence.answers import events_in_list, is_answer, read_answer, refusal_of
-from prompt_debugger.core.evidence.dialects.base import NO_END
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_fragment import Recovered, begins_inside, recover

@@ -18,6 +18,7 @@ from prompt_debugger.core.base.account import ParserTally
 from prompt_debugger.core.base.types import (
     JSON,
     SCHEMA_VERSION,
+    Api,
     Basis,
     Branch,
     CallMatch,
@@ -286,6 +287,11 @@ class RunDocument:
         request_base_url: The server's address in a pasted command; in bundles.
         vocabulary: What is known of the tokenizer; in bundles.
         error: Why there is no run.
+        api: By which API the server was asked: `chat`, `responses` or `messages`.
+        sent_native: The body that went to the server, where that API is not chat completions.
+        lost: What has no place in that API and was left out of the body, and where it stood.
+        request_api: The API that the pasted body is of, where that is not chat completions.
+        request_native: That body.
     """
 
     __pydantic_config__ = WIRE
@@ -320,3 +326,8 @@ class RunDocument:
     request_base_url: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     vocabulary: Vocabulary | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     error: ErrorDocument | None = None
+    api: Api = Api.CHAT
+    sent_native: JSONObject | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    lost: tuple[Notice, ...] = dataclasses.field(default=(), metadata=LEFT_OUT_IF_EMPTY)
+    request_api: Api | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    request_native: JSONObject | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)

@@ -9,6 +9,7 @@ from typing import cast
 from prompt_debugger.core.base.account import count_characters, outcomes_of_calls, tally_parsers
 from prompt_debugger.core.base.types import (
     JSON,
+    Api,
     ChatResult,
     Completion,
     Finding,
@@ -112,6 +113,11 @@ def _run_document(trace: Trace, *, whole: bool) -> RunDocument:
         request_source=request.source if whole else None,
         request_base_url=request.base_url if whole else None,
         vocabulary=trace.vocabulary if whole else None,
+        api=trace.api,
+        sent_native=trace.sent_native,
+        lost=trace.lost,
+        request_api=None if request.api is Api.CHAT else request.api,
+        request_native=request.native,
     )
 
 
@@ -222,6 +228,8 @@ def _trace(document: RunDocument) -> Trace:
             source,
             document.request_base_url,
             document.request_notices,
+            document.request_api or Api.CHAT,
+            document.request_native,
         ),
         sent=document.sent,
         server=document.server,
@@ -244,6 +252,9 @@ def _trace(document: RunDocument) -> Trace:
         verdict=document.verdict,
         title=document.title,
         started=document.started,
+        api=document.api,
+        sent_native=document.sent_native,
+        lost=document.lost,
     )
 
 

@@ -162,7 +162,8 @@ def _reproduce(trace: Trace) -> Iterator[str]:
     parse_alone = parse_command(trace)
     if parse_alone and len(parse_alone) <= _LIMIT:
         yield from _command("Repeat the parser's reading, without a model or a server", parse_alone, "bash")
-    command = curl_of(replace(trace, sent=redact_body(trace.sent or trace.request.body)))
+    native = None if trace.sent_native is None else redact_body(trace.sent_native)
+    command = curl_of(replace(trace, sent=redact_body(trace.sent or trace.request.body), sent_native=native))
     if len(command) <= _LIMIT:
         yield from _command("Reproduce", command)
         return

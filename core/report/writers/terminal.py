@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from prompt_debugger.core.base.account import outcomes_of_calls
 from prompt_debugger.core.base.text import printable, visible_whitespace
 from prompt_debugger.core.base.types import (
+    Api,
     CallStatus,
     Fate,
     Finding,
@@ -69,7 +70,7 @@ def finding_lines(finding: Finding) -> Iterator[str]:
     if finding.detail:
         yield f"    {_line(finding.detail)}"
     for item in finding.evidence[:3]:
-        place = item.field or (_range(item.char_span) if item.char_span else "")
+        place = item.native_field or item.field or (_range(item.char_span) if item.char_span else "")
         quote = f" {visible_whitespace(printable(item.quote))!r}" if item.quote is not None else ""
         yield f"    in {_line(item.where)} {_line(place)}{quote}"
     if finding.fix:
@@ -85,6 +86,8 @@ def _lines(trace: Trace, title_of: Callable[[str], str]) -> Iterator[str]:
         yield "target    " + _line(
             f"{title_of(server.kind)} {server.version or ''} · {server.model or 'model unknown'} · parsers {parsers}"
         )
+    if trace.api is not Api.CHAT:
+        yield f"api       {trace.api}: POST /v1/{trace.api}"
     if trace.evidence is not None:
         yield f"evidence  {trace.evidence.value}"
     if trace.prompt is not None:

@@ -26,6 +26,7 @@ calls as `calls: [[name, arguments, id], …]`.
     parsers             outcomes of offline parsers, by name
     refusal             {status, message, field, code, output}
     notes               what could not be had
+    api                 by which API the server was asked; lost: [{field, message}] of the conversion to it
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from prompt_debugger.core.base.comparable import compare_outputs
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import (
     JSON,
+    Api,
     Basis,
     ChatResult,
     Completeness,
@@ -175,6 +177,8 @@ def build_trace(case: Case) -> Trace:
         chat=chat,
         chat_stream=stream,
         parse=parse,
+        api=Api(case.get("api", "chat")),
+        lost=tuple(Notice(**notice) for notice in case.get("lost", ())),
     )
 
 

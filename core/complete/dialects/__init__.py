@@ -7,9 +7,10 @@ import sys
 from prompt_debugger.core.base.discover import discover
 from prompt_debugger.core.base.errors import PluginError
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.evidence.dialects.base import Dialect
+from prompt_debugger.core.complete.dialects._answer import Answer
+from prompt_debugger.core.complete.dialects.base import Dialect
 
-__all__ = ["DIALECTS", "Dialect", "dialect_of_answer", "dialect_of_event"]
+__all__ = ["DIALECTS", "Answer", "Dialect", "dialect_of_answer", "dialect_of_event"]
 
 
 def dialect_of_answer(value: JSON) -> Dialect | None:
@@ -31,7 +32,7 @@ def _load() -> dict[str, Dialect]:
     for name, constant in discover(sys.modules[__name__], "DIALECT").items():
         if not isinstance(constant, Dialect):
             raise PluginError(
-                f"`DIALECT` of `{__name__}.{name}` is not a `Dialect`.", "See core/evidence/dialects/base.py."
+                f"`DIALECT` of `{__name__}.{name}` is not a `Dialect`.", "See core/complete/dialects/base.py."
             )
         dialects[name] = constant
     return dialects

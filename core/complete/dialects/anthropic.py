@@ -16,10 +16,10 @@ from types import MappingProxyType
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, JSONObject, Usage
+from prompt_debugger.core.base.types import JSON, Api, JSONObject, Usage
+from prompt_debugger.core.complete.dialects._answer import Answer
+from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
-from prompt_debugger.core.evidence.answer import Answer
-from prompt_debugger.core.evidence.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
 
 _API = "Anthropic's Messages API"
 _REASONS: Mapping[str, str] = MappingProxyType(
@@ -215,4 +215,4 @@ def _no_place(kind: JSON) -> str:
     return f"A part of type `{str(kind)[:40]}` does not exist in chat completions; it was left out."
 
 
-DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events)
+DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events, Api.MESSAGES)

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from prompt_debugger.core.complete.dialects import DIALECTS
 from prompt_debugger.core.evidence import Form, Part, read_evidence, show_evidence
-from prompt_debugger.core.evidence.dialects import DIALECTS
 
 ARGUMENTS = '{"city": "Oslo"}'
 

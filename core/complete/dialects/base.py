@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, StreamDelta, Usage
+from prompt_debugger.core.base.types import JSON, Api, ChatResult, JSONObject, StreamDelta, Usage
 from prompt_debugger.core.complete.assemble import MessageAssembler
-from prompt_debugger.core.evidence.answer import Answer
+from prompt_debugger.core.complete.dialects._answer import Answer
 
 NO_END = "the stream ended without a finish reason"
 NO_BEGIN = "; its beginning is missing, too"
@@ -24,6 +24,7 @@ class Dialect:
         read_answer: Reads one.
         is_event: Whether a JSON object is an event of its stream.
         read_events: Reads the events of a stream, in order; the text is the stream as it was pasted.
+        asked_as: Which API of a server a request goes to; `None` if this program asks no server by it.
     """
 
     api: str
@@ -31,6 +32,7 @@ class Dialect:
     read_answer: Callable[[JSONObject], Answer]
     is_event: Callable[[JSONObject], bool]
     read_events: Callable[[Sequence[JSONObject], str], Answer]
+    asked_as: Api | None = None
 
 
 @dataclass(slots=True)

@@ -18,9 +18,9 @@ from types import MappingProxyType
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Usage
+from prompt_debugger.core.complete.dialects._answer import Answer
+from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
-from prompt_debugger.core.evidence.answer import Answer
-from prompt_debugger.core.evidence.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
 
 _API = "Gemini's generateContent"
 _FILTERED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE")

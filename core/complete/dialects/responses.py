@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, JSONObject, Usage
+from prompt_debugger.core.base.types import JSON, Api, JSONObject, Usage
+from prompt_debugger.core.complete.dialects._answer import Answer
+from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
 from prompt_debugger.core.complete.shapes import ids_of, integer_of, objects_of, text_of
-from prompt_debugger.core.evidence.answer import Answer
-from prompt_debugger.core.evidence.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
 
 _API = "OpenAI's Responses API"
 _ITEMS = frozenset({"message", "function_call", "reasoning"})
@@ -91,13 +91,18 @@ def _with_messages(answer: Answer, value: JSONObject) -> Answer:
     written, asked = (objects_of(value.get(name)) for name in ("output_messages", "input_messages"))
     if not written or not all(item.get("type") == "raw_message_tokens" for item in written):
         return answer
-    ids = [ids_of(item.get("tokens")) for item in written]
-    known = [one for one in ids if one is not None]
     return answer._replace(
         raw="".join(text_of(item.get("message")) or "" for item in written),
-        token_ids=tuple(number for one in known for number in one) if len(known) == len(written) else None,
+        token_ids=_joined_ids(written),
         prompt="".join(text_of(item.get("message")) or "" for item in asked) or None,
+        prompt_ids=_joined_ids(asked),
     )
+
+
+def _joined_ids(items: Sequence[JSONObject]) -> tuple[int, ...] | None:
+    ids = [ids_of(item.get("tokens")) for item in items]
+    known = [one for one in ids if one is not None]
+    return tuple(number for one in known for number in one) if items and len(known) == len(items) else None
 
 
 def _is_event(value: JSONObject) -> bool:
@@ -196,4 +201,4 @@ def _usage(value: JSON) -> Usage | None:
     return Usage(*counts) if any(counts) else None
 
 
-DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events)
+DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events, Api.RESPONSES)

@@ -19,6 +19,7 @@ class Answer(NamedTuple):
         error: What was answered in place of a message.
         prompt: The prompt that the answer shows.
         token_ids: Ids of the raw output.
+        prompt_ids: Ids of that prompt.
         words: What it is, for a person: `an answer of Ollama's /api/chat`; "" for one of chat completions.
     """
 
@@ -30,4 +31,5 @@ class Answer(NamedTuple):
     error: Refusal | None = None
     prompt: str | None = None
     token_ids: tuple[int, ...] | None = None
+    prompt_ids: tuple[int, ...] | None = None
     words: str = ""

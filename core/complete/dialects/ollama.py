@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Usage
+from prompt_debugger.core.complete.dialects._answer import Answer
+from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
-from prompt_debugger.core.evidence.answer import Answer
-from prompt_debugger.core.evidence.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
 
 _CHAT, _GENERATE = "Ollama's /api/chat", "Ollama's /api/generate"
 _COUNTS = ("eval_count", "total_duration", "prompt_eval_count", "created_at", "done_reason")

@@ -1,0 +1,55 @@
+"""Where the parts of a message stand in the answer of another API that it was read from."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import Api, JSONObject
+from prompt_debugger.core.complete.backends.sse import SseParser
+from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_object, text_of
+
+_PARTS = {  # by kind of item or block: the part of the message, where it stands in the item, and its arguments
+    "message": ("content", ".content[0].text"),
+    "reasoning": ("reasoning", ".content[0].text"),
+    "text": ("content", ".text"),
+    "thinking": ("reasoning", ".thinking"),
+}
+_CALLS = {"function_call": "arguments", "tool_use": "input"}
+
+
+def answer_paths(api: Api, body: str) -> dict[str, str]:
+    """Return by paths of the message where in the answer they stand.
+
+    Args:
+        api: Whose answer it is; `RESPONSES` or `MESSAGES`.
+        body: It, as received, whole or streamed.
+    """
+    holder = "output" if api is Api.RESPONSES else "content"
+    answer = parse_object(body) if body.lstrip().startswith("{") else _of_stream(body, holder)
+    paths: dict[str, str] = {}
+    seen: Counter[str] = Counter()
+    for index, item in enumerate(objects_of(answer.get(holder))):
+        kind, place = text_of(item.get("type")) or "", f"{holder}[{index}]"
+        if kind in _CALLS:
+            at = f"tool_calls[{seen['call']}]"
+            seen["call"] += 1
+            paths |= {at: place, f"{at}.function": place, f"{at}.function.arguments": f"{place}.{_CALLS[kind]}"}
+        elif kind in _PARTS:
+            part, within = _PARTS[kind]
+            paths.setdefault(part, place + within)
+    return paths
+
+
+def _of_stream(text: str, holder: str) -> JSONObject:
+    """Return the answer that a stream ends with, or its blocks as they began."""
+    parser = SseParser()
+    blocks: dict[int, JSONObject] = {}
+    for event in (*parser.feed(text.encode("utf-8", "replace")), *parser.finish()):
+        value = parse_object(event.data) if event.data.startswith("{") else {}
+        response = as_object(value.get("response"))
+        if response.get(holder):
+            return response
+        if (block := as_object(value.get("content_block"))) and (index := integer_of(value.get("index"))) is not None:
+            blocks[index] = block
+    return {holder: [blocks[index] for index in sorted(blocks)]}

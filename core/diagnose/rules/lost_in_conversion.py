@@ -1,0 +1,55 @@
+"""The request was converted for another API, and something of it has no place there.
+
+What it finds:
+    Each field, part or item of the request that was left out, or changed, on
+    the way from the API that it was written for to the API that was asked.
+
+Why it matters:
+    The server was asked another request than the one that was pasted: a lost
+    call may be the loss of the conversion.
+
+Bad:
+    A Messages body with a `document` block, asked as a chat completion.
+
+Good:
+    The same body, asked by `/v1/messages`.
+
+Source:
+    derived: what the conversion itself left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Api, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+
+_MOST = 20
+_READ_BY_MODEL = ("messages", "input", "tools", "system", "instructions")
+_NAMES = {Api.CHAT: "chat completions", Api.RESPONSES: "Responses", Api.MESSAGES: "Messages"}
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report each loss; of what no model reads, as a note."""
+    asked = _NAMES[trace.api]
+    for notice in trace.lost[:_MOST]:
+        is_read = notice.field.startswith(_READ_BY_MODEL) and "cache_control" not in notice.message
+        yield Report(
+            title=f"`{notice.field}` was not sent to {asked} as it was written.",
+            detail=notice.message,
+            evidence=(FindingEvidence("request", field=notice.field, native_field=notice.field),),
+            fix="Ask by the API that the request is written for (`--api`), or write it for the one that is asked.",
+            stage=Stage.REQUEST,
+            severity=Severity.WARNING if is_read else Severity.NOTE,
+        )
+
+
+RULE: Rule = TraceRule(
+    code="PD470",
+    name="lost-in-conversion",
+    severity=Severity.NOTE,
+    stage=Stage.PARSE,
+    find=find,
+)

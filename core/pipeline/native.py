@@ -1,0 +1,76 @@
+"""Which API a run asks, and with which body: the one that was pasted, or what the request converts to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import Api, JSONObject, Notice, Request, Server
+from prompt_debugger.core.complete import engine_of
+from prompt_debugger.core.pipeline.target import Target
+from prompt_debugger.core.request import convert_body, to_api
+
+_NO_ENDPOINT = frozenset({404, 405, 501})
+# What asks for the prompt of a chat request: another API converts its own way.
+_OF_CHAT = frozenset({"render", "apply_template", "tokenize"})
+
+
+class Asked(NamedTuple):
+    """How a server is asked.
+
+    Attributes:
+        api: By which API.
+        body: What is asked, in the form of chat completions.
+        native: The body for another API; `None` for chat completions.
+        lost: What has no place in it, a notice for each.
+    """
+
+    api: Api
+    body: JSONObject
+    native: JSONObject | None = None
+    lost: tuple[Notice, ...] = ()
+
+
+def asked_by(request: Request, target: Target, model: str | None) -> Asked:
+    """Return how a request is asked: by the target's API, else by its own.
+
+    A body that was pasted goes out as it is, as long as `request.body` is what it converts to: a request that was
+    changed since then is converted back.
+    """
+    api = target.api or request.api
+    lost: tuple[Notice, ...] = ()
+    native = request.native
+    converted = None if native is None else convert_body(native)
+    if native is not None and converted is not None and converted.body == request.body:
+        if api is request.api:
+            return Asked(api, request.body, {**native, "model": model})
+        lost = tuple(notice for notice in converted.notices if notice.field)
+    if api is Api.CHAT:
+        return Asked(api, request.body, None, lost)
+    made = to_api(request.body, api)
+    if converted is not None:
+        made = made._replace(notices=tuple(replace(one, field=converted.place_of(one.field)) for one in made.notices))
+    back = convert_body(made.body)  # what the server is asked, without what was lost on the way
+    body = request.body if back is None else back.body
+    return Asked(api, body, {**made.body, "model": model}, (*lost, *made.notices))
+
+
+def seen_by(server: Server, api: Api) -> Server:
+    """Return a server with the features that tell of the prompt of a body of another API, not of a chat completion."""
+    if api is Api.CHAT:
+        return server
+    renders = engine_of(server.kind).renders_other_apis and "render" in server.features
+    return replace(server, features=(server.features - _OF_CHAT) | ({"render"} if renders else frozenset()))
+
+
+def missing_endpoint(error: BackendError, api: Api) -> BackendError | None:
+    """Return what is said of a server that does not have an API's endpoint; `None` for any other failure."""
+    if api is Api.CHAT or error.status not in _NO_ENDPOINT or "model" in error.said.lower():
+        return None
+    return BackendError(
+        f"The server has no `/v1/{api}`: it answered HTTP {error.status}.",
+        "Run it with `--api chat` (on the page: API, chat): it is then converted to a chat completion, which is "
+        "another request; what has no place there is listed.",
+        kind="refused",
+    )

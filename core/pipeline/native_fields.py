@@ -1,0 +1,110 @@
+"""Findings on a run that another API was asked by, with the places of that API's own bodies and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import Api, ChatResult, Finding, FindingEvidence, JSONObject, Trace
+from prompt_debugger.core.complete.other_answers import answer_paths
+from prompt_debugger.core.request import convert_body, place_in
+
+_NAMES: Mapping[Api, Mapping[str, str]] = {
+    Api.CHAT: {},
+    Api.RESPONSES: {
+        "max_completion_tokens": "max_output_tokens",
+        "response_format": "text.format",
+        "reasoning_effort": "reasoning.effort",
+    },
+    Api.MESSAGES: {"stop": "stop_sequences", "parallel_tool_calls": "tool_choice.disable_parallel_tool_use"},
+}
+_STOP_WORDS: Mapping[Api, Mapping[str, str]] = {
+    Api.CHAT: {},
+    Api.RESPONSES: {
+        "length": "`status: incomplete`",
+        "stop": "`status: completed`",
+        "tool_calls": "`status: completed`",
+    },
+    Api.MESSAGES: {
+        "length": "`stop_reason: max_tokens`",
+        "stop": "`stop_reason: end_turn` or `stop_sequence`",
+        "tool_calls": "`stop_reason: tool_use`",
+    },
+}
+_IMAGES = frozenset({"image", "input_image"})
+
+
+def with_native_fields(trace: Trace) -> Trace:
+    """Return a run whose findings name the places in the pasted body and in the API's own answer, too."""
+    request = trace.request
+    origins: dict[str, str] = {}
+    if request.native is not None and (converted := convert_body(request.native)) is not None:
+        is_same = converted.body == request.body
+        origins = {**_NAMES[request.api], **converted.origins} if is_same else {}
+    answered = {} if trace.chat is None or trace.api is Api.CHAT else answer_paths(trace.api, trace.chat.body)
+    if not origins and not answered:
+        return trace
+    maps = {"request": origins, "message": answered}
+    return replace(trace, findings=tuple(_renamed(finding, maps) for finding in trace.findings))
+
+
+def _renamed(finding: Finding, maps: Mapping[str, Mapping[str, str]]) -> Finding:
+    return replace(finding, evidence=tuple(_placed(one, maps.get(one.where, {})) for one in finding.evidence))
+
+
+def _placed(item: FindingEvidence, places: Mapping[str, str]) -> FindingEvidence:
+    field = item.field
+    if field is None or item.native_field is not None:
+        return item
+    place = place_in(places, field)
+    return item if place is None else replace(item, native_field=place)
+
+
+def notes_on_native(trace: Trace) -> tuple[str, ...]:
+    """Return what does not show of a run that another API was asked by, a sentence each."""
+    if trace.sent_native is None:
+        return ()
+    return (*_unseen(trace.sent_native), *_stop_words(trace.api, trace.chat))
+
+
+def _unseen(body: JSONObject) -> Iterator[str]:
+    if body.get("previous_response_id"):
+        yield (
+            "`previous_response_id` names an answer that the server keeps: what it adds to the prompt shows only where "
+            "the server reports its prompt."
+        )
+    if body.get("store") is True or body.get("background") is True:
+        yield "Whether the server keeps the answer, as `store` or `background` asks, was not checked."
+    tools = body.get("tools")
+    kinds = [str(as_object(tool).get("type", "custom")) for tool in tools] if isinstance(tools, list) else []
+    built_in = [f"`{kind[:40]}`" for kind in dict.fromkeys(kinds) if kind not in ("function", "custom")]
+    if built_in:
+        yield f"Tools that the server runs itself ({', '.join(built_in)}) leave no call to check."
+    found = {*_marks_in(body)}
+    if "cache_control" in found:
+        yield "What the server made of `cache_control` shows in its usage at most; it was not checked."
+    if found & _IMAGES:
+        yield "Images were sent as they are; what the model saw of them does not show."
+    if "signature" in found:
+        yield "Signatures of thinking blocks were sent as they are; whether the server checks them does not show."
+
+
+def _marks_in(body: JSONObject) -> Iterator[str]:
+    """Yield names of fields and types of parts, at any depth of the messages."""
+    waiting = [body.get(name) for name in ("messages", "input", "system")]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            yield from (name for name in ("cache_control", "signature") if value.get(name))
+            yield str(value.get("type"))
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
+def _stop_words(api: Api, chat: ChatResult | None) -> Iterator[str]:
+    """Yield what this API calls the end that is told here in the words of chat completions."""
+    reason = None if chat is None else chat.finish_reason
+    if reason is not None and (own := _STOP_WORDS[api].get(reason)) is not None:
+        yield f"Findings use the words of chat completions: `finish_reason: {reason}` is {own} of this API."

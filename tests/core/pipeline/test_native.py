@@ -1,0 +1,182 @@
+"""Runs by Responses and Messages: asked at their own endpoints, read and named in their own ways."""
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+
+from prompt_debugger.core import pipeline
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import Api, Basis, CallOutcome
+from prompt_debugger.core.pipeline import Target, find_example
+from prompt_debugger.core.report import read_bundle, trace_to_json, write_bundle
+from prompt_debugger.core.request import read_request, to_api
+from tests.core.complete.faulty_server import answer, faulty_server, raw
+
+TOOL = {"name": "weather", "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}}}
+MESSAGES = {
+    "model": "m",
+    "max_tokens": 9,
+    "temperature": 0,
+    "system": "Be brief",
+    "messages": [{"role": "user", "content": [{"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}]}],
+    "tools": [TOOL],
+}
+RESPONSES = {
+    "model": "m",
+    "input": "hi",
+    "temperature": 0,
+    "previous_response_id": "r",
+    "tools": [{"type": "web_search"}],
+}
+SAID = {
+    "type": "message",
+    "role": "assistant",
+    "content": [
+        {"type": "text", "text": "Well"},
+        {"type": "tool_use", "id": "t", "name": "weather", "input": {"town": 3}},
+    ],
+    "stop_reason": "tool_use",
+    "usage": {"input_tokens": 3, "output_tokens": 2},
+}
+OUTPUT = {
+    "object": "response",
+    "status": "completed",
+    "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Well"}]}],
+    "usage": {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5},
+}
+
+
+def events(*values):
+    lines = "".join(f"event: {value['type']}\ndata: {json.dumps(value)}\n\n" for value in values)
+    head = "HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+    return raw((head + lines).encode())
+
+
+STREAM = (
+    {"type": "message_start", "message": {"usage": {"input_tokens": 3}}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "t", "name": "weather"}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"ci'}},
+)
+
+
+def run_at(behaviours, body, **target):
+    async def go():
+        async with faulty_server(behaviours) as server:
+            aimed = Target(base_url=server.base_url, asks_once=True, **target)
+            trace = await pipeline.run(read_request(json.dumps(body)), aimed)
+            return trace, [one for one in server.received if one.method == "POST"]
+
+    return asyncio.run(go())
+
+
+def test_a_messages_body_goes_to_its_endpoint_as_it_is():
+    trace, asked = run_at({"/v1/messages": answer(200, SAID), "/v1/models": answer(200, {"data": []})}, MESSAGES)
+
+    assert [one.path for one in asked] == ["/v1/messages"]
+    assert asked[0].json == {**MESSAGES, "model": "m"}
+    assert (trace.api, trace.sent_native, trace.lost) == (Api.MESSAGES, MESSAGES, ())
+    assert trace.chat.finish_reason == "tool_calls"
+    assert trace.chat.message["tool_calls"][0]["function"] == {"name": "weather", "arguments": '{"town": 3}'}
+    assert any("cache_control" in note for note in trace.notes)
+
+
+def test_findings_name_the_places_of_the_api():
+    strict = {**TOOL, "input_schema": {**TOOL["input_schema"], "required": ["city"]}}
+    trace, _ = run_at({"/v1/messages": answer(200, SAID), "*": answer(404)}, {**MESSAGES, "tools": [strict]})
+
+    places = {item.native_field for finding in trace.findings for item in finding.evidence if item.native_field}
+
+    assert "content[1].input" in places
+    assert trace_to_json(trace)["api"] == "messages"
+
+
+def test_a_stream_that_breaks_off_is_kept_as_far_as_it_came():
+    trace, asked = run_at({"/v1/messages": events(*STREAM), "*": answer(404)}, {**MESSAGES, "stream": True})
+
+    assert asked[0].json["stream"] is True
+    assert trace.chat.message["tool_calls"][0]["function"]["arguments"] == '{"ci'
+    assert "without `message_stop`" in trace.chat.error
+
+
+def test_what_does_not_show_of_responses_is_said():
+    trace, asked = run_at({"/v1/responses": answer(200, OUTPUT), "*": answer(404)}, RESPONSES)
+
+    assert asked[0].json == RESPONSES
+    assert trace.chat.message["content"] == "Well"
+    assert [word for word in ("previous_response_id", "`web_search`") if any(word in note for note in trace.notes)] == [
+        "previous_response_id",
+        "`web_search`",
+    ]
+
+
+def test_a_server_without_the_endpoint_says_so_and_the_converted_run_is_named():
+    with pytest.raises(BackendError, match="no `/v1/messages`: it answered HTTP 404") as caught:
+        run_at({"/v1/chat/completions": answer(404), "*": answer(404)}, MESSAGES)
+
+    assert "--api chat" in caught.value.hint
+    assert "another request" in caught.value.hint
+
+
+def test_a_converted_run_says_what_it_lost():
+    chat = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]}
+    trace, asked = run_at({"/v1/chat/completions": answer(200, chat), "*": answer(404)}, MESSAGES, api=Api.CHAT)
+
+    assert asked[-1].path == "/v1/chat/completions"
+    assert [finding.code for finding in trace.findings if finding.code == "PD470"] == ["PD470"]
+    assert trace.lost[0].field == "messages[0].content[0]"
+
+
+def test_a_request_that_was_changed_since_it_was_pasted_is_converted_back():
+    request = read_request(json.dumps(MESSAGES))
+    changed = replace(request, body={**request.body, "max_tokens": 5})
+
+    kept = pipeline.asked_by(request, Target(), "m")
+    again = pipeline.asked_by(changed, Target(), "m")
+
+    assert kept.native == MESSAGES
+    assert again.native["max_tokens"] == 5
+    assert again.native["messages"][0]["content"] == "hi"
+
+
+def test_a_run_opens_again_with_its_api_and_its_body():
+    trace, _ = run_at({"/v1/messages": answer(200, SAID), "*": answer(404)}, MESSAGES)
+    again = read_bundle(write_bundle(trace)).trace
+
+    assert (again.api, again.sent_native) == (Api.MESSAGES, MESSAGES)
+    assert (again.request.api, again.request.native) == (Api.MESSAGES, MESSAGES)
+
+
+def lab_run(labs, name, api, **fields):
+    body = {**json.loads(find_example(name).request_text), **fields}
+    request = read_request(json.dumps(body if api is Api.CHAT else to_api(body, api).body))
+    return asyncio.run(pipeline.run(request, Target(), labs))
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("stream", [False, True])
+def test_responses_on_vllm_tells_the_ids_of_its_own_run(labs, stream):
+    trace = lab_run(labs, "parallel-calls", Api.RESPONSES, stream=stream)
+
+    assert (trace.api, trace.evidence) == (Api.RESPONSES, Basis.SAME_RUN)
+    assert trace.prompt.token_ids == trace.chat.prompt_token_ids
+    assert {match.outcome for match in trace.parse.ledger.matches} == {CallOutcome.KEPT}
+
+
+@pytest.mark.lab
+def test_messages_on_vllm_is_judged_by_a_second_run_on_its_own_render(labs):
+    trace = lab_run(labs, "parallel-calls", Api.MESSAGES)
+
+    assert (trace.api, trace.evidence) == (Api.MESSAGES, Basis.OWN_RENDER)
+    assert len(trace.prompt.token_ids) == trace.chat.usage.prompt_tokens
+    assert {match.outcome for match in trace.parse.ledger.matches} == {CallOutcome.KEPT}
+
+
+@pytest.mark.lab
+def test_a_cut_call_is_an_error_of_messages_and_the_output_is_found_all_the_same(labs):
+    trace = lab_run(labs, "truncated-call", Api.MESSAGES)
+
+    assert trace.refusal.status == 400
+    assert [call.status.value for call in trace.parse.parsed.calls] == ["truncated"]
+    assert {"PD301", "PD445"} <= {finding.code for finding in trace.findings}

@@ -1,0 +1,153 @@
+"""Chat completions as Responses and Messages, and back: nothing goes silently."""
+
+import json
+
+import pytest
+
+from prompt_debugger.core.base.types import Api
+from prompt_debugger.core.request import convert_body, read_request, to_api
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
+TOOL = {"type": "function", "function": {"name": "weather", "description": "D", "parameters": SCHEMA}}
+CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}
+CHAT = {
+    "model": "m",
+    "temperature": 0,
+    "max_tokens": 9,
+    "messages": [
+        {"role": "system", "content": "Be brief"},
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": None, "reasoning": "Hm", "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "c1", "content": "sunny"},
+        {"role": "user", "content": [{"type": "text", "text": "And"}, {"type": "text", "text": "this?"}]},
+    ],
+    "tools": [TOOL],
+    "tool_choice": {"type": "function", "function": {"name": "weather"}},
+}
+
+
+def told(converted):
+    return {notice.field for notice in converted.notices}
+
+
+@pytest.mark.parametrize("api", [Api.RESPONSES, Api.MESSAGES])
+def test_there_and_back_gives_the_same_messages_tools_and_choice(api):
+    there = to_api(CHAT, api)
+    back = convert_body(there.body)
+
+    assert there.notices == ()
+    assert back.api is api
+    assert back.body["messages"] == CHAT["messages"]
+    assert (back.body["tools"], back.body["tool_choice"]) == (CHAT["tools"], CHAT["tool_choice"])
+    assert 9 in (back.body.get("max_tokens"), back.body.get("max_completion_tokens"))
+
+
+@pytest.mark.parametrize(
+    ("api", "fields", "place", "says"),
+    [
+        (Api.MESSAGES, {"seed": 1}, "seed", "`seed`"),
+        (Api.RESPONSES, {"n": 2}, "n", "`n`"),
+        (Api.MESSAGES, {"response_format": {"type": "json_object"}}, "response_format", "json_object"),
+        (Api.RESPONSES, {"messages": [{"role": "user", "content": "x", "name": "Ann"}]}, "messages[0].name", "`name`"),
+        (
+            Api.RESPONSES,
+            {"messages": [{"role": "assistant", "content": "", "tool_calls": [CALL]}]},
+            "messages[0].content",
+            "empty text beside the calls",
+        ),
+        (
+            Api.RESPONSES,
+            {"messages": [{"role": "user", "content": [{"type": "video_url", "video_url": {"url": "x"}}]}]},
+            "messages[0].content[0]",
+            "video_url",
+        ),
+    ],
+)
+def test_what_has_no_place_is_said_where_it_stood(api, fields, place, says):
+    notices = to_api({**CHAT, **fields}, api).notices
+
+    assert [notice.field for notice in notices] == [place]
+    assert says in notices[0].message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [('{"city":"Oslo"}', "spelling"), ('{"city": "Os', "not a JSON object"), ("[1]", "not a JSON object")],
+)
+def test_arguments_that_an_object_cannot_hold_are_said(arguments, says):
+    call = {**CALL, "function": {"name": "weather", "arguments": arguments}}
+    converted = to_api(
+        {**CHAT, "messages": [{"role": "assistant", "content": None, "tool_calls": [call]}]}, Api.MESSAGES
+    )
+
+    assert told(converted) == {"messages[0].tool_calls[0].function.arguments"}
+    assert says in converted.notices[0].message
+
+
+def test_messages_needs_a_limit_and_a_schema():
+    body = {"messages": [], "tools": [{"type": "function", "function": {"name": "ping"}}]}
+
+    assert told(to_api(body, Api.MESSAGES)) == {"max_tokens", "tools[0].function.parameters"}
+    assert told(to_api(body, Api.RESPONSES)) == set()
+
+
+def test_results_of_one_turn_stand_in_one_message_and_come_back_as_two():
+    results = [{"role": "tool", "tool_call_id": name, "content": name} for name in ("a", "b")]
+    made = to_api({"max_tokens": 1, "messages": [{"role": "user", "content": "x"}, *results]}, Api.MESSAGES).body
+
+    assert [block["tool_use_id"] for block in made["messages"][1]["content"]] == ["a", "b"]
+    assert convert_body(made).body["messages"][1:] == results
+
+
+def test_an_image_goes_there_and_back():
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    body = {"max_tokens": 1, "messages": [{"role": "user", "content": [image, {"type": "text", "text": "x"}]}]}
+
+    for api in (Api.RESPONSES, Api.MESSAGES):
+        tool = {"name": "f", "input_schema": {}} if api is Api.MESSAGES else None
+        made = to_api(body, api).body
+        back = convert_body({**made, "tools": [tool]} if tool else made)
+        assert back.body["messages"] == body["messages"]
+
+
+@pytest.mark.parametrize("api", [Api.RESPONSES, Api.MESSAGES])
+@pytest.mark.parametrize(
+    "odd", [None, 3, "x", [None, 3], [{"role": 5, "content": {"a": []}, "tool_calls": [None, {}]}]]
+)
+def test_odd_bodies_never_crash(api, odd):
+    assert isinstance(to_api({"messages": odd, "tools": odd, "tool_choice": odd, "stop": odd}, api).body, dict)
+
+
+def test_a_pasted_body_of_another_api_is_kept_as_it_is():
+    body = {"model": "m", "input": "hi", "previous_response_id": "r"}
+    request = read_request(json.dumps(body))
+    chat = read_request(json.dumps(CHAT))
+
+    assert (request.api, request.native) == (Api.RESPONSES, body)
+    assert (chat.api, chat.native) == (Api.CHAT, None)
+
+
+def test_places_of_the_pasted_body_are_known():
+    responses = convert_body(
+        {
+            "instructions": "S",
+            "input": [
+                {"role": "user", "content": "x"},
+                {"type": "reasoning", "content": [{"type": "reasoning_text", "text": "Hm"}]},
+                {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "c", "output": "3"},
+            ],
+            "tools": [{"type": "web_search"}, {"type": "function", "name": "f"}],
+        }
+    )
+    messages = convert_body(to_api(CHAT, Api.MESSAGES).body)
+
+    assert responses.place_of("messages[0].content") == "instructions"
+    assert responses.place_of("messages[2].tool_calls[0].function.arguments") == "input[2].arguments"
+    assert responses.place_of("messages[3].content") == "input[3].output"
+    assert responses.place_of("tools[0].function.parameters") == "tools[1].parameters"
+    assert messages.place_of("messages[0].content") == "system"
+    assert messages.place_of("messages[2].tool_calls[0].function.arguments") == "messages[1].content[1].input"
+    assert messages.place_of("messages[3].content") == "messages[2].content[0].content"
+    assert messages.place_of("tools[0].function.parameters.type") == "tools[0].input_schema.type"
+    assert messages.place_of("temperature") == "temperature"
