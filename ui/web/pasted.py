@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Request
-from prompt_debugger.core.evidence import Evidence, Form, read_evidence
+from prompt_debugger.core.evidence import Evidence, Form, gather_evidence, read_evidence
 from prompt_debugger.core.sandbox import Limits as Sandbox
 from prompt_debugger.core.sandbox import job
 from prompt_debugger.core.sandbox.values import admit
@@ -53,7 +53,9 @@ for _traveller in (Form, Evidence, Reading, Checked):
 
 
 @job("reading what was pasted", Sandbox(cpu_s=6.0, memory_mb=1024))
-def read_anything(text: str, limits: Limits, reading: Reading, *, hides_keys: bool) -> Evidence:
+def read_anything(
+    text: str, limits: Limits, reading: Reading, *, hides_keys: bool, request: str = "", prompt: str = ""
+) -> Evidence:
     """Return what was read of a pasted text.
 
     Args:
@@ -61,12 +63,14 @@ def read_anything(text: str, limits: Limits, reading: Reading, *, hides_keys: bo
         limits: What a visitor may ask for.
         reading: What it is to be taken for.
         hides_keys: Whether what looks like a key in a request is masked.
+        request: What was asked, where the text is an answer to it.
+        prompt: The prompt that the model read.
 
     Raises:
         RequestError: It cannot be read, or asks for too much.
     """
-    check_length(text, limits)
-    pasted = read_evidence(text, reading.form, reading.row)
+    check_length(text + request + prompt, limits)
+    pasted = gather_evidence([text], reading.form, reading.row, request=request or None, prompt=prompt or None)
     if pasted.request is None or pasted.is_evidence:
         return pasted
     check_request_limits(pasted.request, limits)

@@ -1,0 +1,252 @@
+"""The tools as the Model Context Protocol has them: descriptions, progress, cancellation, resources."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Literal
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import Field
+
+from prompt_debugger import __version__
+from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.ui.mcp.answers import Answer
+from prompt_debugger.ui.mcp.kept import PARTS
+from prompt_debugger.ui.mcp.tools import Caller, Tools, Where
+from prompt_debugger.ui.rule_pages import index_page, rule_page, rule_pages
+from prompt_debugger.ui.web.admission.kinds import Kind
+from prompt_debugger.ui.web.admission.visitors import Network, visitor_of
+from prompt_debugger.ui.web.failures import as_debugger_error, as_visitors_see
+from prompt_debugger.ui.web.targets import NoServerError
+
+INSTRUCTIONS = """Finds out why a tool call of a language model was lost, altered or never written: in the request, the
+chat template, the model's output, or the server's parser.
+Have an answer, stream, log or error already: `diagnose`. Have a request and a server: `run`.
+Then `explain` a finding, `try_fix` it on the same server, `shrink` the request for a bug report.
+Every run has a handle; `more` shows its parts."""
+
+Text = Annotated[
+    str, Field(description="Anything pasted: request, curl, answer, stream, raw output, log, error, HAR, saved run.")
+]
+Handle = Annotated[str, Field(description="Handle of an earlier result.")]
+Code = Annotated[str, Field(description="Code of a finding, such as PD401.")]
+Endpoint = Annotated[str, Field(description='Base URL such as http://localhost:8000/v1; "" for the one configured.')]
+_READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_ASKS = ToolAnnotations(read_only_hint=True, open_world_hint=True)
+Ctx = Context[Any, Any]
+
+
+def build_server(tools: Tools, proxies: tuple[Network, ...] = ()) -> MCPServer[Any]:
+    """Return the server of some tools.
+
+    Args:
+        tools: What its tools do.
+        proxies: Whose word on who calls is believed.
+    """
+    server: MCPServer[Any] = MCPServer(
+        "prompt-debugger",
+        title="Prompt Debugger",
+        instructions=INSTRUCTIONS,
+        version=__version__,
+        log_level="WARNING",
+    )
+    desk = _Desk(tools, proxies)
+    _add_offline_tools(server, desk)
+    _add_server_tools(server, desk)
+    _add_resources(server, tools)
+    return server
+
+
+class _Desk:
+    """Calls a tool for a client: counts it, passes its progress on, and makes errors readable."""
+
+    def __init__(self, tools: Tools, proxies: tuple[Network, ...]) -> None:
+        self.tools = tools
+        self._proxies = proxies
+
+    async def call(self, ctx: Ctx, kind: Kind, work: Callable[[Caller], Awaitable[Answer]]) -> CallToolResult:
+        """Return what a tool answers."""
+        news: asyncio.Queue[str] = asyncio.Queue()
+        session, visitor = self._who(ctx)
+        telling = asyncio.create_task(_tell(ctx, news))
+        try:
+            with self.tools.admitted(Caller(session, visitor), kind):
+                found = await work(Caller(session, visitor, news.put_nowait))
+            await news.join()
+        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the client as an answer, too
+            return _refusal(self._shown(error))
+        finally:
+            telling.cancel()
+        return CallToolResult(content=[TextContent(type="text", text=found.text)], structured_content=found.document)
+
+    def _shown(self, error: Exception) -> DebuggerError:
+        """Return an error in the words of a tool: a page has fields where this has parameters and options."""
+        settings = self.tools.settings
+        if isinstance(error, NoServerError):
+            return RequestError(error.message, "Give `endpoint`, or start this server with --endpoint URL.")
+        known = as_debugger_error(error, logs_words=not settings.public)
+        return as_visitors_see(known, settings) if settings.public else known
+
+    def _who(self, ctx: Ctx) -> tuple[str, str]:
+        """Return session and address of a client; over standard input there is one."""
+        request = ctx.request_context.request
+        if request is None:
+            return "client", ""
+        peer = None if request.client is None else request.client.host
+        visitor = visitor_of(peer, request.headers.getlist("x-forwarded-for"), self._proxies)
+        return request.headers.get("mcp-session-id", visitor), visitor
+
+
+async def _tell(ctx: Ctx, news: asyncio.Queue[str]) -> None:
+    """Pass on how far the work is: the number of steps so far, and a sentence."""
+    count = 0
+    while True:
+        sentence = await news.get()
+        count += 1
+        try:
+            await ctx.report_progress(count, None, sentence)
+        finally:
+            news.task_done()
+
+
+def _refusal(error: DebuggerError) -> CallToolResult:
+    text = f"{error.message} {error.hint}".strip()
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)], structured_content={"error": error.to_json()}, is_error=True
+    )
+
+
+def _add_offline_tools(server: MCPServer[Any], desk: _Desk) -> None:
+    tools = desk.tools
+
+    @server.tool(annotations=_READS)
+    async def diagnose(
+        text: Text,
+        ctx: Ctx,
+        request: Annotated[str, Field(description="The request that `text` answers, if `text` lacks it.")] = "",
+        prompt: Annotated[str, Field(description="The prompt that the model read, if known.")] = "",
+    ) -> CallToolResult:
+        """Say what evidence at hand shows, offline: was a tool call lost, altered or never written, where and why."""
+        return await desk.call(ctx, Kind.EDIT, lambda _: tools.diagnose(text, request, prompt))
+
+    @server.tool(annotations=_READS)
+    async def render(
+        request: Annotated[str, Field(description="Chat completion body as JSON, or a curl command.")],
+        ctx: Ctx,
+        chat_template: Annotated[str, Field(description="Jinja source; wins over the tokenizer's own.")] = "",
+        tokenizer: Annotated[
+            str, Field(description="Folder or org/model[@revision]; default: the configured one.")
+        ] = "",
+    ) -> CallToolResult:
+        """Show the prompt that a request becomes, and what is wrong with it, such as a double BOS."""
+        return await desk.call(ctx, Kind.TEMPLATE, lambda _: tools.render(request, chat_template, tokenizer))
+
+    @server.tool(annotations=_READS)
+    async def parse(
+        raw: Annotated[str, Field(description="What the model wrote, special tokens included.")],
+        ctx: Ctx,
+        message: Annotated[dict[str, Any] | None, Field(description="Assistant message the server returned.")] = None,
+        tools_of_request: Annotated[list[dict[str, Any]] | None, Field(description="The request's tools.")] = None,
+        parsers: Annotated[list[str] | None, Field(description="Such as vllm:hermes, or vllm:* for all.")] = None,
+        prompt_tail: Annotated[str, Field(description="End of the prompt: was reasoning already open?")] = "",
+    ) -> CallToolResult:
+        """Find every tool call in a raw output, and what became of it in the server's message or in named parsers."""
+        case: JSONObject = {"raw": raw, "message": message, "prompt_tail": prompt_tail, "parsers": [*(parsers or [])]}
+        case["tools"] = [*(tools_of_request or [])]
+        return await desk.call(ctx, Kind.PARSERS if parsers else Kind.EDIT, lambda _: tools.parse(case))
+
+    @server.tool(annotations=_READS)
+    async def explain(
+        code: Code, ctx: Ctx, handle: Annotated[str, Field(description="A run that has the finding.")] = ""
+    ) -> CallToolResult:
+        """Explain a finding: what the rule finds, why it matters, examples, sources; with a handle, its evidence."""
+        return await desk.call(ctx, Kind.CLICK, lambda _: tools.explain(code, handle))
+
+    @server.tool(annotations=_READS)
+    async def more(
+        handle: Handle,
+        ctx: Ctx,
+        part: Annotated[
+            Literal["document", "report", "request", "prompt", "raw", "message", "html", "bundle"],
+            Field(description="`document` is the whole JSON document; `report` Markdown for an issue."),
+        ] = "document",
+        offset: Annotated[int, Field(description="Character to begin with.", ge=0)] = 0,
+    ) -> CallToolResult:
+        """Show a part of an earlier result, 8,000 characters at a time."""
+        return await desk.call(ctx, Kind.SHARE, lambda _: tools.more(handle, part, offset))
+
+    if not tools.settings.public:  # there the operator's model is checked, on the page
+
+        @server.tool(annotations=_READS)
+        async def check(
+            ctx: Ctx,
+            model: Annotated[str, Field(description="Folder, org/model@revision, template file, or server URL.")] = "",
+            chat_template: Annotated[str, Field(description="Jinja file that wins over the model's own.")] = "",
+            tool_parser: Annotated[str, Field(description="Check only this tool parser (faster).")] = "",
+        ) -> CallToolResult:
+            """Check which of vLLM's parsers read a model's template, without weights; gives the serve command."""
+            return await desk.call(
+                ctx, Kind.PARSERS, lambda caller: tools.check(caller, model, chat_template, tool_parser)
+            )
+
+
+def _add_server_tools(server: MCPServer[Any], desk: _Desk) -> None:
+    tools = desk.tools
+
+    @server.tool(annotations=_ASKS)
+    async def run(
+        ctx: Ctx,
+        request: Annotated[str, Field(description="Chat completion body as JSON, or a curl command.")] = "",
+        example: Annotated[str, Field(description="Instead: a worked case, such as dropped-call.")] = "",
+        endpoint: Endpoint = "",
+        model: Annotated[str, Field(description="Model name to send.")] = "",
+        tokenizer: Annotated[str, Field(description="Folder or org/model[@revision] of the served model.")] = "",
+        tool_parser: Annotated[str, Field(description="Only for the lab (no endpoint): vLLM's tool parser.")] = "",
+        reasoning_parser: Annotated[str, Field(description="Only for the lab: vLLM's reasoning parser.")] = "",
+    ) -> CallToolResult:
+        """Run a request on a server, compare what the model wrote with what came back, say what was lost and why."""
+        where = Where(endpoint, model, tokenizer, tool_parser, reasoning_parser)
+        return await desk.call(ctx, Kind.RUN, lambda caller: tools.run(caller, where, request=request, example=example))
+
+    @server.tool(annotations=_ASKS)
+    async def try_fix(handle: Handle, code: Code, ctx: Ctx) -> CallToolResult:
+        """Run the change that a finding of a `run` suggests on the same server; says whether the finding is gone."""
+        return await desk.call(ctx, Kind.EXPERIMENT, lambda caller: tools.try_fix(caller, handle, code))
+
+    @server.tool(annotations=_ASKS)
+    async def shrink(
+        handle: Handle,
+        ctx: Ctx,
+        code: Annotated[str, Field(description="Finding to keep; default: the first error.")] = "",
+    ) -> CallToolResult:
+        """Make the request of a `run` as small as it goes while the finding stays: for a bug report."""
+        return await desk.call(ctx, Kind.EXPERIMENT, lambda caller: tools.shrink(caller, handle, code))
+
+
+def _add_resources(server: MCPServer[Any], tools: Tools) -> None:
+    @server.resource("prompt-debugger://rules", title="All rules", mime_type="text/markdown")
+    def rules() -> str:
+        """List every rule with its code, severity and what it finds."""
+        return index_page()
+
+    @server.resource("prompt-debugger://rules/{code}", title="A rule", mime_type="text/markdown")
+    def rule(code: str) -> str:
+        """Explain one rule."""
+        page = rule_pages().get(code.upper())
+        if page is None:
+            raise RequestError(f"There is no rule {code!r}.")
+        return rule_page(page)
+
+    @server.resource("prompt-debugger://runs/{handle}/{part}", title="A part of a run", mime_type="text/plain")
+    def saved(handle: str, part: str) -> str:
+        """Show a part of a kept run."""
+        return tools.kept.part(handle, part)
+
+    @server.resource("prompt-debugger://parts", title="Parts of a run", mime_type="application/json")
+    def parts() -> str:
+        """List the parts that a run has."""
+        return json.dumps(["document", *PARTS])
