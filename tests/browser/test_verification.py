@@ -32,7 +32,7 @@ def open_files(page: DebuggerPage, first: Path, second: Path | None = None) -> N
     page.page.click("#pd-tab-verify")
     page.page.get_by_label("Verification", exact=True).fill(str(first))
     if second is not None:
-        page.page.get_by_label("Beside it", exact=True).fill(str(second))
+        page.page.get_by_label("Compare with", exact=True).fill(str(second))
     page.page.click("#pd-start-verification")
     sides = ".pd-verify-side-1" if second is not None else ".pd-verify-tiles"
     page.page.wait_for_selector(f"#pd-verification {sides}", timeout=PATIENCE_MS)

@@ -250,14 +250,14 @@ builders.stages = (root) => {
 const OTHERS = "check";
 const TOOLS = [
   ["parse.matrix", "Parsers", "Which parser reads this output?"],
-  ["parse.splits", "Streaming test", "Does the parser return the same however the output is cut into chunks?"],
-  ["what-if", "What if", "Try every render switch, token counts and turns on this request"],
-  ["template", "Template", "Edit the chat template and render the request again"],
-  ["fix", "Fix", "Prove a cause by experiments, shrink the request, create a plugin or a failing test"],
-  ["fix.loop", "Tool loop", "Answer the calls of this run and go on, turn by turn"],
+  ["parse.splits", "Streaming test", "Same message, however the stream is cut?"],
+  ["what-if", "What if", "Every render switch, one at a time"],
+  ["template", "Template", "Edit the template and render again"],
+  ["fix", "Fix", "Prove a cause, shrink it, report it"],
+  ["fix.loop", "Tool loop", "Answer the calls and go on, turn by turn"],
   ["compare", "Compare", "Two runs side by side"],
-  ["check", "Check", "Which parsers read this model's template, and with which flags?"],
-  ["verify", "Verify", "Results of `verify`: rates, causes, rows, and two side by side"],
+  ["check", "Check", "Which parser and flags for this model?"],
+  ["verify", "Verify", "Ask a dataset, row by row"],
 ];
 
 function toolTabs() {

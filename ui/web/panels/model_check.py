@@ -42,7 +42,7 @@ def build_check(settings: PageSettings) -> CheckPanel:
             model = build_text("Model", "pd-check-model", placeholder="folder, Hub id or server", shown=shown)
             templates = [("the model's own", ""), ("as edited under Template", "edited")]
             template = build_choice("Template", "pd-check-template", templates, width=150, shown=shown)
-            depths = [("usual", ""), ("thorough", "thorough")]
+            depths = [("normal", ""), ("thorough", "thorough")]
             depth = build_choice("Test depth", "pd-check-depth", depths, width=110, shown=shown)
             start, stop = build_buttons("model-check", "Check the model")
         view = build_asking_view("model_check")

@@ -55,7 +55,7 @@ def build_verification(settings: PageSettings) -> VerificationPanel:
                 placeholder="results.sqlite, results.jsonl or a report's folder",
                 shown=shown,
             )
-            second = build_text("Beside it", "pd-verify-second", placeholder="another one, or none", shown=shown)
+            second = build_text("Compare with", "pd-verify-second", placeholder="another one, or none", shown=shown)
             start = gr.Button(
                 "Open", elem_id="pd-start-verification", size="sm", scale=0, min_width=80, interactive=shown
             )
