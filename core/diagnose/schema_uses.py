@@ -79,9 +79,9 @@ def left_out_note(use: SchemaUse, reason: str) -> str:
         reason: As in "that took more than 1 s of processor time".
     """
     patterns = [
-        f"`{shown}` at {inner.path.removeprefix('$.') or 'its top'}"
+        f"`{shown}` at {inner.path[2:] or 'its top'}"
         for inner in walk_schema(use.schema, "$")
-        if isinstance(pattern := inner.schema.get("pattern"), str)
+        for pattern in _patterns_of(inner.schema)
         for shown in [pattern[:_MAX_PATTERN_CHARS] + ("…" if len(pattern) > _MAX_PATTERN_CHARS else "")]
     ]
     more = f" and {len(patterns) - _MAX_NAMED} more" if len(patterns) > _MAX_NAMED else ""
@@ -91,3 +91,12 @@ def left_out_note(use: SchemaUse, reason: str) -> str:
         f"{use.field}: {reason}. Whether it matches the schema is unknown; everything else was checked. See "
         f"{look}."
     )
+
+
+def _patterns_of(schema: JSONObject) -> Iterator[str]:
+    """Yield the patterns that a schema itself has, of values and of names."""
+    pattern, by_name = schema.get("pattern"), schema.get("patternProperties")
+    if isinstance(pattern, str):
+        yield pattern
+    if isinstance(by_name, dict):
+        yield from by_name

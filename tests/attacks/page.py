@@ -22,7 +22,7 @@ import psutil
 
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.ui.present import unpack_payload
-from tests.core.complete.faulty_server import FaultyServer, answer
+from tests.core.complete.faulty_server import FaultyServer, answer, chunk, drip
 from tests.patience import PATIENCE_S
 from tests.threads import in_thread
 from tests.warm.program import warm_environment
@@ -30,10 +30,17 @@ from tests.warm.program import warm_environment
 ROOT = Path(__file__).resolve().parents[2]
 _MODELS = answer(200, {"data": [{"id": "m", "owned_by": "someone"}]})
 _sessions = itertools.count(1)
+SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
 
 
 class EchoServer(FaultyServer):
-    """A chat that says what it was told: in a call after `CALL`, packed after `PACKED`, never after `STALL`."""
+    """A chat that says what it was told: in a call after `CALL`, packed after `PACKED`.
+
+    It says nothing after `STALL`, and after `FLOOD` and `DRIP` it goes on for ever, fast and slowly.
+    """
+
+    dripped_to = 0  # clients that drips were sent to
+    left_drips = 0  # and those that went away
 
     def _behaviour_of(self, request: Any) -> Any:
         if request.path.endswith("/models"):
@@ -46,11 +53,23 @@ class EchoServer(FaultyServer):
             return _packed(rest)
         if order == "STALL":
             return _stall
+        if order == "FLOOD":
+            return drip(SSE_HEAD, b": " + b"x" * 1_000_000 + b"\n", 0)
+        if order == "DRIP":
+            return _dripping
         message: JSON = {"role": "assistant", "content": f"ECHO {words}"}
         if order == "CALL":
             function: JSON = {"name": "f", "arguments": rest}
             message = {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}
         return answer(200, {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+
+
+async def _dripping(writer: asyncio.StreamWriter) -> None:
+    EchoServer.dripped_to += 1
+    try:
+        await drip(SSE_HEAD, chunk(delta={"content": "a "}), 0.01)(writer)
+    finally:  # whoever asked is gone
+        EchoServer.left_drips += 1
 
 
 async def _stall(_: asyncio.StreamWriter) -> None:

@@ -16,7 +16,8 @@ from prompt_debugger.core.pipeline.reading import read_run
 from prompt_debugger.core.report import write_bundle
 from tests.attacks.conftest import start
 from tests.attacks.listener import listening
-from tests.attacks.page import RunningPage, Visitor
+from tests.attacks.page import EchoServer, RunningPage, Visitor
+from tests.patience import PATIENCE_S
 
 HOSTILE, HONEST = "127.0.0.66", "127.0.0.5"
 NO_END = "a" * 40 + "!"
@@ -58,6 +59,36 @@ async def run_a_doubling_schema(visitor: Visitor) -> str:
     return await visitor.run(calling({"a": 1}), tools=tools(doubling()))
 
 
+def referring_to_itself() -> JSONObject:
+    """Return a schema that says nothing but to look at itself, at the root and among its properties."""
+    loop: JSONObject = {"$ref": "#/$defs/a"}
+    return {"$defs": {"a": {"anyOf": [loop, {"$ref": "#"}]}}, "properties": {"a": loop}, "$ref": "#/$defs/a"}
+
+
+async def run_a_schema_that_refers_to_itself(visitor: Visitor) -> str:
+    return await visitor.run(calling({"a": 1}), tools=tools(referring_to_itself()))
+
+
+async def run_a_pattern_of_names(visitor: Visitor) -> str:
+    """A pattern that stands where no value of a property is looked at."""
+    schema: JSONObject = {"type": "object", "patternProperties": {"^(a|aa)+$": {}}}
+    return await visitor.run(calling({NO_END: 1}), tools=tools(schema))
+
+
+async def run_into_a_flood(visitor: Visitor) -> str:
+    return await visitor.run("FLOOD")
+
+
+async def render_endless_loops(visitor: Visitor) -> str:
+    loops = "".join("{% for _ in range(99999) %}" for _ in range(4))
+    return await visitor.ask("render_template", loops + "{% endfor %}" * 4)
+
+
+async def render_what_doubles(visitor: Visitor) -> str:
+    doubling = "{% for _ in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}"
+    return await visitor.ask("render_template", "{% set ns = namespace(x='ab') %}" + doubling + "{{ ns.x }}")
+
+
 async def render_a_long_text(visitor: Visitor) -> str:
     return await visitor.ask("render_template", "{{ 'a1 ' * 2633333 }}")
 
@@ -95,11 +126,16 @@ Attack = Callable[[Visitor], Awaitable[str]]
 ATTACKS: list[tuple[Attack, str]] = [
     (run_a_pattern, "process_completed"),
     (run_a_doubling_schema, "process_completed"),
+    (run_a_schema_that_refers_to_itself, "process_completed"),
+    (run_a_pattern_of_names, "process_completed"),
+    (render_endless_loops, "ran for more than 1 s"),
+    (render_what_doubles, "more memory than allowed"),
     (render_a_long_text, "Tokenizing the text "),
     (share_what_looks_like_keys, "process_completed"),
     (share_long_passwords, "application/json"),
     (run_into_a_doubled_gzip, "gzip"),
     (run_into_brotli, "br"),
+    (run_into_a_flood, "larger than 32 MB"),
 ]
 ENDLESS = (run_a_pattern, run_a_doubling_schema)
 
@@ -120,6 +156,27 @@ async def test_another_visitor_is_answered_and_the_page_goes_on(
     assert not (was_ended and attack in ENDLESS)
     assert told in received
     assert "ECHO AGAIN" in after
+    assert attacked.faults() == []
+
+
+async def test_a_server_that_drips_for_ever_holds_nobody_up_and_is_left_with_its_visitor(attacked: RunningPage) -> None:
+    """The visitor goes as soon as the first words come: nobody reads on for them."""
+    dripped_to, left = EchoServer.dripped_to, EchoServer.left_drips
+    async with Visitor(attacked, HOSTILE) as hostile, Visitor(attacked, HONEST) as honest:
+        body = json.dumps({"messages": [{"role": "user", "content": "DRIP"}], "stream": True})
+        assert (await hostile.join("run", body)).status_code == 200
+        async with asyncio.timeout(PATIENCE_S):
+            async with hostile.client.stream(
+                "GET", f"/gradio_api/queue/data?session_hash={hostile.session}"
+            ) as updates:
+                lines = updates.aiter_lines()
+                while EchoServer.dripped_to == dripped_to:
+                    await anext(lines)
+                assert "ECHO MINE" in await honest.run("MINE")
+                assert EchoServer.left_drips == left
+            while EchoServer.left_drips - left < EchoServer.dripped_to - dripped_to:
+                await asyncio.sleep(0.01)
+        assert "ECHO AGAIN" in await honest.run("AGAIN")
     assert attacked.faults() == []
 
 
@@ -157,6 +214,11 @@ async def open_a_doubling_schema(visitor: Visitor) -> str:
     return opened + await visitor.ask("judge_constrained", None, "", "auto+strict")
 
 
+async def open_a_schema_that_refers_to_itself(visitor: Visitor) -> str:
+    opened = await visitor.ask("open_bundle", event_data={"packed": packed(referring_to_itself(), {"a": 1})})
+    return opened + await visitor.ask("judge_constrained", None, "", "auto+strict")
+
+
 async def open_deep_nesting(visitor: Visitor) -> str:
     deep = base64.urlsafe_b64encode(gzip.compress(b'{"a":' * 2_000_000)).decode()
     return await visitor.ask("open_bundle", event_data={"packed": deep})
@@ -170,6 +232,9 @@ ZEROS = base64.urlsafe_b64encode(gzip.compress(bytes(400_000_000), 1)).decode()
 SERVERLESS: list[tuple[Attack, str]] = [
     (open_a_pattern, "opened"),
     (open_a_doubling_schema, "opened"),
+    (open_a_schema_that_refers_to_itself, "opened"),
+    (render_endless_loops, "ran for more than 1 s"),
+    (render_what_doubles, "more memory than allowed"),
     (open_deep_nesting, "failure"),
     (open_endless_zeros, "longer than"),
     (render_a_long_text, "Tokenizing the text "),

@@ -70,9 +70,10 @@ async def test_a_run_is_read_and_checked():
     ("schema", "arguments", "look"),
     [
         (pattern("^(a+)+$"), {"a": "a" * 40 + "!"}, "its patterns: `^(a+)+$` at properties.a"),
+        ({"patternProperties": {"^(a+)+$": {}}}, {"a" * 40 + "!": 1}, "its patterns: `^(a+)+$` at its top"),
         (doubling(60), {"a": 1}, "references in it that multiply"),
     ],
-    ids=["a pattern that never ends", "references that multiply"],
+    ids=["a pattern that never ends", "a pattern of names", "references that multiply"],
 )
 async def test_a_schema_that_never_ends_costs_only_its_own_check(schema, arguments, look):
     trace = trace_of(schema, arguments)
