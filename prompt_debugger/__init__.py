@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from prompt_debugger.core.pipeline import Progress, Target
     from prompt_debugger.core.tools.check import Check
     from prompt_debugger.core.tools.lab import LabPool
+    from prompt_debugger.ui.testing import assert_no_lost_calls
 
 __version__ = "0.2.0"
 
@@ -59,6 +60,7 @@ __all__ = [
     "Trace",
     "Verdict",
     "Verified",
+    "assert_no_lost_calls",
     "check",
     "check_async",
     "diagnose",
@@ -75,19 +77,20 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Check": "tools.check",
-    "DebuggerError": "base.errors",
-    "LabPool": "tools.lab",
-    "Progress": "pipeline",
-    "Target": "pipeline",
-    **dict.fromkeys(("Finding", "Parse", "Prompt", "Trace", "Verdict"), "base.types"),
+    "Check": "core.tools.check",
+    "DebuggerError": "core.base.errors",
+    "LabPool": "core.tools.lab",
+    "Progress": "core.pipeline",
+    "Target": "core.pipeline",
+    **dict.fromkeys(("Finding", "Parse", "Prompt", "Trace", "Verdict"), "core.base.types"),
+    "assert_no_lost_calls": "ui.testing",
 }
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"{__name__}.core.{_MODULES.get(name, 'api')}"), name)
+    found = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'core.api')}"), name)
     import_module(f"{__name__}.core.base.types").Trace._repr_html_ = _show_in_notebook
     return found
 
