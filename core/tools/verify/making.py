@@ -81,18 +81,19 @@ def fold_key(body: JSONObject) -> bytes:
     >>> fold_key(one) == fold_key(two), fold_key(one) == fold_key(three)
     (True, False)
     """
-    folded = {name: value for name, value in body.items() if name not in ("messages", "stream_options", "user")}
-    folded["messages"] = _folded(body.get("messages"))
-    return sha256(json.dumps(folded, sort_keys=True).encode()).digest()
+    body_folded = {name: value for name, value in body.items() if name not in ("messages", "stream_options", "user")}
+    body_folded["messages"] = folded(body.get("messages"))
+    return sha256(json.dumps(body_folded, sort_keys=True).encode()).digest()
 
 
-def _folded(value: JSON) -> JSON:
+def folded(value: JSON) -> JSON:
+    """Return a value without what changes from one request to its near-duplicate."""
     if isinstance(value, str):
         return _SPACE.sub(" ", _CHANGING.sub("0", value)).strip().casefold()
     if isinstance(value, list):
-        return [_folded(one) for one in value]
+        return [folded(one) for one in value]
     if isinstance(value, dict):
-        return {name: _folded(one) for name, one in value.items()}
+        return {name: folded(one) for name, one in value.items()}
     return value
 
 

@@ -1,0 +1,14 @@
+"""Agents' sessions: where the prefix cache of a server breaks from one turn to the next, why, and what it costs.
+
+    files ──► gather ──► stitch ──► turns ──► document
+    captures,  exchanges  by the     where the   JSON
+    HARs, logs            messages   prompts part
+
+Public: `gather_exchanges`, `Gathered`, `follow_sessions`, `sessions_to_json`.
+"""
+
+from prompt_debugger.core.tools.sessions.document import sessions_to_json
+from prompt_debugger.core.tools.sessions.gather import Gathered, gather_exchanges
+from prompt_debugger.core.tools.sessions.turns import Session, follow_sessions
+
+__all__ = ["Gathered", "Session", "follow_sessions", "gather_exchanges", "sessions_to_json"]

@@ -1,0 +1,241 @@
+"""The prompts of a session beside each other: what each keeps of the one before, and where and why it breaks.
+
+With a chat template prompts are rendered and compared token by token (characters without a tokenizer). Without one
+what stands for a prompt is the request itself: tools, then messages, as most templates print them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from prompt_debugger.core.base.types import JSONObject, PromptSpan, Span, SpanKind
+from prompt_debugger.core.complete.shapes import objects_of
+from prompt_debugger.core.tools.experiments import RenderSetup, follow_turns
+from prompt_debugger.core.tools.experiments.difference import Place, common_length, place_at
+from prompt_debugger.core.tools.experiments.encoding import SharedEncoder
+from prompt_debugger.core.tools.experiments.variant import (
+    Rendered,
+    RenderFailure,
+    Variant,
+    render_text,
+    render_variant,
+)
+from prompt_debugger.core.tools.sessions.causes import Change, changes_between
+from prompt_debugger.core.tools.sessions.gather import Exchange
+from prompt_debugger.core.tools.sessions.stitch import stitch
+
+_CALLS = ("tool_calls", "function_call", "tool_call_id", "name")
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Where a prompt stops being the one before.
+
+    Attributes:
+        first: Index of the first unit that differs.
+        field: Request field that stands there, where known.
+        template_line: Line of the template that wrote it, from 1, where known.
+        cause: In one sentence.
+        cure: What to do; "" if nothing is known.
+        before: What stood there.
+        after: What stands there now.
+        is_inferred: The cause is concluded from the place, not seen in the requests or proved by rendering.
+    """
+
+    first: int
+    field: str | None
+    template_line: int | None
+    cause: str
+    cure: str
+    before: str
+    after: str
+    is_inferred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One request of a session.
+
+    Attributes:
+        exchange: The request.
+        count: Units of its prompt.
+        kept: Units at its beginning that were computed before.
+        recomputed: Units that were computed before and have to be again.
+        broken: Where and why; `None` if it goes on.
+        problem: Why there is no prompt to compare; "" if there is.
+    """
+
+    exchange: Exchange
+    count: int = 0
+    kept: int = 0
+    recomputed: int = 0
+    broken: Break | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One agent's session.
+
+    Attributes:
+        unit: What is counted: tokens, or characters where no tokenizer is known.
+        turns: Its requests, in order.
+    """
+
+    unit: str
+    turns: tuple[Turn, ...]
+
+    @property
+    def recomputed(self) -> int:
+        """Units computed again, over all turns."""
+        return sum(turn.recomputed for turn in self.turns)
+
+
+def follow_sessions(exchanges: Iterable[Exchange], setup: RenderSetup | None = None) -> Iterator[Session]:
+    """Yield the sessions that exchanges make.
+
+    Args:
+        exchanges: In their order.
+        setup: Template and tokenizer of the model; `None` compares the requests themselves.
+    """
+    for session in stitch(exchanges):
+        yield _followed(session, setup)
+
+
+def _followed(exchanges: Sequence[Exchange], setup: RenderSetup | None) -> Session:
+    encoder = SharedEncoder(None if setup is None else setup.tokenizer)
+    has_tokens = setup is not None and setup.tokenizer is not None
+    turns: list[Turn] = []
+    before: tuple[Exchange, Rendered] | None = None
+    for exchange in exchanges:
+        prompt = _prompt(exchange.body, setup, encoder)
+        if isinstance(prompt, RenderFailure):
+            turns.append(Turn(exchange, problem=prompt.message))
+            continue
+        turn = Turn(exchange, len(prompt.keys))
+        turns.append(turn if before is None else _compared(before, turn, prompt, setup))
+        before = exchange, prompt
+    return Session("token" if has_tokens else "character", tuple(turns))
+
+
+def _compared(before: tuple[Exchange, Rendered], turn: Turn, prompt: Rendered, setup: RenderSetup | None) -> Turn:
+    last, asked = before
+    kept = common_length(asked.keys, prompt.keys)
+    if kept < len(asked.keys):
+        again = min(len(asked.keys), len(prompt.keys)) - kept
+        broken = _break(last.body, turn.exchange.body, kept, asked, prompt, setup)
+        return replace(turn, kept=kept, recomputed=again, broken=broken)
+    turn = replace(turn, kept=kept)
+    return turn if setup is None or setup.tokenizer is None else _after_answer(last.body, turn, setup)
+
+
+def _break(
+    old: JSONObject, new: JSONObject, kept: int, asked: Rendered, prompt: Rendered, setup: RenderSetup | None
+) -> Break:
+    before, after = (_place(body, one, kept, setup) for body, one in ((old, asked), (new, prompt)))
+    change = _change_at([*changes_between(old, new)], (after.field, before.field))
+    line = after.template_line or before.template_line
+    if change is not None:
+        return Break(kept, change.field, line, change.cause, change.cure, before.text, after.text)
+    found = None if setup is None else _of_template(new, setup)
+    cause = found.cause if found is not None else "The template prints earlier messages differently in this turn."
+    inferred = found is None or found.is_inferred
+    cure = "" if found is None else found.cure
+    return Break(kept, after.field or before.field, line, cause, cure, before.text, after.text, inferred)
+
+
+def _change_at(changes: Sequence[Change], fields: Sequence[str | None]) -> Change | None:
+    """Return the change that stands where the prompts part; else the first one."""
+    for field in fields:
+        for change in changes:
+            root = change.field.partition(".")[0]
+            if field is not None and (field == root or field.startswith((f"{root}.", f"{root}["))):
+                return change
+    return changes[0] if changes else None
+
+
+def _after_answer(old: JSONObject, turn: Turn, setup: RenderSetup) -> Turn:
+    """Add what became of the answer between both prompts: it was computed, too."""
+    messages, asked = objects_of(turn.exchange.body.get("messages")), objects_of(old.get("messages"))
+    added = messages[len(asked) :]
+    if len(added) < 2 or added[0].get("role") != "assistant":
+        return turn
+    if sum(one.get("role") == "assistant" for one in added) != 1:
+        return turn
+    report = follow_turns(turn.exchange.body, setup, last=1)
+    found = report.turns[-1] if report.turns else None
+    if found is None or found.failure is not None or found.message_index != len(asked):
+        return turn
+    turn = replace(turn, kept=found.kept)
+    broken = _of_template(turn.exchange.body, setup) if found.broken is not None else None
+    if found.broken is None or broken is None:
+        return turn
+    return replace(turn, recomputed=min(found.broken.lost, found.next_count - found.kept), broken=broken)
+
+
+def _of_template(body: JSONObject, setup: RenderSetup) -> Break | None:
+    """Return why the template itself does not go on from the last answer."""
+    report = follow_turns(body, setup, last=1)
+    broken = report.turns[-1].broken if report.turns else None
+    if broken is None:
+        return None
+    cure = f"Try {', '.join(broken.remedies)}." if broken.remedies else ""
+    return Break(
+        broken.first,
+        broken.after.field or broken.before.field,
+        broken.after.template_line,
+        broken.cause.sentence,
+        cure,
+        broken.before.text,
+        broken.after.text,
+        not broken.cause.is_proved,
+    )
+
+
+def _prompt(body: JSONObject, setup: RenderSetup | None, encoder: SharedEncoder) -> Rendered | RenderFailure:
+    """Return a prompt with what it is compared by; its origins alone without a template."""
+    if setup is None:
+        return _layout(body)
+    made = render_text(Variant({**body, "add_generation_prompt": True}, setup))
+    if isinstance(made, RenderFailure):
+        return made
+    return encoder.keys_of(made[0]) if setup.tokenizer is not None else _of_characters(made[0], made[1])
+
+
+def _place(body: JSONObject, prompt: Rendered, index: int, setup: RenderSetup | None) -> Place:
+    """Return what stands at one unit of a prompt."""
+    if setup is None:
+        return _character_at(prompt, index)
+    traced = render_variant(Variant({**body, "add_generation_prompt": True}, setup), is_traced=True)
+    if isinstance(traced, RenderFailure):
+        return Place(0, "")
+    return place_at(traced, index) if setup.tokenizer is not None else _character_at(traced, index)
+
+
+def _layout(body: JSONObject) -> Rendered:
+    """Return what a request says in the order of most prompts: tools, then messages."""
+    pieces: list[tuple[str, str]] = []
+    for index, tool in enumerate(objects_of(body.get("tools"))):
+        pieces.append((json.dumps(tool, ensure_ascii=False), f"tools[{index}]"))
+    for index, message in enumerate(objects_of(body.get("messages"))):
+        pieces.append((f"{message.get('role')}: ", f"messages[{index}].role"))
+        for name, value in message.items():
+            if name != "role" and value is not None:
+                text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                pieces.append((text, f"messages[{index}].{name}"))
+    spans: list[PromptSpan] = []
+    at = 0
+    for text, field in pieces:
+        spans.append(PromptSpan(Span(at, at + len(text) + 1), SpanKind.REQUEST, field))
+        at += len(text) + 1
+    return _of_characters("".join(f"{text}\n" for text, _ in pieces), tuple(spans))
+
+
+def _of_characters(text: str, origins: tuple[PromptSpan, ...]) -> Rendered:
+    return Rendered(text, "word", tuple(text), (), origins)
+
+
+def _character_at(prompt: Rendered, index: int) -> Place:
+    return place_at(replace(prompt, tokens=(), char_spans=(Span(index, index + 1),)), 0)
