@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ _REFUSED: JSON = {"error": {"message": "Unauthorized", "type": "auth_error"}}
 
 
 @contextmanager
-def serving(behaviour_by_path: Mapping[str, Behaviour]) -> Iterator[str]:
+def serving(behaviour_by_path: Mapping[str, Behaviour], tls: ssl.SSLContext | None = None) -> Iterator[str]:
     """Run a faulty server beside the browser, which keeps this thread's event loop to itself; yields its address."""
     started = threading.Event()
     address = ""
@@ -25,7 +26,7 @@ def serving(behaviour_by_path: Mapping[str, Behaviour]) -> Iterator[str]:
 
     async def serve() -> None:
         nonlocal address
-        async with faulty_server(behaviour_by_path) as server:
+        async with faulty_server(behaviour_by_path, tls) as server:
             address = server.base_url
             started.set()
             await ended.wait()
