@@ -104,7 +104,7 @@ def verdict_payload(trace: Trace, *, run: int = 0) -> str:
         cause=[*result.cause],
         step=next_step(trace, verdict),
         evidence=_first_evidence(verdict, trace.findings),
-        open="findings" if trace.refusal is not None and trace.raw is None else _panel(verdict, trace.findings),
+        open=_panel(trace, verdict),
         quote=verdict.sentence,
         detail="" if margin is None else f"No call was written. {margin.sentence}",
         asks_margin=asks_for_margin(trace),
@@ -156,10 +156,12 @@ def _tone(verdict: Verdict, findings: tuple[Finding, ...]) -> str:
     return "success" if verdict.conclusion is Conclusion.NOTHING_LOST else "neutral"
 
 
-def _panel(verdict: Verdict, findings: tuple[Finding, ...]) -> str:
+def _panel(trace: Trace, verdict: Verdict) -> str:
     if verdict.stage is None:
-        return "findings" if findings else "parse"
-    return _PANELS.get(verdict.stage, "findings")
+        return "findings" if trace.findings else "parse"
+    panel = _PANELS.get(verdict.stage, "findings")
+    is_empty = trace.raw is None and (trace.refusal is not None or panel == "parse")  # the ledger has nothing to show
+    return "findings" if is_empty and trace.findings else panel
 
 
 def _first_evidence(verdict: Verdict, findings: tuple[Finding, ...]) -> JSON:

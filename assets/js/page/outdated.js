@@ -5,7 +5,7 @@ import { make } from "../lib/dom.js";
 import { editorView } from "../editor/editor_link.js";
 import { host, onVerdict } from "../lib/host.js";
 import { isSameJson } from "../lib/json_format.js";
-import { open } from "../views/linking.js";
+import { open, release } from "../views/linking.js";
 
 /** @type {(() => void)[]} */
 const listeners = [];
@@ -81,6 +81,7 @@ function drawOwn() {
   made.append(make("span", "pd-own-badge", "READY"), make("p", "pd-own-words", OWN_WORDS));
   strip.append(made);
   host.markFindings?.([]);
+  release(); // what is pinned, or said of the text before
   if (RESULTS.has(document.documentElement.dataset.panel ?? "parse")) open("render");
 }
 
