@@ -21,7 +21,7 @@ from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
 from prompt_debugger.ui.web.model_check import ModelChecks
-from prompt_debugger.ui.web.page import Changes, Page, chosen_case, quiet
+from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.comparison import build_comparison, wire_comparison
 from prompt_debugger.ui.web.panels.draft import wire_draft
 from prompt_debugger.ui.web.panels.experiments import build_experiments, wire_experiments
@@ -102,11 +102,11 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
 def _let_newest_win(page: Page, loaded: Dependency, opened: Dependency, reopened: Dependency) -> None:
     """Let the answer of an opening that comes late change nothing, where a run was opened or started since.
 
-    A run itself is silenced by what is opened. The list of cases cancels nothing: gradio tells of an input whenever the
-    focus leaves it, too.
+    A run itself is silenced by what is opened.
     """
     opened.success(None, cancels=[loaded, reopened], **quiet())
     reopened.success(None, cancels=[loaded, opened], **quiet())
+    loaded.success(None, cancels=[opened, reopened], **quiet())
     page.request.run.click(None, cancels=[loaded, opened, reopened], **quiet())
 
 
@@ -139,22 +139,19 @@ def _wire_cases(page: Page) -> Dependency:
         page.trace,
         *page.views.values(),
     ]
+    # A list box tells of an input whenever the focus leaves it, too: the script presses the button where one was made.
+    choose_case = "(name) => PromptDebugger.chooseCase(name)"
+    panel.case.input(None, panel.case, None, js=choose_case, api_name="choose_case", **quiet())
     # Run waits for the case: pressed before it has come, it would run the request that is about to go.
-    hold = f"(...name) => ({{ __type__: 'update', ...(({chosen_case('hold')})(...name) && {{ interactive: false }}) }})"
-    panel.case.input(None, panel.case, panel.run, js=hold, **quiet())
+    panel.load.click(None, None, panel.run, js="() => ({ __type__: 'update', interactive: false })", **quiet())
     # Another one, chosen before the first has come, is loaded after it.
-    loaded = panel.case.input(
-        load_case,
-        panel.case,
-        outputs,
-        js=chosen_case("load"),
-        api_name="load_case",
-        trigger_mode="always_last",
-        **quiet(),
-    )
+    once_more = {"api_name": "load_case", "trigger_mode": "always_last", **quiet()}
+    chosen = "() => PromptDebugger.chosenCase()"
+    loaded = panel.load.click(load_case, panel.case, outputs, js=chosen, **once_more)
     panel.editor.input(None, cancels=[loaded], **quiet())  # what was typed or pasted since stays
-    release = f"() => ({{ __type__: 'update', ...(({chosen_case('release')})('') && {{ interactive: true }}) }})"
-    loaded.failure(None, None, panel.run, js=release, api_name="case_refused", **quiet())  # or it was cancelled
+    loaded.failure(
+        lambda: gr.Button(interactive=True), None, panel.run, api_name="case_refused", queue=False, **quiet()
+    )
 
     def label_of(endpoint: str, run_on: str) -> gr.Button:
         return gr.Button(run_label(page.handlers.settings, page.handlers.labs, endpoint, RunOn(run_on)))

@@ -37,11 +37,6 @@ class Page(NamedTuple):
         return {self.views[name]: payload or "" for name, payload in payloads.items()}
 
 
-def chosen_case(use: str) -> str:
-    """Return the script that gives an event the worked case that somebody chose, once for each use; else `null`."""
-    return f"(name) => PromptDebugger.chosenCase({use!r}, name)"
-
-
 def quiet() -> dict[str, Any]:
     """Return what every event of the page has: not part of any API, no overlay."""
     return {"api_visibility": "private", "show_progress": "hidden"}

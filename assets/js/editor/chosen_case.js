@@ -1,35 +1,36 @@
 // @ts-check
 // A worked case is loaded when somebody chose it. Gradio calls a list box changed whenever the focus leaves it, and once
 // more after a choice: whoever only passes through, or has pasted since, must not lose what stands in the editor.
+import { press } from "../lib/dom.js";
+import { dropText } from "./draft.js";
 
 const box = () => document.getElementById("pd-case");
 let isPressed = false; // the last press was on an option
-/** @type {{ name: string, uses: Set<string> } | null} */
-let choice = null; // the last one, and what has been done for it
+/** @type {string | null} */
+let chosen = null; // the case that was chosen last
 
-/**
- * The case that was chosen, once for each use; null where nobody chose one since.
- * @param {string} use
- * @param {string | null} name
- */
-export const chosenCase = (use, name) => {
-  if (isPressed && name) choice = { name, uses: new Set() };
+// The list box tells of an input.
+/** @param {string | null} name */
+export const chooseCase = (name) => {
+  if (!isPressed || !name) return;
   isPressed = false;
-  if (!choice || choice.uses.has(use)) return null;
-  choice.uses.add(use);
-  return choice.name;
+  chosen = name;
+  dropText(name);
+  press("pd-load-case");
 };
+
+export const chosenCase = () => chosen;
 
 // Whatever is pressed decides: an option, or Enter in the field, chooses; anything else does not.
 /** @param {Event} event */
-function press(event) {
+function note(event) {
   const found = box();
   const option = event.target instanceof Element && event.target.closest("[role=option]");
   isPressed = Boolean(option && found && (found.contains(option) || found.contains(document.activeElement)));
 }
 
-document.addEventListener("pointerdown", press, true);
-document.addEventListener("mousedown", press, true);
+document.addEventListener("pointerdown", note, true);
+document.addEventListener("mousedown", note, true);
 document.addEventListener("keydown", ({ key, target }) => {
   const found = box();
   isPressed = key === "Enter" && Boolean(found && target instanceof Node && found.contains(target));

@@ -2,8 +2,8 @@
 // What Python calls by name: the `js=` of Gradio's events and the scripts of its HTML components see nothing but globals.
 // The one place that makes any: `globalThis.PromptDebugger`. A test compares this list with what Python calls.
 import { settle } from "../tools/bench.js";
-import { chosenCase } from "../editor/chosen_case.js";
-import { dropText, keepTarget, keepText, restoreDraft } from "../editor/draft.js";
+import { chooseCase, chosenCase } from "../editor/chosen_case.js";
+import { keepTarget, keepText, restoreDraft } from "../editor/draft.js";
 import { runEnded } from "./history.js";
 import { attach, controller } from "../views/linking.js";
 import { renderLive } from "./live.js";
@@ -20,7 +20,7 @@ import { makeFragment } from "./shared_link.js";
 import { requestEdited } from "../editor/template_editor.js";
 
 globalThis.PromptDebugger = {
-  applyLink, applyServer, askAgain, attach, chosenCase, chosenTrials, controller, dropText, keepTarget, keepText,
+  applyLink, applyServer, askAgain, attach, chooseCase, chosenCase, chosenTrials, controller, keepTarget, keepText,
   loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle, tellAt, typed,
   unpackText, withOrder, withTextToRun,
 };

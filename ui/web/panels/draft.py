@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prompt_debugger.ui.web.page import Page, chosen_case, quiet
+from prompt_debugger.ui.web.page import Page, quiet
 from prompt_debugger.ui.web.share_view import build_asking_view
 
 
@@ -12,9 +12,6 @@ def wire_draft(page: Page) -> None:
     draft = build_asking_view("draft")
     keep_text = "(text) => PromptDebugger.keepText(text)"
     request.editor.input(None, request.editor, request.case, js=keep_text, api_name="keep_text", **quiet())
-    chosen = f"({chosen_case('drop')})(name)"
-    drop = f"(name) => {{ const chosen = {chosen}; if (chosen) PromptDebugger.dropText(chosen); }}"
-    request.case.input(None, request.case, None, js=drop, api_name="drop_text", **quiet())
     keep = "(...fields) => PromptDebugger.keepTarget(...fields)"
     request.run.click(None, request.target_fields, None, js=keep, api_name="keep_run_target", **quiet())
     for field in request.target_fields:

@@ -11,7 +11,7 @@ import gradio as gr
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.tools.conversation import Conversation
 from prompt_debugger.ui.web.fixes.loop import LoopStep, ToolLoop
-from prompt_debugger.ui.web.page import Changes, Page, chosen_case, quiet
+from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
 from prompt_debugger.ui.web.panels.orders import ORDER_LIMIT, WITH_ORDER, OrderPanel, order_button, ran_of
 from prompt_debugger.ui.web.work import marked_payloads
@@ -72,15 +72,7 @@ def wire_loop(page: Page, panel: LoopPanel, orders: OrderPanel, loop: ToolLoop) 
     for event in told:
         event.failure(None, None, None, js="() => PromptDebugger.orderRefused()", **quiet())
     cleared = [panel.form.view, state]
-    page.request.case.input(
-        lambda name: ["", None] if name else [gr.skip(), gr.skip()],
-        page.request.case,
-        cleared,
-        js=chosen_case("loop"),
-        api_name="clear_loop",
-        queue=False,
-        **quiet(),
-    )
+    page.request.load.click(lambda: ["", None], None, cleared, api_name="clear_loop", queue=False, **quiet())
 
 
 def _changes(step: LoopStep) -> tuple[Any, Any]:

@@ -26,6 +26,7 @@ class RequestPanel(NamedTuple):
     """Components of the request column."""
 
     case: gr.Dropdown
+    load: gr.Button
     editor: gr.Code
     notices: gr.HTML
     check: gr.Button
@@ -70,6 +71,7 @@ def build_request_panel(
         elem_id="pd-case",
         filterable=False,
     )
+    load = gr.Button("Load the example", elem_id="pd-load-case", elem_classes=["pd-unseen"])
     editor = gr.Code(
         first.request_text,
         language="json",
@@ -111,7 +113,9 @@ def build_request_panel(
         servers = None if settings.public else build_asking_view("servers")
         target = _build_target(settings, first)
         look = build_look(shown=not settings.public)
-    return RequestPanel(case, editor, notices_view, check, read_as, row, run, stop, run_on, *target, look, servers)
+    return RequestPanel(
+        case, load, editor, notices_view, check, read_as, row, run, stop, run_on, *target, look, servers
+    )
 
 
 _Secret = gr.Textbox | gr.State
