@@ -35,6 +35,10 @@ _CONTROL_NAMES = {"\n": "a line feed", "\t": "a tab", "\r": "a carriage return"}
 _LITERALS = ("true", "false", "null")
 
 
+# `{"city": "Par...`, `{"city": ...}`: so a person shortens what is too long to show, not a server.
+_SHORTENED = re.compile(r"(?:\.\.\.|…)[\s\"'}\]]{0,8}\Z|[:,{\[]\s{0,4}(?:\.\.\.|…)\s{0,4}[,}\]]")
+
+
 class Break(StrEnum):
     """The ways in which arguments are not the text of one JSON object."""
 
@@ -82,6 +86,11 @@ def broken_calls(trace: Trace, *kinds: Break) -> Iterator[tuple[CallField, str, 
 
 
 @lru_cache(maxsize=32)
+def is_shortened(arguments: object) -> bool:
+    """Say whether somebody shortened arguments with `...`, so that nothing shows what they were."""
+    return isinstance(arguments, str) and _SHORTENED.search(arguments) is not None and decode_json(arguments) is None
+
+
 def break_of(text: str) -> BrokenArguments | None:
     """Return what is wrong with arguments; `None` for a JSON object, for a blank text, and for JSON inside a string.
 

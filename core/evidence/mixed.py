@@ -20,7 +20,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers import Paste, find_reader, find_readers
 from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.split import Block, BlockKind, split, without_comments
-from prompt_debugger.core.evidence.taking import is_cut, with_its_beginning
+from prompt_debugger.core.evidence.taking import is_cut, with_its_beginning, without_shortened
 
 Read = Callable[[str, int], Evidence]
 
@@ -51,6 +51,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _HOLDER = re.compile(r'"(?:raw|message|choices|response|request|prompt|content|role)"\s*+:\s*+["{\[n]')
+_OF_REQUESTS = re.compile(r"Of \d{1,9} requests ")
 _WHOLE = "Paste all of it: the beginning or the end may be missing."
 
 
@@ -108,7 +109,12 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
         return None, RequestError(
             "The text holds an output inside incomplete JSON.", "Paste the complete JSON, or the output without it."
         )
-    return with_its_beginning(_of_its_paragraph(evidence, text)), None
+    return _without_parts(_of_its_paragraph(evidence, text), text), None
+
+
+def _without_parts(evidence: Evidence, text: str) -> Evidence:
+    """Return evidence without calls of which only a part was copied."""
+    return without_shortened(with_its_beginning(evidence), text)
 
 
 def _of_shown_output(whole: Evidence | None, blocks: Sequence[Block], read: Read) -> Evidence | None:
@@ -194,6 +200,8 @@ def _begins_with_marker(text: str) -> bool:
 
 
 def _says_more(merged: Evidence, whole: Evidence) -> bool:
+    if whole.form is Form.REQUEST and any(map(_OF_REQUESTS.match, merged.notes)):
+        return not any("two requests" in note for note in whole.notes)  # the one that is not said to work
     strong = {*merged.holds} & _STRONG
     return bool(strong) if whole.form is Form.OUTPUT else {*merged.holds} > {*whole.holds}
 
@@ -255,7 +263,9 @@ def _of_block(block: Block, read: Read) -> Evidence | None:
     text = clean(block.text).text if block.kind is BlockKind.FENCED else block.text
     if block.kind is BlockKind.PROSE:
         return _of_prose(without_comments(text))
-    evidence, _ = _try(text, 1, read)
+    evidence = None
+    with suppress(RequestError):  # what is left of it is nothing
+        evidence, _ = _try(text, 1, read)
     if evidence is not None:
         return evidence
     return _by_lead(block.lead, text) if block.kind is BlockKind.FENCED else None
@@ -266,7 +276,7 @@ def _of_prose(text: str) -> Evidence | None:
     pieces: list[Evidence] = []
     for reader in find_readers(paste, LEAST_SCORE):
         with suppress(RequestError):
-            pieces.append(reader.read(paste))
+            pieces.append(_without_parts(reader.read(paste), text))
     if not pieces:
         return _after_lead(text)
     if len(pieces) == 1 or {*pieces[0].holds} >= {part for piece in pieces for part in piece.holds}:

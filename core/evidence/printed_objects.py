@@ -131,6 +131,33 @@ def pieces_of_message(value: JSONObject) -> list[JSONObject]:
     return deltas
 
 
+def deltas_of_chunks(values: list[JSONObject]) -> list[JSONObject]:
+    """Return the deltas of LangChain's `AIMessageChunk`s, printed as they came; none of a lone one that is whole."""
+    if not values or any(class_of(value) != "AIMessageChunk" for value in values):
+        return []
+    chunks = [[as_object(one) for one in _list(value.get("tool_call_chunks"))] for value in values]
+    if len(values) < 2 and all(one.get("name") for one in chunks[0]):
+        return []
+    deltas: list[JSONObject] = []
+    for value, calls in zip(values, chunks, strict=True):
+        pieces: list[JSON] = [
+            {
+                "index": call.get("index"),
+                "id": call.get("id"),
+                "function": {"name": call.get("name"), "arguments": call.get("args")},
+            }
+            for call in calls
+        ]
+        content = value.get("content")
+        delta: JSONObject = {CLASS: "ChoiceDelta", "content": content if isinstance(content, str) else None}
+        deltas.append({**delta, "tool_calls": pieces} if pieces else delta)
+    return deltas
+
+
+def _list(value: JSON) -> list[JSON]:
+    return value if isinstance(value, list) else []
+
+
 def has_no_end(values: list[JSONObject]) -> bool:
     """Say whether a printed stream is made of deltas alone, which have no word on how it ended."""
     return all(STREAMED.get(class_of(value)) == "delta" for value in values)
@@ -171,6 +198,9 @@ def _by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
     choices = value.get("choices")
     if isinstance(choices, list) and any("message" in as_object(choice) for choice in choices):
         return _completion
+    message = value.get("message")
+    if isinstance(message, dict) and "finish_reason" in value:
+        return _one_choice
     if "additional_kwargs" in value or "response_metadata" in value:
         return _langchain
     is_message = value.get("role") == "assistant" and ("tool_calls" in value or "content" in value)

@@ -7,8 +7,10 @@ Every character is looked at a bounded number of times; what a block holds is no
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import warnings
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -27,6 +29,12 @@ _SHELL = re.compile(r"(?:[\w.~/@:-]{0,60})[$❯][ \t]+\S")
 _TAG = re.compile(r"(?<![ \t])[ \t]*+</?(?:details|summary|p|br|div|pre|code|b|i)\b[^<>]{0,80}>", re.IGNORECASE)
 _COMMENT = re.compile(r"(?<![ \t])[ \t]*+(?:#|//) ?")
 _WORDS = re.compile(r"""(?:[^'"\\\n]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+")*+""", re.DOTALL)
+_IMPORT = re.compile(
+    r"from (?:openai|anthropic|litellm|langchain\w{0,20}|transformers|vllm|requests|httpx)[\w.]{0,60} import |"
+    r"import (?:openai|anthropic|litellm|requests|httpx|json|os)\b"
+)
+_MOST_OF_SCRIPT = 40_000  # characters
+_MOST_TRIES = 8  # ends of a script that are tried
 _DECODER = json.JSONDecoder()
 _MOST_READ = 6  # times the text, for JSON that is begun and never ends
 _LEAST_ROWS = 3  # objects, one a line: of two, one may be a request and one its answer
@@ -96,7 +104,7 @@ class _Splitter:
     def run(self) -> None:
         """Fill the list of blocks."""
         at = 0
-        takers = (self._fence, self._quote, self._stream, self._json, self._command, self._python)
+        takers = (self._fence, self._quote, self._stream, self._json, self._command, self._python, self._script)
         while at < len(self._lines):
             line = self._line(at)
             if len(self._blocks) < MOST_BLOCKS and line.strip():
@@ -229,6 +237,24 @@ class _Splitter:
             return len(self._text) if end < 0 else end
         return stop
 
+    def _script(self, at: int, line: str) -> int:
+        """Take a script that begins with an import, up to the first line that is not Python."""
+        if _IMPORT.match(line) is None or self._left <= 0:
+            return at
+        stop = len(self._lines)
+        for _ in range(_MOST_TRIES):
+            end = self._lines[stop] if stop < len(self._lines) else len(self._text)
+            text = self._text[self._lines[at] : min(end, self._lines[at] + _MOST_OF_SCRIPT)]
+            self._left -= len(text)
+            wrong = _is_python(text)
+            if wrong == 0 and at < stop and end - self._lines[at] <= _MOST_OF_SCRIPT:
+                self._add(text, BlockKind.PYTHON)
+                return stop
+            if not wrong or wrong <= 1 or at + wrong - 1 >= stop:
+                return at
+            stop = at + wrong - 1
+        return at
+
     def _python(self, at: int, line: str) -> int:
         """Take an interactive session of Python or a shell: what was typed is one block, what it printed another."""
         if _SHELL.match(line):
@@ -241,6 +267,19 @@ class _Splitter:
         if stop > at:
             self._add("\n".join(lines), BlockKind.PYTHON)
         return stop
+
+
+def _is_python(text: str) -> int | None:
+    """Return 0 if a text is Python, else the line on which it stops to be, from 1; `None` if that is not known."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        return error.lineno
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return 0
 
 
 def _is_json(line: str) -> bool:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.dialects import Answer
+from prompt_debugger.core.diagnose.broken_arguments import is_shortened
+from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.python_repr import CUT
 
+_GAP = re.compile(r"(?m)^[ \t]{0,8}(?:\.\.\.|…|\[\.\.\.\])[ \t]{0,8}$")  # a line in place of those that were left out
 CUT_NOTE = "The pasted text ends inside the answer; what came after that is unknown."
 
 
@@ -61,8 +65,12 @@ def of_deltas_alone(evidence: Evidence) -> Evidence:
     return replace(evidence, chat=chat, stream=chat, notes=notes)
 
 
+def _arguments(call: JSON) -> JSON:
+    return as_object(as_object(call).get("function")).get("arguments")
+
+
 def _is_whole(call: JSON) -> bool:
-    arguments = as_object(as_object(call).get("function")).get("arguments")
+    arguments = _arguments(call)
     return isinstance(arguments, str) and isinstance(json_of(arguments), dict)
 
 
@@ -93,6 +101,39 @@ def with_its_beginning(evidence: Evidence) -> Evidence:
     chat = replace(stream, message=message, finish_reason=None, deltas=(), body="")
     note = "The stream was copied without its beginning; calls whose name is missing were left out."
     return replace(evidence, chat=chat, stream=chat, finish_reason=None, notes=(*evidence.notes, note))
+
+
+def without_shortened(evidence: Evidence, text: str) -> Evidence:
+    """Return evidence without the calls whose arguments somebody shortened with `...`: nobody knows what was there.
+
+    Raises:
+        RequestError: Nothing is left of it.
+    """
+    has_gap = evidence.stream is not None and _GAP.search(text) is not None
+    if has_gap:
+        evidence = replace(
+            evidence, notes=(*evidence.notes, "Events were left out at `...`; what they held is unknown.")
+        )
+    chat = evidence.chat
+    calls = None if chat is None else chat.message.get("tool_calls")
+    if chat is None or chat.finish_reason == "length" or not (has_gap or isinstance(calls, list)):
+        return evidence
+    every = calls if isinstance(calls, list) else []
+    kept = [call for call in every if _is_whole(call) or not (has_gap or is_shortened(_arguments(call)))]
+    if len(kept) == len(every) and not has_gap:
+        return evidence
+    message: JSONObject = {**chat.message, "tool_calls": kept} if kept else {
+        name: value for name, value in chat.message.items() if name != "tool_calls"
+    }  # fmt: skip
+    if not kept and not message.get("content") and evidence.raw is None and evidence.request is None:
+        raise RequestError("The answer was shortened with `...` where its calls are.", "Paste it whole, as it came.")
+    reason = chat.finish_reason if len(kept) == len(every) else None
+    chat = replace(chat, message=message, finish_reason=reason, deltas=(), body="")
+    notes = evidence.notes
+    if len(kept) < len(every):
+        notes = (*notes, f"{counted(len(every) - len(kept), 'call')} shortened with `...` left out of the answer.")
+    stream = None if evidence.stream is None else chat
+    return replace(evidence, chat=chat, stream=stream, finish_reason=reason, notes=notes)
 
 
 def is_cut(evidence: Evidence) -> bool:

@@ -108,6 +108,17 @@ _SAME = frozenset(
 )
 
 
+# Fields of chat completions that Responses names otherwise, or has elsewhere; `stop` it does not have.
+OF_CHAT: dict[str, str] = {
+    "response_format": "text.format",
+    "max_tokens": "max_output_tokens",
+    "max_completion_tokens": "max_output_tokens",
+    "reasoning_effort": "reasoning.effort",
+    "functions": "tools",
+    "function_call": "tool_choice",
+}
+
+
 def _responses(value: JSONObject, work: BodyWork) -> None:
     if isinstance(value.get("instructions"), str):
         work.place = "instructions"
@@ -192,6 +203,8 @@ def _responses_option(name: str, option: JSON, work: BodyWork) -> None:
         work.body[_RENAMED[name]] = option
     elif name in _SAME:
         work.body[name] = option
+    elif name in OF_CHAT and option is not None:
+        work.lose(name, f"Responses has no field `{name}`: it takes `{OF_CHAT[name]}`.")
     elif option not in (None, False, []):
         work.lose(name, f"`{name}` does not exist in chat completions.")
 
@@ -199,6 +212,9 @@ def _responses_option(name: str, option: JSON, work: BodyWork) -> None:
 def _flat_tool(tool: JSON, index: int, work: BodyWork) -> JSON:
     if isinstance(tool, dict) and tool.get("type") == "function" and "function" not in tool:
         return {"type": "function", "function": {name: part for name, part in tool.items() if name != "type"}}
+    if isinstance(tool, dict) and isinstance(tool.get("function"), dict):
+        work.lose(f"tools[{index}].function", "Responses has no field `function` in a tool: it takes its members flat.")
+        return tool
     kind = tool.get("type") if isinstance(tool, dict) else tool
     work.lose(f"tools[{index}]", f"The built-in tool `{str(kind)[:40]}` does not exist in chat completions.")
     return None

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.broken_arguments import break_of
+from prompt_debugger.core.diagnose.broken_arguments import break_of, is_shortened
 from prompt_debugger.core.diagnose.fields import decode_json, history_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
@@ -54,7 +54,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _problem(arguments: JSON) -> str | None:
-    if not isinstance(arguments, str):
+    if not isinstance(arguments, str) or is_shortened(arguments):
         return None
     if not arguments.strip():
         return "it is empty"

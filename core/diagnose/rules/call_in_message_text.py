@@ -55,8 +55,14 @@ _AGAIN = (
     "Ask again: the model wrote it so. A grammar for calls keeps their JSON whole (`tool_choice` as `required`, or "
     "`strict` in the tool, where the server constrains calls by it)."
 )
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(strict=False)  # a text that was copied has line feeds in its strings
 _RECIPIENT = re.compile(r"(?:analysis|commentary) ?to=functions\.([\w\-]{1,64}?) ?(?:json|code)?(?=\{)")
+# Of a header only the recipient is left, with whatever stood between it and the arguments.
+_LOOSE = re.compile(r"(?m)^[ \t]{0,8}to=functions\.([\w\-]{1,64})\b[^\n{}`\"'<]{0,24}\n?[ \t]{0,8}(?=\{\s{0,8}\")")
+_PYTHON = re.compile(
+    r"\A\s*(?:```\w{0,12}\s)?\s*(?:print\()?default_api\.([\w.]{1,64})\((.{0,4000})\)\s{0,8}(?:```)?\s{0,8}\Z",
+    re.DOTALL,
+)
 _MOST_NAMES = 20
 _TELL = "For a hosted model, report it to the provider."
 
@@ -193,6 +199,9 @@ def _stripped(trace: Trace, content: str) -> Iterator[Report]:
     if (headed := _without_tokens(trace, content, names)) is not None:
         yield headed
         return
+    if (python := _PYTHON.match(content)) is not None:
+        yield _report_python(content, python)
+        return
     found = next(iter(find_stripped_calls(text, names)), None)
     if found is None or found.char_span.start > 0 or not re.search(r"\}\]?\Z", text):
         return
@@ -209,25 +218,37 @@ def _stripped(trace: Trace, content: str) -> Iterator[Report]:
 def _without_tokens(trace: Trace, content: str, names: tuple[str, ...]) -> Report | None:
     """Report a call of which the whole header is left, and its arguments: `commentary to=functions.f json{…}`."""
     offered = names if is_request_known(trace) else tuple(dict.fromkeys(_RECIPIENT.findall(content)[:_MOST_NAMES]))
-    for found in find_stripped_calls(content, offered):
-        if found.format != "harmony":
-            continue
+    places = [(one.name, one.char_span) for one in find_stripped_calls(content, offered) if one.format == "harmony"]
+    for name, head in [*places, *((one[1], Span(*one.span())) for one in _LOOSE.finditer(content))]:
         try:
-            arguments, stop = _DECODER.raw_decode(content, found.char_span.stop)
+            arguments, stop = _DECODER.raw_decode(content, head.stop)
         except (ValueError, RecursionError):
             continue
         if isinstance(arguments, dict):
-            span = Span(found.char_span.start, stop)
+            span = Span(head.start, stop)
             return Report(
-                title=f"A tool call to `{found.name}` is in content without its control tokens.",
-                detail=f"Content holds {content[span.start : span.stop][:120]!r}: a header of gpt-oss (harmony) with "
-                "its recipient, and the arguments. The model called the tool; the server took its control tokens out "
+                title=f"A tool call to `{name}` is in content without its control tokens.",
+                detail=f"Content holds {content[slice(*span)].strip()[:120]!r}: a header of gpt-oss (harmony) with its "
+                "recipient, and the arguments. The model called the tool; the server took its control tokens out "
                 "and handed the call on as text.",
                 evidence=(in_message("content", content[slice(*span)], span),),
-                fix=_fix(trace, found.format),
+                fix=_fix(trace, "harmony"),
                 certainty=Certainty.INFERRED,
             )
     return None
+
+
+def _report_python(content: str, call: re.Match[str]) -> Report:
+    return Report(
+        title=f"A tool call to `{call[1]}` is in content as Python text.",
+        detail=f"Content is nothing but {content.strip()[:120]!r}: `default_api` is the name under which Gemini writes "
+        "its calls as Python, and this one was not returned as a call.",
+        evidence=(in_message("content", content, Span(0, len(content))),),
+        fix="Do not run the text. Check that the request declares the tools in its own field, then ask again; simpler "
+        "schemas and names make such an answer rarer.",
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+    )
 
 
 def _in_reasoning(trace: Trace) -> Iterator[Report]:

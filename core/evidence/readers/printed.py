@@ -24,13 +24,14 @@ from prompt_debugger.core.evidence.printed_objects import (
     STREAMED,
     answer_of,
     class_of,
+    deltas_of_chunks,
     has_cut_answer,
     has_no_end,
     offline_run,
     pieces_of_message,
     stream_text,
 )
-from prompt_debugger.core.evidence.python_repr import Printed, read_fields, read_printed
+from prompt_debugger.core.evidence.python_repr import CLASS, Printed, read_fields, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import CUT_NOTE, has_cut_end, is_cut, with_answer, without_end
 
@@ -62,6 +63,8 @@ def _read(paste: Paste) -> Evidence:
     streamed = [value for value in found if class_of(value) in STREAMED or class_of(value) in ANTHROPIC_EVENTS]
     if streamed:
         return _stream(streamed)
+    if deltas := deltas_of_chunks(found):
+        return replace(_stream(deltas), words=f"{len(deltas):,} printed `AIMessageChunk`s")
     for value in found:
         if pieces := pieces_of_message(value):
             words = f"a printed `{class_of(value)}` with the pieces of a stream"
@@ -103,10 +106,19 @@ def _printed(text: str) -> list[JSONObject]:
         if read is not None and isinstance(read.value, dict):
             found.append(read.value)
             left -= len(text) - at if read.is_cut else 0
-    if found:
+    if found or (found := _chunks_by_line(text)):
         return found
     lone = _without_class(text)
     return [] if lone is None or not isinstance(lone.value, dict) else [lone.value]
+
+
+def _chunks_by_line(text: str) -> list[JSONObject]:
+    """Return the chunks that LangChain prints without a class, one a line, all of one id; none of anything else."""
+    lines = [line for line in text.split("\n") if line.startswith("content=") and " additional_kwargs={" in line]
+    read = [found.value for line in lines[:MOST_OBJECTS] if (found := read_fields(line)) is not None]
+    values: list[JSONObject] = [{**value, CLASS: "AIMessageChunk"} for value in read if isinstance(value, dict)]
+    ids = {value.get("id") if isinstance(value.get("id"), str) else None for value in values}
+    return values if len(values) > 1 and len(ids) == 1 and None not in ids else []
 
 
 def _without_class(text: str) -> Printed | None:

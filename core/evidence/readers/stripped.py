@@ -13,20 +13,29 @@ from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.formats import CONTROL_TOKEN
 
 _BEGINS = re.compile(r"\s*+(?:analysis|commentary)(?=[A-Z\"'*])|\s*+commentary to=functions\.[\w-]{1,64} ?json\{")
+# A header without control tokens somewhere in the text, a recipient at its beginning, or Gemini's call as Python.
+_CALL = re.compile(r"(?:analysis|commentary) ?to=functions\.[\w-]{1,64} ?(?:json|code)?\{")
+_WHOLE = re.compile(
+    r"\s*+to=functions\.[\w-]{1,64}\b[^\n{}`\"'<]{0,24}\n?[ \t]{0,8}\{|\s*+(?:print\()?default_api\.[\w.]{1,64}\("
+)
 _GOES_ON = re.compile(r"assistant(?:final|commentary|analysis)(?=\S| to=)")
 
 
 def _finds(paste: Paste) -> float:
     begins = _BEGINS.match(paste.text)
     is_call = begins is not None and begins[0].endswith("{")
+    has_call = _WHOLE.match(paste.text) is not None or _CALL.search(paste.text) is not None
+    if has_call and paste.value is None and CONTROL_TOKEN.search(paste.text) is None:
+        return 0.7
     return 0.7 if is_call or (begins is not None and _GOES_ON.search(paste.text) is not None) else 0.0
 
 
 def _read(paste: Paste) -> Evidence:
     chat = ChatResult({"role": "assistant", "content": paste.text.strip()}, None)
-    note = "The text was read as the content of a message: it contains names of channels, but no control token."
+    note = "The text was read as the content of a message: it contains no control token."
     return Evidence(Form.ANSWER, "the content of a message", chat=chat, notes=(note,))
 
 
