@@ -85,12 +85,12 @@ def broken_calls(trace: Trace, *kinds: Break) -> Iterator[tuple[CallField, str, 
             yield call, call.arguments, fault
 
 
-@lru_cache(maxsize=32)
 def is_shortened(arguments: object) -> bool:
     """Say whether somebody shortened arguments with `...`, so that nothing shows what they were."""
     return isinstance(arguments, str) and _SHORTENED.search(arguments) is not None and decode_json(arguments) is None
 
 
+@lru_cache(maxsize=32)
 def break_of(text: str) -> BrokenArguments | None:
     """Return what is wrong with arguments; `None` for a JSON object, for a blank text, and for JSON inside a string.
 
