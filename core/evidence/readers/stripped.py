@@ -28,7 +28,7 @@ def _finds(paste: Paste) -> float:
     begins = _BEGINS.match(paste.text)
     is_call = begins is not None and begins[0].endswith("{")
     has_call = _WHOLE.match(paste.text) is not None or _CALL.search(paste.text) is not None
-    is_bare = paste.value is None and not paste.text.lstrip().startswith("```")
+    is_bare = paste.value is None and "```" not in paste.text  # a fence is read without what is around it
     if has_call and is_bare and CONTROL_TOKEN.search(paste.text) is None:
         return 0.7
     return 0.7 if is_call or (begins is not None and _GOES_ON.search(paste.text) is not None) else 0.0
