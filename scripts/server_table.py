@@ -6,7 +6,8 @@
 
 The record is docs/servers.json. LiteLLM, mlx-lm and vLLM need what `make test` sets up; llama-cpp-python a virtual
 environment of its own, .venv-llama-cpp-python, with `llama-cpp-python[server]`, which is compiled; smg one of its own,
-.venv-smg; nginx and Caddy are those of the system.
+.venv-smg; Portkey a folder `.venv-portkey` with the npm package `@portkey-ai/gateway`; Node, nginx and Caddy are those
+of the system.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from tests.servers.running_servers import (  # noqa: E402
     llama_cpp_python,
     mlx_lm,
     nginx,
+    portkey,
     smg,
     transformers_serve,
     two_models,
@@ -46,7 +48,8 @@ PAGE = ROOT / "docs" / "servers.md"
 SCENARIOS = ("healthy", "parallel", "prose", "dropped", "cut", "streamed", "refused")
 KEY = "sk-of-the-table-0123456789"
 
-_Boot = Callable[[Path, LabPool], "Iterator[str]"]
+_Place = str | tuple[str, tuple[tuple[str, str], ...]]  # an address, and headers that go with each request
+_Boot = Callable[[Path, LabPool], "Iterator[_Place]"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,12 @@ def _before_vllm(gateway: Callable[..., object]) -> _Boot:
     return boot
 
 
+def _portkey(_: Path, labs: LabPool) -> Iterator[_Place]:
+    upstream = asyncio.run(labs.get(LabSpec())).base_url
+    with portkey() as base_url:
+        yield base_url, (("x-portkey-provider", "openai"), ("x-portkey-custom-host", upstream))
+
+
 def _litellm_before_llama_cpp(folder: Path, _: LabPool) -> Iterator[str]:
     with llama_cpp(folder) as upstream, litellm_proxy(folder, upstream) as base_url:
         yield base_url
@@ -121,6 +130,7 @@ SETUPS = (
     Setup("nginx, gathering and packing, before vLLM", _before_vllm(nginx)),
     Setup("Caddy, packing, before vLLM", _before_vllm(caddy)),
     Setup("smg, SGLang's gateway, before vLLM", _before_vllm(smg), target=_TOKENIZER),
+    Setup("Portkey's gateway, before vLLM", _portkey, "lab-model", _TOKENIZER),
     Setup("llama.cpp", _small(llama_cpp), target=_TOKENIZER),
     Setup("llama.cpp, no tokenizer at hand", _small(llama_cpp)),
     Setup("LiteLLM before llama.cpp", _litellm_before_llama_cpp, "openai", {**_TOKENIZER, "api_key": LITELLM_KEY}),
@@ -157,11 +167,14 @@ def _write(record: JSONObject) -> None:
 
 def _survey(setup: Setup, labs: LabPool) -> JSONObject:
     row: JSONObject = {}
-    with tempfile.TemporaryDirectory() as folder, contextmanager(setup.boot)(Path(folder), labs) as base_url:
+    with tempfile.TemporaryDirectory() as folder, contextmanager(setup.boot)(Path(folder), labs) as place:
+        base_url, headers = (place, ()) if isinstance(place, str) else place
         for scenario in SCENARIOS:
             fields: JSONObject = {} if setup.model is None else {"model": setup.model}
             try:
-                row[scenario] = observed(debug(base_url, body_of(scenario, **fields), **setup.target))
+                row[scenario] = observed(
+                    debug(base_url, body_of(scenario, **fields), extra_headers=headers, **setup.target)
+                )
             except BackendError as error:
                 row[scenario] = {"said": f"no answer (HTTP {error.status})"}
     return row
@@ -184,6 +197,8 @@ def _said(trace: Trace) -> str:
     verdict = trace.verdict
     assert verdict is not None
     if trace.refusal is not None:
+        if verdict.sentence.startswith("The server failed"):
+            return "the server failed, in its words"
         whose = "the server's setting" if verdict.stage and verdict.stage.value == "complete" else "refused"
         return f"{whose}, in its words"
     if verdict.dropped_calls:
@@ -213,6 +228,9 @@ another call. *Cut, streamed* asks for a stream, and what is judged is that stre
 without a text. It is asked one request at a time, as it ends a stream when the next request comes. mlx-lm has a \
 parser for Kimi K2, which refuses the header of *dropped*; with `top_logprobs` above 1 it lists any of the likeliest \
 tokens as the one it took, which is noticed and not used.
+* Portkey's gateway learns from headers where to send a request (`--extra-headers`). Its release 1.15.2 on Node 20 \
+passes whole answers on with their ids, and answers streams, raw completions and the list of models with a 500 of \
+its own.
 
 | server | evidence | raw | prompt | one call | two calls | prose | dropped | cut | cut, streamed | refused |
 |---|---|---|---|---|---|---|---|---|---|---|

@@ -84,9 +84,8 @@ async def render_endless_loops(visitor: Visitor) -> str:
     return await visitor.ask("render_template", loops + "{% endfor %}" * 4)
 
 
-async def render_what_doubles(visitor: Visitor) -> str:
-    doubling = "{% for _ in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}"
-    return await visitor.ask("render_template", "{% set ns = namespace(x='ab') %}" + doubling + "{{ ns.x }}")
+async def render_what_is_too_wide(visitor: Visitor) -> str:
+    return await visitor.ask("render_template", "{% set width = 10 ** 10 %}{{ 'x' | center(width) }}")
 
 
 async def render_a_long_text(visitor: Visitor) -> str:
@@ -129,7 +128,7 @@ ATTACKS: list[tuple[Attack, str]] = [
     (run_a_schema_that_refers_to_itself, "process_completed"),
     (run_a_pattern_of_names, "process_completed"),
     (render_endless_loops, "ran for more than 1 s"),
-    (render_what_doubles, "more memory than allowed"),
+    (render_what_is_too_wide, "more memory than allowed"),
     (render_a_long_text, "Tokenizing the text "),
     (share_what_looks_like_keys, "process_completed"),
     (share_long_passwords, "application/json"),
@@ -234,7 +233,7 @@ SERVERLESS: list[tuple[Attack, str]] = [
     (open_a_doubling_schema, "opened"),
     (open_a_schema_that_refers_to_itself, "opened"),
     (render_endless_loops, "ran for more than 1 s"),
-    (render_what_doubles, "more memory than allowed"),
+    (render_what_is_too_wide, "more memory than allowed"),
     (open_deep_nesting, "failure"),
     (open_endless_zeros, "longer than"),
     (render_a_long_text, "Tokenizing the text "),

@@ -22,6 +22,7 @@ LAB_MODEL = ROOT / "assets" / "lab-model"
 LITELLM_PYTHON = ROOT / ".venv-litellm" / "bin" / "python"
 MLX_PYTHON = ROOT / ".venv-mlx" / "bin" / "python"
 LLAMA_CPP_PYTHON = ROOT / ".venv-llama-cpp-python" / "bin" / "python"
+PORTKEY = ROOT / ".venv-portkey" / "node_modules" / "@portkey-ai" / "gateway" / "build" / "start-server.js"
 SMG = ROOT / ".venv-smg" / "bin" / "smg"
 LITELLM_KEY = "sk-litellm-of-the-tests-0123456789abcdef"
 _FIRST_ANSWER_S = 120.0
@@ -141,6 +142,17 @@ def smg(_: Path, upstream: str) -> Iterator[str]:
     command += ["--host", "127.0.0.1", "--port", str(port), "--prometheus-port", str(free_port())]
     with running(command, r"Activated 1 of 1"):
         _await_models(port, "none")
+        yield f"http://127.0.0.1:{port}/v1"
+
+
+@contextmanager
+def portkey() -> Iterator[str]:
+    """Portkey's gateway; the npm package `@portkey-ai/gateway`, which `make` does not install.
+
+    It has no server behind it: each request names its own in a header.
+    """
+    port = free_port()
+    with running(["node", str(PORTKEY), f"--port={port}", "--headless"], r"(?i)is running|listening|ready"):
         yield f"http://127.0.0.1:{port}/v1"
 
 

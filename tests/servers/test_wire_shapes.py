@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 import pytest
 
@@ -10,7 +11,7 @@ from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.types import Basis, Request, Severity, Stage, Trace
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
-from tests.core.complete.faulty_server import faulty_server
+from tests.core.complete.faulty_server import Behaviour, answer, faulty_server
 from tests.servers.running_servers import LAB_MODEL
 from tests.servers.scenarios import body_of
 from tests.servers.truth import errors_of, returned_calls
@@ -26,9 +27,11 @@ SAID = {
 }
 
 
-def run(wire: Wire, *, is_stream: bool, knows_tokenizer: bool = True) -> Trace:
+def run(
+    wire: Wire, *, is_stream: bool, knows_tokenizer: bool = True, instead: Mapping[str, Behaviour] | None = None
+) -> Trace:
     async def go() -> Trace:
-        async with faulty_server(behaviours_of(wire)) as server:
+        async with faulty_server(instead or behaviours_of(wire)) as server:
             fields = {"stream": True} if is_stream else {}
             target = Target(base_url=server.base_url, tokenizer=str(LAB_MODEL) if knows_tokenizer else None)
             body = body_of("healthy", model="lab-model", **fields)
@@ -79,6 +82,30 @@ def test_nothing_false_is_said_where_ids_are_missing(change: str, is_stream: boo
             trace = run(changed(truth, change, "no ids"), is_stream=is_stream, knows_tokenizer=knows_tokenizer)
 
             assert_true(trace, truth, change)
+
+
+FAILS = answer(500, {"status": "failure", "message": "Something went wrong"})
+
+
+@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("name", ["a call", "a dropped call"])
+def test_nothing_false_is_said_behind_a_gateway_that_fails_at_all_but_whole_answers(name: str, is_stream: bool) -> None:
+    """As Portkey's 1.15.2 on Node 20: the list of models, raw completions and streams end in a 500 of its own."""
+    wire = changed(TRUTHS[name], "as vLLM")
+    whole = wire.send_whole(wire.whole)
+
+    trace = run(
+        wire,
+        is_stream=is_stream,
+        instead={"/v1/chat/completions": whole, "/v1/chat/completions#stream": FAILS, "*": FAILS},
+    )
+
+    assert trace.verdict is not None
+    if is_stream:
+        assert trace.verdict.sentence.startswith("The server failed on the request: Something went wrong")
+        assert trace.verdict.dropped_calls == 0
+    else:
+        assert_true(trace, TRUTHS[name], "as vLLM")
 
 
 @pytest.mark.parametrize("name", TRUTHS)
