@@ -1,4 +1,4 @@
-"""Make of a saved run what maintainers can run: a small failing test for their parser."""
+"""Make of a saved run what others can use: a failing test for maintainers, a row, a span, SARIF, a curl command."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from pathlib import Path
 
 from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.base.interpreter import python_that_has
-from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.base.types import SCHEMA_VERSION, JSONObject
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.report.wire import dump_document
+from prompt_debugger.core.tools.fixes.exports import EXPORTS, export_run
 from prompt_debugger.core.tools.fixes.trial import Trial, UpstreamTest, try_test
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, without_note
-from prompt_debugger.ui.cli.output import OK, log, print_json
+from prompt_debugger.ui.cli.output import OK, log, print_json, print_text
 from prompt_debugger.ui.cli.sharing import read_bundle_file
-from prompt_debugger.ui.report import share_trace
+from prompt_debugger.ui.report import SharedRun, share_trace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("bundle", metavar="BUNDLE", help="trace.json of `run --report DIR`, or - for standard input")
-    parser.add_argument(
-        "--upstream-test", choices=tuple(PARSER_TESTS), required=True, help="whose parser the test is for"
-    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--upstream-test", choices=tuple(PARSER_TESTS), help="whose parser the test is for")
+    what.add_argument("--as", dest="form", choices=tuple(EXPORTS), help="another program's form (docs/ci.md)")
     parser.add_argument("--parser", metavar="NAME", help="the parser (default: the one that the run names)")
     run_here = " or ".join(title_of(kind) for kind, test in PARSER_TESTS.items() if test.package)
     parser.add_argument(
@@ -37,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     run = share_trace(read_bundle_file(options.bundle).trace)
+    if options.form:
+        return _export(run, options)
     source = run.upstream_test(options.upstream_test, options.parser)
     trial = _try(source, options)
     if trial is not None and trial.fails is not None:
@@ -49,6 +52,18 @@ def _run(options: argparse.Namespace) -> int:
         print_json(_document(source, trial, options.upstream_test))
     elif not options.output:
         sys.stdout.write(source)
+    return OK
+
+
+def _export(run: SharedRun, options: argparse.Namespace) -> int:
+    text = export_run(run.trace, options.form)
+    if options.output:
+        write_named(options.output, (text,), field="--output")
+        log(f"Wrote {options.output}")
+    if options.json:
+        print_json({"schema_version": SCHEMA_VERSION, "form": options.form, "text": text})
+    elif not options.output:
+        print_text(text)
     return OK
 
 
