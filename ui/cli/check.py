@@ -13,8 +13,10 @@ from itertools import count
 from pathlib import Path
 from typing import NoReturn
 
+from prompt_debugger import __version__
 from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError
 from prompt_debugger.core.parse.engines import WHEELS, VllmEngine
+from prompt_debugger.core.report.writers.terminal import finding_lines
 from prompt_debugger.core.tools.check import (
     Change,
     Check,
@@ -24,6 +26,7 @@ from prompt_debugger.core.tools.check import (
     Wanted,
     check_to_json,
     check_to_junit,
+    check_without_parsers,
     compare_locks,
     failing_cases,
     load_model,
@@ -33,6 +36,7 @@ from prompt_debugger.core.tools.check import (
     open_engines,
     read_lock,
 )
+from prompt_debugger.core.tools.fixes.exports import sarif
 from prompt_debugger.ui.cli.check_files import (
     is_model,
     module_entry,
@@ -42,11 +46,13 @@ from prompt_debugger.ui.cli.check_files import (
     write_file,
 )
 from prompt_debugger.ui.cli.check_text import check_to_terminal
+from prompt_debugger.ui.cli.github import add_summary, annotate, annotate_error, annotate_findings, check_summary
 from prompt_debugger.ui.cli.output import (
     FOUND,
     OK,
     add_output_arguments,
     dump_json,
+    exit_status,
     log,
     print_json,
     print_text,
@@ -103,6 +109,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--cases", metavar="FILE.jsonl", help="write failing cells as cases for `parse --cases`")
     parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit XML")
+    parser.add_argument("--sarif", metavar="FILE", help="write what is wrong with the template as SARIF")
+    parser.add_argument("--github", action="store_true", help="annotations and a step summary for GitHub (docs/ci.md)")
+    parser.add_argument(
+        "--template-only", action="store_true", help="what the template alone shows: no parsers, no vLLM needed"
+    )
     add_output_arguments(parser)
     parser.set_defaults(run=_run)
 
@@ -111,6 +122,27 @@ def _run(options: argparse.Namespace) -> int:
     if not options.model and not options.chat_template:
         raise RequestError("There is nothing to check.", "Give a model or a template, or --chat-template.")
     _check_options(options)
+    try:
+        return _check_template(options) if options.template_only else _check_all(options)
+    except DebuggerError as error:
+        if options.github:
+            annotate_error(error, _file_of(options))
+        raise
+
+
+def _check_template(options: argparse.Namespace) -> int:
+    """Check a template by itself; returns the exit status."""
+    check = check_without_parsers(_load(options, None), is_thorough=options.thorough)
+    _write_files(check, options, None)
+    if options.json:
+        print_json(check_to_json(check))
+    else:
+        lines = [line for one in check.findings for line in finding_lines(one)]
+        print_text("\n".join(lines or ["Nothing is wrong with the template."]) + "\n")
+    return exit_status(check.findings)
+
+
+def _check_all(options: argparse.Namespace) -> int:
     with ExitStack() as stack:
         engines, absent = stack.enter_context(open_engines(options.release, options.engine))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="prompt-debugger-check-")))
@@ -166,6 +198,7 @@ def _load(options: argparse.Namespace, key: str | None) -> CheckedModel:
 
 
 def _give(check: Check, options: argparse.Namespace, changes: Sequence[Change] | None) -> int:
+    _write_files(check, options, changes)
     document = check_to_json(check, changes)
     since = options.against if options.against and is_model(options.against) else ""
     text = check_to_terminal(check, changes, since=since)
@@ -173,8 +206,6 @@ def _give(check: Check, options: argparse.Namespace, changes: Sequence[Change] |
         write_file(options.cases, "".join(dump_json(case) + "\n" for case in failing_cases(check)))
     if options.lock:
         write_file(options.lock, dump_json(lock_to_json(lock_of(check))) + "\n")
-    if options.junit:
-        write_file(options.junit, check_to_junit(check, changes or ()))
     if options.report:
         write_files(options.report, {"check.json": document, "check.txt": text})
     if options.json:
@@ -183,6 +214,29 @@ def _give(check: Check, options: argparse.Namespace, changes: Sequence[Change] |
         print_text(text)
     is_worse = any(change.is_worse for change in changes or ())
     return OK if check.recommendation.verdict == "works" and not is_worse else FOUND
+
+
+def _write_files(check: Check, options: argparse.Namespace, changes: Sequence[Change] | None) -> None:
+    """Write what pipelines read."""
+    if options.junit:
+        write_file(options.junit, check_to_junit(check, changes or ()))
+    if options.sarif:
+        write_file(options.sarif, sarif(check.findings, file=_file_of(options), version=__version__))
+    if options.github:
+        annotate_findings(check.findings, _file_of(options))
+        for change in changes or ():
+            if change.is_worse:
+                annotate("error", "worse than before", change.sentence, _file_of(options))
+        add_summary(check_summary(check, changes))
+
+
+def _file_of(options: argparse.Namespace) -> str:
+    """Return the template's file as a repository has it; "" for a model that lies elsewhere."""
+    if options.chat_template or options.model is None:
+        return str(options.chat_template or "")
+    named = Path(options.model)
+    inside = named / "chat_template.jinja"
+    return str(inside if inside.is_file() else named if named.is_file() else "")
 
 
 def _wanted(options: argparse.Namespace, engines: Sequence[VllmEngine], copy: Path) -> Wanted:

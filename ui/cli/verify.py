@@ -83,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--report", metavar="DIR", help="write the report as HTML, with its runs")
     parser.add_argument("--junit", metavar="FILE", help="write rows and gates as JUnit XML")
+    parser.add_argument("--github", action="store_true", help="annotations and a step summary for GitHub (docs/ci.md)")
     parser.add_argument("--json", action="store_true", help="print the summary and nothing else on stdout")
     parser.set_defaults(run=_run)
 

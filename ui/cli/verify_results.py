@@ -29,6 +29,7 @@ from prompt_debugger.core.tools.verify import (
     write_junit,
     write_rows,
 )
+from prompt_debugger.ui.cli.github import add_summary, annotate, verify_summary
 from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, log, print_json, print_text, sentences
 from prompt_debugger.ui.cli.verify_words import summary_to_terminal
 from prompt_debugger.ui.report import share_trace, times_of, verification_to_html
@@ -132,6 +133,10 @@ def _leave(options: argparse.Namespace, rows: _Rows, about: About, baseline: tup
     _write_text(Path(options.summary), write_json(summary) + "\n")
     if options.junit:
         write_junit(Path(options.junit), rows(), held, name=f"{about.dataset} against {about.endpoint}")
+    if options.github:
+        for text in (text for text, holds in held.items() if holds):
+            annotate("error", "verify --fail-if", f"{text} holds.")
+        add_summary(verify_summary(summary, [text for text, holds in held.items() if holds]))
     if options.json:
         print_json(summary)
     else:
