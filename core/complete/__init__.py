@@ -38,6 +38,7 @@ from prompt_debugger.core.complete.engines import (
     StartWith,
     engine_of,
     families_of_parser,
+    parser_names_of,
     title_of,
 )
 from prompt_debugger.core.complete.evidence import gather
@@ -71,6 +72,7 @@ __all__ = [
     "is_passing",
     "is_this_machine",
     "may_carry_key",
+    "parser_names_of",
     "read_headers",
     "refusal_of",
     "title_of",

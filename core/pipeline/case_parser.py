@@ -35,6 +35,7 @@ from prompt_debugger.core.pipeline.accounts import message_from_outcome, with_ac
 from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field, tokenizer_source
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
 from prompt_debugger.core.pipeline.diagnosis import check
+from prompt_debugger.core.pipeline.parsers import names_of_engine
 from prompt_debugger.core.pipeline.server_parsers import (
     ask_server_parsers,
     is_server_parser,
@@ -43,8 +44,9 @@ from prompt_debugger.core.pipeline.server_parsers import (
 )
 from prompt_debugger.core.pipeline.target import Target, client_of
 from prompt_debugger.core.request.other_bodies import convert_body
-from prompt_debugger.core.tools.experiments import ReleaseTable, bisect_releases
+from prompt_debugger.core.tools.experiments import ReleaseTable, bisect_releases, versions_by_engine
 
+ALL = "all"  # all tool parsers of every engine that is here
 _EVERY = re.compile(r"(?P<engine>[a-z-]+)(?:@(?P<version>[^:]+))?:\*")  # all tool parsers of an engine
 
 
@@ -84,6 +86,7 @@ class CaseParser:
         self._engine: VllmReleases | None = None
         self._target = target
         self._server: Server | None = None
+        self._absent: tuple[str, ...] = ()
         self._tools_key: bytes | None = None
         self._request = Request(body={}, text="")
         self._of_request: Mapping[str, tuple[Finding, ...]] = {}
@@ -126,6 +129,7 @@ class CaseParser:
         parse = read_raw(
             raw, context, message=message, tokens=tokens, wanted=take_field(case, "format", str, "auto") or "auto"
         )
+        self._absent = ()
         outcomes = self._ask_parsers(case, parse, token_ids, source)
         ledger = parse.ledger
         wanted = _parser_names(case)
@@ -141,9 +145,9 @@ class CaseParser:
             given = take_field(case, "message", dict, None) is not None
             trace = replace(trace, server=_server_of(case, given=given))
         if self._is_locked or not any(may_take_long(use.schema) for use in schema_uses(trace)):
-            return ParsedCase(parse, diagnose_trace(trace, of_request=known))
+            return ParsedCase(parse, diagnose_trace(trace, of_request=known), self._absent)
         found = asyncio.run(check(trace))
-        return ParsedCase(parse, found.findings, found.notes)
+        return ParsedCase(parse, found.findings, (*self._absent, *found.notes))
 
     def _request_of(self, case: JSONObject) -> tuple[Request, Mapping[str, tuple[Finding, ...]]]:
         """Return the request of a case and what is to be said of it alone: the lines of a file share their tools."""
@@ -156,15 +160,30 @@ class CaseParser:
             self._of_request = diagnose_request(self._request)
         return self._request, self._of_request
 
-    def ask_releases(self, case: JSONObject, parser: str, versions: Sequence[str]) -> ReleaseTable:
-        """Parse the raw output of a case with one parser of several releases, which must be here.
+    def ask_releases(self, case: JSONObject, parsers: Sequence[str], versions: Sequence[str]) -> list[ReleaseTable]:
+        """Parse the raw output of a case with parsers of several releases, which must be here.
+
+        Args:
+            case: As for `parse`.
+            parsers: Names; each that has releases gets a table.
+            versions: `ENGINE==VERSION`; a version alone is one of the first parser's engine.
 
         Raises:
             RequestError: A field is missing or of the wrong kind.
             EngineError: The parser's name is none, or a version is none.
         """
         output = _output(case, _raw(case), _token_ids(case.get("token_ids")), take_field(case, "tokenizer", str, None))
-        return asyncio.run(bisect_releases(output, parser, versions))
+        engines = {parser: parser.partition(":")[0] if ":" in parser else "vllm" for parser in parsers}
+        of_engine = versions_by_engine(versions, engines[parsers[0]])
+        if unasked := sorted(of_engine.keys() - set(engines.values())):
+            raise EngineError(
+                f"No parser of {unasked[0]} is named for its releases.", f"Add one: `--parser {unasked[0]}:NAME`."
+            )
+        return [
+            asyncio.run(bisect_releases(output, parser, of_engine[kind]))
+            for parser, kind in engines.items()
+            if kind in of_engine
+        ]
 
     def _ask_parsers(
         self, case: JSONObject, parse: Parse, token_ids: tuple[int, ...] | None, source: str | None
@@ -181,18 +200,21 @@ class CaseParser:
         if offline := [name for name in names if name not in online]:
             for name in offline:
                 _check_is_offline(name)
-            outcomes |= asyncio.run(self._ask_offline(offline, output))
+            outcomes |= asyncio.run(self._ask_offline(offline, output, parse))
         return {name: outcomes[name] for name in [*(name for name in names if name in outcomes), *outcomes]}
 
     @property
     def _has_server(self) -> bool:
         return self._target is not None and self._target.base_url is not None
 
-    async def _ask_offline(self, names: list[str], output: RawOutput) -> dict[str, ParserOutcome]:
-        """Ask engines' parsers offline; `vllm:*` means all tool parsers of the vLLM here."""
+    async def _ask_offline(self, names: list[str], output: RawOutput, parse: Parse) -> dict[str, ParserOutcome]:
+        """Ask engines' parsers offline; `vllm:*` means all tool parsers of one, `all` those of every engine."""
         self._engine = engine = self._engine or VllmReleases()
         wanted: dict[str, None] = {}
         for name in names:
+            if name == ALL:
+                wanted |= dict.fromkeys(await self._every_engine(engine, parse))
+                continue
             if (every := _EVERY.fullmatch(name)) is None:
                 wanted[name] = None
                 continue
@@ -200,6 +222,26 @@ class CaseParser:
             known = await (await engine.engine(version, kind)).parsers()
             wanted |= dict.fromkeys(write_parser_name(tool, None, version, kind) for tool in known.tool_parsers)
         return await engine.parse_with(list(wanted), output, thorough=self._thorough, seed=self._seed)
+
+    async def _every_engine(self, engines: VllmReleases, parse: Parse) -> list[str]:
+        """Return every parser of every engine that is here, the one that the family would use first in front of each.
+
+        Raises:
+            EngineError: No engine is here.
+        """
+        found: list[str] = []
+        absent: list[EngineError] = []
+        for kind in ("vllm", *WHEELS):
+            try:
+                known = await (await engines.engine(None, kind)).parsers()
+            except EngineError as error:
+                absent.append(error)
+                continue
+            found += names_of_engine(kind, known, parse.parsed)
+        self._absent = tuple(map(str, absent))
+        if not found:
+            raise absent[0]
+        return found
 
     async def _ask_server(self, names: list[str], output: RawOutput, text: str) -> dict[str, ParserOutcome]:
         target = self._target
@@ -214,7 +256,7 @@ class CaseParser:
 
 def _is_offline(name: str) -> bool:
     """Say whether a name begins as that of an engine whose parsers run here."""
-    return name.partition(":")[0].partition("@")[0] in ("vllm", *WHEELS)
+    return name == ALL or name.partition(":")[0].partition("@")[0] in ("vllm", *WHEELS)
 
 
 def _check_is_offline(name: str) -> None:
@@ -228,7 +270,7 @@ def _check_is_offline(name: str) -> None:
             f"{shorten(name)} is not the name of a parser.",
             "Write `vllm:TOOL`, `vllm:TOOL+REASONING` or `vllm:-+REASONING` for parsers of the local vLLM, the same "
             f"with {' or '.join(f'`{engine}:`' for engine in WHEELS)} for those that `parse --fetch` downloaded, "
-            f"and {server_parser_names()} for those of the server at --endpoint.",
+            f"`all` for every engine that is here, and {server_parser_names()} for those of the server at --endpoint.",
         )
 
 

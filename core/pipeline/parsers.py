@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import EngineError
-from prompt_debugger.core.base.types import ParserOutcome, Trace, VllmOutcome
-from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, write_parser_name
+from prompt_debugger.core.base.types import ParsedMessage, ParserOutcome, Trace, VllmOutcome
+from prompt_debugger.core.complete import parser_names_of
+from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmParsers, write_parser_name
 from prompt_debugger.core.pipeline.cases import tokenizer_source
 from prompt_debugger.core.pipeline.diagnosis import judged_steps
 from prompt_debugger.core.pipeline.reading import account_outcomes, judge_outcomes
@@ -59,7 +60,7 @@ async def ask_parsers(trace: Trace, engine: VllmEngine, tokenizer: str | Path | 
 async def step_parsers(
     trace: Trace, engine: VllmEngine, tokenizer: str | Path | None = None
 ) -> AsyncIterator[MatrixStep]:
-    """Ask every tool parser, streaming included, a few at a time; see `ask_parsers`.
+    """Ask every tool parser of vLLM or of another engine, streaming included, a few at a time; see `ask_parsers`.
 
     Yields:
         First how many there are, then what has come; nothing if there is no raw output.
@@ -71,7 +72,10 @@ async def step_parsers(
     if output is None:
         return
     known = await engine.parsers()
-    names = [write_parser_name(tool, _reasoning_parser(trace)) for tool in known.tool_parsers]
+    if engine.engine == "vllm" or parse is None:
+        names = [write_parser_name(tool, _reasoning_parser(trace)) for tool in known.tool_parsers]
+    else:
+        names = names_of_engine(engine.engine, known, parse.parsed)
     step = MatrixStep(total=len(names), version=known.version)
     yield step
     for start in range(0, len(names), PARSERS_PER_STEP):
@@ -80,6 +84,18 @@ async def step_parsers(
             more = await sandbox_of().run(account_outcomes, parse, dict(more))
         step = replace(step, outcomes={**step.outcomes, **more})
         yield step
+
+
+def names_of_engine(kind: str, known: VllmParsers, parsed: ParsedMessage) -> list[str]:
+    """Return every tool parser of an engine by name, those of the output's family first.
+
+    Where the output holds reasoning, each goes with the family's reasoning parser.
+    """
+    own = parser_names_of(kind, parsed.format)
+    tools = [tool for tool in own.tools if tool in known.tool_parsers]
+    thinks = parsed.reasoning is not None
+    reasoning = next((one for one in own.reasonings if thinks and one in known.reasoning_parsers), None)
+    return [write_parser_name(tool, reasoning, None, kind) for tool in dict.fromkeys((*tools, *known.tool_parsers))]
 
 
 async def try_splits(

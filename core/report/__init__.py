@@ -10,7 +10,7 @@ from prompt_debugger.core.report.bundle import Bundle, is_bundle, read_bundle, w
 from prompt_debugger.core.report.counts import calls_words, characters_words, moment_words
 from prompt_debugger.core.report.embedded import find_bundle, html_block, markdown_fold, pack_bundle, unpack_bundle
 from prompt_debugger.core.report.names import file_stem
-from prompt_debugger.core.report.readers import parsers_sentence, reading_words
+from prompt_debugger.core.report.readers import by_engine, engines_sentence, parsers_sentence, reading_words
 from prompt_debugger.core.report.redact import redact_body, redact_json, redact_text
 from prompt_debugger.core.report.repeat import curl_of, template_sha256
 from prompt_debugger.core.report.wire import parse_to_json, parse_to_line, prompt_to_json, trace_to_json
@@ -19,9 +19,11 @@ from prompt_debugger.core.report.writers.terminal import parse_to_terminal, prom
 
 __all__ = [
     "Bundle",
+    "by_engine",
     "calls_words",
     "characters_words",
     "curl_of",
+    "engines_sentence",
     "file_stem",
     "find_bundle",
     "html_block",

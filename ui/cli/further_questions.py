@@ -35,6 +35,8 @@ def releases_to_terminal(table: ReleaseTable) -> str:
         lines.append(f"  {row.version:10} {row.error or found}")
     for call in table.calls:
         lines += [f"  {call.name} disappears in {after}; {before} still reads it" for before, after in call.vanishes_in]
+        if call.since is not None:
+            lines.append(f"  {call.name} is read since {call.since}, of the releases tested")
         lines += [f"  {call.name} appears in {after}; {before} does not read it" for before, after in call.appears_in]
     return "\n".join(lines) + "\n"
 

@@ -10,7 +10,7 @@ from functools import partial
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Finding, JSONObject, Parse, VllmOutcome
-from prompt_debugger.core.complete import ENGINES
+from prompt_debugger.core.complete import ENGINES, title_of
 from prompt_debugger.core.parse.engines import fetch
 from prompt_debugger.core.pipeline import CaseParser, Target, judge_constrained
 from prompt_debugger.core.report import parse_to_json, parse_to_line, parse_to_terminal
@@ -71,6 +71,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         + " or ".join(named),
     )
     parser.add_argument(
+        "--parsers",
+        choices=["all"],
+        help="every tool parser of every engine that is here: which engine reads this output?",
+    )
+    parser.add_argument(
         "--fetch",
         action="append",
         default=[],
@@ -84,7 +89,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random chunkings")
     parser.add_argument(
-        "--releases", metavar="V,V,…", help="the first --parser in these vLLM releases: where does a call disappear?"
+        "--releases",
+        metavar="V,V,…",
+        help=(
+            "each --parser in these releases of its engine, such as vllm==0.11.0,sglang==0.5.23: since which is a "
+            "call read, where does it disappear? a version alone is one of the first --parser"
+        ),
     )
     parser.add_argument("--endpoint", metavar="URL", help="server whose own parsers are tested")
     parser.add_argument(
@@ -112,16 +122,14 @@ def _run(options: argparse.Namespace) -> int:
     with CaseParser(_target(options), thorough=options.splits, seed=options.seed) as parser:
         case = {**defaults, **_case_from_input(read_input(options.raw or "-"))}
         parse, findings, notes = parser.parse(case)
-        table = _ask_releases(parser, case, options)
+        tables = _ask_releases(parser, case, options)
     document = parse_to_json(parse, case_id=case.get("id"), findings=findings, notes=notes)
-    text = parse_to_terminal(parse, findings, notes)
+    text = parse_to_terminal(parse, findings, notes, title_of)
     if options.splits:
         streamed = {name: one for name, one in parse.parsers.items() if isinstance(one, VllmOutcome)}
         document["splits"] = {name: splits_to_json(outcome) for name, outcome in streamed.items()}
         text += splits_to_terminal(streamed)
-    if table is not None:
-        document["releases"] = releases_to_json(table)
-        text += releases_to_terminal(table)
+    text += _add_releases(document, tables)
     if options.constrained:
         with GrammarEngine() as engine:
             document["constrained"] = verdict = judge_constrained(case, parse, options.constrained, engine)
@@ -190,12 +198,21 @@ def _answer(case: JSONObject, parse: Parse, findings: tuple[Finding, ...], notes
     return Answered(line + "\n", exit_status(findings) != OK)
 
 
-def _ask_releases(parser: CaseParser, case: JSONObject, options: argparse.Namespace) -> ReleaseTable | None:
+def _add_releases(document: JSONObject, tables: list[ReleaseTable]) -> str:
+    """Put the tables in a document, the first as ever under `releases`; return them as text."""
+    if tables:
+        document["releases"] = releases_to_json(tables[0])
+    if len(tables) > 1:
+        document["releases_of"] = {table.parser: releases_to_json(table) for table in tables}
+    return "".join(map(releases_to_terminal, tables))
+
+
+def _ask_releases(parser: CaseParser, case: JSONObject, options: argparse.Namespace) -> list[ReleaseTable]:
     if not options.releases:
-        return None
+        return []
     if not options.parser:
         raise RequestError("--releases needs a parser.", "Give it, as in `--parser vllm:kimi_k2`.")
-    return parser.ask_releases(case, options.parser[0], options.releases.replace(",", " ").split())
+    return parser.ask_releases(case, options.parser, options.releases.replace(",", " ").split())
 
 
 def _target(options: argparse.Namespace) -> Target | None:
@@ -233,8 +250,8 @@ def _defaults(options: argparse.Namespace) -> JSONObject:
         defaults["request"] = read_request(read_input(options.request)).body
     if options.message:
         defaults["message"] = read_json_file(options.message, "--message")
-    if options.parser:
-        defaults["parsers"] = list(options.parser)
+    if options.parser or options.parsers:
+        defaults["parsers"] = [*options.parser, *([options.parsers] if options.parsers else [])]
     if options.tokenizer:
         defaults["tokenizer"] = options.tokenizer
     return defaults

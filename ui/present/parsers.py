@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from prompt_debugger.core.base.account import readable_calls, tally_parsers
 from prompt_debugger.core.base.types import JSONObject, Parse, ParserAccount, ParserOutcome, Trace, VllmOutcome
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.pipeline import is_server_parser, parser_of_server, with_accounts
-from prompt_debugger.core.report import parsers_sentence, reading_words
+from prompt_debugger.core.report import by_engine, engines_sentence, reading_words
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.tool_state import progress_of
 from prompt_debugger.ui.present.words import count_of, joined, shortened
@@ -41,8 +42,11 @@ def matrix_payload(
         return None
     own = parser_of_server(trace)
     outcomes = with_accounts(parse, outcomes)
-    rows = [_matrix_row(name, outcome, parse, is_own=_is_own(name, own)) for name, outcome in outcomes.items()]
+    rows = [_matrix_row(name, outcome, parse, is_own=_is_own(name, outcome, own)) for name, outcome in outcomes.items()]
     rows.sort(key=_rank)
+    if len(engines := list(by_engine(outcomes))) > 1:  # engine by engine, the server's own parser on top all the same
+        order = {name: engines.index(kind) for kind, every in by_engine(outcomes).items() for name in every}
+        rows.sort(key=lambda row: (row["own"] is not True, order.get(str(row["name"]), -1)))
     return pack_payload(
         {
             "state": "running" if is_running else "done",
@@ -59,6 +63,7 @@ def _matrix_row(name: str, outcome: ParserOutcome, parse: Parse, *, is_own: bool
     account = outcome.account
     return {
         "name": name,
+        "engine": f"{title_of(outcome.engine)} {outcome.release}".strip() if isinstance(outcome, VllmOutcome) else "",
         "own": is_own,
         "state": state,
         "word": word,
@@ -69,6 +74,7 @@ def _matrix_row(name: str, outcome: ParserOutcome, parse: Parse, *, is_own: bool
         "stream": _stream_word(outcome),
         "stream_state": {True: "same", False: "differs", None: "untried"}[outcome.stream_equal],
         "unequal": outcome.first_unequal or "",
+        "finish": outcome.finish_reason or "",
         "note": row_note(outcome),
     }
 
@@ -109,20 +115,21 @@ def _rank(row: JSONObject) -> tuple[bool, bool, int, int, str]:
     return row["own"] is not True, row["state"] == "error", faults, missing, str(row["name"])
 
 
-def _is_own(name: str, own: str | None) -> bool:
+def _is_own(name: str, outcome: ParserOutcome, own: str | None) -> bool:
     """Say whether a name means the parser of the server under test, asked there or offline."""
-    return is_server_parser(name) or (own is not None and name.partition("+")[0] == own.partition("+")[0])
+    asked_there = is_server_parser(name) and not isinstance(outcome, VllmOutcome)
+    return asked_there or (own is not None and name.partition("+")[0] == own.partition("+")[0])
 
 
 def _matrix_sentence(parse: Parse, outcomes: Mapping[str, ParserOutcome], own: str | None, *, is_running: bool) -> str:
     if is_running and not outcomes:
         return "Testing every tool parser of vLLM."
     best_first = dict(sorted(outcomes.items(), key=lambda item: (item[1].account or _WORST).missing))
-    mine = next((outcome.account for name, outcome in outcomes.items() if _is_own(name, own)), None)
+    mine = next((outcome.account for name, outcome in outcomes.items() if _is_own(name, outcome, own)), None)
     told = ""
     if mine is not None and own is not None and tally_parsers(outcomes).reading:
         told = f" This server's own, `{_short(own)}`, is {'' if mine.is_right else 'not '}among them."
-    return parsers_sentence(parse, best_first) + told
+    return engines_sentence(parse, best_first, title_of) + told
 
 
 def _matrix_source(outcomes: Mapping[str, ParserOutcome], version: str) -> str:
@@ -132,7 +139,13 @@ def _matrix_source(outcomes: Mapping[str, ParserOutcome], version: str) -> str:
     note = (
         f"{stand_ins} of them with an approximate vocabulary (the model's own was not available)" if stand_ins else None
     )
-    return joined(f"vLLM {version}" if version else None, "compared with the calls found in the raw output", note)
+    engines = [f"{title_of(kind)} {_release_of(every)}" for kind, every in by_engine(outcomes).items()]
+    names = engines if len(engines) > 1 else [f"vLLM {version}"] if version else []
+    return joined(*names, "compared with the calls found in the raw output", note)
+
+
+def _release_of(outcomes: Mapping[str, ParserOutcome]) -> str:
+    return next((one.release for one in outcomes.values() if isinstance(one, VllmOutcome)), "")
 
 
 def _stream_word(outcome: ParserOutcome) -> str:
@@ -147,7 +160,8 @@ def row_note(outcome: ParserOutcome) -> str:
     if not isinstance(outcome, VllmOutcome):
         return ""
     called = "reports calls, but returns none" if outcome.tools_called and not outcome.tool_calls else None
-    return joined(called, vocabulary_note(outcome), *outcome.log[:2])
+    alone = "its server's own code was not run" if outcome.layer == "parser" else None
+    return joined(called, alone, vocabulary_note(outcome), *outcome.log[:2])
 
 
 def vocabulary_note(outcome: VllmOutcome) -> str | None:

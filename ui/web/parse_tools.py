@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from prompt_debugger.core.base.errors import EngineError, RequestError
 from prompt_debugger.core.base.types import ParserOutcome, Trace
-from prompt_debugger.core.parse.engines import VllmEngine, VllmReleases
+from prompt_debugger.core.parse.engines import WHEELS, VllmEngine, VllmReleases, WheelEngine, find_wheel
 from prompt_debugger.core.pipeline import (
     MatrixStep,
     ask_server_parsers,
@@ -41,6 +41,7 @@ from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import target_of_server
 
 MAX_RELEASES = 12
+ALL_ENGINES = "every engine that is here"
 _MAX_SEED = 2**31
 
 T = TypeVar("T")
@@ -80,7 +81,7 @@ class ParseTools:
 
     @shown_as(lambda error: MatrixChange(tool_error_payload(error)))
     async def matrix(
-        self, trace: Trace | None, tokenizer: str, servers: tuple[str, ...] = ()
+        self, trace: Trace | None, tokenizer: str, servers: tuple[str, ...] = (), engines: str = ""
     ) -> AsyncGenerator[MatrixChange, None]:
         """Ask the server's own parsers, where it offers them, and every tool parser of vLLM, streaming included.
 
@@ -88,12 +89,13 @@ class ParseTools:
             trace: The run.
             tokenizer: The field under Target.
             servers: Addresses that the page ran against itself; a run that somebody shared sends us to no other.
+            engines: `ALL_ENGINES` for the parsers of other engines that were fetched as well.
         """
         run = _need(trace)
         yield MatrixChange(await in_thread(matrix_payload, run, {}, total=0, is_running=True))
         step = MatrixStep()
         async with aclosing(
-            ticking(self._matrix_steps(run, self._tokenizer(run, tokenizer), servers), self._redraw_rate)
+            ticking(self._every_step(run, self._tokenizer(run, tokenizer), servers, engines), self._redraw_rate)
         ) as ticks:
             async for found in ticks:
                 step = found or step
@@ -157,6 +159,23 @@ class ParseTools:
         async with aclosing(ticking(_once(call), self._redraw_rate)) as ticks:
             async for verdict in ticks:
                 yield None if verdict is None else await in_thread(constrained_payload, run, verdict)
+
+    async def _every_step(
+        self, trace: Trace, tokenizer: str | None, servers: tuple[str, ...], engines: str
+    ) -> AsyncIterator[MatrixStep]:
+        """Ask vLLM's parsers, then those of every other engine that is here, one engine after the other."""
+        before = MatrixStep()
+        async for before in self._matrix_steps(trace, tokenizer, servers):
+            yield before
+        for kind in WHEELS if engines == ALL_ENGINES else ():
+            if (folder := find_wheel(kind, None)) is None:
+                continue
+            async with WheelEngine(kind, folder) as engine:
+                step = MatrixStep()
+                async for step in step_parsers(trace, engine, tokenizer):
+                    outcomes = {**before.outcomes, **step.outcomes}
+                    yield replace(before, outcomes=outcomes, total=before.total + step.total)
+                before = replace(before, outcomes={**before.outcomes, **step.outcomes}, total=before.total + step.total)
 
     async def _matrix_steps(
         self, trace: Trace, tokenizer: str | None, servers: tuple[str, ...]

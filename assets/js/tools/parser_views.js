@@ -9,8 +9,8 @@ import { jump as jumpTo } from "../views/linking.js";
 import { plural, visibleText } from "../lib/payload.js";
 
 /**
- * @typedef {{ name: string, own: boolean, state: string, word: string, calls: string[], stream_state: string, stream: string,
- *   content: string, reasoning: string, unequal: string, note: string }} ParserRow
+ * @typedef {{ name: string, engine: string, own: boolean, state: string, word: string, calls: string[], stream_state: string, stream: string,
+ *   finish: string, content: string, reasoning: string, unequal: string, note: string }} ParserRow
  * @typedef {{ told: string, usual: string, parts_at: number, count: number, first: number, deltas: string[], jump: Goal | null,
  *   before: JsonSegment[] | null, after: JsonSegment[] | null, streamed: JsonSegment[] | null }} Split
  * @typedef {{ split: Split | null, whole: JsonSegment[], log?: string[], trials: [name: string, count: number, difference: string][] }} SplitsHeader
@@ -97,7 +97,8 @@ builders.parser_matrix = (root, name) => {
 function matrix(header, showsAll, setShowsAll) {
   const rest = header.rows.filter((row) => !isOpen(row));
   const rows = header.rows.map((row) => matrixRow(row));
-  const element = table("What each parser returns for the raw output", ["parser", "outcome", "calls it returns", "streaming", "details"], rows);
+  const titles = ["parser", "outcome", "calls it returns", "streaming", "details"];
+  const element = table("What each parser returns for the raw output", titles, grouped(header.rows, rows, titles.length));
   const apply = () => rows.forEach((row, i) => (row.hidden = !showsAll() && !isOpen(header.rows[i])));
   apply();
   const box = region("Other parsers", "pd-scroll", element);
@@ -113,6 +114,25 @@ function matrix(header, showsAll, setShowsAll) {
   const whole = make("div", "pd-matrix");
   whole.append(box, toggle);
   return whole;
+}
+
+/**
+ * The rows with a heading over those of each engine, where there are several.
+ * @param {ParserRow[]} facts
+ * @param {HTMLTableRowElement[]} rows
+ * @param {number} width
+ */
+function grouped(facts, rows, width) {
+  if (new Set(facts.map((row) => row.engine).filter(Boolean)).size < 2) return rows;
+  return rows.flatMap((row, i) => {
+    if (i && facts[i].engine === facts[i - 1].engine) return [row];
+    const cell = make("th", "", facts[i].engine || "this server");
+    cell.setAttribute("colspan", String(width));
+    cell.setAttribute("scope", "colgroup");
+    const heading = make("tr", "pd-matrix-engine");
+    heading.append(cell);
+    return [heading, row];
+  });
 }
 
 /** @param {ParserRow} row */
@@ -132,7 +152,7 @@ function matrixRow(row) {
   const same = streams[row.stream_state];
   stream.append(mark(same[0], same[1], row.stream_state === "same" ? "right" : row.stream_state === "differs" ? "wrong" : "untried"), " " + row.stream);
   const more = make("td", "pd-words");
-  const facts = [["content", row.content], ["reasoning", row.reasoning], ["streamed", row.unequal], ["note", row.note]].filter(([, text]) => text);
+  const facts = [["content", row.content], ["reasoning", row.reasoning], ["streamed", row.unequal], ["finish reason", row.finish], ["note", row.note]].filter(([, text]) => text);
   if (facts.length) {
     const list = make("dl", "pd-facts");
     facts.forEach(([label, text]) => list.append(make("dt", "", label), make("dd", "", shown(text))));

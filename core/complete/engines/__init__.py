@@ -67,6 +67,7 @@ __all__ = [
     "load_engines",
     "load_records",
     "merge_names",
+    "parser_names_of",
     "python_calls",
     "python_text",
     "python_texts",
@@ -123,6 +124,14 @@ def families_of_parser(kind: str, parser: str | None) -> tuple[str, ...] | None:
     """Return the families that a tool parser of a kind of server is made for; `None` if its names are vLLM's."""
     names = PARSER_NAMES.get(kind)
     return tuple(family for family, one in names.items() if parser in one.tools) if names else None
+
+
+def parser_names_of(kind: str, family: str | None) -> ParserNames:
+    """Return what an engine calls its parsers for a family, the one to use first in front; vLLM's too."""
+    if names := PARSER_NAMES.get(kind):
+        return names.get(family or "", ParserNames())
+    facts = FORMATS[family].facts if family is not None and family in FORMATS else None
+    return ParserNames() if facts is None else ParserNames(facts.tool_parsers, facts.reasoning_parsers)
 
 
 def _claims(engine: Engine) -> Iterator[str]:

@@ -11,7 +11,7 @@ from prompt_debugger.core.parse.engines.fetch import fetch_release, find_release
 from prompt_debugger.core.parse.engines.names import ParserPair, read_parser_name, write_parser_name
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
 from prompt_debugger.core.parse.engines.releases import VllmReleases
-from prompt_debugger.core.parse.engines.wheels import WHEELS, WheelEngine, bring_wheel, fetch
+from prompt_debugger.core.parse.engines.wheels import WHEELS, WheelEngine, bring_wheel, fetch, find_wheel
 
 __all__ = [
     "WHEELS",
@@ -26,6 +26,7 @@ __all__ = [
     "fetch",
     "fetch_release",
     "find_release",
+    "find_wheel",
     "read_parser_name",
     "write_parser_name",
 ]

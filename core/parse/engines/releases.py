@@ -18,7 +18,7 @@ from prompt_debugger.core.parse.engines.client import EngineLimits, VllmEngine
 from prompt_debugger.core.parse.engines.fetch import fetch_release, find_release
 from prompt_debugger.core.parse.engines.names import read_parser_name
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
-from prompt_debugger.core.parse.engines.wheels import WheelEngine, bring_wheel
+from prompt_debugger.core.parse.engines.wheels import WheelEngine, bring_wheel, fetch
 
 
 class VllmReleases:
@@ -104,13 +104,16 @@ class VllmReleases:
         return self._installed == version
 
     async def _start_wheel(self, kind: str, version: str | None) -> VllmEngine:
-        engine = WheelEngine(kind, await asyncio.to_thread(bring_wheel, kind, version), limits=self._limits)
+        engine = WheelEngine(kind, await asyncio.to_thread(self._wheel, kind, version), limits=self._limits)
         try:
             await engine.parsers()
         except EngineError:
             await asyncio.to_thread(engine.close)
             raise
         return engine
+
+    def _wheel(self, kind: str, version: str | None) -> Path:
+        return fetch(f"{kind}=={version}")[0] if self._fetch and version else bring_wheel(kind, version)
 
     async def _start(self, version: str | None) -> VllmEngine:
         overlay = () if version is None else (await asyncio.to_thread(_bring, version, fetch=self._fetch),)

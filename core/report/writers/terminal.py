@@ -23,8 +23,9 @@ from prompt_debugger.core.base.types import (
     forged_in,
 )
 from prompt_debugger.core.report.counts import calls_words, characters_words
-from prompt_debugger.core.report.readers import parsers_sentence
+from prompt_debugger.core.report.readers import by_engine, matrix_lines, parsers_sentence
 
+_MANY = 12  # parsers of several engines that are shown one by one
 _UNASKED = (KwargSource.DEFAULT, KwargSource.TOKENIZER)  # of those, only what the template read is worth a line
 _MARKS = {
     Fate.LOST: ("[LOST ", "]"),
@@ -51,10 +52,17 @@ def prompt_to_terminal(prompt: Prompt, findings: tuple[Finding, ...] = ()) -> st
     return printable("\n".join([*lines, *_findings(findings)]) + "\n")
 
 
-def parse_to_terminal(parse: Parse, findings: tuple[Finding, ...] = (), notes: tuple[str, ...] = ()) -> str:
-    """Return the census and the ledger of one raw output as plain text."""
+def parse_to_terminal(
+    parse: Parse,
+    findings: tuple[Finding, ...] = (),
+    notes: tuple[str, ...] = (),
+    title_of: Callable[[str], str] = str,
+) -> str:
+    """Return the census and the ledger of one raw output as plain text; the parsers of several engines as a matrix."""
     lines = [f"format {_line(parse.parsed.format)}", *_calls(parse), "", *_ledger(parse)]
-    for name, outcome in parse.parsers.items():
+    is_matrix = len(parse.parsers) > _MANY and len(by_engine(parse.parsers)) > 1
+    lines += ["", *map(_line, matrix_lines(parse, title_of))] if is_matrix else []
+    for name, outcome in () if is_matrix else parse.parsers.items():
         made = outcome.error or f"{len(outcome.tool_calls)} calls, content {outcome.content!r}"
         words = outcome.words if isinstance(outcome, VllmOutcome) and not outcome.error else None
         lines.append(f"{_line(name)}: {_line(made)}" + (f" ({_line(words)})" if words else ""))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prompt_debugger.core.base.protocols import ReadContext
-from prompt_debugger.core.complete import PARSER_NAMES, ParserNames
+from prompt_debugger.core.complete import ParserNames, parser_names_of
 from prompt_debugger.core.formats import TABLES, score_formats
 from prompt_debugger.core.parse.engines import read_parser_name, write_parser_name
 from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL
@@ -79,10 +79,7 @@ class Ranking:
     @property
     def _own(self) -> ParserNames:
         """What the engine calls the family's parsers."""
-        family = self.family or ""
-        if names := PARSER_NAMES.get(self.engine):  # vLLM's stand in the families' records
-            return names.get(family, ParserNames())
-        return ParserNames(*(tuple(table.get(family, ())) for table in (TABLES.tool_parsers, TABLES.reasoning_parsers)))
+        return parser_names_of(self.engine, self.family)
 
     def best(self, cells: Mapping[str, Mapping[str, Cell]], most: int) -> list[str]:
         """Return the names that read most, best first, those that read nothing left out."""

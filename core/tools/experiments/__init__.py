@@ -32,6 +32,7 @@ from prompt_debugger.core.tools.experiments.releases import (
     ReleaseTable,
     bisect_releases,
     step_releases,
+    versions_by_engine,
 )
 from prompt_debugger.core.tools.experiments.runs import (
     Fact,
@@ -96,5 +97,6 @@ __all__ = [
     "step_turns",
     "try_switches",
     "turns_to_json",
+    "versions_by_engine",
     "what_if_to_json",
 ]

@@ -1,4 +1,4 @@
-"""One raw output through several vLLM releases: which takes which calls, and where a call began to vanish."""
+"""One raw output through several releases of an engine: which takes which calls, where one vanishes, since when."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ class CallHistory:
         taken_by: Releases that take it, oldest first.
         appears_in: Releases that take it although the one before did not, each with the one before.
         vanishes_in: Releases that do not take it although the one before did, each with the one before.
+        since: The oldest release from which on every one that could be asked takes it; `None` if the newest does not.
     """
 
     name: str
@@ -47,6 +48,7 @@ class CallHistory:
     taken_by: tuple[str, ...]
     appears_in: tuple[tuple[str, str], ...]
     vanishes_in: tuple[tuple[str, str], ...]
+    since: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +103,14 @@ async def step_releases(
     Raises:
         EngineError: The parser's name is none, or a version is none.
     """
-    pair = read_parser_name(parser if parser.startswith("vllm") else f"vllm:{parser}")
-    names = {version: write_parser_name(pair.tool, pair.reasoning, version) for version in sort_versions(versions)}
+    pair = read_parser_name(parser if ":" in parser else f"vllm:{parser}")
+    names = {
+        version: write_parser_name(pair.tool, pair.reasoning, version, pair.engine)
+        for version in sort_versions(versions)
+    }
     for name in names.values():
         read_parser_name(name)
-    title = write_parser_name(pair.tool, pair.reasoning)
+    title = write_parser_name(pair.tool, pair.reasoning, engine=pair.engine)
     source = releases or VllmReleases(max_warm=1)
     rows: list[ReleaseRow] = []
     try:
@@ -152,9 +157,33 @@ def histories(rows: Sequence[ReleaseRow]) -> tuple[CallHistory, ...]:
             taken_by=tuple(version for version, calls in taken.items() if key in calls),
             appears_in=tuple((b, a) for b, a in pairs if key not in taken[b] and key in taken[a]),
             vanishes_in=tuple((b, a) for b, a in pairs if key in taken[b] and key not in taken[a]),
+            since=_since([row.version for row in asked if key in taken[row.version]], [row.version for row in asked]),
         )
         for key, arguments in shown.items()
     )
+
+
+def _since(taken: Sequence[str], asked: Sequence[str]) -> str | None:
+    """Return the first of the last releases asked that all take a call."""
+    since = None
+    for version in reversed(asked):
+        if version not in taken:
+            break
+        since = version
+    return since
+
+
+def versions_by_engine(versions: Sequence[str], engine: str) -> dict[str, list[str]]:
+    """Return releases by engine: `ENGINE==VERSION`, or a version alone, which is one of the engine given.
+
+    >>> versions_by_engine(["0.11.0", "sglang==0.5.23"], "vllm")
+    {'vllm': ['0.11.0'], 'sglang': ['0.5.23']}
+    """
+    found: dict[str, list[str]] = {}
+    for text in versions:
+        kind, is_named, version = text.rpartition("==")
+        found.setdefault(kind if is_named else engine, []).append(version)
+    return found
 
 
 def _calls(outcome: VllmOutcome) -> dict[tuple[str, str, int], str]:

@@ -215,3 +215,37 @@ def test_a_grammar_that_sets_in_later_says_where(trace):
 
     assert "character 30" in shown["starts"]["text"]
     assert (shown["word"], shown["interventions"]) == ("let through", [])
+
+
+# --- several engines ---------------------------------------------------------
+
+
+def test_engines_stand_one_after_the_other_each_with_its_best_first(trace, right):
+    sglang = replace(right, engine="sglang", release="0.5.23", layer="parser")
+    outcomes = {
+        "vllm:kimi_k2": VllmOutcome(None, None, (), release="0.32.0"),
+        "vllm:other": VllmOutcome(None, None, (), release="0.32.0"),
+        "sglang:abc": replace(sglang, tool_calls=()),
+        "sglang:kimi_k2": sglang,
+    }
+
+    shown = header(matrix_payload(trace, outcomes))
+
+    assert [row["name"] for row in shown["rows"]] == ["vllm:kimi_k2", "vllm:other", "sglang:kimi_k2", "sglang:abc"]
+    assert [row["engine"] for row in shown["rows"][1:3]] == ["vLLM 0.32.0", "SGLang 0.5.23"]
+    assert shown["sentence"].startswith(
+        "Engines that read the call: SGLang 0.5.23 with `kimi_k2` (of 2); no parser of vLLM 0.32.0 (2) does."
+    )
+    assert shown["source"].startswith("vLLM 0.32.0 · SGLang 0.5.23 · ")
+    assert "its server's own code was not run" in shown["rows"][2]["note"]
+
+
+def test_that_no_engine_reads_it_is_the_headline(trace):
+    outcomes = {
+        "vllm:a": VllmOutcome(None, None, (), release="0.32.0"),
+        "mlx-lm:b": VllmOutcome(None, None, (), engine="mlx-lm", release="0.32.2", layer="parser"),
+    }
+
+    assert header(matrix_payload(trace, outcomes))["sentence"].startswith(
+        "No engine reads the call: none of the parsers of vLLM 0.32.0 (1), mlx-lm 0.32.2 (1) returns what was written."
+    )

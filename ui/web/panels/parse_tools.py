@@ -13,7 +13,7 @@ from prompt_debugger.core.tools.grammar import LEVELS
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
-from prompt_debugger.ui.web.parse_tools import ParseTools
+from prompt_debugger.ui.web.parse_tools import ALL_ENGINES, ParseTools
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
 from prompt_debugger.ui.web.views import build_view
@@ -55,7 +55,7 @@ def build_parse_tools(settings: PageSettings, matrix: str | None = None) -> Pars
     with gr.Column(elem_id="pd-parse-tools"):
         build_view("tabs", "parse_tabs", tabs)
         with _place("matrix"):
-            asked = build_form("parser_matrix", "Test every parser", value=matrix)
+            asked = build_form("parser_matrix", "Test every parser", _engines_field(), value=matrix)
         with _place("splits"):
             splits = build_form("splits", "Try every split", _parser_field("splits"), _seed_field())
         with _place("releases"):
@@ -75,8 +75,10 @@ def wire_parse_tools(page: Page, panel: ParseToolsPanel, tools: ParseTools) -> N
     """Wire the tools; the view of the matrix is one of the run's own, which fills it when a call was lost."""
     inputs = [page.trace, page.request.tokenizer]
 
-    async def matrix(trace: Trace | None, tokenizer: str, servers: tuple[str, ...]) -> AsyncGenerator[Changes, None]:
-        async with aclosing(tools.matrix(trace, tokenizer, servers)) as changes:
+    async def matrix(
+        trace: Trace | None, tokenizer: str, servers: tuple[str, ...], engines: str
+    ) -> AsyncGenerator[Changes, None]:
+        async with aclosing(tools.matrix(trace, tokenizer, servers, engines)) as changes:
             async for change in changes:
                 kept: Changes = {} if change.trace is None else {page.trace: change.trace}
                 if change.findings is not None and change.stages is not None:
@@ -114,6 +116,17 @@ def _skipping(ask: Callable[..., AsyncGenerator[str | None, None]]) -> Callable[
 
 def _place(name: str) -> gr.Column:
     return gr.Column(elem_id=f"pd-parse-{name}", elem_classes=["pd-bench"])
+
+
+def _engines_field() -> gr.Dropdown:
+    return gr.Dropdown(
+        ["vLLM", ALL_ENGINES],
+        value="vLLM",
+        label="Parsers of",
+        info="SGLang and mlx-lm once `parse --fetch` brought them",
+        elem_id="pd-matrix-engines",
+        render=False,
+    )
 
 
 def _parser_field(name: str) -> gr.Dropdown:

@@ -13,6 +13,9 @@ from prompt_debugger.core.base.types import JSONObject, VllmOutcome
 from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmReleases, fetch
 from prompt_debugger.core.parse.engines.fetch import ENGINES_VARIABLE
 from prompt_debugger.core.parse.engines.wheels import find_wheel
+from prompt_debugger.core.pipeline import CaseParser
+from prompt_debugger.core.tools.experiments import ReleaseRow, bisect_releases, versions_by_engine
+from prompt_debugger.core.tools.experiments.releases import histories
 from prompt_debugger.ui.cli.main import main
 
 pytestmark = pytest.mark.vllm
@@ -146,6 +149,52 @@ def test_every_parser_of_an_engine_is_asked_by_a_star(
     assert sum(name.startswith("mlx-lm@0.32.2:") for name in outcomes) >= 12
     assert {"engine": "sglang", "release": "0.5.23", "layer": "parser"}.items() <= outcomes["sglang:qwen25"].items()
     assert len(outcomes["sglang:qwen25"]["tool_calls"]) == 1
+
+
+def test_all_engines_are_asked_by_one_word_each_with_the_parser_of_the_family_first(
+    wheels: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raw = tmp_path / "raw.txt"
+    raw.write_text(f"<think>Rain.</think>\n\n{HERMES}<|im_end|>", encoding="utf-8")
+
+    main(["parse", str(raw), "--parsers", "all"])
+
+    told = capsys.readouterr().out
+    assert "Engines that read the call: " in told
+    for first in ("vllm:hermes+qwen3: reads it", "sglang:hermes+qwen3: reads it", "mlx-lm:json_tools: reads it"):
+        assert first in told
+    assert "mlx-lm 0.32.2, its parsers alone without its server's code:" in told
+
+
+async def test_a_call_is_followed_through_the_releases_of_any_engine(engines: VllmReleases) -> None:
+    output = RawOutput(kimi("functions.search:0"), tools=(TOOL,))
+
+    table = await bisect_releases(output, "mlx-lm:kimi_k2", ["0.32.2", "0.0.1"], releases=engines)
+
+    assert table.parser == "mlx-lm:kimi_k2"
+    assert [row.version for row in table.rows] == ["0.0.1", "0.32.2"]
+    assert "0.0.1 has not been fetched" in (table.rows[0].error or "")
+    assert [call.since for call in table.calls] == ["0.32.2"]
+
+
+def test_a_call_is_read_since_the_first_of_the_last_releases_that_all_take_it() -> None:
+    call: JSONObject = {"function": {"name": "search", "arguments": ARGUMENTS}}
+    taking, not_taking = VllmOutcome(None, None, (call,)), VllmOutcome(None, None, ())
+
+    def since(*outcomes: VllmOutcome | None) -> list[str | None]:
+        return [one.since for one in histories([ReleaseRow(str(at), one) for at, one in enumerate(outcomes)])]
+
+    assert since(not_taking, taking, None, taking) == ["1"]
+    assert since(taking, not_taking, taking) == ["2"]
+    assert since(taking, not_taking) == [None]
+    assert since(not_taking) == []
+
+
+def test_releases_are_named_with_their_engine_and_an_engine_without_a_parser_is_refused() -> None:
+    assert versions_by_engine(["0.11.0", "sglang==0.5.23"], "vllm") == {"vllm": ["0.11.0"], "sglang": ["0.5.23"]}
+    with CaseParser() as parser, pytest.raises(EngineError) as caught:
+        parser.ask_releases({"raw": HERMES}, ["vllm:hermes"], ["sglang==0.5.23"])
+    assert "--parser sglang:NAME" in (caught.value.hint or "")
 
 
 async def test_a_release_that_was_not_fetched_says_how_to_get_it(

@@ -176,6 +176,7 @@ def test_a_table_of_releases() -> None:
                 "taken_by": ["0.11.0"],
                 "appears_in": [],
                 "vanishes_in": [["0.11.0", "0.17.0"]],
+                "since": None,
             }
         ],
     }
