@@ -101,7 +101,7 @@ def _of_journal(path: Path) -> Iterator[Exchange]:
         if isinstance(body.get("messages"), list):
             usage = as_object(as_object(row.get("response")).get("usage"))
             place = f"{path.name}, exchange {row.get('data_index')}"
-            yield Exchange(body, place, str(row.get("last_run_at") or ""), *_counts(usage))
+            yield Exchange(_plain(body), place, str(row.get("last_run_at") or ""), *_counts(usage))
 
 
 def _of_text(text: str, path: Path, gathered: Gathered) -> Iterator[Exchange]:
@@ -130,7 +130,7 @@ def _of_text(text: str, path: Path, gathered: Gathered) -> Iterator[Exchange]:
             gathered.note(f"{place}: {error.message}")
             continue
         at = as_object(value.get("captured")).get("at") or value.get("startedDateTime") or ""
-        yield Exchange(request.body, place, str(at), *_counts(_usage_of(value)))
+        yield Exchange(_plain(request.body), place, str(at), *_counts(_usage_of(value)))
 
 
 def _of_session(values: list[JSONObject], path: Path) -> Iterator[Exchange]:
@@ -142,7 +142,7 @@ def _of_session(values: list[JSONObject], path: Path) -> Iterator[Exchange]:
         if value.get("type") in ("user", "assistant") and message and value.get("isSidechain") is not True:
             is_new = value.get("type") == "assistant" and (message.get("id") != last_id or last_id is None)
             if is_new and so_far:
-                body: JSONObject = {"model": message.get("model"), "max_tokens": 1, "messages": [*so_far]}
+                body: JSONObject = {"model": message.get("model"), "anthropic_version": "", "messages": [*so_far]}
                 yield from _request(body, path, value, as_object(message.get("usage")))
             last_id = message.get("id") if value.get("type") == "assistant" else None
             so_far.append({"role": message.get("role"), "content": message.get("content")})
@@ -160,7 +160,25 @@ def _request(body: JSONObject, path: Path, line: JSONObject, usage: JSONObject) 
         request = read_request(body_text(body))
     except DebuggerError:
         return
-    yield Exchange(request.body, path.name, str(line.get("timestamp") or ""), *_counts(usage))
+    yield Exchange(_plain(request.body), path.name, str(line.get("timestamp") or ""), *_counts(usage))
+
+
+def _plain(body: JSONObject) -> JSONObject:
+    """Return a request without what makes no prompt another: marks for a cache, one text written as a list of it."""
+    messages = body.get("messages")
+    return {**body, "messages": [_plain_message(one) for one in (messages if isinstance(messages, list) else [])]}
+
+
+def _plain_message(message: JSON) -> JSON:
+    content = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(message, dict) or not isinstance(content, list):
+        return message
+    parts: list[JSON] = [
+        {name: value for name, value in part.items() if name != "cache_control"} if isinstance(part, dict) else part
+        for part in content
+    ]
+    only = as_object(parts[0]) if len(parts) == 1 else {}
+    return {**message, "content": only["text"] if only.keys() == {"type", "text"} else parts}
 
 
 def _parsed(text: str) -> JSONObject:

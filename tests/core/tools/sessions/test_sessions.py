@@ -130,6 +130,19 @@ def test_a_session_that_only_grows_has_no_break(tmp_path: Path) -> None:
     assert session.turns[1].kept == session.turns[0].count
 
 
+def test_marks_for_a_cache_and_a_text_as_a_list_are_no_break(tmp_path: Path) -> None:
+    marked = copy.deepcopy(FIRST)
+    for index in (0, 1):
+        text = marked["messages"][index]["content"]
+        part = {"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}
+        marked["messages"][index]["content"] = [part]
+    file = _lines(tmp_path, _exchange(1, marked), _exchange(2, _second(lambda _: None)))
+
+    (session,) = follow_sessions(gather_exchanges([file]).exchanges)
+
+    assert [turn.broken for turn in session.turns] == [None, None]
+
+
 def test_two_agents_are_two_sessions_and_a_new_start_is_another(tmp_path: Path) -> None:
     other = {"model": "m", "messages": [SYSTEM, {"role": "user", "content": "Write a poem."}]}
     grown = {**other, "messages": [*other["messages"], *MORE]}
@@ -180,7 +193,8 @@ def test_messages_responses_and_the_servers_own_count(tmp_path: Path) -> None:
 def test_session_files_of_agents_and_a_folder_of_them(tmp_path: Path) -> None:
     used = {"input_tokens": 1, "cache_read_input_tokens": 8, "output_tokens": 1}
     texts = [("user", "Hi"), ("assistant", "Hello."), ("user", "More."), ("assistant", "Yes.")]
-    claude = [
+    called: Any = [{"type": "tool_use", "id": "t", "name": "read", "input": {}}]
+    claude: Any = [
         {
             "type": role,
             "uuid": str(number),
@@ -195,14 +209,15 @@ def test_session_files_of_agents_and_a_folder_of_them(tmp_path: Path) -> None:
         }
         for role, text in texts
     ]
+    claude.append({**claude[3], "message": {**claude[3]["message"], "id": "m5", "content": called}})
     for name, lines in (("claude", claude), ("codex", codex)):
         (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
 
     gathered = gather_exchanges([tmp_path])
     sessions = list(follow_sessions(gathered.exchanges))
 
-    assert [len(session.turns) for session in sessions] == [2, 2]
-    assert [turn.exchange.cached_tokens for turn in sessions[0].turns] == [8, 8]
+    assert [len(session.turns) for session in sessions] == [3, 2]
+    assert [turn.exchange.cached_tokens for turn in sessions[0].turns] == [8, 8, 8]
     assert all(turn.broken is None for session in sessions for turn in session.turns)
 
 
