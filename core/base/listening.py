@@ -20,9 +20,13 @@ def listen_on(host: str, port: int, *, backlog: int = 512) -> socket.socket:
     know_own_name(name)
     try:
         family = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((name, port), family=family, backlog=backlog)
+        listener = socket.create_server((name, port), family=family, backlog=backlog)
     except (OSError, OverflowError) as error:
         raise _refusal(host, port, error) from None
+    # Connections inherit it. asyncio sets it only where the protocol is named, and a head whose body follows in a
+    # packet of its own would wait 40 ms for its acknowledgement.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _refusal(host: str, port: int, error: OSError | OverflowError) -> DebuggerError:

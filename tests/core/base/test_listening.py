@@ -15,6 +15,14 @@ def test_any_free_port_is_found() -> None:
         assert listener.getsockname()[1] > 0
 
 
+def test_connections_do_not_hold_small_packets_back() -> None:
+    """A head and a body in two packets would take 40 ms where the client acknowledges late."""
+    with listen_on("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_a_taken_port_is_said_so() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(MachineError) as caught:
         listen_on("127.0.0.1", other.getsockname()[1])
