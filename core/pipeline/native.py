@@ -42,7 +42,7 @@ def asked_by(request: Request, target: Target, model: str | None) -> Asked:
     lost: tuple[Notice, ...] = ()
     native = request.native
     converted = None if native is None else convert_body(native)
-    if native is not None and converted is not None and converted.body == request.body:
+    if native is not None and converted is not None and _is_same(converted.body, request.body):
         if api is request.api:
             return Asked(api, request.body, {**native, "model": model})
         lost = tuple(notice for notice in converted.notices if notice.field)
@@ -54,6 +54,11 @@ def asked_by(request: Request, target: Target, model: str | None) -> Asked:
     back = convert_body(made.body)  # what the server is asked, without what was lost on the way
     body = request.body if back is None else back.body
     return Asked(api, body, {**made.body, "model": model}, (*lost, *made.notices))
+
+
+def _is_same(left: JSONObject, right: JSONObject) -> bool:
+    """Say whether two bodies are the same but for the model, which each server has its own name for."""
+    return {**left, "model": None} == {**right, "model": None}
 
 
 def seen_by(server: Server, api: Api) -> Server:

@@ -101,7 +101,15 @@ def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, BodyW
 # --- OpenAI Responses ----------------------------------------------------------------
 
 _RENAMED = {"max_output_tokens": "max_completion_tokens", "tool_choice": "tool_choice"}
-_OF_SERVERS = ("top_k", "min_p", "repetition_penalty", "logit_bias", "chat_template_kwargs", "cache_salt")
+_OF_SERVERS = (
+    "top_k",
+    "min_p",
+    "repetition_penalty",
+    "logit_bias",
+    "chat_template_kwargs",
+    "cache_salt",
+    "structured_outputs",
+)
 _SAME = frozenset(
     {"temperature", "top_p", "stream", "parallel_tool_calls", "metadata", "user", "seed", "top_logprobs", "stop"}
     | {"presence_penalty", "frequency_penalty", *_OF_SERVERS}

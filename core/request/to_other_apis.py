@@ -26,7 +26,16 @@ _SAME = {
     Api.RESPONSES: _SAME_IN_BOTH
     | {"parallel_tool_calls", "metadata", "user", "top_logprobs", "store", "service_tier"}
     # Of vLLM; others ignore or refuse them.
-    | {"seed", "stop", "min_p", "logit_bias", "presence_penalty", "frequency_penalty", "repetition_penalty"},
+    | {
+        "seed",
+        "stop",
+        "min_p",
+        "logit_bias",
+        "presence_penalty",
+        "frequency_penalty",
+        "repetition_penalty",
+        "structured_outputs",
+    },
     Api.MESSAGES: _SAME_IN_BOTH | {"cache_salt"},
 }
 _LIMITS = ("max_completion_tokens", "max_tokens")

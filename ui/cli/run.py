@@ -31,6 +31,7 @@ from prompt_debugger.core.tools.experiments import RunComparison, compare_runs, 
 from prompt_debugger.core.tools.fixes.experiments import Experiment
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.offline import run_offline
+from prompt_debugger.ui.cli.apis import ask_all
 from prompt_debugger.ui.cli.connection import add_connection_arguments, extra_headers
 from prompt_debugger.ui.cli.fixes import (
     add_experiment_arguments,
@@ -239,6 +240,8 @@ def _run(options: argparse.Namespace) -> int:
             return asyncio.run(_run_examples(options, labs))
         if options.cases:
             return asyncio.run(_run_cases(options, labs))
+        if options.api == "all":
+            return asyncio.run(_run_all_apis(options, labs))
         if options.bundle:
             trace = _open_bundle(options)
         else:
@@ -303,20 +306,30 @@ def _with_parsers(trace: Trace, options: argparse.Namespace) -> Trace:
 
 async def _run_request(options: argparse.Namespace, labs: LabPool) -> tuple[Trace, _Further]:
     """Run one request, and what is asked for besides: experiments on it, a conversation that goes on from it."""
-    if options.example:
-        example = find_example(options.example)
-        target, request = _target_of_example(example, options), read_request(example.request_text)
-    else:
-        request = read_request_file(options.request or "-")
-        target = target_from_options(options, request.base_url)
+    target, request = _aimed(options)
     if options.offline:
         log(f"Running `LLM.{options.offline}` of the installed vLLM; loading it takes a while")
         return await run_offline(request, target.lab, options.offline), _Further()
     request = asking_for_margin(request) if options.margin else request
     trace = await run_async(request, target, labs=labs, on_progress=_say())
-    target = replace(target, api=trace.api)
     tried = await experiment(trace, target, labs, options) if options.experiments or options.picks else None
     return trace, _Further(tried, await run_turns(trace, target, labs, options))
+
+
+async def _run_all_apis(options: argparse.Namespace, labs: LabPool) -> int:
+    if options.experiments or options.picks or options.tool_answers or options.compare_with or options.offline:
+        raise RequestError("`--api all` runs the request itself only.", "Name one API, or leave the others out.")
+    target, request = _aimed(options)
+    return await ask_all(request, target, labs, _say(), as_json=options.json, report=options.report)
+
+
+def _aimed(options: argparse.Namespace) -> tuple[Target, Request]:
+    """Return what is to be run, and where."""
+    if options.example:
+        example = find_example(options.example)
+        return _target_of_example(example, options), read_request(example.request_text)
+    request = read_request_file(options.request or "-")
+    return target_from_options(options, request.base_url), request
 
 
 def _target_of_example(example: Example, options: argparse.Namespace) -> Target:

@@ -8,11 +8,12 @@ import logging
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError, SandboxError
-from prompt_debugger.core.base.types import JSON, Request, Trace
+from prompt_debugger.core.base.types import JSON, Api, Request, Trace
 from prompt_debugger.core.complete.backends.exchanges import listening
 from prompt_debugger.core.evidence import Evidence, show_evidence
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
@@ -71,11 +72,12 @@ _run_numbers = itertools.count(1)
 
 
 class Pasted(NamedTuple):
-    """What stands in the editor, what it is to be taken for, and where a request goes."""
+    """What stands in the editor, what it is to be taken for, where a request goes, and by which API."""
 
     text: str
     reading: Reading
     run_on: RunOn = RunOn.AUTO
+    api: Api | None = None
 
 
 class Update(NamedTuple):
@@ -183,6 +185,7 @@ class Handlers:
         key: str = "",
         reading: Reading = ANYTHING,
         run_on: RunOn = RunOn.AUTO,
+        api: Api | None = None,
     ) -> AsyncGenerator[Update, None]:
         """Run what stands in the editor; yield what changes, and the trace at the end.
 
@@ -195,11 +198,12 @@ class Handlers:
             key: For the endpoint among the fields; it goes into no trace.
             reading: What the text is to be taken for.
             run_on: Where it goes.
+            api: By which API; `None` for the request's own.
         """
         view = RunView(run=next(_run_numbers))
         with self.stops.follow(session) as sign:
             async with aclosing(
-                until_asked(self._whole_run(view, Pasted(text, reading, run_on), fields, session, key), sign)
+                until_asked(self._whole_run(view, Pasted(text, reading, run_on, api), fields, session, key), sign)
             ) as updates:
                 async for update in updates:
                     yield update
@@ -257,6 +261,8 @@ class Handlers:
             return
         if target.base_url is not None:
             request = bounded_request(request_for(request, target), self.limits)
+        # What bounds a stranger's request knows chat completions.
+        target = replace(target, api=Api.CHAT if self.settings.public else given.api)
         target = trusting_template(target, request, is_public=self.settings.public)
         yield Update({"notices": await self._notices(request)})
         view.facts = target_facts(target)

@@ -10,6 +10,7 @@ from typing import Any
 import gradio as gr
 from gradio.events import Dependency
 
+from prompt_debugger.core.base.types import Api
 from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.experiments import Bench
 from prompt_debugger.ui.web.fixes.experiments import Experiments
@@ -210,9 +211,11 @@ def _wire_run(page: Page) -> Dependency:
 
     async def run(visitor: gr.Request, text: str, *more: Any) -> AsyncGenerator[Changes, None]:  # noqa: ANN401  # fields, and the state
         session = visitor.session_hash or ""
-        *fields, key, name, row, run_on, servers = more
+        *fields, key, name, row, run_on, api, servers = more
         reading = Reading(name, int(row or 1))
-        updating = page.handlers.run(text, TargetFields(*fields), session, str(key or ""), reading, RunOn(run_on))
+        asked_by = Api(api) if api in [*Api] else None
+        to = (TargetFields(*fields), session, str(key or ""))
+        updating = page.handlers.run(text, *to, reading, RunOn(run_on), asked_by)
         async with aclosing(updating) as updates:
             async for update in updates:
                 kept: Changes = {}
@@ -223,7 +226,7 @@ def _wire_run(page: Page) -> Dependency:
                 yield {**kept, **page.changes(update.payloads)}
 
     buttons = [panel.run, panel.stop]
-    inputs = [panel.editor, *panel.sending_fields, panel.read_as, panel.row, panel.run_on, page.servers]
+    inputs = [panel.editor, *panel.sending_fields, panel.read_as, panel.row, panel.run_on, panel.api, page.servers]
     outputs = [page.trace, page.servers, *page.views.values()]
     started = panel.run.click(begin, None, [*buttons, page.trace], api_name="begin", queue=False, **quiet())
     as_pressed = "(...values) => PromptDebugger.withTextToRun(...values)"

@@ -127,7 +127,7 @@ async def converse(
         if ended:
             return
         request = request_after(conversation.last, answers)
-        trace = await pipeline.run(request, target, labs, on_progress)
+        trace = await pipeline.run(request, replace(target, api=first.api), labs, on_progress)
         conversation = await in_thread(add_turn, conversation, trace, answers)
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
-from prompt_debugger.core.base.types import JSON, Finding, JSONObject
+from prompt_debugger.core.base.types import JSON, SCHEMA_VERSION, Api, Finding, JSONObject
 from prompt_debugger.core.render.probes import Support
 from prompt_debugger.core.tools.experiments.difference import Hunk
 from prompt_debugger.core.tools.experiments.releases import CallHistory
@@ -494,3 +494,39 @@ class RunsDocument(Document):
     raw: TextsDocument
     message: tuple[ChangeDocument, ...] | None
     findings: CodesDocument
+
+
+class ApiDifferenceDocument(Document):
+    """One thing in which the runs of a request by two APIs differ.
+
+    Attributes:
+        between: The two APIs.
+        where: What differs: `request`, `prompt`, `raw`, `message`, `stream` or `status`.
+        cause: Why; `null` if it is not explained.
+        detail: What is seen.
+        field: The field of the request, or of the message, that differs, where it shows.
+        first_token: The first token that differs, from 0, where it shows.
+    """
+
+    between: tuple[Api, Api]
+    where: str
+    cause: str | None
+    detail: str
+    field: str | None
+    first_token: int | None
+
+
+class ApisDocument(Document):
+    """What `run --api all` prints: one request by three APIs.
+
+    Attributes:
+        schema_version: Raised if a meaning changes.
+        apis: The `run` document by each API; `null` where there is no run.
+        differences: What differs, in the order of a run.
+        error: Why there is no run at all.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    apis: dict[Api, JSONObject | None]
+    differences: tuple[ApiDifferenceDocument, ...]
+    error: JSONObject | None = None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from prompt_debugger.core.base.types import JSONObject, VllmOutcome
+from prompt_debugger.core.base.types import Api, JSONObject, VllmOutcome
 from prompt_debugger.core.render.probes import ProbeAnswer
 from prompt_debugger.core.tools.experiments.compare import Comparison
 from prompt_debugger.core.tools.experiments.difference import TokenDifference
 from prompt_debugger.core.tools.experiments.documents import (
+    ApisDocument,
     CodesDocument,
     ComparisonDocument,
     CountDocument,
@@ -30,6 +31,7 @@ from prompt_debugger.core.tools.grammar import GrammarVerdict
 
 # What each option adds to a document; the verdict on constrained decoding is written as it is.
 ANSWERS: Mapping[str, type] = {
+    "apis": ApisDocument,
     "comparison": RunsDocument,
     "constrained": GrammarVerdict,
     "probe": ProbeDocument,
@@ -39,6 +41,11 @@ ANSWERS: Mapping[str, type] = {
     "turns": TurnsDocument,
     "what-if": WhatIfDocument,
 }
+
+
+def apis_to_json(runs: Mapping[Api, JSONObject | None], differences: Sequence[object]) -> JSONObject:
+    """Return the runs of a request by several APIs, and what differs between them."""
+    return _dump(ApisDocument.model_validate({"apis": runs, "differences": differences}))
 
 
 def what_if_to_json(report: WhatIf) -> JSONObject:

@@ -233,7 +233,9 @@ async def run_experiments(
 
     async def run(body: JSONObject, plan: Plan) -> Trace:
         text = json.dumps(body, ensure_ascii=False, indent=2)
-        return await pipeline.run(replace(first.request, body=body, text=text), target_of(plan, target), labs)
+        return await pipeline.run(
+            replace(first.request, body=body, text=text), replace(target_of(plan, target), api=first.api), labs
+        )
 
     wanted = samples * sum(can_run(plan) for plan in plans)
     steps = step_experiments(first, plans, run, samples=samples, budget=budget)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from prompt_debugger.core import pipeline
@@ -83,6 +83,8 @@ class PageRuns:
         if target.base_url is not None:
             request = bounded_request(request_for(request, target), limits)
         aimed = trusting_template(target_of(plan, target), request, is_public=self.is_public)
+        if ran.trace is not None:
+            aimed = replace(aimed, api=ran.trace.api)
         with handlers.gate.enter(ran.session, VISITOR.get().partition("/")[0]) as turn:
             while handlers.gate.runs_ahead(turn):
                 progress.sentence = "Waiting for other visitors' runs"

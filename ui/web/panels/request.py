@@ -11,7 +11,7 @@ from prompt_debugger.core.pipeline import Example
 from prompt_debugger.ui.web.pasted import AUTO_DETECT, READINGS
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_asking_view
-from prompt_debugger.ui.web.targets import BY_REQUEST, REASONING_PARSERS, TOOL_PARSERS, AskModel, RunOn
+from prompt_debugger.ui.web.targets import API_NAMES, BY_REQUEST, REASONING_PARSERS, TOOL_PARSERS, AskModel, RunOn
 from prompt_debugger.ui.web.views import build_view
 
 
@@ -44,6 +44,7 @@ class RequestPanel(NamedTuple):
     key: gr.Textbox | gr.State
     certificates: gr.Textbox | gr.State
     ask: gr.Dropdown
+    api: gr.Dropdown
     look: LookPanel
     servers: gr.HTML | None
 
@@ -119,7 +120,18 @@ def build_request_panel(
 
 
 _Secret = gr.Textbox | gr.State
-_Parts = tuple[gr.Textbox, gr.Textbox, gr.Textbox, gr.Dropdown, gr.Dropdown, gr.Dropdown, _Secret, _Secret, gr.Dropdown]
+_Parts = tuple[
+    gr.Textbox,
+    gr.Textbox,
+    gr.Textbox,
+    gr.Dropdown,
+    gr.Dropdown,
+    gr.Dropdown,
+    _Secret,
+    _Secret,
+    gr.Dropdown,
+    gr.Dropdown,
+]
 
 
 def _build_target(settings: PageSettings, first: Example) -> _Parts:
@@ -174,6 +186,16 @@ def _build_target(settings: PageSettings, first: Example) -> _Parts:
             filterable=False,
             min_width=90,
         )
+        # What bounds a stranger's request knows chat completions alone.
+        api = gr.Dropdown(
+            [("that of the request", ""), *((name, one.value) for one, name in API_NAMES.items())],
+            value="",
+            label="API",
+            elem_id="pd-api",
+            filterable=False,
+            min_width=90,
+            visible=shown,
+        )
         # A page for strangers trusts public certificates alone.
         certificates = (
             gr.Textbox(
@@ -188,7 +210,7 @@ def _build_target(settings: PageSettings, first: Example) -> _Parts:
             if shown
             else gr.State("")
         )
-    return endpoint, model, tokenizer, tool_parser, reasoning_parser, template_name, key, certificates, ask
+    return endpoint, model, tokenizer, tool_parser, reasoning_parser, template_name, key, certificates, ask, api
 
 
 def build_look(*, shown: bool) -> LookPanel:

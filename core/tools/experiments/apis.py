@@ -1,0 +1,300 @@
+"""The same request by chat completions, Responses and Messages: what differs, and at which stage it began.
+
+A difference has a cause only where it shows: prompts are explained by what was lost on the way to an API, or by what
+the server is proved to do to a request; different outputs by different prompts; different answers to one output by the
+way it was read and written out. Anything else is said not to be explained.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from prompt_debugger.core import pipeline
+from prompt_debugger.core.base.comparable import draws_at_random
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.text import first_divergence
+from prompt_debugger.core.base.types import JSON, Api, ChatResult, JSONObject, Parse, Request, SpanKind, Trace
+from prompt_debugger.core.complete.shapes import objects_of, text_of
+from prompt_debugger.core.pipeline import Progress, Target
+from prompt_debugger.core.tools.experiments.json_changes import JsonChange, json_changes
+from prompt_debugger.core.tools.lab import LabPool
+
+Where: TypeAlias = Literal["request", "prompt", "raw", "message", "stream", "status"]
+_NAMES = {Api.CHAT: "chat completions", Api.RESPONSES: "Responses", Api.MESSAGES: "Messages"}
+_SHOWN = 120
+
+
+@dataclass(frozen=True, slots=True)
+class ApiDifference:
+    """One thing in which two runs of a request differ.
+
+    Attributes:
+        between: The APIs that they were asked by.
+        where: What differs.
+        cause: Why, where that shows; `None` if it is not explained.
+        detail: What is seen, one sentence.
+        field: The field of the request, or of the message, that differs.
+        first_token: The first token of the prompts, or of the outputs, that differs, from 0.
+    """
+
+    between: tuple[Api, Api]
+    where: Where
+    cause: str | None
+    detail: str
+    field: str | None = None
+    first_token: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRuns:
+    """A request by several APIs.
+
+    Attributes:
+        runs: The run by each; `None` where there is none.
+        differences: What differs between them.
+        problems: Why there is no run by an API.
+    """
+
+    runs: Mapping[Api, Trace | None]
+    differences: tuple[ApiDifference, ...]
+    problems: Mapping[Api, BackendError]
+
+
+async def run_by_all(
+    request: Request, target: Target, labs: LabPool | None, on_progress: Callable[[Progress], None] | None = None
+) -> ApiRuns:
+    """Run a request by each API, one after the other, and compare the runs.
+
+    Raises:
+        DebuggerError: There is no run at all, or something else than an API's endpoint failed.
+    """
+    runs: dict[Api, Trace | None] = {}
+    problems: dict[Api, BackendError] = {}
+    for api in Api:
+        runs[api] = None
+        try:
+            runs[api] = await pipeline.run(request, replace(target, api=api), labs, on_progress)
+        except BackendError as error:
+            problems[api] = error
+    if len(problems) == len(Api):
+        raise problems[request.api]
+    return ApiRuns(runs, tuple(_differences(runs, problems)), problems)
+
+
+def _differences(runs: Mapping[Api, Trace | None], problems: Mapping[Api, BackendError]) -> Iterator[ApiDifference]:
+    """Compare each run with the first there is; a difference of the other two follows from theirs."""
+    there = [(api, trace) for api, trace in runs.items() if trace is not None]
+    first, left = there[0]
+    for api, error in problems.items():
+        yield ApiDifference((first, api), "status", None, f"There is no run by {_NAMES[api]}: {error.message}")
+    for _, right in there[1:]:
+        yield from compare_apis(left, right)
+
+
+def compare_apis(left: Trace, right: Trace) -> Iterator[ApiDifference]:
+    """Yield what differs between two runs of one request, in the order of a run."""
+    pair = (left.api, right.api)
+    request = [*_request(pair, left, right)]
+    prompt = _prompt(pair, left, right, request)
+    raw = _raw(pair, left, right, is_prompt_known=prompt is None and _prompts_are_known(left, right))
+    if prompt is not None or raw is not None:
+        yield from request
+    before = next((one for one in (prompt, raw) if one is not None), None)
+    if prompt is not None:
+        yield prompt
+    if raw is not None:
+        yield raw if prompt is None else replace(raw, cause="prompt: the prompts differ")
+    status = _status(pair, left, right)
+    if status is not None:
+        yield status
+        return
+    told = [*_messages(pair, left, right, before)]
+    yield from told
+    if not told:
+        yield from _streams(pair, left, right, before)
+
+
+# --- request and prompt --------------------------------------------------------------
+
+
+def _request(pair: tuple[Api, Api], left: Trace, right: Trace) -> Iterator[ApiDifference]:
+    """Yield what was lost on the way to one API and not to the other."""
+    for this, other in ((left, right), (right, left)):
+        for notice in this.lost:
+            if notice not in other.lost:
+                detail = f"To {_NAMES[this.api]}: {notice.message}"
+                yield ApiDifference(pair, "request", "request conversion", detail, field=notice.field)
+
+
+def _prompts_are_known(left: Trace, right: Trace) -> bool:
+    return all(trace.prompt is not None and trace.prompt.token_ids is not None for trace in (left, right))
+
+
+def _prompt(pair: tuple[Api, Api], left: Trace, right: Trace, request: list[ApiDifference]) -> ApiDifference | None:
+    ids = [None if trace.prompt is None else trace.prompt.token_ids for trace in (left, right)]
+    if ids[0] is None or ids[1] is None:
+        return _prompt_counts(pair, left, right)
+    first = first_divergence(ids[0], ids[1])
+    if first is None:
+        return None
+    counts = f"{len(ids[0]):,} tokens by {_NAMES[pair[0]]}, {len(ids[1]):,} by {_NAMES[pair[1]]}"
+    changed = [change for change in _sent_changes(left, right) if change.path.startswith(("messages", "tools"))]
+    field = changed[0].path if changed else _field_at(left, first) or _field_at(right, first)
+    cause = _cause_of_prompt(left, right, changed, request)
+    at = f"from token {first:,} on" + (f", at `{field}`" if field else "")
+    return ApiDifference(pair, "prompt", cause, f"The prompts differ {at}: {counts}.", field, first)
+
+
+def _cause_of_prompt(left: Trace, right: Trace, changed: list[JsonChange], request: list[ApiDifference]) -> str | None:
+    """Return what made the prompts differ, where our renders of what was asked equal them, or show what was done."""
+    is_explained = all(_is_rendered(trace) for trace in (left, right))
+    if is_explained and changed:
+        said = next((one.detail for one in request if one.field and _is_part(one.field, changed[0].path)), "")
+        return f"request conversion: {said or _change_words(changed[0])}"
+    for trace in (right, left):
+        other = right if trace is left else left
+        proof = () if trace.prompt is None else trace.prompt.proof or ()
+        others = () if other.prompt is None else other.prompt.proof or ()
+        if own := [one for one in proof if one not in others]:
+            return f"request conversion: asked by {_NAMES[trace.api]}, {'; '.join(own)}"
+    return None
+
+
+def _is_rendered(trace: Trace) -> bool:
+    """Say whether the server's prompt is our render of what was asked, be it after what it is proved to do."""
+    if trace.prompt is None or trace.local_prompt is None:
+        return False
+    return trace.prompt_difference is None or trace.prompt_difference.cause is not None
+
+
+def _is_part(field: str, path: str) -> bool:
+    return path == field or path.startswith((f"{field}.", f"{field}["))
+
+
+def _change_words(change: JsonChange) -> str:
+    left, right = (json.dumps(value, ensure_ascii=False)[:_SHOWN] for value in (change.left, change.right))
+    return f"`{change.path}` is {left} by the one, {right} by the other"
+
+
+def _sent_changes(left: Trace, right: Trace) -> tuple[JsonChange, ...]:
+    return json_changes(left.sent, right.sent)
+
+
+def _field_at(trace: Trace, token: int) -> str | None:
+    """Return the field of the request that a token of the prompt shows, or the next one that follows it."""
+    prompt = trace.prompt
+    if prompt is None or prompt.tokens is None or token >= len(prompt.tokens):
+        return None
+    start = prompt.tokens[token].char_span.start
+    after = (span for span in prompt.spans if span.char_span.stop > start and span.kind is not SpanKind.UNKNOWN)
+    return next((span.field for span in after if span.field), None)
+
+
+def _prompt_counts(pair: tuple[Api, Api], left: Trace, right: Trace) -> ApiDifference | None:
+    counts = [trace.chat.usage.prompt_tokens if trace.chat and trace.chat.usage else None for trace in (left, right)]
+    if None in counts or counts[0] == counts[1]:
+        return None
+    detail = f"The server counts {counts[0]:,} prompt tokens by {_NAMES[pair[0]]}, {counts[1]:,} by {_NAMES[pair[1]]}."
+    return ApiDifference(pair, "prompt", None, f"{detail} It does not report both prompts.")
+
+
+# --- outputs and answers -------------------------------------------------------------
+
+
+def _raw(pair: tuple[Api, Api], left: Trace, right: Trace, *, is_prompt_known: bool) -> ApiDifference | None:
+    if left.raw is None or right.raw is None or left.raw.text == right.raw.text:
+        return None
+    ids = (left.raw.token_ids, right.raw.token_ids)
+    first = None if ids[0] is None or ids[1] is None else first_divergence(ids[0], ids[1])
+    cause = "sampling: the request sets neither `temperature: 0` nor a `seed`" if draws_at_random(left.sent) else None
+    limits = [trace.raw.finish_reason for trace in (left, right) if trace.raw is not None]
+    if cause is None and "length" in limits and limits[0] != limits[1] and _is_beginning(left, right):
+        cause = "request conversion: the limits of output tokens differ"
+    known = "on the same prompt" if is_prompt_known else "and a prompt is not known or differs"
+    return ApiDifference(pair, "raw", cause, f"The model wrote different text, {known}.", first_token=first)
+
+
+def _is_beginning(left: Trace, right: Trace) -> bool:
+    texts = sorted((trace.raw.text for trace in (left, right) if trace.raw is not None), key=len)
+    return texts[-1].startswith(texts[0])
+
+
+def _status(pair: tuple[Api, Api], left: Trace, right: Trace) -> ApiDifference | None:
+    refused = [trace for trace in (left, right) if trace.refusal is not None]
+    if not refused or (len(refused) == 2 and _refusal(left) == _refusal(right)):
+        return None
+    worst = refused[-1]
+    finding = next((one for one in worst.findings if one.code in ("PD445", "PD100", "PD221")), None)
+    cause = None
+    if finding is not None and finding.code == "PD445":
+        cause = f"way out: {finding.title}"
+    elif finding is not None:
+        cause = f"request conversion: {finding.title}" if worst.sent_native is not None else finding.title
+    said = "; ".join(f"{_NAMES[trace.api]} answered {_refusal(trace)}" for trace in refused)
+    return ApiDifference(pair, "status", cause, f"{said}; the other API answered." if len(refused) == 1 else f"{said}.")
+
+
+def _refusal(trace: Trace) -> str:
+    refusal = trace.refusal
+    return "" if refusal is None else f"{refusal.label}: {refusal.message[:_SHOWN]}"
+
+
+def _messages(
+    pair: tuple[Api, Api], left: Trace, right: Trace, before: ApiDifference | None
+) -> Iterator[ApiDifference]:
+    if left.chat is None or right.chat is None:
+        return
+    for change in json_changes(_comparable(left.chat), _comparable(right.chat)):
+        cause = _cause_of_answers(left, right, before, change)
+        yield ApiDifference(pair, "message", cause, f"{_change_words(change)}.", field=change.path)
+
+
+def _streams(pair: tuple[Api, Api], left: Trace, right: Trace, before: ApiDifference | None) -> Iterator[ApiDifference]:
+    if left.chat_stream is None or right.chat_stream is None:
+        return
+    for change in json_changes(_comparable(left.chat_stream), _comparable(right.chat_stream)):
+        cause = _cause_of_answers(left, right, before, change)
+        yield ApiDifference(pair, "stream", cause, f"Streamed, {_change_words(change)}.", field=change.path)
+
+
+def _cause_of_answers(left: Trace, right: Trace, before: ApiDifference | None, change: JsonChange) -> str | None:
+    """Return what lets two answers differ: prompts or outputs that differ, else how one output was read or told."""
+    if before is not None:
+        return "prompt: the prompts differ" if before.where == "prompt" else "raw: the outputs differ"
+    if left.parse is None or right.parse is None or not all(_is_judged(trace.parse) for trace in (left, right)):
+        return None
+    outcomes = [[match.outcome for match in one.ledger.matches] for one in (left.parse, right.parse)]
+    if change.path.startswith("tool_calls") and outcomes[0] != outcomes[1]:
+        return "parse: the model wrote the same for both, and its calls were read differently"
+    return "way out: the model wrote the same for both, and its calls were read alike"
+
+
+def _is_judged(parse: Parse | None) -> bool:
+    """Say whether an output and its answer belong together, or had to agree."""
+    comparability = None if parse is None else parse.ledger.comparability
+    return comparability is not None and comparability.certainty is not None
+
+
+def _comparable(result: ChatResult) -> JSONObject:
+    """Return an answer without what only its form decides: ids, empty texts, how arguments are spelled."""
+    message = result.message
+    calls: list[JSON] = []
+    for call in objects_of(message.get("tool_calls")):
+        function = as_object(call.get("function"))
+        arguments = function.get("arguments")
+        if isinstance(arguments, str):
+            with suppress(ValueError, RecursionError):
+                arguments = json.loads(arguments)
+        calls.append({"function": {"name": function.get("name"), "arguments": arguments}})
+    reasoning = text_of(message.get("reasoning")) or text_of(message.get("reasoning_content"))
+    return {
+        "content": message.get("content") or None,
+        "reasoning": reasoning or None,
+        "tool_calls": calls,
+        "finish_reason": result.finish_reason,
+    }
