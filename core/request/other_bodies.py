@@ -100,6 +100,7 @@ def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, BodyW
 
 # --- OpenAI Responses ----------------------------------------------------------------
 
+_ONE_TEXT: JSONObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 _RENAMED = {"max_output_tokens": "max_completion_tokens", "tool_choice": "tool_choice"}
 _OF_SERVERS = (
     "top_k",
@@ -163,7 +164,10 @@ def _item(item: JSON, place: str, work: BodyWork) -> None:
                 work.lose(place, "`encrypted_content` does not exist in chat completions.")
         case "function_call":
             work.call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments", ""))
-        case "function_call_output":
+        case "custom_tool_call":
+            call_id = item.get("call_id") or item.get("id")
+            work.call(call_id, item.get("name"), {"input": item.get("input", "")}, within="input")
+        case "function_call_output" | "custom_tool_call_output":
             work.add({"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output", "")}, "output")
         case other:
             work.lose(place, f"Items of type `{str(other)[:40]}` do not exist in chat completions.")
@@ -223,6 +227,10 @@ def _flat_tool(tool: JSON, index: int, work: BodyWork) -> JSON:
     if isinstance(tool, dict) and isinstance(tool.get("function"), dict):
         work.lose(f"tools[{index}].function", "Responses has no field `function` in a tool: it takes its members flat.")
         return tool
+    if isinstance(tool, dict) and tool.get("type") == "custom":
+        work.lose(f"tools[{index}]", "This custom tool was read as a function with one text, `input`.")
+        function: JSONObject = {name: tool[name] for name in ("name", "description") if name in tool}
+        return {"type": "function", "function": {**function, "parameters": _ONE_TEXT}}
     kind = tool.get("type") if isinstance(tool, dict) else tool
     work.lose(f"tools[{index}]", f"The built-in tool `{str(kind)[:40]}` does not exist in chat completions.")
     return None

@@ -66,6 +66,8 @@ def _take_item(item: JSONObject, draft: MessageDraft) -> None:
                 draft.texts.append(text_of(part.get("text")) or text_of(part.get("refusal")) or "")
         case "function_call":
             draft.call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments", ""))
+        case "custom_tool_call":  # its text is shown to the model, and written by it, as one argument
+            draft.call(item.get("call_id") or item.get("id"), item.get("name"), {"input": item.get("input", "")})
         case "reasoning":
             parts = (*objects_of(item.get("content")), *objects_of(item.get("summary")))
             draft.reasoning += [text_of(part.get("text")) or "" for part in parts]
@@ -186,6 +188,9 @@ def _end(item: JSONObject, place: str, stream: _Stream) -> None:
             _begin(item, place, stream)
         elif place not in stream.with_arguments:
             stream.draft.call(_call_at(place, stream), arguments=text_of(item.get("arguments")) or "")
+    elif item.get("type") == "custom_tool_call":
+        call_id, at = item.get("call_id") or item.get("id"), _call_at(place, stream)
+        stream.draft.call(at, call_id, item.get("name"), {"input": item.get("input", "")})
     elif place not in stream.texts:
         whole = MessageDraft()
         _take_item(item, whole)

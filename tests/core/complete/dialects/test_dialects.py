@@ -282,3 +282,20 @@ def test_the_python_clients_names_are_known():
 )
 def test_near_misses_belong_to_no_api(near_miss):
     assert not any(one.is_answer(near_miss) or one.is_event(near_miss) for one in DIALECTS.values())
+
+
+def test_the_text_of_a_custom_tool_is_a_call_whole_and_streamed():
+    item = {"type": "custom_tool_call", "id": "i", "call_id": "c", "name": "patch", "input": "*** Begin"}
+    whole = {"object": "response", "status": "completed", "output": [item]}
+    stream = [
+        {"type": "response.output_item.added", "output_index": 0, "item": {**item, "input": ""}},
+        {"type": "response.custom_tool_call_input.delta", "output_index": 0, "delta": "*** Begin"},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": whole},
+    ]
+    call = {"id": "c", "type": "function", "function": {"name": "patch", "arguments": '{"input": "*** Begin"}'}}
+    responses = DIALECTS["responses"]
+
+    assert responses.read_answer(whole).chat.message["tool_calls"] == [call]
+    assert responses.read_events(stream, "").chat.message["tool_calls"] == [call]
+    assert responses.read_events(stream, "").chat.finish_reason == "tool_calls"
