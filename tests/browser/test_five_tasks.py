@@ -131,6 +131,26 @@ def test_the_same_with_the_bare_request(lab_page: DebuggerPage, keyed_vllm: str)
     assert person.clicks == 6
 
 
+@pytest.mark.lab
+def test_the_same_request_on_two_servers_side_by_side(lab_page: DebuggerPage, keyed_vllm: str) -> None:
+    person = Person(lab_page)
+    page = lab_page.page
+    person.paste(f"curl {keyed_vllm}/chat/completions -H 'Authorization: Bearer $KEY' -d {shlex.quote(REQUEST)}")
+    person.button("Use as target")
+    expect(page.locator("#pd-key input")).to_be_focused()
+    page.keyboard.insert_text(KEY)
+    person.click(page.locator("#pd-run-on input"))
+    person.click(page.get_by_role("option", name="both, and compare"))
+    expect(page.locator("#pd-run")).to_contain_text("Run on lab and ")
+    person.run()
+
+    expect(page.locator("#pd-tab-compare")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".pd-comparison-side .pd-badge")).to_have_text(["DROPPED", "DROPPED"])
+    expect(page.locator(".pd-comparison-side")).to_contain_text(["lab", keyed_vllm.split("/")[2]])
+    expect(page.locator(".pd-comparison-head .pd-sentence")).not_to_be_empty()
+    assert person.clicks == 5
+
+
 def test_which_calls_are_in_a_raw_output(bare: DebuggerPage) -> None:
     person = Person(bare)
     person.paste(RAW)

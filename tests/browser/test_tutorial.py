@@ -39,6 +39,7 @@ def test_the_tutorial_is_what_the_page_shows(lab_page: DebuggerPage, request: An
 
 
 def _take_the_readme_picture(page: DebuggerPage) -> None:
+    page.page.evaluate("localStorage.clear(), sessionStorage.clear()")  # else the last text is there again
     page.load()
     page.run()
     page.open_stage("parse")
