@@ -18,6 +18,7 @@ from prompt_debugger.core.report.wire.schemas import DOCUMENTS, schema_of_class 
 from prompt_debugger.core.tools.conversation.documents import ConversationDocument  # noqa: E402  # the checkout comes first
 from prompt_debugger.core.tools.experiments.json import ANSWERS  # noqa: E402
 from prompt_debugger.core.tools.fixes.experiments import ExperimentDocument  # noqa: E402
+from prompt_debugger.core.tools.fixes.exports import Written  # noqa: E402
 from prompt_debugger.core.tools.fixes.margin import TriggerMargin  # noqa: E402
 from prompt_debugger.core.tools.fixes.offered import OfferedFix  # noqa: E402
 from prompt_debugger.core.tools.fixes.shrink import Shrunk  # noqa: E402
@@ -31,6 +32,7 @@ OF_FIXES: Mapping[str, type] = {
     "shrink-output": ShrunkOutput,
     "trigger-margin": TriggerMargin,
     "upstream-test": UpstreamTest,
+    "written": Written,
 }
 FOLDER = ROOT / "docs" / "schema"
 

@@ -14,6 +14,7 @@ from prompt_debugger.core.report import redact_text
 from prompt_debugger.ui.cli import (
     capture,
     check,
+    completion,
     inspect,
     lab,
     mcp,
@@ -47,7 +48,25 @@ _COMMANDS = {
     "shrink": shrink,
     "mcp": mcp,
     "lab": lab,
+    "completion": completion,
 }
+_TASKS = """
+what do you want to do?
+  a call vanished, an answer at hand     inspect answer.json --request request.json
+  a call vanished, a server at hand      run request.json --endpoint http://localhost:8000/v1
+  see the prompt of a request            render request.json --tokenizer org/model
+  see the calls of a raw output          parse raw.txt --parser vllm:hermes
+  which parser and flags for a model     check org/model
+  is a server good enough                verify requests.jsonl --endpoint URL --fail-if 'dropped_rate > 0.5%%'
+  see what an agent framework sends      capture --upstream http://localhost:8000/v1
+  what makes the prefix cache break      sessions FILE
+  try the fixes of a run                 run request.json --experiments
+  report a fault to maintainers          shrink request.json; report out/trace.json --upstream-test vllm
+  look at it in a browser                ui
+  use it from a client of MCP            mcp
+
+`COMMAND --help` says the options of a command; docs/agents.md has it all on one page.
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -112,6 +131,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="prompt-debugger",
         description="See what a chat request becomes: prompt, completion, message, and where something got lost.",
+        epilog=_TASKS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="print the versions that a bug report needs")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -6,8 +6,10 @@ import argparse
 import sys
 
 from prompt_debugger.core.base.files import write_named
+from prompt_debugger.core.report.wire import dump_document
+from prompt_debugger.core.tools.fixes.exports import Written
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME, write_plugin
-from prompt_debugger.ui.cli.output import OK, log
+from prompt_debugger.ui.cli.output import OK, log, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,13 +18,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--family", default="all", metavar="NAME", help="model family to read, such as kimi_k2 (default: all)"
     )
     parser.add_argument("--output", metavar="FILE.py", help="file to write (default: standard output)")
+    parser.add_argument("--json", action="store_true", help="print one JSON document with the source")
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
     source = write_plugin(options.family)
-    if options.output is None:
+    if options.json:
+        print_json(dump_document(Written(f"plugin {options.family}", source)))
+    elif options.output is None:
         sys.stdout.write(source)
+    if options.output is None:
         return OK
     write_named(options.output, (source,), field="--output")
     log(f"Wrote {options.output}. Start vLLM with:")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.base.interpreter import python_that_has
-from prompt_debugger.core.base.types import SCHEMA_VERSION, JSONObject
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.report.wire import dump_document
-from prompt_debugger.core.tools.fixes.exports import EXPORTS, export_run
+from prompt_debugger.core.tools.fixes.exports import EXPORTS, Written, export_run
 from prompt_debugger.core.tools.fixes.trial import Trial, UpstreamTest, try_test
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, without_note
 from prompt_debugger.ui.cli.output import OK, log, print_json, print_text
@@ -61,7 +61,7 @@ def _export(run: SharedRun, options: argparse.Namespace) -> int:
         write_named(options.output, (text,), field="--output")
         log(f"Wrote {options.output}")
     if options.json:
-        print_json({"schema_version": SCHEMA_VERSION, "form": options.form, "text": text})
+        print_json(dump_document(Written(options.form, text)))
     elif not options.output:
         print_text(text)
     return OK

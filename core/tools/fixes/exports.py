@@ -13,10 +13,12 @@ import json
 import pprint
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import (
     JSON,
+    SCHEMA_VERSION,
     ChatResult,
     Finding,
     JSONObject,
@@ -37,6 +39,21 @@ from prompt_debugger.core.tools.verify.validity import check_calls
 _TEMPLATE = "chat_template.jinja"
 _LINE = re.compile(r"\(template line (\d{1,7})\)")  # as the findings of `check` name it
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A text that a command wrote for another program.
+
+    Attributes:
+        form: Which form it has.
+        text: The text.
+        schema_version: Of this document.
+    """
+
+    form: str
+    text: str
+    schema_version: int = SCHEMA_VERSION
 
 
 def export_run(trace: Trace, form: str) -> str:
