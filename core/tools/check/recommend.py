@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prompt_debugger.core.base.protocols import ReadContext
-from prompt_debugger.core.complete import ParserNames, parser_names_of
+from prompt_debugger.core.complete import PARSER_NAMES, ParserNames, parser_names_of
 from prompt_debugger.core.formats import TABLES, score_formats
 from prompt_debugger.core.parse.engines import read_parser_name, write_parser_name
 from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL
@@ -88,14 +88,15 @@ class Ranking:
 
     def _key(self, name: str, cells: Mapping[str, Cell]) -> tuple[float, ...]:
         pair, every = read_parser_name(name), cells.values()
-        return (
-            float(reads_calls(cells)),
-            sum(cell.is_passed for cell in every),
-            sum(cell.is_usable for cell in every),
-            sum(cell.whole for cell in every),
-            self._made_for(pair.tool, self._own.tools) + self._made_for(pair.reasoning, self._own.reasonings),
-            sum(cell.is_passed and cell.remark is None for cell in every),
-        )
+        reads, plain = float(reads_calls(cells)), sum(cell.is_passed and cell.remark is None for cell in every)
+        passed, usable = sum(cell.is_passed for cell in every), sum(cell.is_usable for cell in every)
+        whole = sum(cell.whole for cell in every)
+        made = self._made_for(pair.tool, self._own.tools) + self._made_for(pair.reasoning, self._own.reasonings)
+        if PARSER_NAMES.get(
+            self.engine
+        ):  # the parser alone was run: what its server feeds it in one piece is not known
+            return reads, usable, whole, made, passed, plain
+        return reads, passed, usable, whole, made, plain
 
     def _made_for(self, parser: str | None, known: Sequence[str]) -> float:
         """Return how surely a parser was made for this model: by its name, then by its place in the family's list."""
@@ -144,10 +145,11 @@ def _tally(name: str, row: Mapping[str, Cell]) -> str:
     """Return in numbers what came back."""
     whole = sum(cell.whole and not cell.leaves_reasoning for cell in row.values())
     usual, passed = sum(cell.is_usable for cell in row.values()), sum(cell.is_passed for cell in row.values())
+    if all(cell.streamed is None for cell in row.values()):
+        count = f"all {whole}" if whole == len(row) else f"{whole} of {len(row)}"
+        return f"`{_shown(name)}` returns {count} answers correctly when whole; nothing was streamed."
     if passed == len(row):
-        is_streamed = any(cell.streamed is not None for cell in row.values())
-        how = "whole and in every chunking" if is_streamed else "when whole; nothing was streamed"
-        return f"`{_shown(name)}` returns all {passed} answers correctly, {how}."
+        return f"`{_shown(name)}` returns all {passed} answers correctly, whole and in every chunking."
     return (
         f"`{_shown(name)}` returns {whole} of {len(row)} answers correctly when whole, {usual} streamed "
         f"token by token, {passed} in every chunking."

@@ -110,6 +110,8 @@ def test_of_equals_the_engine_s_own_name_for_the_family_wins():
     cells = {f"sglang:{name}": {"one-call": RIGHT} for name in ("abc", "hermes", "zzz")}
 
     assert Ranking("hermes", "m", "sglang").best(cells, 1) == ["sglang:hermes"]
+    larger = {"sglang:glm47": {"one-call": LARGER_WRONG}, "sglang:spark25": {"one-call": RIGHT}}
+    assert Ranking("glm45", "m", "sglang").best(larger, 1) == ["sglang:glm47"]  # the deltas of its server are not known
     assert Ranking("kimi_k2", "m", "mlx-lm").made_for() == ("kimi_k2",)
 
 
