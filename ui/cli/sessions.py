@@ -78,7 +78,8 @@ def _turn(number: int, turn: JSONObject, unit: str) -> list[str]:
         return [f"  {number}: {kept}"]
     line = "" if broken["template_line"] is None else f", template line {broken['template_line']}"
     place = f"{unit} {broken['token']}, {broken['field'] or 'no field'}{line}"
-    lines = [f"  {number}: {kept}", f"     breaks at {place}: {broken['cause']}"]
+    certainty = " (inferred)" if broken["certainty"] == "inferred" else ""
+    lines = [f"  {number}: {kept}", f"     breaks at {place}: {broken['cause']}{certainty}"]
     lines.append(f"       before: {broken['before']!r}")
     lines.append(f"       now:    {broken['after']!r}")
     return [*lines, f"       {broken['cure']}"] if broken["cure"] else lines

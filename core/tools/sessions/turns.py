@@ -7,11 +7,12 @@ what stands for a prompt is the request itself: tools, then messages, as most te
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.types import JSONObject, PromptSpan, Span, SpanKind
-from prompt_debugger.core.complete.shapes import objects_of
+from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.tools.experiments import RenderSetup, follow_turns
 from prompt_debugger.core.tools.experiments.difference import Place, common_length, place_at
 from prompt_debugger.core.tools.experiments.encoding import SharedEncoder
@@ -26,7 +27,12 @@ from prompt_debugger.core.tools.sessions.causes import Change, changes_between
 from prompt_debugger.core.tools.sessions.gather import Exchange
 from prompt_debugger.core.tools.sessions.stitch import stitch
 
-_CALLS = ("tool_calls", "function_call", "tool_call_id", "name")
+_MESSAGE = re.compile(r"messages\[(\d{1,6})\]")
+_THOUGHTS = ("reasoning_content", "reasoning")
+_SHOWN = 20  # characters of thinking that are looked for where the prompts part
+_OPENING = 40  # units at the end of a prompt in which a template opens the assistant's turn
+_WITHOUT_THOUGHTS = "The template leaves out the thinking of a past turn from here on."
+_OTHERWISE = "The template prints earlier messages differently in this turn."
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,25 +141,43 @@ def _break(
     old: JSONObject, new: JSONObject, kept: int, asked: Rendered, prompt: Rendered, setup: RenderSetup | None
 ) -> Break:
     before, after = (_place(body, one, kept, setup) for body, one in ((old, asked), (new, prompt)))
-    change = _change_at([*changes_between(old, new)], (after.field, before.field))
+    changes = [*changes_between(old, new)]
+    change = _change_at(changes, (after.field, before.field))
     line = after.template_line or before.template_line
     if change is not None:
         return Break(kept, change.field, line, change.cause, change.cure, before.text, after.text)
+    field = after.field or before.field
     found = None if setup is None else _of_template(new, setup)
-    cause = found.cause if found is not None else "The template prints earlier messages differently in this turn."
-    inferred = found is None or found.is_inferred
-    cure = "" if found is None else found.cure
-    return Break(kept, after.field or before.field, line, cause, cure, before.text, after.text, inferred)
+    cure = "" if found is None or found.first != kept else found.cure
+    thought = _thought_at(old, field or "")
+    if thought is not None and thought[1] in before.text and thought[1] not in after.text:
+        return Break(kept, thought[0], line, _WITHOUT_THOUGHTS, cure, before.text, after.text, is_inferred=True)
+    if changes:  # none of them stands where the prompts part
+        first = changes[0]
+        return Break(kept, field, line, first.cause, first.cure, before.text, after.text, is_inferred=True)
+    if found is not None and found.first == kept and before.field is None and kept >= len(asked.keys) - _OPENING:
+        return Break(kept, field, line, found.cause, cure, before.text, after.text, found.is_inferred)
+    return Break(kept, field, line, _OTHERWISE, cure, before.text, after.text, is_inferred=True)
+
+
+def _thought_at(body: JSONObject, field: str) -> tuple[str, str] | None:
+    """Return where the thinking of the message at a field stands, and how it begins; `None` if it has none."""
+    found = _MESSAGE.match(field)
+    messages = objects_of(body.get("messages"))
+    if found is None or int(found[1]) >= len(messages):
+        return None
+    told = ((name, text_of(messages[int(found[1])].get(name))) for name in _THOUGHTS)
+    return next(((f"{found[0]}.{name}", text.strip()[:_SHOWN]) for name, text in told if text and text.strip()), None)
 
 
 def _change_at(changes: Sequence[Change], fields: Sequence[str | None]) -> Change | None:
-    """Return the change that stands where the prompts part; else the first one."""
+    """Return the change that stands where the prompts part."""
     for field in fields:
         for change in changes:
             root = change.field.partition(".")[0]
             if field is not None and (field == root or field.startswith((f"{root}.", f"{root}["))):
                 return change
-    return changes[0] if changes else None
+    return None
 
 
 def _after_answer(old: JSONObject, turn: Turn, setup: RenderSetup) -> Turn:

@@ -171,6 +171,20 @@ def test_tokens_fields_and_template_lines_with_a_tokenizer(tmp_path: Path) -> No
     assert session.turns[2].kept == session.turns[2].count  # the same request again
 
 
+def test_thinking_that_the_template_leaves_out_is_found_in_the_prompt(tmp_path: Path) -> None:
+    """The requests only grow; the lab model's template prints thinking until a user says something."""
+    folder = ROOT / "assets" / "lab-model"
+    setup = RenderSetup((folder / "chat_template.jinja").read_text("utf-8"), load_tokenizer(folder))
+    file = _lines(tmp_path, _exchange(1, FIRST), _exchange(2, _second(lambda _: None)))
+
+    (session,) = follow_sessions(gather_exchanges([file]).exchanges, setup)
+
+    broken = session.turns[1].broken
+    assert broken is not None
+    assert broken.cause == "The template leaves out the thinking of a past turn from here on."
+    assert (broken.field, broken.first) == ("messages[2].reasoning_content", session.turns[1].kept)
+
+
 def test_messages_responses_and_the_servers_own_count(tmp_path: Path) -> None:
     tools = [{"name": "read", "input_schema": {"type": "object"}}]
     said = [{"role": "user", "content": "Hi"}]
