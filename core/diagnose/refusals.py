@@ -70,7 +70,6 @@ _STAGE_BY_CAUSE = {
     Cause.POLICY: Stage.COMPLETE,
     Cause.ADDRESS: Stage.COMPLETE,
     Cause.CONNECTION: Stage.COMPLETE,
-    Cause.UNCLEAR: Stage.COMPLETE,
     Cause.TEMPLATE: Stage.RENDER,
     Cause.OUTPUT: Stage.PARSE,
 }

@@ -51,6 +51,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _HOLDER = re.compile(r'"(?:raw|message|choices|response|request|prompt|content|role)"\s*+:\s*+["{\[n]')
+_PRINTED = re.compile(r"[# ]{0,8}generated[ _]text: ?(['\"])[^\n]{0,4000}\\n", re.IGNORECASE)  # by Python, as a literal
 _OF_REQUESTS = re.compile(r"Of \d{1,9} requests ")
 _WHOLE = "Paste all of it: the beginning or the end may be missing."
 
@@ -105,9 +106,9 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
         evidence = read(text, row)
     except RequestError as error:
         return None, error
-    if evidence.form is Form.OUTPUT and _is_broken_json(text):
+    if evidence.form is Form.OUTPUT and (_is_part(text) or _is_in_a_broken_fence(text)):
         return None, RequestError(
-            "The text holds an output inside incomplete JSON.", "Paste the complete JSON, or the output without it."
+            "The text holds an output inside incomplete JSON or printed text.", "Paste all of it, or the output alone."
         )
     return _without_parts(_of_its_paragraph(evidence, text), text), None
 
@@ -153,8 +154,22 @@ def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
 def _is_broken_json(text: str) -> bool:
     """Say whether an output stands in a JSON text that is cut or broken: its quotes are escaped, as nothing else is."""
     start, end = text.strip()[:1], text.strip()[-1:]
-    is_within = '\\"' in text and start != "<" and (start in '{"' or end in '}]"')
+    is_within = ('\\"' in text or "\\n" in text) and start != "<" and (start in '{"' or end in '}]"')
     return is_within and _HOLDER.search(text) is not None and Paste(text).value is None
+
+
+def _is_in_a_broken_fence(text: str) -> bool:
+    """Say whether all that looks like an output in a text stands in a fence of cut JSON, or of what Python printed."""
+    if "```" not in text:
+        return False
+    blocks = split(text)
+    broken = [block for block in blocks if block.kind is BlockKind.FENCED and _is_part(block.text)]
+    around = "\n".join(block.text for block in blocks if block not in broken)
+    return bool(broken) and recognise(_QUOTED_WORDS.sub("", around)) is not Form.OUTPUT
+
+
+def _is_part(text: str) -> bool:
+    return _is_broken_json(text) or _PRINTED.match(text.strip()) is not None
 
 
 def _with_hint(error: RequestError | None) -> RequestError:

@@ -16,7 +16,7 @@ from enum import StrEnum
 
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^\n`]{0,80}$")
 _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
-_JSON = re.compile(r"[ \t]*+(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
+_JSON = re.compile(r"[ \t]*+`?(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
 _STREAM = re.compile(r"[ \t]*+(?:data:|event:|id: |retry:|: ?\w|:$)")
 _DATA = re.compile(r"[ \t]*+(?:data:|event:)")
 _COMMAND = re.compile(
@@ -193,7 +193,7 @@ class _Splitter:
         self._add(self._text[found.end() : stop], BlockKind.JSON)
         last = self._line_of(stop, at)
         rest = self._text[stop : self._lines[last + 1] if last + 1 < len(self._lines) else len(self._text)].strip(
-            " ,;\n"
+            " ,;`\n"
         )
         if rest:
             self._prose.append(rest)

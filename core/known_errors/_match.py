@@ -89,4 +89,4 @@ def _sentence(line: str, start: int, stop: int) -> str:
     elif line[stop - 1] not in ".!?":
         end = _END.search(line, stop, stop + _MOST_SAID)
         stop = end.start() if end is not None else min(len(line), stop + _MOST_SAID)
-    return line[start:stop].rstrip(" .:,")
+    return line[start:stop].strip().rstrip(" .:,")

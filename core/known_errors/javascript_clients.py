@@ -33,6 +33,6 @@ SENTENCES: tuple[KnownError, ...] = (
         "with `capture` to see what was sent.",
         "openai (JavaScript), core/error.ts: APIError.makeMessage",
         example="400 status code (no body)",
-        cause=Cause.SERVER,
+        cause=Cause.UNCLEAR,
     ),
 )

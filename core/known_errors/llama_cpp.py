@@ -256,4 +256,15 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/ggml-org/llama.cpp/issues/26930",
         cause=Cause.REQUEST,
     ),
+    KnownError(
+        "Failed to parse arguments: [json.exception.parse_error.101]",
+        Stage.REQUEST,
+        "The arguments of a call in the history are not JSON; the template gets them as a text.",
+        "Send back valid JSON as the arguments of every call, encoded once; a call without arguments has `{}`.",
+        "minja/chat-template.hpp: chat_template.apply",
+        example="Failed to parse arguments: [json.exception.parse_error.101] parse error at line 1, column 6",
+        cause=Cause.UNCLEAR,
+        field="messages",
+        look=Look.BROKEN_ARGUMENTS,
+    ),
 )

@@ -71,4 +71,15 @@ SENTENCES: tuple[KnownError, ...] = (
         example="chunk.choices[0].delta.content IndexError: list index out of range",
         cause=Cause.OUTPUT,
     ),
+    KnownError(
+        " Error: 'choices'",
+        Stage.COMPLETE,
+        "The answer has no `choices`, so it is not a chat completion: mostly it is the body of an error, or "
+        "an answer of another kind.",
+        "Print status and body of the answer where the program reads it; paste that body here, or record it "
+        "with `capture`.",
+        "https://github.com/langgenius/dify/issues/9197",
+        example="Run failed: [openrouter] Error: 'choices'",
+        cause=Cause.OUTPUT,
+    ),
 )

@@ -58,7 +58,7 @@ _SUBJECTS = {
     Cause.LOADING: "The server is still loading the model",
     Cause.ADDRESS: "The request was sent to a wrong address",
     Cause.CONNECTION: "No complete answer came from the server",
-    Cause.UNCLEAR: "The call failed",
+    Cause.UNCLEAR: "An error was reported",
     Cause.CLIENT: "The client refused the request before it was sent",
 }
 _FIXES = {

@@ -53,7 +53,16 @@ ERRORS = [
         "TypeError: Completions.create() got an unexpected keyword argument 'chat_template_kwargs'",
         "The client refused the request before it was sent: ",
     ),
-    ("litellm.APIConnectionError: OllamaException - the moon is full", "The call failed: "),
+    ("[openrouter] Error: 'choices'", "The answer could not be used: Error: 'choices'."),
+    (
+        "2026-01-01 10:00:00 error: [a.js] 400 status code (no body)",
+        "An error was reported: 400 status code (no body).",
+    ),
+    (
+        "Failed to parse arguments: [json.exception.parse_error.101] parse error at line 1, column 6",
+        "An error was reported: Failed to parse arguments",
+    ),
+    ("litellm.APIConnectionError: OllamaException - the moon is full", "An error was reported: "),
 ]
 
 
@@ -94,7 +103,7 @@ def test_a_check_of_a_class_is_not_a_refusal_of_the_server():
     trace = asyncio.run(show_evidence(read_evidence(text + "input_value={'b': 1}, input_type=dict]")))
 
     assert trace.verdict is not None
-    assert trace.verdict.sentence.startswith("The call failed: validation error for Row a Field required")
+    assert trace.verdict.sentence.startswith("An error was reported: validation error for Row a Field required")
 
 
 def test_what_an_agent_quotes_of_the_output_is_read_as_the_raw_output():

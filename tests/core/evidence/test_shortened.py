@@ -170,3 +170,26 @@ def test_a_field_of_chat_completions_in_a_body_of_responses_is_told():
     assert len(told) == 3
     assert trace.request.body["tools"] == [tool]
     assert not any("does not exist in chat completions" in notice.message for notice in trace.request.notices)
+
+
+def test_an_answer_in_a_line_of_code_among_prose_is_read_as_the_answer():
+    answer = {"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": CALL}}]}
+
+    evidence = read_evidence(
+        f"Sometimes `<tool_call>` is normal text:\n`{json.dumps(answer)}`\n\n**It should not be.**\n"
+    )
+
+    assert evidence.chat.message["content"] == CALL
+    assert evidence.raw is None
+
+
+@pytest.mark.parametrize(
+    "fence",
+    [
+        '{\n "choices": [\n  {\n   "message": {\n    "content": "",\n    "reasoning": "Hm.\\n<tool_call>\\n{x',
+        '# Generated text: \'<tool_call>\\n{"name": "f", "arguments": {"a": "Par',
+    ],
+)
+def test_an_output_in_a_fence_of_something_cut_is_not_read_together_with_the_prose(fence):
+    with pytest.raises(RequestError, match="output inside incomplete"):
+        read_evidence(f"The response is not right:\n\n```\n{fence}\n")
