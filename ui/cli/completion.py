@@ -26,9 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from prompt_debugger.ui.cli.main import build_parser  # it imports this command
-
-    print_text(write_completion(build_parser(), options.shell))
+    print_text(write_completion(options.whole_parser, options.shell))
     return OK
 
 

@@ -139,4 +139,5 @@ def build_parser() -> argparse.ArgumentParser:
     for name, command in _COMMANDS.items():
         summary = (command.__doc__ or "").splitlines()[0]
         command.add_arguments(commands.add_parser(name, help=summary, description=summary))
+    parser.set_defaults(whole_parser=parser)  # for `completion`
     return parser

@@ -49,7 +49,6 @@ def build_server(tools: Tools, proxies: tuple[Network, ...] = ()) -> MCPServer[A
     """
     server: MCPServer[Any] = MCPServer(
         "prompt-debugger",
-        title="Prompt Debugger",
         instructions=INSTRUCTIONS,
         version=__version__,
         log_level="WARNING",
@@ -228,12 +227,12 @@ def _add_server_tools(server: MCPServer[Any], desk: _Desk) -> None:
 
 
 def _add_resources(server: MCPServer[Any], tools: Tools) -> None:
-    @server.resource("prompt-debugger://rules", title="All rules", mime_type="text/markdown")
+    @server.resource("prompt-debugger://rules", mime_type="text/markdown")
     def rules() -> str:
         """List every rule with its code, severity and what it finds."""
         return index_page()
 
-    @server.resource("prompt-debugger://rules/{code}", title="A rule", mime_type="text/markdown")
+    @server.resource("prompt-debugger://rules/{code}", mime_type="text/markdown")
     def rule(code: str) -> str:
         """Explain one rule."""
         page = rule_pages().get(code.upper())
@@ -241,12 +240,12 @@ def _add_resources(server: MCPServer[Any], tools: Tools) -> None:
             raise RequestError(f"There is no rule {code!r}.")
         return rule_page(page)
 
-    @server.resource("prompt-debugger://runs/{handle}/{part}", title="A part of a run", mime_type="text/plain")
+    @server.resource("prompt-debugger://runs/{handle}/{part}", mime_type="text/plain")
     def saved(handle: str, part: str) -> str:
         """Show a part of a kept run."""
         return tools.kept.part(handle, part)
 
-    @server.resource("prompt-debugger://parts", title="Parts of a run", mime_type="application/json")
+    @server.resource("prompt-debugger://parts", mime_type="application/json")
     def parts() -> str:
         """List the parts that a run has."""
         return json.dumps(["document", *PARTS])
