@@ -111,7 +111,8 @@ class Webhook:
         self._url = httpx.URL(url)
         self._relay = Relay(read_address(url))
         self._on_problem = on_problem
-        self._waiting: asyncio.Queue[Alarm] = asyncio.Queue(_MOST_WAITING)
+        self._waiting: asyncio.Queue[Alarm | None] = asyncio.Queue(_MOST_WAITING)
+        self._is_ending = False
         self.n_lost = 0
 
     def add(self, alarm: Alarm) -> None:
@@ -122,15 +123,16 @@ class Webhook:
             self.n_lost += 1
 
     async def send_all(self) -> None:
-        """Send what comes, until cancelled."""
-        while True:
-            await self._send(await self._waiting.get())
-
-    async def close(self) -> None:
-        """Send what waits, as long as the address takes it, then close the connection."""
-        while not self._waiting.empty() and not self.n_lost:
-            await self._send(self._waiting.get_nowait())
+        """Send what comes until told to end; then what waits, as long as the address takes it."""
+        while (alarm := await self._waiting.get()) is not None:
+            if not (self._is_ending and self.n_lost):
+                await self._send(alarm)
         await self._relay.close()
+
+    async def end(self) -> None:
+        """Tell it to end."""
+        self._is_ending = True
+        await self._waiting.put(None)
 
     async def _send(self, alarm: Alarm) -> None:
         data = json.dumps(alarm.to_json()).encode("ascii")
@@ -143,8 +145,8 @@ class Webhook:
                 problem = "" if answer.status < 300 else f"it answered with status {answer.status}"
         except TimeoutError:
             problem = f"it did not answer within {_SEND_S:g} s"
-        except BackendError as error:
-            problem = error.message
+        except (BackendError, OSError) as error:
+            problem = str(error)
         if problem:
             self.n_lost += 1
             if self.n_lost == 1:

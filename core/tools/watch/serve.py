@@ -153,8 +153,8 @@ class _Watching:
                 await readings
             await reader.close()
             if sending is not None and self._webhook is not None:
-                sending.cancel()
-                await self._webhook.close()
+                await self._webhook.end()
+                await sending
         return self.counts
 
     def _over(self, outcome: Outcome) -> None:
