@@ -77,6 +77,13 @@ def test_an_address_with_a_tool_opens_it(watched: Any, bare_url: str) -> None:
     assert fragment(watched) == "tab=parse"
 
 
+def test_runs_that_this_browser_does_not_have_are_said(watched: Any, bare_url: str) -> None:
+    watched.goto(f"{bare_url}/#tab=compare&runs=998-999")
+
+    expect(watched.locator("#pd-tab-compare")).to_have_attribute("aria-selected", "true")
+    expect(watched.locator("#pd-comparison [role=status]")).to_contain_text("a run that this browser does not have")
+
+
 @pytest.mark.parametrize("hash_", ["#tab=nothing", "#tab=render&at=prompt.t999999", "#tab=fix&tool=none", "#runs=1-2"])
 def test_an_address_that_names_nothing_does_no_harm(watched: Any, bare_url: str, hash_: str) -> None:
     watched.goto(f"{bare_url}/{hash_}")

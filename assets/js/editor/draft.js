@@ -245,6 +245,7 @@ async function restored(kept, fields) {
   }
   if (kept.worked !== undefined && (hasText || kept.run) && !isTouched) values[1] = kept.worked;
   if ((hasText || kept.run) && !isTouched) reopen(kept, text);
+  else if (runsOfAddress().length) host.compareKept?.(runsOfAddress()); // its panel opens by the address itself
   return values;
 }
 

@@ -27,8 +27,9 @@ let choices = []; // newest first
 let chosen = null; // ids of A and B
 const MOST_ADDED = 8;
 const MOST_NAME = 200;
+let told = ""; // of what was asked for; stays above what is compared, until other runs are
 let newestAdded = 0; // ids of bundles go down from 0
-/** @type {{ draw(): void, ask(): void, tell(words: string): void } | null} */
+/** @type {{ draw(): void, ask(): void } | null} */
 let view = null;
 
 /**
@@ -66,7 +67,8 @@ export function chooseRuns([left, right]) {
 export function chooseNamedRuns(pair) {
   chooseRuns(pair);
   const isThere = pair.every((id) => choices.some((one) => one.id === id));
-  if (!isThere) view?.tell("The address names a run that this browser does not have: it was made in another one, or forgotten." + (settled() ? " The newest runs are shown instead." : ""));
+  if (!isThere) told = "The address names a run that this browser does not have: it was made in another one, or forgotten." + (settled() ? " The newest runs are shown instead." : "");
+  view?.draw();
 }
 
 // Two runs that are there: what was chosen, else the newest.
@@ -97,8 +99,7 @@ builders.comparison = (root) => {
   let asked = ""; // the pair that is shown, or on its way
   /** @type {string[]} */
   let names = []; // of that pair
-  let told = ""; // stays above what is compared, until other runs are chosen
-  view = { draw, ask, tell: (words) => (status.textContent = told = words) };
+  view = { draw, ask };
   empty();
   draw();
   new MutationObserver(ask).observe(document.documentElement, { attributes: true, attributeFilter: ["data-panel"] });
@@ -112,6 +113,7 @@ builders.comparison = (root) => {
       list.disabled = choices.length === 0;
     });
     swap.disabled = pair === null;
+    if (told) status.textContent = told;
   }
 
   // Only what is looked at is compared.
