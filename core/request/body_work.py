@@ -34,12 +34,20 @@ class BodyWork:
         """Add a message."""
         self.add({"role": role, "content": content})
 
-    def add(self, message: JSONObject, content: str = "content") -> None:
-        """Add a message whose text stands in a field of that name; "" if it is the place itself."""
+    def add(self, message: JSONObject, content: str = "content", answers: str = "") -> None:
+        """Add a message.
+
+        Args:
+            message: It.
+            content: The field that its text stands in; "" if that is the place itself.
+            answers: The field with the id of the call that it answers.
+        """
         at = f"messages[{len(self.messages)}]"
         self.messages.append(message)
         if self.place:
             self.origins |= {at: self.place, f"{at}.content": f"{self.place}.{content}".rstrip(".")}
+            if answers:
+                self.origins[f"{at}.tool_call_id"] = f"{self.place}.{answers}"
 
     def think(self, text: str) -> None:
         """Add reasoning, which begins an assistant message; what that turn says and calls joins it."""
@@ -57,14 +65,15 @@ class BodyWork:
         if self.place:
             self.origins[f"messages[{len(self.messages) - 1}].content"] = f"{self.place}.content"
 
-    def call(self, call_id: JSON, name: JSON, arguments: JSON, *, within: str = "arguments") -> None:
+    def call(self, call_id: JSON, name: JSON, arguments: JSON, *, within: str = "", named: str = "id") -> None:
         """Add a tool call to the assistant message at the end, which is made if there is none.
 
         Args:
             call_id: Its id.
             name: Its tool.
             arguments: As given.
-            within: What the field of its arguments is called there.
+            within: What the field of its arguments is called there; "" for the same.
+            named: What the field of its id is called there.
         """
         text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
         call: JSONObject = {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
@@ -77,8 +86,8 @@ class BodyWork:
             at = f"messages[{len(self.messages) - 1}].tool_calls[{len(calls)}]"
             calls.append(call)
             if self.place:
-                self.origins |= {f"{at}.function.arguments": f"{self.place}.{within}", f"{at}.function": self.place}
-                self.origins[at] = self.place
+                self.origins |= {at: self.place, f"{at}.function": self.place, f"{at}.id": f"{self.place}.{named}"}
+                self.origins[f"{at}.function.arguments"] = f"{self.place}.{within or 'arguments'}"
 
 
 @dataclass(slots=True)

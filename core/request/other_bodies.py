@@ -163,12 +163,18 @@ def _item(item: JSON, place: str, work: BodyWork) -> None:
             if item.get("encrypted_content"):
                 work.lose(place, "`encrypted_content` does not exist in chat completions.")
         case "function_call":
-            work.call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments", ""))
+            work.call(
+                item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments", ""), named="call_id"
+            )
         case "custom_tool_call":
             call_id = item.get("call_id") or item.get("id")
-            work.call(call_id, item.get("name"), {"input": item.get("input", "")}, within="input")
+            work.call(call_id, item.get("name"), {"input": item.get("input", "")}, within="input", named="call_id")
         case "function_call_output" | "custom_tool_call_output":
-            work.add({"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output", "")}, "output")
+            work.add(
+                {"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output", "")},
+                "output",
+                "call_id",
+            )
         case other:
             work.lose(place, f"Items of type `{str(other)[:40]}` do not exist in chat completions.")
     return None
@@ -305,7 +311,9 @@ def _block(block: JSONObject, where: str, turn: _Turn, work: BodyWork) -> None:
         case "tool_result":
             result = _blocks_text(block.get("content", ""), where, work)
             work.place = where
-            work.add({"role": "tool", "tool_call_id": block.get("tool_use_id"), "content": result})
+            work.add(
+                {"role": "tool", "tool_call_id": block.get("tool_use_id"), "content": result}, answers="tool_use_id"
+            )
         case "image":
             turn.texts.append({"type": "image_url", "image_url": {"url": _image_url(block.get("source"))}})
         case other:

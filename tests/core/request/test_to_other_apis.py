@@ -144,7 +144,10 @@ def test_places_of_the_pasted_body_are_known():
 
     assert responses.place_of("messages[0].content") == "instructions"
     assert responses.place_of("messages[2].tool_calls[0].function.arguments") == "input[2].arguments"
+    assert responses.place_of("messages[2].tool_calls[0].id") == "input[2].call_id"
     assert responses.place_of("messages[3].content") == "input[3].output"
+    assert responses.place_of("messages[3].tool_call_id") == "input[3].call_id"
+    assert messages.place_of("messages[3].tool_call_id") == "messages[2].content[0].tool_use_id"
     assert responses.place_of("tools[0].function.parameters") == "tools[1].parameters"
     assert messages.place_of("messages[0].content") == "system"
     assert messages.place_of("messages[2].tool_calls[0].function.arguments") == "messages[1].content[1].input"
