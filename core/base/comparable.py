@@ -8,6 +8,7 @@ both cases nothing can be said of loss, and the reason says what is missing.
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import (
+    Api,
     Basis,
     Certainty,
     ChatResult,
@@ -42,6 +43,8 @@ def compare_outputs(trace: Trace) -> Comparability | None:
     if trace.evidence is Basis.ASSUMED_RUN:
         return Comparability(Certainty.INFERRED, "assumed to be one run because they are in one text")
     why = _why_two_runs_may_differ(trace.sent or trace.request.body, raw, chat)
+    if why is None and trace.api is not Api.CHAT and not (_prompt_count(raw) and _prompt_count(chat)):
+        why = "this API makes a prompt of its own, and no token counts show that both read the same"
     return Comparability(Certainty.INFERRED) if why is None else Comparability(None, f"{_TWO_RUNS}: {why}")
 
 
@@ -70,6 +73,10 @@ def draws_at_random(body: JSONObject) -> bool:
     temperature = body.get("temperature")
     is_zero = isinstance(temperature, int | float) and not isinstance(temperature, bool) and temperature == 0
     return not is_zero and body.get("seed") is None
+
+
+def _prompt_count(result: Completion | ChatResult) -> int:
+    return (result.usage.prompt_tokens or 0) if result.usage is not None else 0
 
 
 def _why_two_runs_may_differ(body: JSONObject, raw: Completion, chat: ChatResult) -> str | None:

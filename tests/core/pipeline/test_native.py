@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core import pipeline
+from prompt_debugger.core.base.comparable import compare_outputs
 from prompt_debugger.core.base.errors import BackendError
-from prompt_debugger.core.base.types import Api, Basis, CallOutcome
+from prompt_debugger.core.base.types import Api, Basis, CallOutcome, Certainty, ChatResult, Completion, Trace, Usage
 from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.report import read_bundle, trace_to_json, write_bundle
 from prompt_debugger.core.request import read_request, to_api
@@ -146,6 +147,19 @@ def test_a_run_opens_again_with_its_api_and_its_body():
 
     assert (again.api, again.sent_native) == (Api.MESSAGES, MESSAGES)
     assert (again.request.api, again.request.native) == (Api.MESSAGES, MESSAGES)
+
+
+@pytest.mark.parametrize(
+    ("counted", "certainty"), [((3, 3), Certainty.INFERRED), ((3, 4), None), ((None, 3), None), ((3, None), None)]
+)
+def test_a_second_run_counts_only_where_both_read_as_many_tokens(counted, certainty):
+    raw_count, chat_count = counted
+    raw_output = Completion("hi", None, "stop", evidence=Basis.OWN_RENDER, usage=Usage(raw_count))
+    told = ChatResult({"content": "hi"}, "stop", usage=Usage(chat_count))
+    request = read_request(json.dumps(MESSAGES))
+    trace = Trace(request, raw=raw_output, chat=told, evidence=Basis.OWN_RENDER, api=Api.MESSAGES)
+
+    assert compare_outputs(trace).certainty is certainty
 
 
 def lab_run(labs, name, api, **fields):
