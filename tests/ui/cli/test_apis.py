@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from prompt_debugger.core.base.types import Api
+from prompt_debugger.core.base.types import JSON, Api
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.lab import LabPool
@@ -12,8 +12,8 @@ from prompt_debugger.ui.cli.main import main
 from tests.core.complete.faulty_server import answer, faulty_server
 
 BODY = '{"model": "m", "temperature": 0, "max_tokens": 9, "seed": 1, "messages": [{"role": "user", "content": "hi"}]}'
-CHAT = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Well"}, "finish_reason": "stop"}]}
-MESSAGE = {"type": "message", "content": [{"type": "text", "text": "Good"}], "stop_reason": "end_turn"}
+CHAT: JSON = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Well"}, "finish_reason": "stop"}]}
+MESSAGE: JSON = {"type": "message", "content": [{"type": "text", "text": "Good"}], "stop_reason": "end_turn"}
 SERVED = {"/v1/chat/completions": answer(200, CHAT), "/v1/messages": answer(200, MESSAGE), "*": answer(404)}
 
 
