@@ -200,7 +200,7 @@ def _add_server_tools(server: MCPServer[Any], desk: _Desk) -> None:
     async def run(
         ctx: Ctx,
         request: Annotated[str, Field(description="Chat completion body as JSON, or a curl command.")] = "",
-        example: Annotated[str, Field(description="Instead: a worked case, such as dropped-call.")] = "",
+        example: Annotated[str, Field(description="Instead: the name of an example, such as dropped-call.")] = "",
         endpoint: Endpoint = "",
         model: Annotated[str, Field(description="Model name to send.")] = "",
         tokenizer: Annotated[str, Field(description="Folder or org/model[@revision] of the served model.")] = "",

@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
 
 from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.comparable import draws_at_random
@@ -21,33 +20,12 @@ from prompt_debugger.core.base.text import first_divergence
 from prompt_debugger.core.base.types import JSON, Api, ChatResult, JSONObject, Parse, Request, SpanKind, Trace
 from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.pipeline import Progress, Target
+from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
 from prompt_debugger.core.tools.experiments.json_changes import JsonChange, json_changes
 from prompt_debugger.core.tools.lab import LabPool
 
-Where: TypeAlias = Literal["request", "prompt", "raw", "message", "stream", "status"]
 _NAMES = {Api.CHAT: "chat completions", Api.RESPONSES: "Responses", Api.MESSAGES: "Messages"}
 _SHOWN = 120
-
-
-@dataclass(frozen=True, slots=True)
-class ApiDifference:
-    """One thing in which two runs of a request differ.
-
-    Attributes:
-        between: The APIs that they were asked by.
-        where: What differs.
-        cause: Why, where that shows; `None` if it is not explained.
-        detail: What is seen, one sentence.
-        field: The field of the request, or of the message, that differs.
-        first_token: The first token of the prompts, or of the outputs, that differs, from 0.
-    """
-
-    between: tuple[Api, Api]
-    where: Where
-    cause: str | None
-    detail: str
-    field: str | None = None
-    first_token: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, AliasPath, BaseModel, BeforeValidator, Conf
 
 from prompt_debugger.core.base.types import JSON, SCHEMA_VERSION, Api, Finding, JSONObject
 from prompt_debugger.core.render.probes import Support
+from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
 from prompt_debugger.core.tools.experiments.difference import Hunk
 from prompt_debugger.core.tools.experiments.releases import CallHistory
 from prompt_debugger.core.tools.experiments.runs import Fact
@@ -496,26 +497,6 @@ class RunsDocument(Document):
     findings: CodesDocument
 
 
-class ApiDifferenceDocument(Document):
-    """One thing in which the runs of a request by two APIs differ.
-
-    Attributes:
-        between: The two APIs.
-        where: What differs: `request`, `prompt`, `raw`, `message`, `stream` or `status`.
-        cause: Why; `null` if it is not explained.
-        detail: What is seen.
-        field: The field of the request, or of the message, that differs, where it shows.
-        first_token: The first token that differs, from 0, where it shows.
-    """
-
-    between: tuple[Api, Api]
-    where: str
-    cause: str | None
-    detail: str
-    field: str | None
-    first_token: int | None
-
-
 class ApisDocument(Document):
     """What `run --api all` prints: one request by three APIs.
 
@@ -528,5 +509,5 @@ class ApisDocument(Document):
 
     schema_version: int = SCHEMA_VERSION
     apis: dict[Api, JSONObject | None]
-    differences: tuple[ApiDifferenceDocument, ...]
+    differences: tuple[ApiDifference, ...]
     error: JSONObject | None = None

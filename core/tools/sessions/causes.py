@@ -104,7 +104,7 @@ def _message(old: JSONObject, new: JSONObject) -> tuple[str, str, str]:
     """Return field, cause and cure of a message that changed."""
     role = str(old.get("role"))
     if old == new:
-        return "", "The keys of a message stand in another order.", "Keep messages as they were sent the first time."
+        return "", "The keys of a message are in another order.", "Keep messages as they were sent the first time."
     thought = next((name for name in _THOUGHTS if old.get(name) and not new.get(name)), None)
     if thought is not None:
         return (
