@@ -20,6 +20,8 @@ from prompt_debugger.core.parse.engines.names import read_parser_name
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
 from prompt_debugger.core.parse.engines.wheels import WheelEngine, bring_wheel, fetch
 
+_AT_ONCE = 8  # parsers in one request, which has a limit of time
+
 
 class VllmReleases:
     """Parsers of any engine and release, by names such as `vllm@0.11.0:kimi_k2` and `sglang:qwen`; as a `VllmEngine`.
@@ -67,7 +69,9 @@ class VllmReleases:
         outcomes: dict[str, ParserOutcome] = {}
         for (kind, version), names in wanted.items():
             engine = await self.engine(version, kind)
-            outcomes |= await engine.parse_with(names, output, streaming=streaming, seed=seed, thorough=thorough)
+            for at in range(0, len(names), _AT_ONCE):
+                some = names[at : at + _AT_ONCE]
+                outcomes |= await engine.parse_with(some, output, streaming=streaming, seed=seed, thorough=thorough)
         return {name: outcomes[name] for name in parsers}
 
     async def engine(self, version: str | None = None, kind: str = "vllm") -> VllmEngine:

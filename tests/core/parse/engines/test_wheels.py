@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import JSONObject, VllmOutcome
-from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmReleases, fetch
+from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmParsers, VllmReleases, fetch
 from prompt_debugger.core.parse.engines.fetch import ENGINES_VARIABLE
 from prompt_debugger.core.parse.engines.wheels import find_wheel
 from prompt_debugger.core.pipeline import CaseParser
+from prompt_debugger.core.pipeline.census import read_raw
+from prompt_debugger.core.pipeline.parsers import names_of_engine
 from prompt_debugger.core.tools.experiments import ReleaseRow, bisect_releases, versions_by_engine
 from prompt_debugger.core.tools.experiments.releases import histories
 from prompt_debugger.ui.cli.main import main
@@ -151,19 +154,17 @@ def test_every_parser_of_an_engine_is_asked_by_a_star(
     assert len(outcomes["sglang:qwen25"]["tool_calls"]) == 1
 
 
-def test_all_engines_are_asked_by_one_word_each_with_the_parser_of_the_family_first(
-    wheels: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    raw = tmp_path / "raw.txt"
-    raw.write_text(f"<think>Rain.</think>\n\n{HERMES}<|im_end|>", encoding="utf-8")
+def test_every_parser_of_an_engine_is_named_those_of_the_family_first() -> None:
+    known = VllmParsers("0.5.23", ("abc", "hermes", "qwen25"), ("other", "qwen3"))
+    thinking = read_raw(f"<think>Rain.</think>\n\n{HERMES}<|im_end|>", ReadContext()).parsed
+    plain = read_raw(f"{HERMES}<|im_end|>", ReadContext()).parsed
 
-    main(["parse", str(raw), "--parsers", "all"])
-
-    told = capsys.readouterr().out
-    assert "Engines that read the call: " in told
-    for first in ("vllm:hermes+qwen3: reads it", "sglang:hermes+qwen3: reads it", "mlx-lm:json_tools: reads it"):
-        assert first in told
-    assert "mlx-lm 0.32.2, its parsers alone without its server's code:" in told
+    assert names_of_engine("sglang", known, thinking) == [
+        "sglang:hermes+qwen3",
+        "sglang:qwen25+qwen3",
+        "sglang:abc+qwen3",
+    ]
+    assert names_of_engine("sglang", known, plain) == ["sglang:hermes", "sglang:qwen25", "sglang:abc"]
 
 
 async def test_a_call_is_followed_through_the_releases_of_any_engine(engines: VllmReleases) -> None:
