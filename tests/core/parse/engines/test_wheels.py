@@ -156,8 +156,8 @@ def test_every_parser_of_an_engine_is_asked_by_a_star(
 
 def test_every_parser_of_an_engine_is_named_those_of_the_family_first() -> None:
     known = VllmParsers("0.5.23", ("abc", "hermes", "qwen25"), ("other", "qwen3"))
-    thinking = read_raw(f"<think>Rain.</think>\n\n{HERMES}<|im_end|>", ReadContext()).parsed
-    plain = read_raw(f"{HERMES}<|im_end|>", ReadContext()).parsed
+    thinking = read_raw(f"<think>Rain.</think>\n\n{HERMES}<|im_end|>", ReadContext(), message=None).parsed
+    plain = read_raw(f"{HERMES}<|im_end|>", ReadContext(), message=None).parsed
 
     assert names_of_engine("sglang", known, thinking) == [
         "sglang:hermes+qwen3",
