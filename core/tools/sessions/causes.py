@@ -1,6 +1,6 @@
 """Two requests of a session → what differs in what they share, and what keeps it the same. Both requests are seen.
 
-Tools that stand in another order · keys in another order · a date in the system prompt · thinking removed from a past
+Tools that are in another order · keys in another order · a date in the system prompt · thinking removed from a past
 turn · a tool's result trimmed · messages left out · arguments written again · a switch of the template.
 """
 
@@ -60,11 +60,11 @@ def _tools(before: Sequence[JSONObject], now: Sequence[JSONObject]) -> Iterator[
             "Offer the same tools for a whole session; restrict them by `tool_choice` or by refusing the call.",
         )
     elif names[0] != names[1]:
-        yield Change(place, "The tools stand in another order.", "Sort the tools, for example by name, before sending.")
+        yield Change(place, "The tools are in another order.", "Sort the tools, for example by name, before sending.")
     elif before == now:
         yield Change(
             place,
-            "The keys of a tool stand in another order.",
+            "The keys of a tool are in another order.",
             "Write the tools once, or with sorted keys, and reuse them.",
         )
     elif folded([*before]) == folded([*now]):

@@ -90,8 +90,8 @@ def _arguments(body: Any) -> None:
 SEEDED = {
     "date": (_date, "messages[0].content", "A date, number or id in the system prompt changes."),
     "system": (_system, "messages[0].content", "The system prompt changes."),
-    "order": (_order, "tools[0]", "The tools stand in another order."),
-    "keys": (_keys, "tools[0]", "The keys of a tool stand in another order."),
+    "order": (_order, "tools[0]", "The tools are in another order."),
+    "keys": (_keys, "tools[0]", "The keys of a tool are in another order."),
     "fewer": (_fewer, "tools[0]", "Other tools are offered than in the turn before: without read."),
     "thinking": (_thinking, "messages[2].reasoning_content", "The thinking of a past turn was removed by the client."),
     "trimmed": (_trimmed, "messages[3].content", "A tool's result was trimmed after it had been sent whole."),
@@ -252,5 +252,5 @@ def test_the_command_its_document_and_its_picture(tmp_path: Path, capsys: pytest
     assert svg == sessions_to_svg(document)
     assert "breaks at tools[0]" in svg
     main(["sessions", str(file)])
-    assert "The tools stand in another order." in capsys.readouterr().out
+    assert "The tools are in another order." in capsys.readouterr().out
     assert main(["sessions", str(tmp_path / "nowhere")]) == 2
