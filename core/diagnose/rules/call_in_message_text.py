@@ -245,7 +245,7 @@ def _report_python(content: str, call: re.Match[str]) -> Report:
         "its calls as Python, and this one was not returned as a call.",
         evidence=(in_message("content", content, Span(0, len(content))),),
         fix="Do not run the text. Check that the request declares the tools in its own field, then ask again; simpler "
-        "schemas and names make such an answer rarer.",
+        "schemas and names make this rarer.",
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )

@@ -55,7 +55,10 @@ def find(trace: Trace) -> Iterator[Report]:
             detail, fix = "Part of the prompt was not read.", _OF_LLAMA_CPP
         elif (found := _TOO_LONG.match(line)) is not None:
             title = f"A prompt of {int(found[2]):,} tokens was sent to a context of {int(found[1]):,}."
-            detail, fix = "llama.cpp cuts such a prompt or refuses it, by its release.", _OF_LLAMA_CPP
+            detail, fix = (
+                "llama.cpp either cuts or refuses a prompt that is too long, depending on its release.",
+                _OF_LLAMA_CPP,
+            )
         elif (found := _SHIFTED.match(line)) is not None:
             title = f"llama.cpp discarded {found[2] or 'some'} tokens of the context to continue."
             detail = f"The context was full: of the prompt only the first {found[1]} tokens were certainly kept."

@@ -40,8 +40,8 @@ def find(trace: Trace) -> Iterator[Report]:
             kind = "an object" if isinstance(value, dict) else "a list"
             yield Report(
                 title=f"`{field}` of the answer is {kind}, not a text.",
-                detail="Servers send reasoning as a text, and clients expect one; structured reasoning has fields of "
-                "its own, such as `reasoning_details` of OpenRouter.",
+                detail="Servers send reasoning as a text, and clients expect one; structured reasoning has other "
+                "fields, such as `reasoning_details` of OpenRouter.",
                 evidence=(in_message(field, json.dumps(value, ensure_ascii=False)[:200]),),
                 fix="Check what is between server and client: a gateway may have changed the field. In the client, "
                 "read its text before it is joined or sent back.",
