@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT))
 
 from prompt_debugger.core.report.wire.schemas import DOCUMENTS, schema_of_class  # noqa: E402
 from prompt_debugger.core.tools.conversation.documents import ConversationDocument  # noqa: E402  # the checkout comes first
-from prompt_debugger.core.tools.experiments.json import ANSWERS  # noqa: E402
+from prompt_debugger.core.tools.experiments.documents import ANSWERS  # noqa: E402
 from prompt_debugger.core.tools.fixes.experiments import ExperimentDocument  # noqa: E402
 from prompt_debugger.core.tools.fixes.exports import Written  # noqa: E402
 from prompt_debugger.core.tools.fixes.margin import TriggerMargin  # noqa: E402

@@ -114,11 +114,6 @@ def understand(refusal: Refusal) -> Understood:
     return Understood(refusal, cause, stage, certainty, known, quoted)
 
 
-def cause_of_refusal(refusal: Refusal) -> Cause:
-    """Return what a refusal is about."""
-    return understand(refusal).cause
-
-
 def _cause(refusal: Refusal, known: Recognised | None, quoted: Quoted | None) -> Cause:
     if known is not None:
         return known.error.is_about

@@ -187,10 +187,6 @@ def _is_error(value: JSONObject) -> bool:
     return _status_of(value) is not None or "param" in value or str(value.get("type")).endswith(("Error", "_error"))
 
 
-def _is_fault(item: JSON) -> bool:
-    return isinstance(item, str) or "message" in as_object(item)
-
-
 def _is_list_of_faults(detail: JSON) -> bool:
     return isinstance(detail, list) and bool(detail) and all("msg" in as_object(one) for one in detail)
 

@@ -11,7 +11,7 @@ from prompt_debugger.core.pipeline import Progress, Target
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.core.tools.apis import ApiRuns, run_by_all
 from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
-from prompt_debugger.core.tools.experiments.json import apis_to_json
+from prompt_debugger.core.tools.experiments.documents import apis_to_json
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.cli.output import exit_status, print_json, print_text
 from prompt_debugger.ui.cli.sharing import write_trace

@@ -7,18 +7,16 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.types import SCHEMA_VERSION, JSONObject
 from prompt_debugger.core.render.probes import ProbeAnswer, probe_template
+from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.tools.experiments import (
     CountAnswer,
     RenderSetup,
     TurnReport,
     WhatIf,
-    answer_to_json,
     explain_count,
     follow_turns,
     probes_to_json,
     try_switches,
-    turns_to_json,
-    what_if_to_json,
 )
 from prompt_debugger.ui.cli.output import print_text
 
@@ -60,15 +58,15 @@ def run_experiments(options: argparse.Namespace, body: JSONObject, setup: Render
     lines: list[str] = []
     if options.what_if:
         what_if = try_switches(body, setup)
-        found["what_if"] = what_if_to_json(what_if)
+        found["what_if"] = dump_document(what_if)
         lines += _what_if_lines(what_if)
     if options.prompt_tokens is not None:
         answer = explain_count(body, setup, options.prompt_tokens)
-        found["prompt_tokens"] = answer_to_json(answer)
+        found["prompt_tokens"] = dump_document(answer)
         lines += _answer_lines(answer)
     if options.turns:
         report = follow_turns(body, setup)
-        found["turns"] = turns_to_json(report)
+        found["turns"] = dump_document(report)
         lines += _turn_lines(report)
     if options.probe:
         answers = probe_template(
@@ -117,4 +115,4 @@ def _turn_lines(report: TurnReport) -> Iterator[str]:
             yield f"{place}: the next prompt continues where the model ended ({turn.kept} {report.unit}s kept)"
         else:
             broken = turn.broken
-            yield f"{place}: breaks at {report.unit} {broken.first}, {broken.lost} lost. {broken.cause.sentence}"
+            yield f"{place}: breaks at {report.unit} {broken.first}, {broken.lost} lost. {broken.sentence}"

@@ -13,7 +13,6 @@ from prompt_debugger.ui.present.reasons import why_no_answer
 from prompt_debugger.ui.present.words import count_of, joined, seconds, shortened
 
 MAX_SHOWN_CHARS = 200_000
-MAX_STREAM_DELTAS = 20_000
 
 
 def completion_payload(trace: Trace, *, raw_text: str = "", chat_text: str = "", streaming: bool = False) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from prompt_debugger.core.base.types import JSON, CallOutcome, JSONObject, Trace
+from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.tools.conversation import (
     Conversation,
     ConversationTurn,
@@ -12,7 +13,6 @@ from prompt_debugger.core.tools.conversation import (
     conversation_to_json,
     returned_calls,
 )
-from prompt_debugger.core.tools.conversation.documents import SeamDocument
 from prompt_debugger.ui.present.payload import pack_payload, unpack_payload
 from prompt_debugger.ui.present.verdict import verdict_payload
 from prompt_debugger.ui.present.words import OUTCOME_WORDS, as_sentence, count_of, shortened
@@ -107,7 +107,7 @@ def _turn(turn: ConversationTurn, number: int) -> JSONObject:
 
 
 def _seam(seam: Seam) -> JSONObject:
-    drawn: JSONObject = SeamDocument.model_validate(seam).model_dump(mode="json")
+    drawn = dump_document(seam)
     return {**drawn, "sentence": as_sentence(seam.sentence)}
 
 

@@ -266,8 +266,8 @@ def _turn(turn: Turn, unit: str) -> JSONObject:
 def _break(broken: TurnBreak, unit: str) -> JSONObject:
     return {
         "at": f"{unit} {broken.first:,}",
-        "cause": broken.cause.sentence,
-        "certainty": "proved by rendering" if broken.cause.is_proved else "inferred from the place",
+        "cause": broken.sentence,
+        "certainty": "proved by rendering" if broken.is_proved else "inferred from the place",
         "remedies": [*broken.remedies],
         "lead": token_chips(broken.before.lead),
         "removed": token_chips(broken.before.tokens, broken.before.text),

@@ -42,7 +42,6 @@ from prompt_debugger.core.diagnose.trace_queries import (
     why_cut,
 )
 
-_READ_ON = "Read the stream up to `data: [DONE]`, then look again."
 _KEEP_OFF = "Do not execute this call, and do not send it back in the history."
 
 

@@ -26,7 +26,6 @@ from prompt_debugger.core.evidence.taking import with_answer
 from prompt_debugger.core.request import body_text, read_request
 
 MOST_SPANS = 5_000
-MOST_INDEX = 5_000
 _SIGNS = ('"gen_ai.', '"llm.input_messages', '"llm.output_messages', '"gen_ai"')
 _ROLE_OF_EVENT: Mapping[str, str] = {
     "gen_ai.system.message": "system",

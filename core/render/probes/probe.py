@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
@@ -17,6 +17,7 @@ _PATIENCE = 2  # renders that may use up their time before the rest is left unas
 _COSTLY = frozenset({"MemoryError", "TooLong", "WorkerError"})  # faults that took all the time there was
 _MARGIN = 24  # characters quoted either side
 _MAX_QUOTE = 240
+_NOT_WRITTEN: Mapping[str, object] = {"exclude": True}  # in documents, where its name is the key
 
 
 class Support(StrEnum):
@@ -52,15 +53,15 @@ class ProbeAnswer:
         fault: What the template failed with, a sentence; "" unless it refused.
     """
 
-    name: str
+    name: str = field(metadata=_NOT_WRITTEN)
     title: str
     support: Support
     detail: str
     quote: str = ""
     template_line: int | None = None
     template_column: int | None = None
-    change: Change | None = None
-    fault: str = ""
+    change: Change | None = field(default=None, metadata=_NOT_WRITTEN)
+    fault: str = field(default="", metadata=_NOT_WRITTEN)
 
 
 class Attempt(NamedTuple):

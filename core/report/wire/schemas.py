@@ -100,7 +100,9 @@ def _read_docstring(cls: type) -> tuple[str, dict[str, str]]:
     for one in reversed(cls.__mro__):
         found = _FIELDS.search(inspect.cleandoc(one.__doc__ or "") + "\n")
         for match in _FIELD.finditer(found.group(1) if found else ""):
-            words.update(dict.fromkeys(match.group(1).split(", "), " ".join(match.group(2).split())))
+            words.update(
+                dict.fromkeys(match.group(1).split(", "), " ".join(match.group(2).split()).replace("`None`", "`null`"))
+            )
     return inspect.cleandoc(cls.__doc__ or "").split("\n")[0], words
 
 

@@ -2,48 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from prompt_debugger.core.base.types import CallOutcome, JSONObject
 from prompt_debugger.core.tools.conversation.answers import ToolAnswer
-from prompt_debugger.core.tools.conversation.seam import SeamPlace
+from prompt_debugger.core.tools.conversation.seam import Seam
 from prompt_debugger.core.tools.conversation.turns import Conversation, ConversationTurn
 
 
 class _Document(BaseModel):
     model_config = ConfigDict(from_attributes=True, frozen=True)
-
-
-class SeamDocument(_Document):
-    """How the next prompt goes on from the last turn.
-
-    Attributes:
-        unit: What is counted.
-        known: Units of the last prompt and the output behind it.
-        next_count: Units of the next prompt.
-        kept: Units at the beginning that both share.
-        lost: Units computed in the last turn that a prefix cache cannot use again.
-        first: Index of the first unit that differs, from 0; `null` if the next prompt goes on.
-        before: What stood there.
-        after: What stands there in the next prompt.
-        cause: Why, one sentence; "" if it goes on, or that is not known.
-        problem: Why the two cannot be compared; "" if they can.
-        sentence: What came of it.
-    """
-
-    unit: Literal["token", "character"]
-    known: int
-    next_count: int
-    kept: int
-    lost: int
-    first: int | None
-    before: SeamPlace | None
-    after: SeamPlace | None
-    cause: str
-    problem: str
-    sentence: str
 
 
 class ConversationTurnDocument(_Document):
@@ -71,7 +39,7 @@ class ConversationTurnDocument(_Document):
     altered: int
     codes: list[str]
     verdict: str
-    seam: SeamDocument | None
+    seam: Seam | None
 
 
 class ConversationDocument(_Document):
@@ -114,5 +82,5 @@ def _turn(turn: ConversationTurn) -> ConversationTurnDocument:
         altered=turn.count(CallOutcome.ALTERED),
         codes=[finding.code for finding in trace.findings],
         verdict="" if trace.verdict is None else trace.verdict.sentence,
-        seam=None if turn.seam is None else SeamDocument.model_validate(turn.seam),
+        seam=turn.seam,
     )

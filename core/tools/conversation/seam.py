@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from pydantic import computed_field
+
 from prompt_debugger.core.base.types import Completeness, Completion, Prompt, Token, Trace
 from prompt_debugger.core.tools.experiments.difference import common_length
 from prompt_debugger.core.tools.experiments.turns import follow_turns
@@ -65,16 +67,19 @@ class Seam:
     cause: str = ""
     problem: str = ""
 
+    @computed_field  # type: ignore[prop-decorator]  # what pydantic documents
     @property
     def lost(self) -> int:
         """Units computed in the last turn that cannot be used again."""
         return self.known - self.kept
 
+    @computed_field  # type: ignore[prop-decorator]  # what pydantic documents
     @property
     def first(self) -> int | None:
         """Index of the first unit that differs; `None` if the next prompt goes on."""
         return None if self.before is None else self.kept
 
+    @computed_field  # type: ignore[prop-decorator]  # what pydantic documents
     @property
     def sentence(self) -> str:
         """What came of it, in one sentence."""
@@ -167,7 +172,7 @@ def _with_cause(seam: Seam, last: Trace, now: Trace, output: str) -> Seam:
     setup = RenderSetup(local.template, special_tokens=_named_tokens(now))
     report = follow_turns(now.request.body, setup, outputs={len(messages): output}, last=1)
     broken = report.turns[-1].broken if report.turns else None
-    cause = "" if broken is None else broken.cause.sentence
+    cause = "" if broken is None else broken.sentence
     return replace(seam, cause=cause)
 
 

@@ -9,20 +9,16 @@ releases   which vLLM release takes which calls of an output
 
 Those on rendering render a `Variant` (`variant`), change it by named switches (`switches`)
 and tell two renders apart (`difference`). Nothing is asked of a
-server. `documents` and `output_documents` say what their answers look like as JSON.
+server. `documents` says what their answers look like as JSON.
 """
 
 from prompt_debugger.core.tools.experiments.compare import Comparison, compare_setups
 from prompt_debugger.core.tools.experiments.difference import Hunk, Place, TokenDifference
-from prompt_debugger.core.tools.experiments.json import (
-    answer_to_json,
-    comparison_to_json,
+from prompt_debugger.core.tools.experiments.documents import (
     probes_to_json,
     releases_to_json,
     runs_to_json,
     splits_to_json,
-    turns_to_json,
-    what_if_to_json,
 )
 from prompt_debugger.core.tools.experiments.json_changes import JsonChange, json_changes
 from prompt_debugger.core.tools.experiments.oracle import CountAnswer, Explanation, agree, explain_count, step_count
@@ -43,7 +39,7 @@ from prompt_debugger.core.tools.experiments.runs import (
     sentence_of,
 )
 from prompt_debugger.core.tools.experiments.switches import AbsentSwitch, Switch, Topic
-from prompt_debugger.core.tools.experiments.turn_causes import BreakCause, FoundCause
+from prompt_debugger.core.tools.experiments.turn_causes import BreakCause
 from prompt_debugger.core.tools.experiments.turns import Turn, TurnBreak, TurnReport, follow_turns, step_turns
 from prompt_debugger.core.tools.experiments.variant import RenderFailure, RenderSetup, Variant
 from prompt_debugger.core.tools.experiments.what_if import Effect, EffectKind, WhatIf, step_switches, try_switches
@@ -58,7 +54,6 @@ __all__ = [
     "EffectKind",
     "Explanation",
     "Fact",
-    "FoundCause",
     "Hunk",
     "JsonChange",
     "Place",
@@ -77,11 +72,9 @@ __all__ = [
     "Variant",
     "WhatIf",
     "agree",
-    "answer_to_json",
     "bisect_releases",
     "compare_runs",
     "compare_setups",
-    "comparison_to_json",
     "explain_count",
     "explanation_of",
     "follow_turns",
@@ -96,7 +89,5 @@ __all__ = [
     "step_switches",
     "step_turns",
     "try_switches",
-    "turns_to_json",
     "versions_by_engine",
-    "what_if_to_json",
 ]

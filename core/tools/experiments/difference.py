@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import Annotated, TypeAlias
+
+from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, WrapSerializer, computed_field
 
 from prompt_debugger.core.base.text import excerpt
 from prompt_debugger.core.base.types import PromptSpan, Span, Token
@@ -15,6 +18,17 @@ _WORK = 8_000_000  # pairs of equal units beyond which the middle is not aligned
 _AROUND = 60  # characters shown behind the first difference
 _BESIDE = 4  # tokens kept of either side of a stretch
 _KEPT = 60  # tokens kept of one stretch
+_HUNKS = 50  # stretches that a document lists
+_TEXT = 2_000  # characters of a stretch that a document shows
+_NotWritten: TypeAlias = Annotated[tuple[Token, ...], Field(exclude=True)]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
+
+
+def _first(hunks: tuple[Hunk, ...], write: SerializerFunctionWrapHandler) -> object:
+    return write(hunks[:_HUNKS])
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +38,8 @@ class Hunk:
     Attributes:
         before_span: Units of the first render.
         after_span: Units of the second.
-        before: Their text.
-        after: Their text.
+        before: Their text; a document cuts it if it is long.
+        after: Their text, likewise.
         before_tokens: Their first tokens, for showing; empty for words.
         after_tokens: Likewise.
         lead: The last tokens in front of the stretch, equal in both renders.
@@ -34,12 +48,12 @@ class Hunk:
 
     before_span: Span
     after_span: Span
-    before: str
-    after: str
-    before_tokens: tuple[Token, ...] = ()
-    after_tokens: tuple[Token, ...] = ()
-    lead: tuple[Token, ...] = ()
-    tail: tuple[Token, ...] = ()
+    before: Annotated[str, PlainSerializer(_cut)]
+    after: Annotated[str, PlainSerializer(_cut)]
+    before_tokens: _NotWritten = ()
+    after_tokens: _NotWritten = ()
+    lead: _NotWritten = ()
+    tail: _NotWritten = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +73,8 @@ class Place:
     text: str
     field: str | None = None
     template_line: int | None = None
-    lead: tuple[Token, ...] = ()
-    tokens: tuple[Token, ...] = ()
+    lead: _NotWritten = ()
+    tokens: _NotWritten = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +86,7 @@ class TokenDifference:
         first: Index of the first unit that differs, from 0 (or of the end of the shorter one).
         removed: Units of the first render that the second lacks.
         added: Units of the second render that the first lacks.
-        hunks: The stretches, in order; with them the second is made of the first.
+        hunks: The stretches, in order; with them the second is made of the first. A document lists the first ones.
         before: The first difference in the first render.
         after: The first difference in the second.
         is_aligned: False if the two are too long and too unlike to be aligned between
@@ -83,10 +97,16 @@ class TokenDifference:
     first: int
     removed: int
     added: int
-    hunks: tuple[Hunk, ...]
+    hunks: Annotated[tuple[Hunk, ...], WrapSerializer(_first)]
     before: Place
     after: Place
     is_aligned: bool = True
+
+    @computed_field  # type: ignore[prop-decorator]  # what pydantic documents
+    @property
+    def hunk_count(self) -> int:
+        """How many stretches there are."""
+        return len(self.hunks)
 
 
 def diff_renders(

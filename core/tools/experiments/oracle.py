@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
+from pydantic import computed_field
+
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import JSONObject
@@ -74,11 +76,13 @@ class CountAnswer:
     left_out: int
     failed: tuple[str, ...] = ()
 
+    @computed_field  # type: ignore[prop-decorator]  # what pydantic documents
     @property
     def is_exact(self) -> bool:
         """Whether some way gives the number."""
         return self.exact_count > 0
 
+    @computed_field  # type: ignore[prop-decorator]  # what pydantic documents
     @property
     def sentence(self) -> str:
         """The answer in one sentence."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -68,25 +67,6 @@ SENTENCES: Mapping[BreakCause, str] = {
     BreakCause.EARLIER_TEXT: "Text before this turn is printed differently in the next prompt.",
     BreakCause.UNKNOWN: "None of the tested causes explains it.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class FoundCause:
-    """A cause and how it is known.
-
-    Attributes:
-        cause: What happened.
-        is_proved: Rendering with this one cause applied made the difference disappear; else
-            it is concluded from the place of the difference.
-    """
-
-    cause: BreakCause
-    is_proved: bool
-
-    @property
-    def sentence(self) -> str:
-        """The cause in one sentence."""
-        return SENTENCES[self.cause]
 
 
 def prove_cause(messages: Sequence[JSON], later: str, shared: int, render: Renders) -> BreakCause | None:

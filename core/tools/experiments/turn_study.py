@@ -12,7 +12,6 @@ from prompt_debugger.core.tools.experiments.switches import Switch, Topic
 from prompt_debugger.core.tools.experiments.switches.switch import messages_of, without
 from prompt_debugger.core.tools.experiments.turn_causes import (
     BreakCause,
-    FoundCause,
     find_stripped_block,
     is_without_reasoning,
     opens_reasoning,
@@ -96,8 +95,8 @@ class TurnStudy:
         assert isinstance(later, Rendered)  # it was rendered before
         return place_at(known, kept), place_at(later, kept)
 
-    def cause(self, made: TurnRenders, after: Place) -> FoundCause:
-        """Return why the next prompt does not go on where the model ended.
+    def cause(self, made: TurnRenders, after: Place) -> tuple[BreakCause, bool]:
+        """Return why the next prompt does not go on where the model ended, and whether that is proved.
 
         Args:
             made: The renders.
@@ -105,11 +104,9 @@ class TurnStudy:
         """
         known, later = made.known.text, made.later.text
         if later.startswith(known):
-            return FoundCause(BreakCause.TOKEN_SEAM, is_proved=True)
+            return BreakCause.TOKEN_SEAM, True
         proved = self._proved(made)
-        if proved is not None:
-            return FoundCause(proved, is_proved=True)
-        return FoundCause(self._cause_of_place(made, after), is_proved=False)
+        return (self._cause_of_place(made, after), False) if proved is None else (proved, True)
 
     def remedies(self, switches: tuple[Switch, ...]) -> Iterator[str]:
         """Yield the switches with which the next prompt goes on where the model ended.

@@ -7,14 +7,17 @@ trained on whole conversations sees another text than it wrote.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Annotated
+
+from pydantic import Field, computed_field
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.tools.experiments.difference import Place, common_length
 from prompt_debugger.core.tools.experiments.encoding import SharedEncoder
 from prompt_debugger.core.tools.experiments.switches import Switch, find_switches
 from prompt_debugger.core.tools.experiments.switches.switch import messages_of
-from prompt_debugger.core.tools.experiments.turn_causes import BreakCause, FoundCause
+from prompt_debugger.core.tools.experiments.turn_causes import SENTENCES, BreakCause
 from prompt_debugger.core.tools.experiments.turn_study import TurnRenders, TurnStudy
 from prompt_debugger.core.tools.experiments.variant import RenderFailure, RenderSetup, Unit, Variant
 
@@ -29,6 +32,8 @@ class TurnBreak:
         after: What stands there in the next prompt, with its field and template line.
         lost: Units behind that place that were computed and cannot be used again.
         cause: Why.
+        is_proved: Rendering with this one cause applied made the difference disappear; else
+            it is concluded from the place of the difference.
         remedies: Names of switches with which the next prompt goes on where the model ended.
     """
 
@@ -36,8 +41,15 @@ class TurnBreak:
     before: Place
     after: Place
     lost: int
-    cause: FoundCause
+    cause: BreakCause
+    is_proved: bool
     remedies: tuple[str, ...] = ()
+
+    @computed_field  # type: ignore[prop-decorator]  # what pydantic documents
+    @property
+    def sentence(self) -> str:
+        """The cause in one sentence."""
+        return SENTENCES[self.cause]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +73,10 @@ class Turn:
     next_count: int = 0
     kept: int = 0
     is_raw: bool = False
-    broken: TurnBreak | None = None
+    broken: TurnBreak | None = field(default=None, metadata={"alias": "break"})
     failure: RenderFailure | None = None
 
+    @computed_field  # type: ignore[prop-decorator]  # what pydantic documents
     @property
     def prefill(self) -> int:
         """Units of the next prompt that have to be computed."""
@@ -84,8 +97,9 @@ class TurnReport:
     unit: Unit
     turns: tuple[Turn, ...]
     skipped: int = 0
-    untried: int = 0
+    untried: Annotated[int, Field(exclude=True)] = 0
 
+    @computed_field  # type: ignore[prop-decorator]  # what pydantic documents
     @property
     def lost(self) -> int:
         """Units computed once that could not be used again, over all turns."""
@@ -140,7 +154,7 @@ def step_turns(
         asked = None if isinstance(made, RenderFailure) else made.later.text  # it leads to the next turn
         turn = _turn_of(study, made)
         if turn.broken is not None:
-            cause = turn.broken.cause.cause
+            cause = turn.broken.cause
             if cause not in explained:
                 switches = find_switches(base) if switches is None else switches
                 explained[cause] = tuple(study.remedies(switches))
@@ -171,7 +185,7 @@ def _turn_of(study: TurnStudy, made: TurnRenders | RenderFailure) -> Turn:
     broken = None
     if kept < len(made.known.keys):
         before, after = study.places(made, kept)
-        broken = TurnBreak(kept, before, after, len(made.known.keys) - kept, study.cause(made, after))
+        broken = TurnBreak(kept, before, after, len(made.known.keys) - kept, *study.cause(made, after))
     return Turn(
         study.start,
         study.stop,

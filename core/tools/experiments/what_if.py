@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import PlainSerializer, computed_field
 
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.tools.experiments.difference import TokenDifference, diff_renders
@@ -25,6 +28,10 @@ from prompt_debugger.core.tools.experiments.variant import (
 )
 
 _PATIENCE = 2  # switches that may use up the time of a render before the rest is left untried
+
+
+def _names(switches: tuple[Switch, ...]) -> tuple[str, ...]:
+    return tuple(switch.name for switch in switches)
 
 
 class EffectKind(StrEnum):
@@ -59,6 +66,7 @@ class Effect:
     failure: RenderFailure | None = None
     text: str | None = None
 
+    @computed_field  # type: ignore[prop-decorator]  # what pydantic documents
     @property
     def sentence(self) -> str:
         """What it does, in one sentence."""
@@ -82,7 +90,7 @@ class WhatIf:
         unit_count: Tokens (or words) of the prompt as pasted; `None` if it fails.
         failure: Why the request as pasted gives no prompt.
         effects: One per switch, in the order of the switches.
-        untried: Switches not tried, or not yet: rendering took all the time it may, or is under way.
+        untried: Names of switches not tried, or not yet: rendering took all the time it may, or is under way.
         absent: Switches that do not apply to this request, and why.
     """
 
@@ -90,7 +98,7 @@ class WhatIf:
     unit_count: int | None
     failure: RenderFailure | None
     effects: tuple[Effect, ...]
-    untried: tuple[Switch, ...] = ()
+    untried: Annotated[tuple[Switch, ...], PlainSerializer(_names, return_type=tuple[str, ...])] = ()
     absent: tuple[AbsentSwitch, ...] = ()
 
 

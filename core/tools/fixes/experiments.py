@@ -20,7 +20,6 @@ from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.core.tools.experiments.difference import TokenDifference, diff_renders
-from prompt_debugger.core.tools.experiments.documents import DifferenceDocument
 from prompt_debugger.core.tools.experiments.variant import Rendered
 from prompt_debugger.core.tools.fixes.margin import trigger_margin
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
@@ -356,9 +355,7 @@ def tried_fixes(first: Trace, experiments: list[Experiment]) -> dict[str, Offere
         if made is None or not made.traces:
             return fix
         worked = code not in made.codes and not _new_errors(first, made)
-        change = prompt_change(first, made.traces[0])
-        written = None if change is None else DifferenceDocument.model_validate(change)
-        return replace(fix, tried=True, worked=worked, prompt_difference=written)
+        return replace(fix, tried=True, worked=worked, prompt_difference=prompt_change(first, made.traces[0]))
 
     return {
         code: replace(tried(code, fix), alternatives=tuple(tried(code, one) for one in fix.alternatives))

@@ -19,7 +19,7 @@ from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.diagnose.fixes import Change, Fix
 from prompt_debugger.core.diagnose.trace_queries import prompt_of
 from prompt_debugger.core.report.wire.form import dump_document
-from prompt_debugger.core.tools.experiments.documents import DifferenceDocument
+from prompt_debugger.core.tools.experiments.difference import TokenDifference
 from prompt_debugger.core.tools.fixes.patch import patch_between
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME
 
@@ -59,7 +59,7 @@ class OfferedFix:
     diff: str = ""
     client: str = ""
     alternatives: tuple[OfferedFix, ...] = ()
-    prompt_difference: DifferenceDocument | None = None
+    prompt_difference: TokenDifference | None = None
     tool_parser: _NotWritten[str | None] = None
     reasoning_parser: _NotWritten[str | None] = None
     plugin: _NotWritten[str] = ""

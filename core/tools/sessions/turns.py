@@ -210,11 +210,11 @@ def _of_template(body: JSONObject, setup: RenderSetup) -> Break | None:
         broken.first,
         broken.after.field or broken.before.field,
         broken.after.template_line,
-        broken.cause.sentence,
+        broken.sentence,
         cure,
         broken.before.text,
         broken.after.text,
-        not broken.cause.is_proved,
+        not broken.is_proved,
     )
 
 

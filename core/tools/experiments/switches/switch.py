@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.tools.experiments.variant import Variant
@@ -43,9 +45,9 @@ class Switch:
 
     name: str
     topic: Topic
-    target: str
+    target: Annotated[str, Field(exclude=True)]
     change: str
-    apply: Apply
+    apply: Annotated[Apply, Field(exclude=True)]
 
     def applies_to(self, variant: Variant) -> bool:
         """Return whether there is something to set otherwise."""

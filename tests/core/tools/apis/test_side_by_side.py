@@ -10,7 +10,7 @@ from prompt_debugger.core.base.types import Api
 from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.apis import compare_apis, run_by_all
-from prompt_debugger.core.tools.experiments.json import apis_to_json
+from prompt_debugger.core.tools.experiments.documents import apis_to_json
 from tests.core.complete.faulty_server import answer, faulty_server
 
 ARGUMENTS = '{"city":"Oslo"}'

@@ -99,7 +99,7 @@ def test_turns_break_with_a_cause_that_is_mostly_proved(cases: list[Case]) -> No
     for case in cases:
         for turn in follow_turns(case.body, case.setup).turns:
             if turn.broken is not None:
-                proved[turn.broken.cause.is_proved] += 1
+                proved[turn.broken.is_proved] += 1
                 assert turn.broken.first == turn.kept < turn.known
                 assert turn.broken.lost == turn.known - turn.kept
 

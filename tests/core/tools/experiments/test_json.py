@@ -9,16 +9,15 @@ from jsonschema import Draft202012Validator
 
 from prompt_debugger.core.base.types import Divergence, JSONObject, SplitTrial, VllmOutcome
 from prompt_debugger.core.render.probes import probe_template
+from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.report.wire.schemas import schema_of_class
 from prompt_debugger.core.tools.experiments import (
     CallHistory,
     ReleaseRow,
     ReleaseTable,
     RenderSetup,
-    answer_to_json,
     compare_runs,
     compare_setups,
-    comparison_to_json,
     explain_count,
     follow_turns,
     probes_to_json,
@@ -26,11 +25,9 @@ from prompt_debugger.core.tools.experiments import (
     runs_to_json,
     splits_to_json,
     try_switches,
-    turns_to_json,
-    what_if_to_json,
 )
 from prompt_debugger.core.tools.experiments.difference import diff_renders
-from prompt_debugger.core.tools.experiments.json import ANSWERS, difference_to_json
+from prompt_debugger.core.tools.experiments.documents import ANSWERS
 from prompt_debugger.core.tools.experiments.variant import units_of
 from tests.core.tools.experiments.setups import calling, chat
 from tests.ui.present.traces import dropped_call_trace
@@ -49,7 +46,7 @@ def plain(value: JSONObject) -> JSONObject:
 def test_what_if(lab: RenderSetup) -> None:
     report = try_switches(BODY, lab)
 
-    made = plain(what_if_to_json(report))
+    made = plain(dump_document(report))
 
     assert (made["unit"], made["unit_count"], made["failure"]) == ("token", report.unit_count, None)
     effects = made["effects"]
@@ -60,7 +57,7 @@ def test_what_if(lab: RenderSetup) -> None:
 
 
 def test_a_failure_keeps_its_place() -> None:
-    made = plain(what_if_to_json(try_switches(BODY, RenderSetup("x\n{{ raise_exception('no') }}"))))
+    made = plain(dump_document(try_switches(BODY, RenderSetup("x\n{{ raise_exception('no') }}"))))
 
     assert made["failure"] == {
         "message": "The template refuses this request: no",
@@ -71,7 +68,7 @@ def test_a_failure_keeps_its_place() -> None:
 
 
 def test_comparison(lab: RenderSetup, mended: RenderSetup) -> None:
-    made = plain(comparison_to_json(compare_setups(BODY, lab, mended)))
+    made = plain(dump_document(compare_setups(BODY, lab, mended)))
 
     assert (made["is_same_text"], made["difference"]) == (True, None)
 
@@ -79,7 +76,7 @@ def test_comparison(lab: RenderSetup, mended: RenderSetup) -> None:
 def test_answer(lab: RenderSetup) -> None:
     answer = explain_count(BODY, lab, 50)
 
-    made = plain(answer_to_json(answer))
+    made = plain(dump_document(answer))
 
     assert made["sentence"] == answer.sentence
     assert (made["counted"], made["as_pasted"]) == (50, answer.as_pasted)
@@ -91,7 +88,7 @@ def test_turns(lab: RenderSetup) -> None:
     }
     report = follow_turns(body, lab)
 
-    made = plain(turns_to_json(report))
+    made = plain(dump_document(report))
 
     assert made["lost"] == report.lost > 0
     turns = made["turns"]
@@ -110,7 +107,7 @@ def test_long_differences_are_cut_and_counted() -> None:
     difference = diff_renders(left, right)
     assert difference is not None
 
-    made = difference_to_json(difference)
+    made = dump_document(difference)
 
     hunks = made["hunks"]
     assert isinstance(hunks, list)
@@ -118,7 +115,7 @@ def test_long_differences_are_cut_and_counted() -> None:
     assert made["hunk_count"] == 100
     one = diff_renders(units_of("", None), right)
     assert one is not None
-    whole = difference_to_json(one)
+    whole = dump_document(one)
     assert str(whole["hunks"]).count("…") == 1
 
 
@@ -126,7 +123,7 @@ def test_halves_of_surrogate_pairs_are_written_as_they_are() -> None:
     difference = diff_renders(units_of("a", None), units_of("\ud800", None))
     assert difference is not None
 
-    made = plain(difference_to_json(difference))
+    made = plain(dump_document(difference))
 
     assert made["hunks"] == [{"before_span": [0, 1], "after_span": [0, 1], "before": "a", "after": "\ud800"}]
 
@@ -215,9 +212,9 @@ def test_what_streaming_showed() -> None:
 
 def test_answers_keep_to_their_schemas(lab: RenderSetup, mended: RenderSetup) -> None:
     answers = {
-        "what-if": what_if_to_json(try_switches(BODY, lab)),
-        "prompt-tokens": answer_to_json(explain_count(BODY, lab, 50)),
-        "turns": turns_to_json(follow_turns(BODY, lab)),
+        "what-if": dump_document(try_switches(BODY, lab)),
+        "prompt-tokens": dump_document(explain_count(BODY, lab, 50)),
+        "turns": dump_document(follow_turns(BODY, lab)),
         "releases": releases_to_json(TABLE),
         "splits": splits_to_json(SPLIT),
         "comparison": runs_to_json(compare_runs(dropped_call_trace(), replace(dropped_call_trace(), raw=None))),

@@ -33,8 +33,8 @@ def only_turn(body: JSONObject, template: str | RenderSetup, outputs: dict[int, 
 
 def cause_of(turn: Turn) -> tuple[str, bool]:
     assert turn.broken is not None
-    assert turn.broken.cause.sentence == SENTENCES[turn.broken.cause.cause]
-    return str(turn.broken.cause.cause), turn.broken.cause.is_proved
+    assert turn.broken.sentence == SENTENCES[turn.broken.cause]
+    return str(turn.broken.cause), turn.broken.is_proved
 
 
 def test_a_template_that_prints_turns_alike_keeps_its_prefix(lab: RenderSetup) -> None:
