@@ -265,7 +265,7 @@ function toolTabs() {
   box.setAttribute("role", "presentation");
   /** @type {HTMLElement[]} */
   const hints = [];
-  TOOLS.filter(([opens]) => document.getElementById("pd-panel-" + opens) || document.getElementById(partOf(opens))).forEach(([opens, title, hint]) => {
+  TOOLS.filter(([opens]) => document.getElementById(opens.includes(".") ? partOf(opens) : "pd-panel-" + opens)).forEach(([opens, title, hint]) => {
     const tab = tabOf(opens, "pd-tool");
     tab.textContent = title;
     tab.title = hint;
