@@ -2,7 +2,7 @@
 // The runs of this browser: kept in its own database, masked, to be opened again, compared, named, saved and forgotten.
 import { runIsKept } from "./both.js";
 import { builders } from "../lib/builders.js";
-import { addRun, chooseNamedRuns, chooseRuns, offerRuns } from "../tools/comparison_view.js";
+import { addRun, chooseNamedRuns, chooseRuns, expectRuns, offerRuns } from "../tools/comparison_view.js";
 import { button, make, prose } from "../lib/dom.js";
 import { isKeeping, keepCurrentRun, keepOpened, keepRunning, keepSwitch, keepTarget, mayKeep, runIsOver } from "../editor/draft.js";
 import { editorView, replaceRequest } from "../editor/editor_link.js";
@@ -133,10 +133,10 @@ async function keep({ header, columns }) {
   }
   keepCurrentRun(id);
   last.kept = id;
+  expectRuns([before ?? NaN, id]);
+  before = id;
   await makeRoom();
   await redraw();
-  chooseRuns([before ?? NaN, id]);
-  before = id;
   runIsKept(isWhole);
 }
 
@@ -345,7 +345,8 @@ builders.history = (root) => {
     field.focus();
   }
 
-  root.addEventListener("keydown", (event) => {
+  // Wherever the focus is: the list may have been drawn anew under it.
+  document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || menu.hidden) return;
     show(false);
     toggle.focus();

@@ -3,6 +3,7 @@
 import { builders } from "../lib/builders.js";
 import { button, copyText, make, prose } from "../lib/dom.js";
 import { keepCompared } from "../editor/draft.js";
+import { runsOfAddress } from "../page/address.js";
 import { drawDifference } from "./experiments_view.js";
 import { plural, visibleText } from "../lib/payload.js";
 import { drawPair, saveCanvas } from "../views/picture.js";
@@ -23,8 +24,9 @@ import { packText, TOO_LONG, unpackText } from "../lib/packing.js";
 
 /** @type {Choice[]} */
 let choices = []; // newest first
+const [addressed, beside] = runsOfAddress();
 /** @type {[number, number] | null} */
-let chosen = null; // ids of A and B
+let chosen = beside === undefined ? null : [addressed, beside]; // ids of A and B
 const MOST_ADDED = 8;
 const MOST_NAME = 200;
 let told = ""; // of what was asked for; stays above what is compared, until other runs are
@@ -39,6 +41,16 @@ let view = null;
 export function offerRuns(runs) {
   choices = [...choices.filter((one) => one.id < 0), ...runs];
   view?.draw();
+  view?.ask();
+}
+
+/**
+ * Chooses runs that the history is about to offer, before anybody can choose others among them.
+ * @param {[number, number]} pair ids of A and B
+ */
+export function expectRuns(pair) {
+  chosen = pair;
+  told = "";
 }
 
 /**
