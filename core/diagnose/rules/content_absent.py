@@ -4,7 +4,8 @@ What it finds:
     For every text of every message, tool results included: does it occur in the
     prompt, as it is, trimmed, JSON-escaped, or with its white space changed? A
     text that does not is reported with its message. Assistant text is compared
-    without its reasoning block, which templates leave out on purpose.
+    without its reasoning block, which templates leave out on purpose, and system
+    text without the billing header of Claude Code, which servers remove.
 
 Why it matters:
     The model answers a question it has not read, or calls a tool again whose
@@ -38,6 +39,7 @@ _THINK_BLOCK = re.compile(
     "|".join(f"{re.escape(a)}.*?{re.escape(b)}" for a, b in TABLES.reasoning_pairs if a != b), re.DOTALL
 )
 _TRIED_PREFIX = 4000
+_BILLING_HEADER = "x-anthropic-billing-header"  # a first line of Claude Code's; servers remove it on purpose
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -81,6 +83,8 @@ def _occurs(field: TextField, prompt: Prompt, squeezed_prompt: str) -> bool:
     if field.role == "assistant" and closer is not None:
         text = text.rpartition(closer)[2]
     core = text.strip()
+    if field.role == "system" and core.startswith(_BILLING_HEADER) and _BILLING_HEADER not in prompt.text:
+        core = core.partition("\n")[2].strip()
     if not core or core in prompt.text:
         return True
     if any(json.dumps(core, ensure_ascii=ascii_only)[1:-1] in prompt.text for ascii_only in (True, False)):

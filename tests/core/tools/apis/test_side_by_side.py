@@ -4,13 +4,16 @@ import asyncio
 import json
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import Api
 from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.request import read_request
+from prompt_debugger.core.report import trace_to_json
+from prompt_debugger.core.report.wire.schemas import schema_of_class
 from prompt_debugger.core.tools.apis import compare_apis, run_by_all
-from prompt_debugger.core.tools.experiments.documents import apis_to_json
+from prompt_debugger.core.tools.experiments.documents import ANSWERS, apis_to_json
 from tests.core.complete.faulty_server import answer, faulty_server
 
 ARGUMENTS = '{"city":"Oslo"}'
@@ -91,6 +94,16 @@ def test_the_document_is_that_of_the_contract():
     assert list(document) == ["schema_version", "apis", "differences", "error"]
     assert document["apis"] == {"chat": None, "responses": None, "messages": None}
     assert document["differences"][0]["between"] == ["chat", "responses"]
+
+
+def test_the_document_with_its_runs_keeps_to_its_schema():
+    done = run_at({**ALIKE, "/v1/messages": messages({"type": "text", "text": "Well"})})
+    document = apis_to_json({api: trace_to_json(trace) for api, trace in done.runs.items()}, done.differences)
+    validator = Draft202012Validator(schema_of_class(ANSWERS["apis"]))
+
+    assert document["differences"]
+    assert [error.message for error in validator.iter_errors(json.loads(json.dumps(document)))] == []
+    assert not validator.is_valid({})
 
 
 def lab_runs(labs, name):
