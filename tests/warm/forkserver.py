@@ -96,7 +96,8 @@ def _import_program() -> None:
     importlib.import_module("prompt_debugger.ui.web.settings").prepare_environment()
     importlib.import_module("prompt_debugger.ui.web.start_gradio").start_gradio()
     for name in ("prompt_debugger.ui.cli.main", "prompt_debugger.ui.web.layout", "prompt_debugger.ui.web.work_sandbox"):
-        importlib.import_module(name)
+        with suppress(Exception):  # each program that is started imports it again, and says what is wrong with it
+            importlib.import_module(name)
     importlib.import_module("prompt_debugger.core.sandbox.service")._load(_RENDER_JOBS)
 
 
