@@ -10,7 +10,7 @@ Source: the model card of functiongemma-270m-it, 2025-12; vLLM 0.32 `tool_parser
 from __future__ import annotations
 
 from prompt_debugger.core.base.protocols import ModelFormat
-from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import FAIR, Mark, TextFormat
 from prompt_debugger.core.parse.brace_calls import BraceCalls
 from prompt_debugger.core.parse.reading import Conventions
@@ -29,6 +29,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=BraceCalls(opener=_OPEN, closer=_CLOSE, quote=_QUOTE).scan,
     facts=FamilyFacts(
+        parser_names={"mlx-lm": ParserNames(("function_gemma",))},
         markers_are_plain_words=True,
         tool_parsers=("functiongemma",),
         call_markers=(_OPEN, _CLOSE),

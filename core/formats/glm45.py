@@ -135,7 +135,10 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("glm45", "glm47", "ling3", "poolside_v1"),
         reasoning_parsers=("glm45", "glm47", "ling3", "poolside_v1"),
-        parser_names={"sglang": ParserNames(("glm45", "glm47", "ling3", "poolside_v1"), ("glm45", "poolside_v1"))},
+        parser_names={
+            "sglang": ParserNames(("glm45", "glm47", "ling3", "poolside_v1"), ("glm45", "poolside_v1")),
+            "mlx-lm": ParserNames(("glm47", "laguna")),
+        },
         switches=(ENABLE_THINKING, THINKING, ThinkingSwitch("thinking_option", on="on", off="off")),
         grammars=(Grammar("glm_4_7", "glm45", build=build_tag, default_level="function"),),
         call_markers=("<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),

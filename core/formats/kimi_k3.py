@@ -165,7 +165,7 @@ FORMAT: ModelFormat = TextFormat(
         markers_are_plain_words=True,
         tool_parsers=("kimi_k3",),
         reasoning_parsers=("kimi_k3",),
-        parser_names={"sglang": ParserNames(("kimi_k3",))},
+        parser_names={"sglang": ParserNames(("kimi_k3",)), "mlx-lm": ParserNames(("kimi_k3",))},
         switches=(THINKING, ENABLE_THINKING),
         grammars=(Grammar("kimi_k3", "kimi_k3", build=build_tag, stops=("<|end_of_msg|>",)),),
         stripped=r"\bcall tool=\"(?P<name>[\w.\-]+)\" index=\"\d+\"",

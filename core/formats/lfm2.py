@@ -42,7 +42,7 @@ FORMAT: ModelFormat = TextFormat(
     scan=scan_calls,
     facts=FamilyFacts(
         tool_parsers=("lfm2",),
-        parser_names={"sglang": ParserNames(("lfm2",))},
+        parser_names={"sglang": ParserNames(("lfm2",)), "mlx-lm": ParserNames(("pythonic",))},
         stripped=r"\[(?P<name>[A-Za-z_]\w*)\((?=\w+=|\))",
     ),
 )

@@ -18,7 +18,7 @@ import re
 
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.base.structural_tag import json_calls_between
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.combine import scan_both
 from prompt_debugger.core.parse.json_calls import JSONCalls
@@ -59,6 +59,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=scan_both(_PAIRS.scan, _JSON.scan),
     facts=FamilyFacts(
+        parser_names={"mlx-lm": ParserNames(("longcat",))},
         tool_parsers=("longcat",),
         switches=(ENABLE_THINKING,),
         grammars=(Grammar("longcat", "longcat", build=json_calls_between(_OPEN, _CLOSE)),),

@@ -41,7 +41,7 @@ FORMAT: ModelFormat = TextFormat(
     ).scan,
     facts=FamilyFacts(
         tool_parsers=("minicpm5",),
-        parser_names={"sglang": ParserNames(("minicpm5",))},
+        parser_names={"sglang": ParserNames(("minicpm5",)), "mlx-lm": ParserNames(("minicpm5",))},
         switches=(ENABLE_THINKING,),
         call_markers=("<function name=", "</function>", "<param name="),
     ),

@@ -96,7 +96,10 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("minimax_m2",),
         reasoning_parsers=("minimax_m2", "minimax_m2_append_think"),
-        parser_names={"sglang": ParserNames(("minimax-m2",), ("minimax", "minimax-append-think"))},
+        parser_names={
+            "sglang": ParserNames(("minimax-m2",), ("minimax", "minimax-append-think")),
+            "mlx-lm": ParserNames(("minimax_m2",)),
+        },
         parsers_ignoring_switch=("minimax_m2",),
         grammars=(Grammar("minimax", "minimax_m2", build=build_tag),),
     ),

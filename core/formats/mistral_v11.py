@@ -59,7 +59,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("mistral",),
         reasoning_parsers=("mistral",),
-        parser_names={"sglang": ParserNames(("mistral",), ("mistral",))},
+        parser_names={"sglang": ParserNames(("mistral",), ("mistral",)), "mlx-lm": ParserNames(("mistral",))},
         has_json_arguments=True,
         stripped=r"(?P<name>[A-Za-z_][\w.\-]*)\{\s*[\"}]",
     ),

@@ -63,7 +63,10 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("qwen3_coder", "qwen3_xml", "step3p5", "seed_oss", "mimo"),
         reasoning_parsers=("qwen3", "step3p5", "nemotron_v3", "minicpmv"),
-        parser_names={"sglang": ParserNames(("qwen3_coder", "step3p5"), ("qwen3", "step3p5"))},
+        parser_names={
+            "sglang": ParserNames(("qwen3_coder", "step3p5"), ("qwen3", "step3p5")),
+            "mlx-lm": ParserNames(("qwen3_coder",)),
+        },
         parsers_ignoring_switch=("step3p5",),
         switches=(ENABLE_THINKING,),
         grammars=(Grammar("qwen_3_coder", "qwen3_coder"),),

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from prompt_debugger.core.complete.engines._record import Engine
 from prompt_debugger.core.complete.engines._start import StartCommand, StartWith
-from prompt_debugger.core.formats import ParserNames
 
 
 def _start(given: StartWith) -> StartCommand | None:
@@ -40,19 +39,4 @@ ENGINE = Engine(
     title="mlx-lm",
     distributions=("mlx-lm",),
     start=_start,
-    parser_names={
-        "functiongemma": ParserNames(("function_gemma",)),
-        "gemma4": ParserNames(("gemma4",)),
-        "glm45": ParserNames(("glm47", "laguna")),
-        "hermes": ParserNames(("json_tools",)),
-        "kimi_k2": ParserNames(("kimi_k2",)),
-        "kimi_k3": ParserNames(("kimi_k3",)),
-        "lfm2": ParserNames(("pythonic",)),
-        "longcat": ParserNames(("longcat",)),
-        "minicpm5": ParserNames(("minicpm5",)),
-        "minimax_m2": ParserNames(("minimax_m2",)),
-        "mistral": ParserNames(("mistral",)),
-        "mistral_v11": ParserNames(("mistral",)),
-        "qwen3_coder": ParserNames(("qwen3_coder",)),
-    },
 )

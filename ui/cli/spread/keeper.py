@@ -99,14 +99,14 @@ class FarJournal(Journal):
         """See `Journal`."""
         self._call("begin")
 
-    def read(self, key: str, default: JSON = None) -> JSON:
+    def fact(self, key: str, default: JSON = None) -> JSON:
         """See `Journal`."""
-        value: JSON = self._call("read", key, default)
+        value: JSON = self._call("fact", key, default)
         return value
 
-    def write(self, key: str, value: JSON) -> None:
+    def note_fact(self, key: str, value: JSON) -> None:
         """See `Journal`."""
-        self._call("write", key, value)
+        self._call("note_fact", key, value)
 
     @property
     def is_empty(self) -> bool:
