@@ -16,7 +16,7 @@ globalThis.MutationObserver = class {
   }
 };
 const pd = await load(["both.js"], { open: (panel) => (opened = panel) });
-const inputs = (runOn, endpoint = "http://a/v1") => [endpoint, "", "", runOn, []];
+const inputs = (runOn, endpoint = "http://a/v1") => [endpoint, "", "", runOn, "", []];
 
 test("a request for both goes to the lab, then to the server under Target, and both are compared", () => {
   assert.deepEqual(pd.aimed(inputs("both")), inputs("lab"));

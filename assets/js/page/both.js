@@ -5,7 +5,7 @@ import { open } from "../views/linking.js";
 
 const BOTH = "both";
 const ENDPOINT = 0; // among the inputs of a run after the request
-const RUN_ON = -2;
+const RUN_ON = -3; // before the API and the saved servers
 /** @type {"" | "first" | "between" | "second"} */
 let step = "";
 
