@@ -14,6 +14,7 @@ from pydantic import Field
 from prompt_debugger import __version__
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.ui.mcp.answers import Answer
 from prompt_debugger.ui.mcp.kept import PARTS
 from prompt_debugger.ui.mcp.tools import Caller, Tools, Where
@@ -56,7 +57,7 @@ def build_server(tools: Tools, proxies: tuple[Network, ...] = ()) -> MCPServer[A
     desk = _Desk(tools, proxies)
     _add_offline_tools(server, desk)
     _add_server_tools(server, desk)
-    _add_resources(server, tools)
+    _add_resources(server, desk)
     return server
 
 
@@ -70,11 +71,11 @@ class _Desk:
     async def call(self, ctx: Ctx, kind: Kind, work: Callable[[Caller], Awaitable[Answer]]) -> CallToolResult:
         """Return what a tool answers."""
         news: asyncio.Queue[str] = asyncio.Queue()
-        session, visitor = self._who(ctx)
+        caller = self.caller(ctx)
         telling = asyncio.create_task(_tell(ctx, news))
         try:
-            with self.tools.admitted(Caller(session, visitor), kind):
-                found = await work(Caller(session, visitor, news.put_nowait))
+            with self.tools.admitted(caller, kind):
+                found = await work(caller._replace(report=news.put_nowait))
             await news.join()
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the client as an answer, too
             return _refusal(self._shown(error))
@@ -90,14 +91,14 @@ class _Desk:
         known = as_debugger_error(error, logs_words=not settings.public)
         return as_visitors_see(known, settings) if settings.public else known
 
-    def _who(self, ctx: Ctx) -> tuple[str, str]:
-        """Return session and address of a client; over standard input there is one."""
+    def caller(self, ctx: Ctx) -> Caller:
+        """Return who calls; over standard input there is one client."""
         request = ctx.request_context.request
         if request is None:
-            return "client", ""
+            return Caller()
         peer = None if request.client is None else request.client.host
         visitor = visitor_of(peer, request.headers.getlist("x-forwarded-for"), self._proxies)
-        return request.headers.get("mcp-session-id", visitor), visitor
+        return Caller(request.headers.get("mcp-session-id", visitor), visitor)
 
 
 async def _tell(ctx: Ctx, news: asyncio.Queue[str]) -> None:
@@ -226,7 +227,9 @@ def _add_server_tools(server: MCPServer[Any], desk: _Desk) -> None:
         return await desk.call(ctx, Kind.EXPERIMENT, lambda caller: tools.shrink(caller, handle, code))
 
 
-def _add_resources(server: MCPServer[Any], tools: Tools) -> None:
+def _add_resources(server: MCPServer[Any], desk: _Desk) -> None:
+    tools = desk.tools
+
     @server.resource("prompt-debugger://rules", mime_type="text/markdown")
     def rules() -> str:
         """List every rule with its code, severity and what it finds."""
@@ -241,9 +244,10 @@ def _add_resources(server: MCPServer[Any], tools: Tools) -> None:
         return rule_page(page)
 
     @server.resource("prompt-debugger://runs/{handle}/{part}", mime_type="text/plain")
-    def saved(handle: str, part: str) -> str:
+    async def saved(handle: str, part: str, ctx: Ctx) -> str:
         """Show a part of a kept run."""
-        return tools.kept.part(handle, part)
+        with tools.admitted(desk.caller(ctx), Kind.SHARE):
+            return await in_thread(tools.kept.part, handle, part)
 
     @server.resource("prompt-debugger://parts", mime_type="application/json")
     def parts() -> str:

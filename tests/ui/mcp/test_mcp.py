@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 
 import pytest
 from mcp import Client, MCPError
@@ -17,8 +17,10 @@ from prompt_debugger.ui.cli.main import parse_arguments
 from prompt_debugger.ui.mcp.http import own_names, serve_http
 from prompt_debugger.ui.mcp.kept import MOST_KEPT, KeptRuns
 from prompt_debugger.ui.mcp.server import build_server
-from prompt_debugger.ui.mcp.tools import Tools
+from prompt_debugger.ui.mcp.tools import Caller, Tools
+from prompt_debugger.ui.web.admission.kinds import Kind
 from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.limits import LimitError
 from prompt_debugger.ui.web.settings import PageSettings
 from tests.conftest import ROOT
 from tests.threads import in_thread
@@ -180,6 +182,23 @@ async def test_a_resource_that_is_not_there_is_an_error():
     async with client_of(tools_of()) as client:
         with pytest.raises(MCPError):
             await client.read_resource("prompt-debugger://runs/none/raw")
+
+
+async def test_a_resource_counts_as_the_tool_does_that_shows_the_same():
+    tools = tools_of(public=True)
+    async with client_of(tools) as client:
+        _, found, _ = await call(client, "diagnose", text=RAW)
+        place = f"prompt-debugger://runs/{found['handle']}/raw"
+        with ExitStack() as busy:
+            with suppress(LimitError):  # as many at once as one client may have
+                while True:
+                    busy.enter_context(tools.admitted(Caller(), Kind.SHARE))
+            with pytest.raises(MCPError):
+                await client.read_resource(place)
+
+        resource = await client.read_resource(place)
+
+    assert resource.contents[0].text == RAW
 
 
 def test_the_oldest_runs_are_forgotten_and_handles_cannot_be_counted():
