@@ -20,7 +20,6 @@ from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice
 from prompt_debugger.core.request.body_work import MAX_NOTICES, objects_in
 from prompt_debugger.core.request.other_bodies import Converted
 
-_TITLES = {Api.RESPONSES: "Responses", Api.MESSAGES: "Messages"}
 _SAME_IN_BOTH = frozenset({"model", "temperature", "top_p", "top_k", "stream", "chat_template_kwargs"})
 _SAME = {
     Api.RESPONSES: _SAME_IN_BOTH
@@ -74,7 +73,7 @@ class _Work:
             self.lost.append(Notice(place, words))
 
     def has_no_place(self, place: str, what: str) -> None:
-        self.lose(place, f"{what} has no place in {_TITLES[self.api]} and was left out.")
+        self.lose(place, f"{what} has no place in {self.api.label} and was left out.")
 
 
 def _option(name: str, value: JSON, work: _Work) -> None:

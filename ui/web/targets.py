@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from prompt_debugger.core.base.errors import BackendError, DebuggerError, RequestError, shorten
 from prompt_debugger.core.base.keys import variable
-from prompt_debugger.core.base.types import Api, Notice, Request, Server, Trace
+from prompt_debugger.core.base.types import Notice, Request, Server, Trace
 from prompt_debugger.core.complete import guard_of, is_this_machine, read_headers
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LAB_MODEL_NAME
@@ -24,7 +24,6 @@ _NO_KEY = 401
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,64}: ")  # no key holds a colon and a space
 _BARE = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*|\[[0-9a-fA-F:]+\]):\d{1,5}(?:/|$)")  # a host with its port
 BY_REQUEST = ("as transformers chooses: `tool_use` with tools", "")  # of several templates
-API_NAMES = {Api.CHAT: "chat completions", Api.RESPONSES: "Responses", Api.MESSAGES: "Messages"}
 MAX_LABEL_CHARS = 40  # of a host on the Run button
 MAX_CERTIFICATES_CHARS = 50_000
 MAX_SERVERS = 8  # that a page remembers to have run against

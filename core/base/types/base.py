@@ -69,6 +69,11 @@ class Api(StrEnum):
     RESPONSES = "responses"
     MESSAGES = "messages"
 
+    @property
+    def label(self) -> str:
+        """What it is called in a sentence."""
+        return "chat completions" if self is Api.CHAT else self.value.capitalize()
+
 
 class Stage(StrEnum):
     """Where in a run something happened, in pipeline order."""

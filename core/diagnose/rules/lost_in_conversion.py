@@ -23,21 +23,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Api, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 
 _MOST = 20
 _READ_BY_MODEL = ("messages", "input", "tools", "system", "instructions")
-_NAMES = {Api.CHAT: "chat completions", Api.RESPONSES: "Responses", Api.MESSAGES: "Messages"}
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report each loss; of what no model reads, as a note."""
-    asked = _NAMES[trace.api]
     for notice in trace.lost[:_MOST]:
         is_read = notice.field.startswith(_READ_BY_MODEL) and "cache_control" not in notice.message
         yield Report(
-            title=f"`{notice.field}` was not sent to {asked} as it was written.",
+            title=f"`{notice.field}` was not sent to {trace.api.label} as it was written.",
             detail=notice.message,
             evidence=(FindingEvidence("request", field=notice.field, native_field=notice.field),),
             fix="Ask by the API that the request is written for (`--api`), or write it for the one that is asked.",

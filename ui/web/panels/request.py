@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import gradio as gr
 
+from prompt_debugger.core.base.types import Api
 from prompt_debugger.core.pipeline import Example
 from prompt_debugger.ui.web.pasted import AUTO_DETECT, READINGS
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_asking_view
-from prompt_debugger.ui.web.targets import API_NAMES, BY_REQUEST, REASONING_PARSERS, TOOL_PARSERS, AskModel, RunOn
+from prompt_debugger.ui.web.targets import BY_REQUEST, REASONING_PARSERS, TOOL_PARSERS, AskModel, RunOn
 from prompt_debugger.ui.web.views import build_view
 
 
@@ -188,7 +189,7 @@ def _build_target(settings: PageSettings, first: Example) -> _Parts:
         )
         # What bounds a stranger's request knows chat completions alone.
         api = gr.Dropdown(
-            [("that of the request", ""), *((name, one.value) for one, name in API_NAMES.items())],
+            [("that of the request", ""), *((one.label, one.value) for one in Api)],
             value="",
             label="API",
             elem_id="pd-api",
