@@ -6,7 +6,7 @@ from collections import Counter
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import Api, JSONObject
-from prompt_debugger.core.complete.backends.sse import SseParser
+from prompt_debugger.core.complete.dialects._door import objects_of_stream
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_object, text_of
 
 _PARTS = {  # by kind of item or block: the part of the message, where it stands in the item, and its arguments
@@ -43,10 +43,8 @@ def answer_paths(api: Api, body: str) -> dict[str, str]:
 
 def _of_stream(text: str, holder: str) -> JSONObject:
     """Return the answer that a stream ends with, or its blocks as they began."""
-    parser = SseParser()
     blocks: dict[int, JSONObject] = {}
-    for event in (*parser.feed(text.encode("utf-8", "replace")), *parser.finish()):
-        value = parse_object(event.data) if event.data.startswith("{") else {}
+    for value in objects_of_stream(text):
         response = as_object(value.get("response"))
         if response.get(holder):
             return response

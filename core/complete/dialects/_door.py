@@ -61,12 +61,17 @@ def read_whole(text: str, api: Api) -> Received:
 @job("reading the stream", READING)
 def read_streamed(text: str, api: Api) -> Received:
     """Read a stream, as far as it came; its time is left out."""
-    parser, dialect = SseParser(), dialect_asked_as(api)
-    events = (*parser.feed(text.encode("utf-8", "replace")), *parser.finish())
-    objects = [value for event in events if (value := object_of(event))]
+    objects = objects_of_stream(text)
     if not objects:
         return Received(ChatResult({}, None, body=text, error=f"the stream held no event, only {shorten(text)}"))
-    return _received(dialect.read_events(objects, text), text)
+    return _received(dialect_asked_as(api).read_events(objects, text), text)
+
+
+def objects_of_stream(text: str) -> list[JSONObject]:
+    """Return the objects of a stream's events, in their order."""
+    parser = SseParser()
+    events = (*parser.feed(text.encode("utf-8", "replace")), *parser.finish())
+    return [value for event in events if (value := object_of(event))]
 
 
 def object_of(event: SseEvent) -> JSONObject:

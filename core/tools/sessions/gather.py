@@ -17,6 +17,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.shapes import integer_of, objects_of
 from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.request import body_text, read_request
+from prompt_debugger.core.tools.verify.making import Unread
 from prompt_debugger.core.tools.verify.stored import JOURNALS, open_stored
 
 _SUFFIXES = (".json", ".jsonl", ".har", ".log", *JOURNALS)
@@ -44,24 +45,14 @@ class Exchange:
 
 
 @dataclass(slots=True)
-class Gathered:
+class Gathered(Unread):
     """What was read.
 
     Attributes:
         exchanges: In the order in which they were sent.
-        unread: Why something was not, the first few.
-        n_unread: How much that is.
     """
 
     exchanges: list[Exchange] = field(default_factory=list)
-    unread: list[str] = field(default_factory=list)
-    n_unread: int = 0
-
-    def note(self, problem: str) -> None:
-        """Count what holds no request."""
-        self.n_unread += 1
-        if len(self.unread) < 5:
-            self.unread.append(problem)
 
 
 def gather_exchanges(paths: Iterable[Path]) -> Gathered:

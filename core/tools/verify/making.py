@@ -29,18 +29,14 @@ _SPACE = re.compile(r"\s+")
 
 
 @dataclass(slots=True)
-class Made:
-    """What came of it.
+class Unread:
+    """What held no request.
 
     Attributes:
-        found: Requests that were found.
-        kept: Those that were written.
         unread: Of lines and files without a request, why: the first few.
         n_unread: How many those are.
     """
 
-    found: int = 0
-    kept: int = 0
     unread: list[str] = field(default_factory=list)
     n_unread: int = 0
 
@@ -49,6 +45,19 @@ class Made:
         self.n_unread += 1
         if len(self.unread) < 5:
             self.unread.append(problem)
+
+
+@dataclass(slots=True)
+class Made(Unread):
+    """What came of it.
+
+    Attributes:
+        found: Requests that were found.
+        kept: Those that were written.
+    """
+
+    found: int = 0
+    kept: int = 0
 
 
 def make_dataset(files: Iterable[Path], made: Made) -> Iterator[JSONObject]:

@@ -6,6 +6,7 @@ itself shows is all there is. Nothing is generated for it.
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack, nullcontext
 from typing import NamedTuple
 
@@ -46,6 +47,7 @@ class Reader:
     def __init__(self, target: Target | None) -> None:
         self._target = target
         self._judge: Judge | None = None
+        self._connecting = asyncio.Lock()
         self._stack = AsyncExitStack()
 
     async def close(self) -> None:
@@ -64,7 +66,10 @@ class Reader:
         chat = trace.chat or ChatResult({}, None)
         row = Row(number, trace.request.body, hash_of(trace.request.body), {})
         answer = Answer(row, {}, chat, passed.at, passed.duration_ms)
-        judge = await self._connected() if chat.token_ids is not None else None
+        judge: Judge | None = None
+        if chat.token_ids is not None:
+            async with self._connecting:  # exchanges that are read at once share the connection
+                judge = await self._connected()
         if judge is None:
             return Read(await judge_answer(answer, trace, 1, _as_it_is), passed.client)
         return Read(await judge.judge(answer, Trace(request=trace.request, chat=chat), 1), passed.client)
