@@ -21,6 +21,21 @@ def as_object(value: JSON) -> JSONObject:
     return value if isinstance(value, dict) else {}
 
 
+def decoded(value: JSON) -> JSON:
+    """Return the value that a text of JSON holds; what is no text, or no JSON, as it is.
+
+    >>> decoded('{"a": 1}'), decoded("{"), decoded(None)
+    ({'a': 1}, '{', None)
+    """
+    if not isinstance(value, str):
+        return value
+    try:
+        found: JSON = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return found
+
+
 def same_json(left: JSON, right: JSON) -> bool:
     """Say whether two JSON values are the same; `true` is not `1`, but `1.0` is.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Trace
@@ -77,6 +77,11 @@ def finding_lines(findings: tuple[Finding, ...]) -> Iterator[str]:
         yield f"{one.code} {one.severity.value}{sure}: {one.title}{follows}" + (f" Fix: {one.fix}" if one.fix else "")
     if len(findings) > _MOST_FINDINGS:
         yield f"… and {len(findings) - _MOST_FINDINGS} more findings."
+
+
+def finding_records(findings: Iterable[Finding]) -> list[JSON]:
+    """Return findings that no run shows, for a program."""
+    return [{"code": one.code, "title": one.title, "fix": one.fix} for one in findings]
 
 
 def _next_words(trace: Trace, handle: str, tryable: list[str]) -> str:

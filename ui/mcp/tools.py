@@ -19,7 +19,7 @@ from prompt_debugger.core.sandbox import Limits as Sandbox
 from prompt_debugger.core.tools.check import check_to_json
 from prompt_debugger.core.tools.fixes.experiments import Experiment, Plan, step_experiments, tried_fixes
 from prompt_debugger.core.tools.fixes.shrink import shrink_run
-from prompt_debugger.ui.mcp.answers import Answer, answer, call_records, finding_lines, trace_answer
+from prompt_debugger.ui.mcp.answers import Answer, answer, call_records, finding_lines, finding_records, trace_answer
 from prompt_debugger.ui.mcp.kept import PAGE_CHARS, Kept, KeptRuns
 from prompt_debugger.ui.rule_pages import rule_page, rule_pages
 from prompt_debugger.ui.web.admission.counts import Counts, Use
@@ -205,7 +205,7 @@ class Tools:
                 "tokens": count,
                 "unread": list(prompt.unread),
                 "tail": prompt.text[-_TAIL:],
-                "findings": [{"code": one.code, "title": one.title, "fix": one.fix} for one in findings],
+                "findings": finding_records(findings),
             },
         )
 
@@ -234,7 +234,7 @@ class Tools:
                 "format": document["format"],
                 "calls": [dict(one) for one in calls],
                 "parsers": rights,
-                "findings": [{"code": one.code, "title": one.title, "fix": one.fix} for one in findings],
+                "findings": finding_records(findings),
             },
         )
 
@@ -254,7 +254,7 @@ class Tools:
         lines = [f"vLLM {check.release}: {recommended['verdict']}. Start it with: {recommended['command']}"]
         lines += [str(one) for one in (reasons if isinstance(reasons, list) else [])[:6]]
         lines += [*finding_lines(check.findings), f'Kept as handle "{handle}": `more` shows every parser and answer.']
-        found: list[JSON] = [{"code": one.code, "title": one.title, "fix": one.fix} for one in check.findings]
+        found = finding_records(check.findings)
         return answer(lines, {"handle": handle, "recommended": recommended, "findings": found})
 
     async def try_fix(self, caller: Caller, handle: str, code: str) -> Answer:

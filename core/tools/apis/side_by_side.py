@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.comparable import draws_at_random
 from prompt_debugger.core.base.errors import BackendError
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, decoded
 from prompt_debugger.core.base.text import first_divergence
 from prompt_debugger.core.base.types import JSON, Api, ChatResult, JSONObject, Parse, Request, SpanKind, Trace
 from prompt_debugger.core.complete.shapes import objects_of, text_of
@@ -24,7 +23,6 @@ from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
 from prompt_debugger.core.tools.experiments.json_changes import JsonChange, json_changes
 from prompt_debugger.core.tools.lab import LabPool
 
-_NAMES = {Api.CHAT: "chat completions", Api.RESPONSES: "Responses", Api.MESSAGES: "Messages"}
 _SHOWN = 120
 
 
@@ -69,7 +67,7 @@ def _differences(runs: Mapping[Api, Trace | None], problems: Mapping[Api, Backen
     there = [(api, trace) for api, trace in runs.items() if trace is not None]
     first, left = there[0]
     for api, error in problems.items():
-        yield ApiDifference((first, api), "status", None, f"There is no run by {_NAMES[api]}: {error.message}")
+        yield ApiDifference((first, api), "status", None, f"There is no run by {api.label}: {error.message}")
     for _, right in there[1:]:
         yield from compare_apis(left, right)
 
@@ -105,7 +103,7 @@ def _request(pair: tuple[Api, Api], left: Trace, right: Trace) -> Iterator[ApiDi
     for this, other in ((left, right), (right, left)):
         for notice in this.lost:
             if notice not in other.lost:
-                detail = f"To {_NAMES[this.api]}: {notice.message}"
+                detail = f"To {this.api.label}: {notice.message}"
                 yield ApiDifference(pair, "request", "request conversion", detail, field=notice.field)
 
 
@@ -120,7 +118,7 @@ def _prompt(pair: tuple[Api, Api], left: Trace, right: Trace, request: list[ApiD
     first = first_divergence(ids[0], ids[1])
     if first is None:
         return None
-    counts = f"{len(ids[0]):,} tokens by {_NAMES[pair[0]]}, {len(ids[1]):,} by {_NAMES[pair[1]]}"
+    counts = f"{len(ids[0]):,} tokens by {pair[0].label}, {len(ids[1]):,} by {pair[1].label}"
     changed = [change for change in _sent_changes(left, right) if change.path.startswith(("messages", "tools"))]
     field = changed[0].path if changed else _field_at(left, first) or _field_at(right, first)
     cause = _cause_of_prompt(left, right, changed, request)
@@ -139,7 +137,7 @@ def _cause_of_prompt(left: Trace, right: Trace, changed: list[JsonChange], reque
         proof = () if trace.prompt is None else trace.prompt.proof or ()
         others = () if other.prompt is None else other.prompt.proof or ()
         if own := [one for one in proof if one not in others]:
-            return f"request conversion: asked by {_NAMES[trace.api]}, {'; '.join(own)}"
+            return f"request conversion: asked by {trace.api.label}, {'; '.join(own)}"
     return None
 
 
@@ -177,7 +175,7 @@ def _prompt_counts(pair: tuple[Api, Api], left: Trace, right: Trace) -> ApiDiffe
     counts = [trace.chat.usage.prompt_tokens if trace.chat and trace.chat.usage else None for trace in (left, right)]
     if None in counts or counts[0] == counts[1]:
         return None
-    detail = f"The server counts {counts[0]:,} prompt tokens by {_NAMES[pair[0]]}, {counts[1]:,} by {_NAMES[pair[1]]}."
+    detail = f"The server counts {counts[0]:,} prompt tokens by {pair[0].label}, {counts[1]:,} by {pair[1].label}."
     return ApiDifference(pair, "prompt", None, f"{detail} It does not report both prompts.")
 
 
@@ -213,7 +211,7 @@ def _status(pair: tuple[Api, Api], left: Trace, right: Trace) -> ApiDifference |
         cause = f"way out: {finding.title}"
     elif finding is not None:
         cause = f"request conversion: {finding.title}" if worst.sent_native is not None else finding.title
-    said = "; ".join(f"{_NAMES[trace.api]} answered {_refusal(trace)}" for trace in refused)
+    said = "; ".join(f"{trace.api.label} answered {_refusal(trace)}" for trace in refused)
     return ApiDifference(pair, "status", cause, f"{said}; the other API answered." if len(refused) == 1 else f"{said}.")
 
 
@@ -264,11 +262,7 @@ def _comparable(result: ChatResult) -> JSONObject:
     calls: list[JSON] = []
     for call in objects_of(message.get("tool_calls")):
         function = as_object(call.get("function"))
-        arguments = function.get("arguments")
-        if isinstance(arguments, str):
-            with suppress(ValueError, RecursionError):
-                arguments = json.loads(arguments)
-        calls.append({"function": {"name": function.get("name"), "arguments": arguments}})
+        calls.append({"function": {"name": function.get("name"), "arguments": decoded(function.get("arguments"))}})
     reasoning = text_of(message.get("reasoning")) or text_of(message.get("reasoning_content"))
     return {
         "content": message.get("content") or None,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TypeAlias
 
+from prompt_debugger.core.base.json_values import decoded
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.formats import TABLES, ReasoningPair
 from prompt_debugger.core.tools.experiments.switches.calls import edit_arguments
@@ -150,30 +151,20 @@ def _edited(messages: Sequence[JSON], edit: Edit, *, is_last: bool) -> list[JSON
 
 def rewrite_arguments(messages: Sequence[JSON]) -> Iterator[list[JSON]]:
     """Yield the messages with the arguments of the last one's calls in every usual form of JSON."""
-    for form in (_loads, _dumps, _compact, _ascii):
+    for form in (decoded, _dumps, _compact, _ascii):
         yield _edited(messages, edit_arguments(form), is_last=True)
 
 
-def _loads(arguments: JSON) -> JSON:
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        value: JSON = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return arguments
-    return value
-
-
 def _dumps(arguments: JSON) -> JSON:
-    return json.dumps(_loads(arguments), ensure_ascii=False)
+    return json.dumps(decoded(arguments), ensure_ascii=False)
 
 
 def _compact(arguments: JSON) -> JSON:
-    return json.dumps(_loads(arguments), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(decoded(arguments), ensure_ascii=False, separators=(",", ":"))
 
 
 def _ascii(arguments: JSON) -> JSON:
-    return json.dumps(_loads(arguments))
+    return json.dumps(decoded(arguments))
 
 
 def strip_reasoning(message: JSONObject) -> JSONObject:

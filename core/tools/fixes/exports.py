@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import decoded
 from prompt_debugger.core.base.types import (
     JSON,
     SCHEMA_VERSION,
@@ -32,7 +33,7 @@ from prompt_debugger.core.report.wire import write_json
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.core.tools.fixes.forms import request_as
 from prompt_debugger.core.tools.verify.answer import Answer, calls_of, row_of_answer, row_of_failure
-from prompt_debugger.core.tools.verify.dataset import Row
+from prompt_debugger.core.tools.verify.dataset import Row, hash_of
 from prompt_debugger.core.tools.verify.judge import account_of_run
 from prompt_debugger.core.tools.verify.validity import check_calls
 
@@ -140,8 +141,7 @@ def _answer_of(trace: Trace) -> ChatResult | None:
 def _k2vv(trace: Trace) -> str:
     """Return a row of results."""
     body = trace.request.body
-    text = json.dumps(body, sort_keys=True, ensure_ascii=False)
-    row = Row(1, body, hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest(), {})
+    row = Row(1, body, hash_of(body), {})
     account = account_of_run(trace, attempts=1)
     chat = _answer_of(trace)
     if chat is None:
@@ -285,18 +285,10 @@ def _message(message: JSON) -> JSONObject:
     for call in calls if isinstance(calls, list) else []:
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(call, dict) and isinstance(function, dict):
-            arguments = _arguments(function.get("arguments"))
+            arguments = decoded(function.get("arguments"))
             part: JSONObject = {"type": "tool_call", "id": call.get("id"), "name": function.get("name")}
             parts.append({**part, "arguments": arguments})
     return {"role": role, "parts": parts}
-
-
-def _arguments(text: JSON) -> JSON:
-    try:
-        value: JSON = json.loads(text) if isinstance(text, str) else text
-    except (ValueError, RecursionError):
-        return text
-    return value
 
 
 def _pairs(attributes: Mapping[str, JSON]) -> list[JSON]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, decoded
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.tools.verify.making import folded
@@ -131,12 +131,7 @@ def _calls(old: Sequence[JSONObject], new: Sequence[JSONObject]) -> tuple[str, s
 
 def _meaning(call: JSONObject) -> JSON:
     function = as_object(call.get("function"))
-    arguments = function.get("arguments")
-    try:
-        value: JSON = json.loads(arguments) if isinstance(arguments, str) else arguments
-    except (ValueError, RecursionError):
-        value = arguments
-    return [function.get("name"), value]
+    return [function.get("name"), decoded(function.get("arguments"))]
 
 
 def _content(role: str, old: JSON, new: JSON) -> tuple[str, str]:

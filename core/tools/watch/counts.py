@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.report.wire.verification import Rate
 from prompt_debugger.core.tools.verify.intervals import wilson
 from prompt_debugger.core.tools.verify.results import About, summary_of
 from prompt_debugger.core.tools.verify.stored import open_stored
@@ -68,7 +69,10 @@ class Counts:
             "by_tool": counts["by_tool"],
             "by_model": {name: _of_model(tally) for name, tally in sorted(self.by_model.items())},
             "by_client": {
-                name: {"exchanges": counter["exchanges"], "at_fault": _rate(counter["at fault"], counter["exchanges"])}
+                name: {
+                    "exchanges": counter["exchanges"],
+                    "at_fault": _rate(wilson(counter["at fault"], counter["exchanges"])),
+                }
                 for name, counter in sorted(self.by_client.items())
             },
         }
@@ -129,14 +133,11 @@ def _of_model(tally: Tally) -> JSONObject:
     return {
         "exchanges": tally.success + tally.failure,
         **{name: tally.calls[name] for name in OUTCOMES},
-        "rates": {
-            name: {"value": rate.value, "low": rate.low, "high": rate.high, "n": rate.n} for name, rate in shown.items()
-        },
+        "rates": {name: _rate(rate) for name, rate in shown.items()},
     }
 
 
-def _rate(count: int, n: int) -> JSON:
-    rate = wilson(count, n)
+def _rate(rate: Rate) -> JSON:
     return {"value": rate.value, "low": rate.low, "high": rate.high, "n": rate.n}
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from prompt_debugger.core.base.json_values import decoded
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.diagnose.rules.off_pattern_history_id import normalise_ids
 from prompt_debugger.core.tools.experiments.switches.switch import (
@@ -55,12 +56,7 @@ def _edit_call(call: JSON, edit: EditValue) -> JSON:
 
 
 def _decoded(arguments: JSON) -> JSON:
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        value: JSON = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return arguments
+    value = decoded(arguments)
     return value if isinstance(value, dict) else arguments
 
 
