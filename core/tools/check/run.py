@@ -143,7 +143,7 @@ def open_engines(release: str | None = None, engine: str = "vllm") -> Iterator[t
     with ExitStack() as stack:
         wheels: list[VllmEngine] = []
         absent: list[str] = []
-        for kind in WHEELS if engine == "all" else set(WHEELS).intersection([engine]):
+        for kind in (one for one in WHEELS if engine in (one, "all")):
             try:
                 wheels.append(WheelEngine(kind, bring_wheel(kind, release), limits=_LIMITS))
             except EngineError as error:

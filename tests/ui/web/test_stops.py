@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 
 import httpx
 import pytest
@@ -15,6 +16,7 @@ from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
+from tests.conftest import ROOT
 from tests.core.complete.faulty_server import answer, chunk, drip, faulty_server, hang
 from tests.patience import PATIENCE_S
 from tests.ui.web.test_visitors import Visitor
@@ -164,6 +166,18 @@ def test_nothing_on_the_page_cancels_a_run(served):
     cancelled = {number for event in blocks.config["dependencies"] for number in event["cancels"]}
 
     assert by_name["run"]["id"] not in cancelled
+
+
+def test_the_browser_finds_among_the_inputs_of_a_run_where_it_goes(served):
+    """`both.js` sends the first of two runs to the lab, the second to the endpoint, by their places after the text."""
+    _, blocks = served
+    [run] = [function for function in blocks.fns.values() if function.api_name == "run"]
+    script = (ROOT / "assets/js/page/both.js").read_text(encoding="utf-8")
+    place = {name: int(number) for name, number in re.findall(r"(?m)^const (RUN_ON|ENDPOINT) = (-?\d+);", script)}
+    after_text = run.inputs[1:]
+
+    assert after_text[place["RUN_ON"]].elem_id == "pd-run-on"
+    assert after_text[place["ENDPOINT"]].label == "Endpoint"
 
 
 @pytest.mark.parametrize(
