@@ -52,7 +52,8 @@ class CallCounts(NamedTuple):
         return self.dropped + self.altered + self.invented
 
 
-class CharacterCounts(NamedTuple):
+@value(frozen=True, slots=True)
+class CharacterCounts:
     """Where the characters of a raw output ended up, in numbers.
 
     Attributes:
@@ -60,22 +61,19 @@ class CharacterCounts(NamedTuple):
         lost: In no field of the message; a stretch of white space alone does not count.
         altered: Replaced by something else; a stretch of white space alone does not count.
         blank: White space that is lost or altered as a whole stretch.
+        accounted: Where they belong, or what servers take out: markup, end tokens.
     """
 
     total: int
     lost: int
     altered: int
     blank: int
+    accounted: int
 
     @property
     def missing(self) -> int:
         """Characters that are lost or altered, white space alone not counted."""
         return self.lost + self.altered
-
-    @property
-    def accounted(self) -> int:
-        """Characters that are where they belong, or that servers take out: markup, end tokens."""
-        return self.total - self.missing - self.blank
 
 
 @value(frozen=True, slots=True)
@@ -112,7 +110,8 @@ def count_characters(raw: str, ledger: Ledger) -> CharacterCounts | None:
             counts[entry.fate] += stop - start
         else:
             blank += stop - start
-    return CharacterCounts(len(raw), counts[Fate.LOST], counts[Fate.ALTERED], blank)
+    lost, altered = counts[Fate.LOST], counts[Fate.ALTERED]
+    return CharacterCounts(len(raw), lost, altered, blank, len(raw) - lost - altered - blank)
 
 
 def is_compared(ledger: Ledger) -> bool:

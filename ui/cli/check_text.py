@@ -164,7 +164,7 @@ def _engines(check: Check) -> Iterator[str]:
     for one in compared:
         if one.agrees is False:
             names = {"engine": engines.engine}
-            refused = [f"{names.get(name, name)} refuses: {why}" for name, why in one.refusals]
+            refused = [f"{names.get(name, name)} refuses: {why}" for name, why in one.refusals.items()]
             yield f"  {one.name}: {'; '.join([*one.causes, *refused]) or 'for no reason known here'}"
 
 

@@ -212,8 +212,8 @@ def _engines(check: Check) -> JSONObject:
     alike = sum(one.agrees is True for one in asked)
     told = f"{alike} of {len(asked)} conversations give the same prompt in transformers and in vLLM."
     return {
-        "sentence": told if asked else check.engines.skipped,
-        "note": check.engines.note,
+        "sentence": told if asked else check.engines.skipped or "",
+        "note": check.engines.note or "",
         "differ": [[one.name, one.about, " ".join(one.causes) or "The cause is unknown."] for one in differ],
     }
 

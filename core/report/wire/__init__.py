@@ -4,7 +4,6 @@ documents   what the outside contract promises, as dataclasses; records of `core
 traces      a value → its document, and back
 form        a document → JSON, and back, by pydantic; checks what it reads
 damage      the one error that a wrong document gives, with the place
-schemas     the same, told as JSON Schema (`docs/schema`)
 
 A field that is added to a value of `core.base.types` is in the documents at once; what a bundle alone
 needs is left out of `--json` (`whole=False`).

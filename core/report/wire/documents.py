@@ -14,7 +14,7 @@ from typing import Annotated, Literal, cast
 from pydantic import ConfigDict, Discriminator, GetCoreSchemaHandler, Tag
 from pydantic_core import CoreSchema
 
-from prompt_debugger.core.base.account import ParserTally
+from prompt_debugger.core.base.account import CharacterCounts, ParserTally
 from prompt_debugger.core.base.types import (
     JSON,
     SCHEMA_VERSION,
@@ -159,25 +159,6 @@ class CallRecord(ToolCallAttempt):
     outcome: CallOutcome
 
 
-@value(frozen=True, slots=True, kw_only=True)
-class CharactersRecord:
-    """Where the characters of a raw output ended up, in numbers.
-
-    Attributes:
-        total: All of them.
-        lost: In no field of the message; a stretch of white space alone does not count.
-        altered: Replaced by something else; a stretch of white space alone does not count.
-        blank: White space that is lost or altered as a whole stretch.
-        accounted: Where they belong, or what servers take out: markup, end tokens.
-    """
-
-    total: int
-    lost: int
-    altered: int
-    blank: int
-    accounted: int
-
-
 def _kind_of_outcome(outcome: object) -> str:
     """Return who gave a parser's outcome, by the fields that only one of them has."""
     if isinstance(outcome, Mapping):
@@ -237,7 +218,7 @@ class ParseDocument:
     content: str | None
     calls: tuple[CallRecord, ...]
     compared: Comparability | None
-    characters: CharactersRecord | None
+    characters: CharacterCounts | None
     ledger: tuple[LedgerEntry, ...]
     matches: tuple[CallMatch, ...]
     invented: tuple[str, ...]

@@ -28,7 +28,6 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.report.wire.documents import (
     CallRecord,
-    CharactersRecord,
     ParseDocument,
     RenderDocument,
     RunDocument,
@@ -152,7 +151,6 @@ def _parse_document(
     whole: bool = False,
 ) -> ParseDocument:
     parsed, ledger, stream = parse.parsed, parse.ledger, parse.stream_ledger
-    characters, tally = count_characters(parse.raw, ledger), tally_parsers(parse.parsers)
     formats = parse.format_scores
     scores = {name: score.score for name, score in formats.items()}
     evidence = {name: formats[name].evidence for name, score in scores.items() if whole or score > 0}
@@ -166,9 +164,7 @@ def _parse_document(
         content=parsed.content,
         calls=_calls(parse),
         compared=ledger.comparability,
-        characters=None
-        if characters is None
-        else CharactersRecord(**characters._asdict(), accounted=characters.accounted),
+        characters=count_characters(parse.raw, ledger),
         ledger=ledger.entries,
         matches=ledger.matches,
         invented=ledger.invented,
@@ -177,7 +173,7 @@ def _parse_document(
         stream_invented=() if stream is None else stream.invented,
         stream_compared=None if stream is None else stream.comparability,
         parsers=parse.parsers if whole else {name: _without_trials(one) for name, one in parse.parsers.items()},
-        parser_tally=tally,
+        parser_tally=tally_parsers(parse.parsers),
         findings=findings,
         notes=notes,
         segments=parsed.segments if whole else None,

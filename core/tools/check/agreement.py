@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from prompt_debugger.core.base.errors import EngineError, RenderError
 from prompt_debugger.core.base.text import excerpt, first_divergence
 from prompt_debugger.core.base.types import Finding, JSONObject, Severity
+from prompt_debugger.core.base.types.base import LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE
 from prompt_debugger.core.complete import engine_of
 from prompt_debugger.core.parse.engines.rendered import EnginePrompt
 from prompt_debugger.core.render import ReportedPrompt, explain_server_prompt
@@ -32,29 +33,29 @@ _PARTS_PRINTED = "[{'type': 'text'"
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One conversation through both.
+    """One conversation, rendered by transformers and by an engine's own renderer.
 
     Attributes:
-        name: Of the conversation.
+        name: Stable name.
         about: What it tries.
         request: What both were asked to render.
         agrees: Whether both give the same prompt, ids included where they are known; `None` if neither gives one.
-        causes: Why not, as far as it is proved, a sentence each.
+        causes: Why not, as far as it is proved by rendering with it, a sentence each.
         transformers: What transformers gives, around the first difference; `None` if the template fails.
         engine: The same of the engine; `None` if it refuses.
         refusals: Why there is no prompt, by `transformers` and `engine`.
-        loss: What the engine's prompt lacks or prints as Python that transformers' does not; "" for nothing.
+        loss: What the engine's prompt lacks, or prints as Python, that transformers' does not.
     """
 
     name: str
     about: str
     request: JSONObject
     agrees: bool | None
-    causes: tuple[str, ...] = ()
-    transformers: str | None = None
-    engine: str | None = None
-    refusals: tuple[tuple[str, str], ...] = ()
-    loss: str = ""
+    causes: tuple[str, ...] = field(default=(), metadata=LEFT_OUT_IF_EMPTY)
+    transformers: str | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
+    engine: str | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    loss: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
 
     @property
     def is_explained(self) -> bool:
@@ -64,19 +65,19 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """Both engines over all conversations.
+    """Whether transformers and an engine render alike.
 
     Attributes:
         engine: The one that was compared with transformers, such as `vLLM 0.32.0`.
         conversations: Each of them.
-        skipped: Why none was compared; "" if they were.
-        note: Under which condition the comparison holds; "" for none.
+        skipped: Why none was compared; `None` if they were.
+        note: Under which condition the comparison holds; `None` if it holds without one.
     """
 
     engine: str = ""
     conversations: tuple[Agreement, ...] = ()
-    skipped: str = ""
-    note: str = ""
+    skipped: str | None = None
+    note: str | None = None
 
 
 class Renders(Protocol):
@@ -140,8 +141,8 @@ def engine_findings(engines: Engines) -> Iterator[Finding]:
             kinds.setdefault("gives a different prompt, for an unknown reason", []).append(one)
     for what, alike in kinds.items():
         first = alike[0]
-        there = first.engine if first.engine is not None else dict(first.refusals).get("engine", "")
-        here = first.transformers if first.transformers is not None else dict(first.refusals).get("transformers", "")
+        there = first.engine if first.engine is not None else first.refusals.get("engine", "")
+        here = first.transformers if first.transformers is not None else first.refusals.get("transformers", "")
         yield found(
             "engines-differ",
             Severity.WARNING,
@@ -176,7 +177,7 @@ class _Comparison:
             return replace(
                 made,
                 causes=cause,
-                refusals=(("engine", theirs.refusal or ""),),
+                refusals={"engine": theirs.refusal or ""},
                 loss="" if cause else f"refuses the request: {(theirs.refusal or '').rstrip('.')}",
             )
         at = first_divergence(ours, theirs.text)
@@ -203,9 +204,9 @@ class _Comparison:
 
     def _refused(self, asked: Conversation, theirs: EnginePrompt, error: RenderError) -> Agreement:
         """Return what becomes of a request for which the template fails in transformers."""
-        refusals: tuple[tuple[str, str], ...] = (("transformers", error.message),)
+        refusals = {"transformers": error.message}
         if theirs.text is None:
-            refusals = (*refusals, ("engine", theirs.refusal or ""))
+            refusals["engine"] = theirs.refusal or ""
             return Agreement(asked.name, asked.about, asked.body, agrees=None, refusals=refusals)
         causes = tuple(self._causes(asked, theirs.text))
         start = _start(theirs.text)

@@ -19,7 +19,7 @@ _NOW = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change since the lock.
+    """One change since the lock, or the model, that `--against` named.
 
     Attributes:
         sentence: What changed.

@@ -24,12 +24,12 @@ class Words(NamedTuple):
     """What is to be said of the comparison.
 
     Attributes:
-        skipped: Why it would be none; "" if vLLM renders with the template.
-        note: Under which condition it is one; "" if it is without.
+        skipped: Why nothing can be compared; `None` if vLLM renders with the template.
+        note: Under which condition the comparison holds; `None` if it holds without one.
     """
 
-    skipped: str = ""
-    note: str = ""
+    skipped: str | None = None
+    note: str | None = None
 
 
 class ChoosesRenderer(Protocol):
@@ -73,7 +73,7 @@ async def words_on_renderer(engine: ChoosesRenderer, model: CheckedModel, family
     return Words(note=_condition(choice, (family or "", *TABLES.tool_parsers.get(family or "", ())), name))
 
 
-def _condition(choice: RendererChoice, modes: Sequence[str], name: str) -> str:
+def _condition(choice: RendererChoice, modes: Sequence[str], name: str) -> str | None:
     """Return under which condition a release renders with the template, where the files do not tell."""
     told = [
         f"{name} uses `{choice.own[mode]}` for models {where}"
@@ -81,7 +81,7 @@ def _condition(choice: RendererChoice, modes: Sequence[str], name: str) -> str:
         if mode in choice.own and (where := _which(choice, mode))
     ]
     if not told:
-        return ""
+        return None
     return (
         f"This holds where vLLM renders with the template: {'; '.join(told)}, unless it is started with "
         "`--tokenizer-mode hf`. The files here do not show whether this is the case."

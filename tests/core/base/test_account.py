@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.account import (
+    CharacterCounts,
     ParserTally,
     count_calls,
     count_characters,
@@ -51,9 +52,8 @@ def test_white_space_alone_is_counted_apart() -> None:
     )
     counts = count_characters("ab  c dX", Ledger(entries, comparability=TOGETHER))
 
-    assert counts == (8, 3, 1, 2)
-    assert counts is not None
-    assert (counts.missing, counts.accounted) == (4, 2)
+    assert counts == CharacterCounts(total=8, lost=3, altered=1, blank=2, accounted=2)
+    assert counts.missing == 4
 
 
 @pytest.mark.parametrize("comparability", [None, Comparability(None, "two runs")])

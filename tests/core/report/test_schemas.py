@@ -13,9 +13,8 @@ from prompt_debugger.core.base import errors
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.report import parse_to_json, prompt_to_json, trace_to_json, write_bundle
 from prompt_debugger.core.report.wire import write_json
-from prompt_debugger.core.report.wire.schemas import DOCUMENTS, json_schema_of, schema_of_class
 from prompt_debugger.core.tools.experiments.documents import ANSWERS
-from scripts.json_schemas import stale_files
+from scripts.json_schemas import DOCUMENTS, json_schema_of, schema_of_class, stale_files
 from tests.core.report.strategies import instances
 from tests.ui.present.traces import dropped_call_trace
 

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 from jsonschema import Draft202012Validator
 
-from prompt_debugger.core.report.wire.schemas import json_schema_of
 from prompt_debugger.core.tools.check import read_lock
+from scripts.json_schemas import json_schema_of
 from tests.conftest import ROOT
 from tests.core.tools.check.templates import HERMES
 from tests.patience import PATIENCE_S

@@ -10,10 +10,10 @@ from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import Api
 from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.report import trace_to_json
-from prompt_debugger.core.report.wire.schemas import schema_of_class
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.apis import compare_apis, run_by_all
 from prompt_debugger.core.tools.experiments.documents import ANSWERS, apis_to_json
+from scripts.json_schemas import schema_of_class
 from tests.core.complete.faulty_server import answer, faulty_server
 
 ARGUMENTS = '{"city":"Oslo"}'

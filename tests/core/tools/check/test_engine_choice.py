@@ -7,13 +7,13 @@ from jsonschema import Draft202012Validator
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.parse.engines import WHEELS, WheelEngine, bring_wheel
-from prompt_debugger.core.report.wire.schemas import json_schema_of
 from prompt_debugger.core.tools.check import Checker, Wanted, check_to_json, serve_commands
 from prompt_debugger.core.tools.check.engine_choice import Asked, best_engine, choice_sentence
 from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.recommend import Ranking, Recommendation, Verdict
 from prompt_debugger.ui.cli.check_text import check_to_terminal
 from prompt_debugger.ui.cli.main import main
+from scripts.json_schemas import json_schema_of
 from tests.core.tools.check.checks import RIGHT, WRONG, check_of
 
 LARGER_WRONG = Cell(True, False, "streamed otherwise: y", streamed_usual=True)

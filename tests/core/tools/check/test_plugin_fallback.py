@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from jsonschema import Draft202012Validator
 
-from prompt_debugger.core.report.wire.schemas import json_schema_of
 from prompt_debugger.core.tools.check import Checker, check_to_json, plugin_commands
 from prompt_debugger.core.tools.check.plugin_fallback import plugin_fallback
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME, write_plugin
 from prompt_debugger.ui.cli import main
 from prompt_debugger.ui.cli.check_text import check_to_terminal
+from scripts.json_schemas import json_schema_of
 from tests.core.tools.check.checks import RIGHT, WRONG, check_of
 from tests.core.tools.check.templates import HERMES, changed
 

@@ -7,11 +7,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
-from prompt_debugger.core.report.wire.schemas import json_schema_of
 from prompt_debugger.core.tools.check import CheckedModel, Checker, Wanted, check_to_json, failing_cases
 from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.smaller import kind_of, reduce_arguments
 from prompt_debugger.ui.cli.check_text import check_to_terminal
+from scripts.json_schemas import json_schema_of
 from tests.core.tools.check.templates import HERMES, changed
 
 PLUGIN = Path(__file__).parent / "plugins" / "no_smile.py"

@@ -10,7 +10,6 @@ from jsonschema import Draft202012Validator
 from prompt_debugger.core.base.types import Divergence, JSONObject, SplitTrial, VllmOutcome
 from prompt_debugger.core.render.probes import probe_template
 from prompt_debugger.core.report.wire.form import dump_document
-from prompt_debugger.core.report.wire.schemas import schema_of_class
 from prompt_debugger.core.tools.experiments import (
     CallHistory,
     ReleaseRow,
@@ -29,6 +28,7 @@ from prompt_debugger.core.tools.experiments import (
 from prompt_debugger.core.tools.experiments.difference import diff_renders
 from prompt_debugger.core.tools.experiments.documents import ANSWERS
 from prompt_debugger.core.tools.experiments.variant import units_of
+from scripts.json_schemas import schema_of_class
 from tests.core.tools.experiments.setups import calling, chat
 from tests.ui.present.traces import dropped_call_trace
 

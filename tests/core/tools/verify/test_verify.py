@@ -10,9 +10,9 @@ from jsonschema import Draft202012Validator
 
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.report.wire import trace_from_json
-from prompt_debugger.core.report.wire.schemas import json_schema_of
 from prompt_debugger.core.tools.verify import Journal
 from prompt_debugger.ui.cli.main import main
+from scripts.json_schemas import json_schema_of
 from tests.core.tools.verify.counting_server import answer, body, call, counting_server
 from tests.core.tools.verify.running import Verification
 
