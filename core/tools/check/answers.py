@@ -23,7 +23,12 @@ _ALPHABET = "abcXYZ019 _-.,:;!?'\"\\/<>{}[]()|&%$#@=+*~\n\téßñ漢字🙂"
 
 @dataclass(frozen=True, slots=True)
 class AnswerCall:
-    """A tool call of an answer: its name and its arguments."""
+    """A tool call of an answer.
+
+    Attributes:
+        name: Its name.
+        arguments: Its arguments.
+    """
 
     name: str
     arguments: JSONObject
