@@ -85,10 +85,12 @@ _HINTS = {
 def is_server_log(text: str) -> bool:
     """Say whether a text is a server's log, and nothing that a model may have written stands among its lines."""
     text = text[:_MOST_CHARS]
-    if _HINT.search(text) is None or _engine(_lines(text)) is None:
+    if _HINT.search(text) is None:
         return False
-    lines = _lines(_EXAMPLE.sub("", text)).split("\n")
-    rest = "\n".join(line for line in lines if line and _LINE.match(line) is None)
+    lines = _lines(text)
+    if _engine(lines) is None:
+        return False
+    rest = "\n".join(line for line in _EXAMPLE.sub("", lines).split("\n") if line and _LINE.match(line) is None)
     return not rest.strip() or recognise(rest) is None
 
 

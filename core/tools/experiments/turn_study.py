@@ -142,8 +142,10 @@ class TurnStudy:
             is_lost = is_without_reasoning(messages, made.past, self._past_with) and opens_reasoning(made.asked)
             return BreakCause.REASONING_STRIPPED if is_lost else BreakCause.GENERATION_PROMPT
         end = find_stripped_block(made.known.text, made.later.text)
-        if end is not None:
-            return BreakCause.GENERATION_PROMPT if end <= len(made.asked) else BreakCause.REASONING_STRIPPED
+        if end is not None and end > len(made.asked):
+            return BreakCause.REASONING_STRIPPED
+        if end is not None:  # of an earlier turn, or of what opens this one
+            return BreakCause.GENERATION_PROMPT if self._is_in_opening(made, shared) else BreakCause.EARLIER_TEXT
         proved = prove_cause(messages, made.later.text, shared, self._past_with)
         return proved or self._dropped(made) or self._moved()
 

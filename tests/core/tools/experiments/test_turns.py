@@ -107,6 +107,17 @@ def test_a_generation_prompt_that_the_history_lacks() -> None:
     assert cause_of(only_turn({"messages": chat("a", "b", "c")}, template)) == ("generation-prompt", True)
 
 
+def test_reasoning_of_an_earlier_turn_is_not_the_opening_of_this_one() -> None:
+    """The second turn has no reasoning of its own; that of the first one goes once the user speaks again."""
+    messages = [*calling(), {"role": "assistant", "content": "24 degrees."}, *chat("Thanks.")]
+    messages[1] = {"role": "assistant", "content": "I look.", "reasoning": "hm"}
+
+    report = follow_turns({"messages": messages}, RenderSetup(STRIPPING))
+
+    assert report.turns[0].broken is None
+    assert cause_of(report.turns[1]) == ("earlier-text", True)
+
+
 def test_reasoning_that_is_never_printed_again_after_an_opened_block() -> None:
     template = CHATML.replace("assistant\n{% endif %}", "assistant\n<think>\n{% endif %}")
 
