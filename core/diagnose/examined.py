@@ -27,6 +27,7 @@ def examined(trace: Trace) -> str:
     has_request = bool(trace.request.body.get("messages") or trace.request.body.get("prompt"))
     parts = (
         has_request and "the request",
+        not has_request and trace.request.body.get("tools") and "the tools",
         trace.prompt is not None and "the prompt",
         trace.chat is not None and ("the answer" if trace.chat_stream is not trace.chat else "the streamed answer"),
     )

@@ -127,7 +127,8 @@ def _sentence_without_guilt(trace: Trace, compared: str) -> str:
     warnings = [finding for finding in trace.findings if finding.severity is Severity.WARNING]
     if warnings:
         more = f" ({len(warnings) - 1} more)" if len(warnings) > 1 else ""
-        warning = f"Warning: {_inside_sentence(warnings[0].title)}{more}"
+        first = _cause_of(warnings[0], warnings) or warnings[0]
+        warning = f"Warning: {_inside_sentence(first.title)}{more}"
         # Of an answer that stands alone the warning is the news; that there is no raw output, whoever pasted it knows.
         is_news = trace.raw is None and trace.chat is not None and not asked_server(trace)
         parts.insert(0 if is_news else 1, warning)
@@ -164,7 +165,7 @@ def _examined(trace: Trace, only: str = "") -> str:
     parts = examined(trace)
     if not parts or (not only and not is_nothing_wrong(trace.findings)):
         return ""
-    were = "were" if " and " in parts else "was"
+    were = "were" if " and " in parts or parts.endswith("s") else "was"
     nothing = "nothing more serious than a note was found" if trace.findings else "no problem was found"
     found = nothing if is_nothing_wrong(trace.findings) else ""
     if not only:

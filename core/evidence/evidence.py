@@ -127,9 +127,9 @@ def _holds_error(result: ChatResult) -> bool:
 
 def trace_of(evidence: Evidence) -> Trace:
     """Return a run that holds what is at hand and nothing else; nothing of it has been read or checked."""
-    request = evidence.request
-    if request is None:
-        request = Request({"tools": list(evidence.tools)} if evidence.tools else {}, "")
+    request = evidence.request or Request({}, "")
+    if evidence.tools and "tools" not in request.body:
+        request = replace(request, body={**request.body, "tools": list(evidence.tools)})
     return Trace(
         request,
         server=evidence.server,

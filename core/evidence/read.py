@@ -11,6 +11,7 @@ from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.complete.dialects import Answer
+from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.answers import are_call_deltas, is_error, read_answer, read_stream, refusal_of
 from prompt_debugger.core.evidence.completions import completions_request, is_completions_body
 from prompt_debugger.core.evidence.evidence import Evidence
@@ -27,6 +28,7 @@ from prompt_debugger.core.evidence.recognise import (
     pair_in,
     recognise,
     request_in,
+    tools_in,
 )
 from prompt_debugger.core.evidence.several import note_on_second
 from prompt_debugger.core.evidence.taking import of_deltas_alone, with_answer
@@ -101,6 +103,8 @@ def _value_of(text: str) -> tuple[JSON, tuple[str, ...]]:
 
 def _read_request(text: str, _row: int) -> Evidence:
     value = json_of(text)
+    if tools := tools_in(value):
+        return _of_tools(tools)
     if (messages := _lone_messages(text, value)) is not None:
         text = body_text({"messages": messages})
     if isinstance(value, dict) and (found := _body_in(value)) is not None:
@@ -111,6 +115,14 @@ def _read_request(text: str, _row: int) -> Evidence:
     end = answer_after_command(text)
     request = read_request(text if end is None else text[:end])
     return Evidence(Form.REQUEST, _request_words(request), request=request)
+
+
+def _of_tools(tools: list[JSON]) -> Evidence:
+    """Return tools alone, those of Anthropic's API in the form of chat completions."""
+    body = read_request(body_text({"messages": [{"role": "user", "content": ""}], "tools": tools})).body
+    read = body.get("tools")
+    known = tuple(tool for tool in read if isinstance(tool, dict)) if isinstance(read, list) else ()
+    return Evidence(Form.REQUEST, f"a list of {counted(len(known), 'tool')}", tools=known)
 
 
 def _lone_messages(text: str, value: JSON) -> list[JSON] | None:

@@ -106,7 +106,7 @@ def _form_of_list(value: list[JSON]) -> Form | None:
     if len(value) == 1 and is_error(value[0]):
         return Form.ERROR
     roles = [item for item in value if isinstance(item, dict) and "role" in item]
-    return Form.REQUEST if len(roles) == len(value) or not value else None
+    return Form.REQUEST if len(roles) == len(value) or not value or tools_in(value) else None
 
 
 def _form_of_object(value: JSONObject) -> Form | None:
@@ -145,6 +145,20 @@ def is_lone_message(value: JSON) -> bool:
     if not isinstance(value, dict) or "messages" in value or "choices" in value:
         return False
     return isinstance(value.get("role"), str) and ("content" in value or "tool_calls" in value)
+
+
+def tools_in(value: JSON) -> list[JSON]:
+    """Return the tools that a JSON value is a list of, or an object of nothing else; none if it is anything else."""
+    tools = value.get("tools") if isinstance(value, dict) and len(value) == 1 else value
+    is_list = isinstance(tools, list) and all(isinstance(tool, dict) and _is_tool(tool) for tool in tools)
+    return tools if isinstance(tools, list) and is_list else []
+
+
+def _is_tool(value: JSONObject) -> bool:
+    function = value.get("function") if "function" in value else value
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str) or "arguments" in function:
+        return False
+    return value.get("type") == "function" or "input_schema" in value or "description" in function
 
 
 def is_request(value: JSON) -> bool:

@@ -169,7 +169,23 @@ def read_request_file(name: str) -> Request:
             value = None
         if isinstance(value, dict) and isinstance(inner := value.get("request"), dict) and "captured" in value:
             text = json.dumps(inner, ensure_ascii=False)
-    return read_request(text)
+    try:
+        return read_request(text)
+    except RequestError:
+        if (what := what_else(text)) is not None:
+            raise RequestError(f"This is {what}, without a request.", "`inspect` reads it.") from None
+        raise
+
+
+def what_else(text: str) -> str | None:
+    """Return in words what a text is that shows no request but an answer, an output or an error; else `None`."""
+    from prompt_debugger.core.evidence import read_evidence
+
+    try:
+        evidence = read_evidence(text)
+    except RequestError:
+        return None
+    return evidence.words if evidence.request is None else None
 
 
 def read_json_file(name: str, what: str) -> JSON:

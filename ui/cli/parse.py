@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Finding, JSONObject, Parse, VllmOutcome
 from prompt_debugger.core.complete import ENGINES, title_of
+from prompt_debugger.core.evidence import Form, read_evidence
 from prompt_debugger.core.parse.engines import fetch
 from prompt_debugger.core.pipeline import CaseParser, Target, judge_constrained
 from prompt_debugger.core.report import parse_to_json, parse_to_line, parse_to_terminal
@@ -36,6 +37,8 @@ from prompt_debugger.ui.cli.spread.cases import run_on_ray
 
 # Fields of a case for which helpers are started or files are read.
 _NEEDS_MORE = frozenset({"parsers", "tokenizer"})
+# What a server made of an output.
+_ANSWERS = frozenset({Form.ANSWER, Form.STREAM, Form.EXCHANGE, Form.HAR, Form.RUN})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -229,15 +232,27 @@ def _positive(text: str) -> int:
 
 
 def _case_from_input(text: str) -> JSONObject:
-    """Take a case object as it is, and anything else as raw output."""
-    if text.lstrip().startswith("{"):
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            return {"raw": text}
+    """Take a case object as it is, and anything else as raw output.
+
+    Raises:
+        RequestError: It is an answer, a stream or an exchange: what the server made of the output.
+    """
+    if not text.lstrip().startswith(("{", "[", "data:")):
+        return {"raw": text}
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text)
         if isinstance(value, dict) and isinstance(value.get("raw"), str):
             return value
-    return {"raw": text}
+    try:
+        evidence = read_evidence(text)
+    except RequestError:
+        return {"raw": text}
+    if evidence.form in _ANSWERS and evidence.raw is None:
+        raise RequestError(
+            f"This is {evidence.words}, not a raw output.",
+            '`inspect` reads it; `parse` reads the text that the model wrote, or `{"raw": "…", "message": {…}}`.',
+        )
+    return {"raw": evidence.raw if evidence.form in _ANSWERS else text}
 
 
 def _defaults(options: argparse.Namespace) -> JSONObject:

@@ -275,6 +275,7 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.ANSWER,
     threads=("MoonshotAI/Kimi-K2#89", "vllm-project/vllm#31207", "vllm-project/vllm#11786"),
+    borrows_fix=True,
     explains=("PD406", "PD412"),
     fixes=(FlagsFix("tool"),),
 )

@@ -76,6 +76,6 @@ RULE: Rule = TraceRule(
     stage=Stage.PARSE,
     find=find,
     threads=("Augustas11/macprovider#743", "openvinotoolkit/model_server#4495"),
-    explains=("PD322", "PD426"),
+    explains=("PD426",),
     reads_stripped=True,
 )

@@ -68,6 +68,32 @@ def test_a_call_without_an_id_says_so_in_words():
     assert "call f {} · no id\n" in done.stdout
 
 
+ANSWER = {"choices": [{"message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize(
+    ("command", "value", "said"),
+    [
+        ("parse", ANSWER, "This is a chat response, not a raw output."),
+        ("parse", ANSWER["choices"][0]["message"], "This is a message, not a raw output."),
+        ("render", ANSWER, "This is a chat response, without a request."),
+        ("render", {"raw": CALL, "message": {"role": "assistant", "content": ""}}, "This is a raw output of"),
+    ],
+)
+def test_a_command_says_what_it_was_given_instead(command, value, said):
+    done = run(command, "-", text=json.dumps(value))
+
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "`inspect` reads it" in done.stderr
+
+
+def test_an_output_that_is_json_is_parsed():
+    done = run("parse", "-", "--json", text='{"city": "Oslo", "content": 1}')
+
+    assert json.loads(done.stdout)["raw"] == '{"city": "Oslo", "content": 1}'
+
+
 def test_cases_keep_order_and_survive_bad_lines(tmp_path):
     cases = tmp_path / "cases.jsonl"
     good = {"request": REQUEST, "chat_template": TEMPLATE}

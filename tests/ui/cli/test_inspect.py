@@ -57,6 +57,24 @@ def test_several_files_are_pieces_of_one_run(tmp_path, capsys):
     assert (second["taken_for"], second["holds"]) == ("request and response", ["request", "message"])
 
 
+def test_tools_in_a_file_of_their_own_are_those_of_the_request(tmp_path, capsys):
+    parameters = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    tool = {"type": "function", "function": {"name": "get_weather", "parameters": parameters}}
+    call = {"id": "a", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
+    tools, answer = (tmp_path / name for name in ("tools.json", "answer.json"))
+    answer.write_text(json.dumps({"role": "assistant", "content": None, "tool_calls": [call]}))
+
+    for shown in ([tool], {"tools": [tool]}, [{"name": "get_weather", "input_schema": parameters}]):
+        tools.write_text(json.dumps(shown))
+        assert main(["inspect", str(answer), str(tools), "--json"]) == 1
+        document = json.loads(capsys.readouterr().out)
+        assert [finding["code"] for finding in document["findings"]] == ["PD502"]
+
+    tools.write_text(json.dumps([tool]))
+    assert main(["inspect", str(tools)]) == 0
+    assert "Only the tools were examined, and no problem was found." in capsys.readouterr().out
+
+
 def test_what_is_not_understood_is_refused_with_what_it_has(tmp_path, capsys):
     file = tmp_path / "odd.json"
     file.write_text('{"alpha": 1}')
