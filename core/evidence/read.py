@@ -158,6 +158,8 @@ def _read_output(text: str, _row: int) -> Evidence:
         return Evidence(Form.OUTPUT, _output_words(text), raw=text)
     message, reason = value.get("message"), value.get("finish_reason")
     tools = value.get("tools")
+    if isinstance(message, dict) and message.keys() & {"content", "tool_calls"}:
+        message = {"role": "assistant", **message}
     answer = read_answer(message) if isinstance(message, dict) else Answer()
     prompt, tail = value.get("prompt"), value.get("prompt_tail")
     request = request_in(value)

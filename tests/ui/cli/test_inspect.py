@@ -21,7 +21,7 @@ def test_a_raw_output_in_a_file_is_read(tmp_path, capsys):
 
 def test_a_lost_call_is_an_error(tmp_path, capsys):
     file = tmp_path / "case.json"
-    file.write_text(json.dumps({"raw": RAW, "message": {"role": "assistant", "content": ""}}))
+    file.write_text(json.dumps({"raw": RAW, "message": {"content": ""}}))
 
     status = main(["inspect", str(file)])
 
