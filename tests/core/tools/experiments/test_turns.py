@@ -109,7 +109,7 @@ def test_a_generation_prompt_that_the_history_lacks() -> None:
 
 def test_reasoning_of_an_earlier_turn_is_not_the_opening_of_this_one() -> None:
     """The second turn has no reasoning of its own; that of the first one goes once the user speaks again."""
-    messages = [*calling(), {"role": "assistant", "content": "24 degrees."}, *chat("Thanks.")]
+    messages: list[JSON] = [*calling(), {"role": "assistant", "content": "24 degrees."}, *chat("Thanks.")]
     messages[1] = {"role": "assistant", "content": "I look.", "reasoning": "hm"}
 
     report = follow_turns({"messages": messages}, RenderSetup(STRIPPING))
