@@ -27,6 +27,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Finding, JSONObject, Parse, Prompt, Request, Trace
 from prompt_debugger.core.evidence import gather_evidence, show_evidence
 from prompt_debugger.core.pipeline import CaseParser, Progress, Target, render_case
+from prompt_debugger.core.pipeline.case_parser import ALL
 from prompt_debugger.core.report import parse_to_json, prompt_to_json, trace_to_json
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.sandbox import in_thread
@@ -163,15 +164,15 @@ def parse(
 
     Args:
         raw: What the model wrote, special tokens included.
-        tools: Those of the request.
+        tools: Those of the request; without any, parsers are asked as if those that the output calls were declared.
         message: What the server returned; the ledger is against it.
         prompt_tail: End of the prompt, which tells whether reasoning was open.
         finish_reason: The server's word.
         format: Family to read it with; `auto` takes the one that fits best.
         parsers: Parsers to ask as well, such as `vllm:hermes` or `sglang@0.5.23:qwen25`; the ledger is against the
             first where there is no `message`.
-        engines: Engines all of whose tool parsers are asked, such as `vllm`, `vllm@0.11.0` or `sglang`. vLLM must be
-            installed, or the release downloaded before (`parse --fetch`).
+        engines: Engines all of whose tool parsers are asked, such as `vllm`, `vllm@0.11.0` or `sglang`; `all` for every
+            engine that is here. vLLM must be installed, or the release downloaded before (`parse --fetch`).
         token_ids: Of `raw`, where they are known.
         tokenizer: For token spans, and for the parsers.
 
@@ -183,12 +184,12 @@ def parse(
     """
     case: JSONObject = {
         "raw": raw,
-        "tools": [_object(tool) for tool in tools],
+        **({"tools": [_object(tool) for tool in tools]} if tools else {}),
         "message": None if message is None else _object(message),
         "prompt_tail": prompt_tail,
         "finish_reason": finish_reason,
         "format": format,
-        "parsers": [*parsers, *(f"{name.replace('==', '@')}:*" for name in engines)],
+        "parsers": [*parsers, *(name if name == ALL else f"{name.replace('==', '@')}:*" for name in engines)],
         "token_ids": None if token_ids is None else list(token_ids),
         "tokenizer": None if tokenizer is None else str(tokenizer),
     }
@@ -276,26 +277,28 @@ async def check_async(
     chat_template: str | Path | None = None,
     tool_parser: str | None = None,
     reasoning_parser: str | None = None,
+    engine: str = "vllm",
     release: str | None = None,
     thorough: bool = False,
     api_key: str | None = None,
     on_progress: Callable[[str], None] | None = None,
 ) -> Check:
-    """Check which of vLLM's parsers read what a model's chat template teaches it to write; no weights are needed.
+    """Check which of an engine's parsers read what a model's chat template teaches it to write; no weights are needed.
 
     Args:
         model: Folder, `org/model[@revision]`, template file, or URL of a server.
         chat_template: Jinja file that wins over the model's own.
         tool_parser: The only one to check; `None` for all.
         reasoning_parser: Likewise.
-        release: vLLM whose parsers are asked; `None` is the installed one.
+        engine: Whose parsers are asked: `vllm`, `sglang`, `mlx-lm`, or `all` of them that are here.
+        release: Of the engine; `None` is the installed vLLM, of others the newest that was fetched.
         thorough: More answers, and many more chunkings.
         api_key: For a server as `model`.
         on_progress: Gets a word on how far it is.
 
     Raises:
         RenderError: There is no template, or the model cannot be read.
-        EngineError: The vLLM is not there.
+        EngineError: The engine is not there.
     """
     file = None if chat_template is None else str(chat_template)
     name = None if model is None else str(model)
@@ -304,7 +307,7 @@ async def check_async(
     else:
         loaded = await in_thread(load_model, name, template_file=file)
     tools = None if tool_parser is None else (tool_parser,)
-    with open_engines(release) as (engines, absent):
+    with open_engines(release, engine) as (engines, absent):
         checker = Checker(engines, on_progress or (lambda _: None), api_key, absent)
         return await checker.check(loaded, Wanted(tools, reasoning_parser, thorough, release=release))
 

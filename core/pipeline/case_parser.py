@@ -35,7 +35,7 @@ from prompt_debugger.core.pipeline.accounts import message_from_outcome, with_ac
 from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field, tokenizer_source
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
 from prompt_debugger.core.pipeline.diagnosis import check
-from prompt_debugger.core.pipeline.parsers import names_of_engine
+from prompt_debugger.core.pipeline.parsers import called_names, names_of_engine
 from prompt_debugger.core.pipeline.server_parsers import (
     ask_server_parsers,
     is_server_parser,
@@ -172,7 +172,8 @@ class CaseParser:
             RequestError: A field is missing or of the wrong kind.
             EngineError: The parser's name is none, or a version is none.
         """
-        output = _output(case, _raw(case), _token_ids(case.get("token_ids")), take_field(case, "tokenizer", str, None))
+        parse = read_raw(_raw(case), _context(case, None), message=None)
+        output = _output(case, parse, _token_ids(case.get("token_ids")), take_field(case, "tokenizer", str, None))
         engines = {parser: parser.partition(":")[0] if ":" in parser else "vllm" for parser in parsers}
         of_engine = versions_by_engine(versions, engines[parsers[0]])
         if unasked := sorted(of_engine.keys() - set(engines.values())):
@@ -192,7 +193,7 @@ class CaseParser:
         names = _parser_names(case)
         if not names:
             return {}
-        output = _output(case, parse.raw, token_ids, source)
+        output = _output(case, parse, token_ids, source)
         outcomes: dict[str, ParserOutcome] = {}
         online = [name for name in names if is_server_parser(name) and (self._has_server or not _is_offline(name))]
         if online:
@@ -309,15 +310,16 @@ def _server_of(case: JSONObject, *, given: bool) -> Server | None:
     )
 
 
-def _output(case: JSONObject, raw: str, token_ids: tuple[int, ...] | None, source: str | None) -> RawOutput:
+def _output(case: JSONObject, parse: Parse, token_ids: tuple[int, ...] | None, source: str | None) -> RawOutput:
     return RawOutput(
-        raw,
+        parse.raw,
         request=_body_of(case) or None,
         tools=_tools(case) if "tools" in case or "request" in case else None,
         token_ids=token_ids,
         prompt_text=take_field(case, "prompt_tail", str, None),
         tokenizer=None if source is None else tokenizer_source(source),
         finish_reason=take_field(case, "finish_reason", str, None),
+        called=called_names(parse),
     )
 
 

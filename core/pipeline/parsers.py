@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import EngineError
-from prompt_debugger.core.base.types import ParsedMessage, ParserOutcome, Trace, VllmOutcome
+from prompt_debugger.core.base.types import Parse, ParsedMessage, ParserOutcome, Trace, VllmOutcome
 from prompt_debugger.core.complete import parser_names_of
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmParsers, write_parser_name
 from prompt_debugger.core.pipeline.cases import tokenizer_source
@@ -142,12 +142,18 @@ def output_of_trace(trace: Trace, tokenizer: str | Path | None = None) -> RawOut
         return None
     return RawOutput(
         trace.parse.raw,
-        request=trace.request.body,
+        request=trace.request.body or None,
         token_ids=trace.raw.token_ids,
         prompt_token_ids=None if trace.prompt is None else trace.prompt.token_ids,
         tokenizer=tokenizer_source(tokenizer) if isinstance(tokenizer, str) else tokenizer,
         finish_reason=trace.raw.finish_reason,
+        called=called_names(trace.parse),
     )
+
+
+def called_names(parse: Parse) -> tuple[str, ...]:
+    """Return the names of the tools that an output calls, as it is read here."""
+    return tuple(call.name for call in parse.parsed.calls if call.name)
 
 
 def parser_of_server(trace: Trace) -> str | None:

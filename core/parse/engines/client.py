@@ -153,7 +153,8 @@ class VllmEngine:
             streaming: Whether to stream the output in several chunkings and compare.
             seed: Of the random chunkings.
             thorough: Whether to try many more chunkings, single cuts among them.
-            is_space_free: Whether white space around content and reasoning counts for nothing in that comparison.
+            is_space_free: Whether white space around content and reasoning, and how the JSON of arguments is written,
+                count for nothing in that comparison.
 
         Returns:
             One outcome per name, in the order given; a parser that fails has an `error` in it.

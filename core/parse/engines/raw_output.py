@@ -21,7 +21,7 @@ class RawOutput:
         raw: Raw output, special tokens spelled out, the end token included where there was one.
         request: The chat request; what parsers look at is taken from it.
         tools: Tool specs, instead of the request's; an empty sequence means none, and then the server parses no
-            calls. With neither request nor tools, one tool of any name is assumed.
+            calls. With neither request nor tools, those of `called` are assumed, else one of any name.
         token_ids: Ids of `raw`, where known.
         prompt_token_ids: The prompt's ids; streaming parsers look there for an open reasoning block.
         prompt_text: The prompt, or its end, where the ids are not known.
@@ -30,6 +30,7 @@ class RawOutput:
         template_kwargs: Effective template kwargs; by default those that follow from the request.
         finish_reason: The sampler's word, `stop` or `length`, where known.
         markers: Texts that the approximate vocabulary takes for one token each.
+        called: Names of the tools that the output calls; some parsers drop a call of a tool that is not declared.
     """
 
     raw: str
@@ -42,6 +43,7 @@ class RawOutput:
     template_kwargs: Mapping[str, JSON] | None = None
     finish_reason: str | None = None
     markers: tuple[str, ...] = ()
+    called: tuple[str, ...] = ()
 
     def order(self) -> JSONObject:
         """Return it as the helper reads it.
@@ -56,6 +58,8 @@ class RawOutput:
             body["tools"] = list(self.tools)
         elif self.request is not None:
             body.setdefault("tools", [])
+        elif self.called:
+            body["tools"] = [{"name": name, "parameters": {"type": "object"}} for name in dict.fromkeys(self.called)]
         if isinstance(tools := body.get("tools"), list):
             body["tools"] = [wrapped_tool(tool) for tool in tools]
         return {

@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from prompt_debugger.core.base.errors import EngineError
-from prompt_debugger.core.base.types import Finding, JSONObject, Severity
+from prompt_debugger.core.base.errors import EngineError, shorten
+from prompt_debugger.core.base.types import Finding, JSONObject, Severity, VllmOutcome
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.formats import FORMATS, TABLES
 from prompt_debugger.core.parse.engines import (
@@ -138,8 +138,11 @@ def open_engines(release: str | None = None, engine: str = "vllm") -> Iterator[t
         engine: Whose parsers: `vllm`, one of `WHEELS`, or `all` of them that are here.
 
     Raises:
-        EngineError: The engine, or every one, is not here.
+        EngineError: There is no such engine, or the engine, or every one, is not here.
     """
+    known = ("vllm", *WHEELS, "all")
+    if engine not in known:
+        raise EngineError(f"{shorten(engine)} is not an engine.", f"Choose one of {', '.join(known)}.")
     with ExitStack() as stack:
         wheels: list[VllmEngine] = []
         absent: list[str] = []
@@ -262,7 +265,8 @@ class Checker:
             chosen = replace(chosen, reasons=(*chosen.reasons, *hints), plugin_fallback=more)
         if chosen.name is None and not has_vocabulary and any(SIMPLEST_CALL in one for one in trip.cells.values()):
             chosen = replace(chosen, verdict="unknown", reasons=(*chosen.reasons, _ALONE))
-        return Asked(release, chosen, row, has_vocabulary)
+        is_own = has_vocabulary or (bool(row) and not any(_stood_in(cell) for cell in row.values()))
+        return Asked(release, chosen, row, is_own)
 
     async def _make_smaller(
         self, model: CheckedModel, trip: RoundTrip, name: str | None
@@ -350,6 +354,11 @@ def write_answers(
             return tools, (first, *map(writer.write, wanted[1:]))
     writer = Writer(model.renderer(renderer), model.end_texts)
     return TOOLS, tuple(map(writer.write, wanted))
+
+
+def _stood_in(cell: Cell) -> bool:
+    """Return whether a parser had an approximate vocabulary for an answer."""
+    return not isinstance(cell.outcome, VllmOutcome) or cell.outcome.stand_in is not None
 
 
 def _vocabulary_of(model: CheckedModel) -> Path | None:

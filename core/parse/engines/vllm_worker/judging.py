@@ -103,7 +103,8 @@ def _compare_streaming(
     whole: Message, pieces: Sequence[Piece], stream: Stream, order: dict[str, Any]
 ) -> dict[str, Any]:
     if order.get("is_space_free"):
-        whole, stream = trimmed(whole), TrimmedStream(stream)
+        whole = trimmed(whole)
+        stream = TrimmedStream(stream, whole)
     try:
         with time_limit(order["limit_s"]):
             found = compare(

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from prompt_debugger.core.base.json_values import same_json_text
+
 Call = dict[str, str | None]
 # What a part of text belongs to: a field of the message, or the index of a call and a field of it.
 Place = tuple[int | None, str]
@@ -112,3 +114,12 @@ def trimmed(message: Message) -> Message:
     """Return a message without the white space around its texts, which belongs to no one when a call is cut out."""
     reasoning, content = (text.strip() or None if text else None for text in (message.reasoning, message.content))
     return replace(message, reasoning=reasoning, content=content)
+
+
+def written_like(message: Message, other: Message) -> Message:
+    """Return a message with the arguments of another where they are the same JSON, however it is written."""
+    calls = [
+        {**call, "arguments": like["arguments"]} if same_json_text(call["arguments"], like["arguments"]) else call
+        for call, like in zip(message.calls, other.calls, strict=False)
+    ]
+    return replace(message, calls=[*calls, *message.calls[len(calls) :]])

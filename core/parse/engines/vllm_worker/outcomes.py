@@ -12,6 +12,7 @@ from typing import Any
 
 from prompt_debugger.core.parse.engines.vllm_worker import release
 from prompt_debugger.core.parse.engines.vllm_worker.errors import plain_error
+from prompt_debugger.core.parse.engines.vllm_worker.harmony import PARSERS, HarmonyVocabulary
 from prompt_debugger.core.parse.engines.vllm_worker.judging import (
     Lines,
     compare_outcome,
@@ -128,6 +129,8 @@ def _prepare(tool: str | None, reasoning: str | None, order: dict[str, Any]) -> 
     reason: str | None = "no tokenizer was given"
     if folder:
         reason = _refusal(setting)
+    if reason is not None and not PARSERS.isdisjoint((tool, reasoning)):
+        setting, reason = _with_harmony(setting, reason)
     if reason is not None:
         setting = replace(setting, tokenizer=StandIn(tokenizer, absent_tokens(order["raw"]), order.get("markers", ())))
         _layer().new_parser(setting)  # asks for its markers, so that the vocabulary knows them
@@ -135,6 +138,14 @@ def _prepare(tool: str | None, reasoning: str | None, order: dict[str, Any]) -> 
         ids = setting.tokenizer.encode(order["prompt_text"], add_special_tokens=False)
         setting = replace(setting, prompt_ids=tuple(ids))
     return setting, reason
+
+
+def _with_harmony(setting: Setting, reason: str) -> tuple[Setting, str | None]:
+    """Return a parser of harmony with harmony's own vocabulary, else why that is not to be had."""
+    try:
+        return replace(setting, tokenizer=HarmonyVocabulary()), None
+    except Exception as error:  # noqa: BLE001 - the package may be missing, or want to load the vocabulary from afar
+        return setting, f"{reason}, and harmony's vocabulary cannot be loaded: {plain_error(error)}"
 
 
 def _refusal(setting: Setting) -> str | None:

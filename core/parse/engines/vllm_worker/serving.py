@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from vllm.outputs import CompletionOutput, RequestOutput
 
 from prompt_debugger.core.parse.engines.vllm_worker import release
+from prompt_debugger.core.parse.engines.vllm_worker.harmony import PARSERS
 from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message
 from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
 from prompt_debugger.core.parse.engines.vllm_worker.runs import Setting
@@ -32,7 +33,6 @@ _SERVER: dict[str, Any] = {
     "model_config": None, "models": None, "system_fingerprint": None, "default_chat_template_kwargs": {},
 }  # fmt: skip
 _CHAT_SERVER: Any = release.chat_server()
-_HARMONY = ("openai", "openai_gptoss", "GptOss")
 
 
 class ParserClasses(NamedTuple):
@@ -126,7 +126,7 @@ def finish_reason(setting: Setting, message: Message, sampled: str | None) -> st
 def _build_server(setting: Setting, message: Message) -> Any:
     classes: ParserClasses = setting.parser_class
     server = object.__new__(_CHAT_SERVER.OpenAIServingChat)
-    is_harmony = classes.tool_name in _HARMONY or classes.reasoning_name in _HARMONY
+    is_harmony = not PARSERS.isdisjoint((classes.tool_name, classes.reasoning_name))
     server.__dict__.update(_SERVER, use_harmony=is_harmony, parser_cls=None)
     server.tool_parser = None if classes.tool is None else _watched(classes.tool, message)
     server.reasoning_parser = server.reasoning_parser_cls = classes.reasoning

@@ -15,7 +15,7 @@ from prompt_debugger.core.parse.engines.vllm_worker.differences import (
     first_missing,
     shorten,
 )
-from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message, trimmed
+from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message, trimmed, written_like
 from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
 
 _STEPS = (2, 3, 5)
@@ -40,17 +40,19 @@ class Stream(Protocol):
 
 @dataclass(frozen=True)
 class TrimmedStream:
-    """A stream whose messages have no white space around their texts.
+    """A stream whose messages have no white space around their texts, and the same arguments in the same writing.
 
     Attributes:
         stream: What it is made of.
+        whole: The message that they are compared with.
     """
 
     stream: Stream
+    whole: Message
 
     def __call__(self, ends: Ends, watch: Watch | None = None) -> Message:
         """Return the message; `watch` as for any stream."""
-        return trimmed(self.stream(ends, watch))
+        return written_like(trimmed(self.stream(ends, watch)), self.whole)
 
 
 class Chunking(NamedTuple):

@@ -10,9 +10,12 @@ from typing import Any
 
 from vllm.parser import ParserManager
 
+from prompt_debugger.core.parse.engines.vllm_worker.harmony import PARSERS
 from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message
 from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
 from prompt_debugger.core.parse.engines.vllm_worker.runs import Setting, is_forced
+
+_COMPOSED = ("tool_parser_cls", "reasoning_parser_cls", "tool_strict_level")
 
 
 def effective_kwargs(request: Any, given: dict[str, Any] | None) -> dict[str, Any]:
@@ -26,11 +29,15 @@ def effective_kwargs(request: Any, given: dict[str, Any] | None) -> dict[str, An
 @functools.lru_cache(maxsize=256)
 def compose(tool: str | None, reasoning: str | None) -> Any:
     """Return the class that the server would use for these two parser names."""
-    is_harmony = tool == "openai" or reasoning == "openai_gptoss"
+    is_harmony = not PARSERS.isdisjoint((tool, reasoning))
     more = {"is_harmony": is_harmony} if _takes(ParserManager.get_parser, "is_harmony") else {}  # 0.23 has none
-    return ParserManager.get_parser(
+    made = ParserManager.get_parser(
         tool_parser_name=tool, reasoning_parser_name=reasoning, enable_auto_tools=True, **more
     )
+    if made is None or not is_harmony:
+        return made
+    # There is one class for harmony, whose parsers the next call exchanges: a class of its own keeps them.
+    return type(made.__name__, (made,), {name: getattr(made, name) for name in _COMPOSED if hasattr(made, name)})
 
 
 def new_parser(setting: Setting) -> Any:

@@ -50,9 +50,11 @@ def reasoning_parsers() -> list[str]:
     return []
 
 
-def reader(tool: str | None, reasoning: str | None, body: dict[str, Any], prompt_end: str) -> Reader:
+def reader(
+    tool: str | None, reasoning: str | None, body: dict[str, Any], prompt_end: str, tokenizer: Any = None
+) -> Reader:
     """Return a reader with a tool parser; the other arguments are those of every engine."""
-    del reasoning
+    del reasoning, tokenizer
     module = _parser(tool) if tool is not None else None
     opener, closer = _thinking(prompt_end)
     read = functools.partial(_read_whole, module, body.get("tools") or None, (opener, closer), prompt_end)

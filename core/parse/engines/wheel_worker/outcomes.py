@@ -23,6 +23,7 @@ from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessag
 from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
 from prompt_debugger.core.parse.engines.vllm_worker.pieces import pieces_of_output
 from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import StandIn, absent_tokens, plain_byte_tokenizer
+from prompt_debugger.core.parse.engines.wheel_worker.readers import Reader
 
 _LINES = Lines()
 _ANY_TOOL = {"type": "function", "function": {"name": "any_tool", "parameters": {"type": "object"}}}
@@ -65,15 +66,14 @@ def _parse(
     request = dict(order.get("request") or {})
     request.setdefault("tools", [_ANY_TOOL])
     folder = order.get("tokenizer")
-    reader = module.reader(tool, reasoning, request, _prompt_end(order))
-    if folder:
-        tokenizer = _tokenizer(folder)
-    else:
+    tokenizer: Any = _tokenizer(folder) if folder else None
+    reader = module.reader(tool, reasoning, request, _prompt_end(order), tokenizer)
+    if tokenizer is None:
         tokenizer = StandIn(plain_byte_tokenizer(), absent_tokens(order["raw"]), [*order["markers"], *reader.markers])
         outcome["stand_in"] = "no tokenizer was given"
     pieces = pieces_of_output(
         tokenizer, order["raw"], order.get("token_ids"), order.get("prompt_token_ids") or (), folder,
-        _detokenizing(request, keeps_special=reader.keeps_special),
+        _detokenizing(request, reader, order["raw"]),
     )  # fmt: skip
     whole = reader.whole("".join(piece.text for piece in pieces))
     sampled = order.get("finish_reason")
@@ -109,11 +109,11 @@ def _prompt_end(order: dict[str, Any]) -> str:
     return str(_tokenizer(folder).decode(ids[-64:], skip_special_tokens=False)) if ids and folder else ""
 
 
-def _detokenizing(request: dict[str, Any], *, keeps_special: bool) -> Any:
+def _detokenizing(request: dict[str, Any], reader: Reader, raw: str) -> Any:
     """Return the part of a request that decides what text a parser gets."""
     return SimpleNamespace(
-        skip_special_tokens=not keeps_special and request.get("skip_special_tokens", True),
-        include_stop_str_in_output=bool(request.get("no_stop_trim")),
+        skip_special_tokens=not reader.keeps_special and request.get("skip_special_tokens", True),
+        include_stop_str_in_output=bool(request.get("no_stop_trim")) or raw.endswith(reader.kept_ends),
         stop=request.get("stop"),
         stop_token_ids=request.get("stop_token_ids"),
     )

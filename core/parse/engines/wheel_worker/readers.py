@@ -42,12 +42,14 @@ class Reader:
         stream: Begins to read an output in pieces; `None` where the engine reads whole calls only.
         markers: Texts that an approximate vocabulary takes for one token each.
         keeps_special: Whether the server leaves special tokens in the text that its parser gets.
+        kept_ends: Tokens that end generation and that the server leaves there all the same.
     """
 
     whole: Callable[[str], Message]
     stream: Callable[[], Stream] | None
     markers: tuple[str, ...] = ()
     keeps_special: bool = True
+    kept_ends: tuple[str, ...] = ()
 
 
 def call_part(index: int, call_id: str | None, name: str | None, arguments: str | None) -> SimpleNamespace:

@@ -26,6 +26,9 @@ NAME = "SGLang"
 _EMPTY = ("sglang", "sglang.srt", "sglang.srt.entrypoints", "sglang.srt.entrypoints.openai", "sglang.srt.utils")
 _ABSENT = ("IPython", "IPython.display")  # imported on the way, used by no parser
 _MIN_MARKER_CHARS = 3
+# What its server keeps in the text for these parsers, tools or not (`serving_chat`), and at its end (the detokenizer).
+_KEEP_SPECIAL = ("gpt-oss", "gemma4", "apertus2509", "kimi_k3", "inkling", "muse")
+_KEPT_ENDS = {"gpt-oss": ("<|call|>",)}
 
 
 def load() -> str:
@@ -49,7 +52,9 @@ def reasoning_parsers() -> list[str]:
     return sorted(_reasoning().ReasoningParser.DetectorMap)
 
 
-def reader(tool: str | None, reasoning: str | None, body: dict[str, Any], prompt_end: str) -> Reader:
+def reader(
+    tool: str | None, reasoning: str | None, body: dict[str, Any], prompt_end: str, tokenizer: Any = None
+) -> Reader:
     """Return a reader with two parsers, either of which may be `None`.
 
     Args:
@@ -57,17 +62,19 @@ def reader(tool: str | None, reasoning: str | None, body: dict[str, Any], prompt
         reasoning: Name of the reasoning parser.
         body: The request.
         prompt_end: The end of the prompt; it says whether reasoning was open already.
+        tokenizer: The model's; some parsers read their markers from it.
     """
     request = _request(body)
     is_calling = tool is not None and bool(request.tools) and request.tool_choice != "none"
     calling = tool if is_calling else None
-    new_tool = functools.partial(_new_tool, calling, request) if calling else None
+    new_tool = functools.partial(_new_tool, calling, request, tokenizer) if calling else None
     new_reasoning = functools.partial(_new_reasoning, reasoning, request, prompt_end, calling) if reasoning else None
     return Reader(
         whole=functools.partial(_read_whole, new_tool, new_reasoning, calling),
         stream=functools.partial(_Streamed, new_tool, new_reasoning, calling),
         markers=_markers(new_tool, new_reasoning),
-        keeps_special=is_calling,
+        keeps_special=is_calling or reasoning in _KEEP_SPECIAL,
+        kept_ends=_KEPT_ENDS.get(tool or "", ()),
     )
 
 
@@ -163,8 +170,10 @@ def _call_id(tool: str | None, name: str | None, index: int) -> str:
     return f"{name}:{index}" if tool == "kimi_k3" else f"call_{uuid.uuid4().hex[:24]}"
 
 
-def _new_tool(tool: str, request: Any) -> Any:
-    return _parsers().FunctionCallParser(request.tools, tool)
+def _new_tool(tool: str, request: Any, tokenizer: Any) -> Any:
+    made = _parsers().FunctionCallParser
+    more = {"tokenizer": tokenizer} if tokenizer is not None and _takes(made, "tokenizer") else {}
+    return made(request.tools, tool, **more)
 
 
 def _new_reasoning(reasoning: str, request: Any, prompt_end: str, tool: str | None, *, streams: bool) -> Any:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prompt_debugger.core.parse.engines.vllm_worker.differences import Follower
-from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message
+from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message, written_like
 from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece, texts_by_prefix
 from prompt_debugger.core.parse.engines.vllm_worker.splits import compare
 
@@ -235,3 +235,11 @@ def test_an_output_of_one_piece_or_none_has_nothing_to_cut(text):
     found = compare(Message(None, text or None), pieces(text), streams(text, str), seed=0, budget_s=600)
 
     assert (found.equal, found.tried) == (True, len(text))
+
+
+def test_arguments_that_are_the_same_json_are_written_alike_and_others_are_left():
+    whole = Message(calls=[{"name": "f", "arguments": '{"a": "\\u00e9"}'}, {"name": "g", "arguments": "{}"}])
+    same, other = {"name": "f", "arguments": '{"a":"é"}'}, {"name": "f", "arguments": '{"a": "e"}'}
+
+    assert written_like(Message(calls=[same, other, same]), whole).calls == [whole.calls[0], other, same]
+    assert written_like(Message(content="x"), whole) == Message(content="x")

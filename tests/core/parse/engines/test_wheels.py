@@ -32,6 +32,11 @@ ARGUMENTS = '{"query": "rain"}'
 HERMES = f'<tool_call>\n{{"name": "search", "arguments": {ARGUMENTS}}}\n</tool_call>'
 
 
+HARMONY_CALL = (
+    f"<|start|>assistant<|channel|>commentary to=functions.search <|constrain|>json<|message|>{ARGUMENTS}<|call|>"
+)
+
+
 def kimi(*headers: str) -> str:
     """Return an output in the Kimi K2 format with calls under these headers."""
     calls = "".join(
@@ -117,6 +122,27 @@ async def test_without_tools_no_call_is_made(engines: VllmReleases) -> None:
     outcome = await parse(engines, "sglang:qwen25", HERMES, tools=())
 
     assert (outcome.tool_calls, outcome.content, outcome.finish_reason) == ((), HERMES, "stop")
+
+
+def test_a_case_without_tools_is_asked_with_those_that_it_calls(wheels: None) -> None:
+    case: JSONObject = {"raw": HERMES, "parsers": ["sglang:qwen25"]}
+    with CaseParser() as parser:
+        called = parser.parse(case).parse.parsers["sglang:qwen25"]
+        (table,) = parser.ask_releases(case, ["sglang:qwen25"], ["sglang==0.5.23"])
+        none = parser.parse({**case, "tools": []}).parse.parsers["sglang:qwen25"]
+
+    assert [names_of(one) for one in (called, none) if isinstance(one, VllmOutcome)] == [["search"], []]
+    assert [call.since for call in table.calls] == ["0.5.23"]
+
+
+async def test_sglang_keeps_the_end_of_a_harmony_call_and_of_nothing_else(engines: VllmReleases) -> None:
+    raw = f"<|channel|>analysis<|message|>Rain.<|end|>{HARMONY_CALL}"
+    harmony = await parse(engines, "sglang:gpt-oss+gpt-oss", raw, streaming=True)
+    hermes = await parse(engines, "sglang:qwen25", "Dry.<|call|>")
+
+    assert (names_of(harmony), harmony.reasoning, harmony.content) == (["search"], "Rain.", None)
+    assert harmony.usual_stream_equal is True
+    assert hermes.content == "Dry."
 
 
 async def test_a_name_that_an_engine_does_not_have_is_an_outcome_with_a_near_one(engines: VllmReleases) -> None:

@@ -11,6 +11,21 @@ HERMES = (
     "{%- if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 
+HARMONY = (
+    "{%- for tool in tools or [] %}{{- '<|start|>developer<|message|>' + (tool.function | tojson) + '<|end|>' }}"
+    "{%- endfor %}"
+    "{%- for m in messages %}"
+    "{%- if m.role == 'assistant' %}"
+    "{%- if m.thinking %}<|start|>assistant<|channel|>analysis<|message|>{{ m.thinking }}<|end|>{% endif %}"
+    "{%- if m.content and m.tool_calls %}<|start|>assistant<|channel|>commentary<|message|>{{ m.content }}<|end|>"
+    "{%- elif m.content %}<|start|>assistant<|channel|>final<|message|>{{ m.content }}<|return|>{% endif %}"
+    "{%- for call in m.tool_calls or [] %}"
+    "{{- '<|start|>assistant<|channel|>commentary to=functions.' + call.function.name }} <|constrain|>json<|message|>"
+    "{{- call.function.arguments | tojson }}<|call|>{% endfor %}"
+    "{%- else %}{{- '<|start|>' + m.role + '<|message|>' + m.content + '<|end|>' }}{% endif %}{% endfor %}"
+    "{%- if add_generation_prompt %}<|start|>assistant{% endif %}"
+)
+
 
 def changed(template: str, old: str, new: str) -> str:
     """Return a template with one place changed, which must be there."""

@@ -6,7 +6,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.tools.check import CheckedModel, Checker, Wanted, check_to_json
-from tests.core.tools.check.templates import HERMES, changed
+from tests.core.tools.check.templates import HARMONY, HERMES, changed
 
 pytestmark = pytest.mark.vllm
 
@@ -29,6 +29,15 @@ async def test_a_parser_for_another_family_works_for_nothing(engine):
 
     assert check.recommendation.verdict == "unknown"  # the vocabulary was approximate
     assert check.cells["vllm:kimi_k2"]["one-call"].problem.startswith("0 of 1 call come back (they are left in")
+
+
+async def test_harmony_s_parsers_have_its_vocabulary_for_a_template_alone(engine):
+    wanted = Wanted(("openai",), "openai_gptoss")
+
+    check = await Checker([engine]).check(CheckedModel("ours", HARMONY), wanted)
+
+    assert (check.recommendation.verdict, check.recommendation.name) == ("works", "vllm:openai+openai_gptoss")
+    assert check.has_vocabulary
 
 
 async def test_the_streaming_bug_of_a_parser_file_is_found_with_its_smallest_chunking(engine):
