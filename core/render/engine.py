@@ -6,17 +6,19 @@ where its characters came from, and is believed only if it is the same text.
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 import jinja2
 
 from prompt_debugger.core.base.types import JSON, PromptSpan, Span
 from prompt_debugger.core.render.inspect import inspect_template
 from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome, Variable, unattributed
-from prompt_debugger.core.render.missing_names import MissingName, missing_name
 from prompt_debugger.core.render.reference import CLOCK, FINAL_TAG, compile_plain, render_plain
 from prompt_debugger.core.render.trace.derive import unwrapped
 from prompt_debugger.core.render.trace.environment import TracedTemplate, compile_traced
@@ -256,3 +258,66 @@ def _runtime_position(job: RenderJob) -> tuple[int | None, int | None]:
     finally:
         BUDGET.reset(token)
     return None, None
+
+
+_SAID = re.compile(r"No (filter|test) named '([^']{1,100})'(?: found)?\.")
+
+
+class MissingName(NamedTuple):
+    """A name that a template uses and its environment lacks.
+
+    Attributes:
+        kind: `filter` or `test`.
+        name: The name.
+        line: Line of its first use, from 1.
+        column: Column of it, from 1.
+    """
+
+    kind: str
+    name: str
+    line: int | None
+    column: int | None
+
+    @property
+    def meant(self) -> str:
+        """The name that was probably meant; "" if none is near."""
+        environment = jinja2.Environment()
+        known = [*(environment.filters if self.kind == "filter" else environment.tests)]
+        close = difflib.get_close_matches(self.name, known, n=1, cutoff=0.6)
+        return close[0] if close else ""
+
+
+def missing_name(error: Exception, message: str, template: str) -> MissingName | None:
+    """Return what an error of Jinja says is missing, with its place; `None` if it says something else.
+
+    A template can raise the same words itself; that is another class of errors.
+    """
+    said = _SAID.fullmatch(message)
+    if said is None or not isinstance(error, jinja2.TemplateRuntimeError | jinja2.TemplateAssertionError):
+        return None
+    kind, name = said[1], said[2]
+    line = _line_of(template, kind, name)
+    if line is None:
+        return MissingName(kind, name, None, None)
+    use = rf"\|\s*({re.escape(name)})\b" if kind == "filter" else rf"\bis\s+(?:not\s+)?({re.escape(name)})\b"
+    text = template.splitlines()[line - 1]
+    found = re.search(use, text) or re.search(rf"\b({re.escape(name)})\b", text)
+    return MissingName(kind, name, line, None if found is None else found.start(1) + 1)
+
+
+def _line_of(template: str, kind: str, name: str) -> int | None:
+    """Return the line of the first use; texts and comments that hold the same word are none."""
+    before: tuple[str, ...] = ()
+    in_block = False
+    try:
+        for line, token, value in jinja2.Environment().lex(template):
+            if token in ("whitespace", "data"):
+                continue
+            is_use = before[-1:] == ("|",) if kind == "filter" else before[-1:] == ("is",) or before == ("is", "not")
+            if token == "name" and value == name and (is_use or in_block):
+                return line
+            in_block = kind == "filter" and token == "name" and value == "filter" and before[-1:] == ("{%",)
+            before = (*before[-1:], value.strip("-+") if token == "block_begin" else value)
+    except jinja2.TemplateSyntaxError:
+        return None
+    return None

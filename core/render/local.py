@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from types import MappingProxyType
 from typing import TypeAlias
 
 from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import JSON, JSONObject, Prompt, PromptSpan, TokenTable
 from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome
 from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
 from prompt_debugger.core.render.request_variables import Variables, read_variables
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
-from prompt_debugger.core.render.turn_order import broken_order
 from prompt_debugger.core.render.vllm_view import MEDIA_CAUSE
 from prompt_debugger.core.render.vllm_view.content import has_media
 from prompt_debugger.core.render.worker import shared_worker
@@ -192,3 +193,40 @@ def _note(outcome: RenderOutcome) -> str:
     if outcome.is_identical:
         return f"Our own render of the request as pasted.{handed}"
     return f"Our own render of the request as pasted, without attribution: {outcome.doubt}.{handed}"
+
+
+_ALTERNATE = re.compile(r"\balternat", re.IGNORECASE)
+_SYSTEM_FIRST = re.compile(r"system (?:message|prompt|role).{0,40}(?:begin|first|start)", re.IGNORECASE)
+_MOST = 3
+
+
+def broken_order(said: str, messages: JSON) -> str:
+    """Return which messages a template's complaint about their order is about; "" if it is about something else.
+
+    Args:
+        said: What the template says.
+        messages: The messages that it was given.
+
+    >>> broken_order("Roles must alternate", [{"role": "user"}, {"role": "user"}])
+    'messages[0] and messages[1] both have the role `user`.'
+    """
+    if not isinstance(messages, list):
+        return ""
+    roles = [as_object(message).get("role") for message in messages]
+    if _SYSTEM_FIRST.search(said):
+        late = [index for index, role in enumerate(roles) if index > 0 and role in ("system", "developer")]
+        return "" if not late else f"messages[{late[0]}] has the role `{roles[late[0]]}` and is not the first message."
+    if not _ALTERNATE.search(said):
+        return ""
+    pairs = [
+        f"messages[{index}] and messages[{index + 1}] both have the role `{first}`"
+        for index, (first, second) in enumerate(pairwise(roles))
+        if first == second and first in ("user", "assistant")
+    ]
+    if pairs:
+        return "; ".join(pairs[:_MOST]) + "."
+    spoken = [(index, role) for index, role in enumerate(roles) if role not in ("system", "developer")]
+    if spoken and spoken[0][1] in ("assistant", "tool", "function"):
+        return f"messages[{spoken[0][0]}] is the first turn and has the role `{spoken[0][1]}`, not `user`."
+    other = next((f"messages[{index}] has the role `{role}`." for index, role in spoken if role == "tool"), "")
+    return other

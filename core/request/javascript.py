@@ -9,16 +9,49 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.text import line_column
 from prompt_debugger.core.base.types import JSON, JSONObject, Notice
-from prompt_debugger.core.request.javascript_names import Names
 from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT, OTHER_APIS, SAME_BODY, convert_body
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.servers import base_of_url
+
+_GIVEN = re.compile(r"\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]{1,200})?=(?!=)\s*")
+_CHANGED = re.compile(r"(?<![\w$])([A-Za-z_$][\w$]*+)\s*+(?:\.(?:push|unshift|splice|concat)\(|\+?=(?!=|>))")
+
+
+class Names:
+    """The names of a snippet.
+
+    >>> names = Names("let a = 1; a += 1; f(a)")
+    >>> names.given("a", 20), names.changed("a", 8, 20), names.given("b", 20)
+    (8, 11, None)
+    """
+
+    def __init__(self, text: str) -> None:
+        self._given: dict[str, list[int]] = {}
+        self._changed: dict[str, list[int]] = {}
+        for found in _GIVEN.finditer(text):
+            self._given.setdefault(found[1], []).append(found.end())
+        for found in _CHANGED.finditer(text):
+            self._changed.setdefault(found[1], []).append(found.start())
+
+    def given(self, name: str, at: int) -> int | None:
+        """Return where the value begins that a name was given last, above a place; `None` if it has none there."""
+        places = self._given.get(name, [])
+        index = bisect_right(places, at)
+        return places[index - 1] if index else None
+
+    def changed(self, name: str, start: int, stop: int) -> int | None:
+        """Return where a name's value is changed first between two places; `None` if it is not."""
+        places = self._changed.get(name, [])
+        index = bisect_left(places, start)
+        return places[index] if index < len(places) and places[index] < stop else None
+
 
 MAX_CHARS = 500_000
 MAX_DEPTH = 100

@@ -21,7 +21,6 @@ from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.powershell import is_powershell, read_powershell
 from prompt_debugger.core.request.python_call import read_python
 from prompt_debugger.core.request.python_source import parse_source
-from prompt_debugger.core.request.windows import from_windows, is_windows_command
 
 MAX_CHARS = 2_000_000
 MAX_PYTHON_CHARS = 500_000
@@ -270,3 +269,30 @@ def _nearest(path: Path, places: Mapping[Path, Place]) -> Place | None:
 def _notice(problem: Problem, place: Place | None) -> Notice:
     line, column = place if place is not None else (None, None)
     return Notice(show_path(problem.path), f"{problem.message} {problem.hint}".rstrip(), line, column)
+
+
+_LINE_GOES_ON = re.compile(r"[\^`]\r?\n(?=[ \t]*(?:\^?\"?https?:|-))")  # an option or the address follows
+_CARET_QUOTES = re.compile(r"(?:\bcurl(?:\.exe)?|-d|--data(?:-raw|-binary)?)[ \t]+\^\"")
+_CARET = re.compile(r"\^(.)", re.DOTALL)
+_BODY = r"(?:-d|--data(?:-raw|-binary|-ascii)?|--json)[ \t]+"
+_DOUBLED = re.compile(rf'({_BODY})"(\s*[\[{{]\s*"".*?[\]}}]\s*)"(?!")', re.DOTALL)  # "{""model"": …}"
+_ESCAPED = re.compile(rf"({_BODY})'(\s*[\[{{]\s*\\\".*?[\]}}]\s*)'", re.DOTALL)  # '{\"model\": …}'
+
+
+def is_windows_command(text: str) -> bool:
+    """Say whether a shell text is written for `cmd` or PowerShell: by its line ends, or by its quotes."""
+    return any(found.search(text) for found in (_LINE_GOES_ON, _CARET_QUOTES, _DOUBLED, _ESCAPED))
+
+
+def from_windows(text: str) -> str:
+    """Return a command of `cmd` or PowerShell as other shells write it; lines stay where they are."""
+    has_carets = _CARET_QUOTES.search(text) is not None
+    text = _LINE_GOES_ON.sub("\\\\\n", text)
+    text = _CARET.sub(r"\1", text) if has_carets else text
+    text = _DOUBLED.sub(lambda body: f'{body[1]}"{_once(body[2])}"', text)
+    return _ESCAPED.sub(lambda body: body[1] + "'" + body[2].replace('\\"', '"') + "'", text)
+
+
+def _once(body: str) -> str:
+    r"""Return a text in which `""` stands for a quote as one in which `\"` does; a backslash before it is doubled."""
+    return re.sub(r'(\\*)""', lambda quote: f'{quote[1] * 2}\\"', body)

@@ -6,13 +6,14 @@ import argparse
 import asyncio
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.api import run_async
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
-from prompt_debugger.core.base.types import Api, JSONObject, Request, Trace
+from prompt_debugger.core.base.text import printable
+from prompt_debugger.core.base.types import Api, Finding, JSONObject, Request, Trace
 from prompt_debugger.core.complete import may_carry_key, title_of
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline import (
@@ -26,12 +27,14 @@ from prompt_debugger.core.pipeline import (
 )
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.tools.conversation import Conversation
+from prompt_debugger.core.tools.apis import ApiRuns, run_by_all
+from prompt_debugger.core.tools.conversation import Conversation, conversation_to_json, converse, read_stub
 from prompt_debugger.core.tools.experiments import RunComparison, compare_runs, runs_to_json
+from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
+from prompt_debugger.core.tools.experiments.documents import apis_to_json
 from prompt_debugger.core.tools.fixes.experiments import Experiment
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.offline import run_offline
-from prompt_debugger.ui.cli.apis import ask_all
 from prompt_debugger.ui.cli.connection import add_connection_arguments, extra_headers
 from prompt_debugger.ui.cli.fixes import (
     add_experiment_arguments,
@@ -55,14 +58,6 @@ from prompt_debugger.ui.cli.output import (
 )
 from prompt_debugger.ui.cli.run_cases import run_cases
 from prompt_debugger.ui.cli.sharing import comparison_to_terminal, read_bundle_file, read_run_to_compare, write_trace
-from prompt_debugger.ui.cli.tool_loop import (
-    add_conversation,
-    add_tool_loop_arguments,
-    conversation_to_terminal,
-    findings_of,
-    run_turns,
-    write_turns,
-)
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 
@@ -382,3 +377,96 @@ def _say() -> Callable[[Progress], None]:
             log(progress.sentence)
 
     return listen
+
+
+async def ask_all(
+    request: Request,
+    target: Target,
+    labs: LabPool,
+    say: Callable[[Progress], None],
+    *,
+    as_json: bool,
+    report: str | None,
+) -> int:
+    """Run a request by all APIs, print what came, and return the exit status."""
+    done = await run_by_all(request, target, labs, say)
+    traces = {api: trace for api, trace in done.runs.items() if trace is not None}
+    for api, trace in traces.items() if report else ():
+        write_trace(str(report), trace, api.value)
+    if as_json:
+        runs = {api: None if trace is None else trace_to_json(trace) for api, trace in done.runs.items()}
+        print_json(apis_to_json(runs, done.differences))
+    else:
+        print_text("\n".join(_lines(done)) + "\n")
+    return exit_status(tuple(finding for trace in traces.values() for finding in trace.findings))
+
+
+def _lines(done: ApiRuns) -> Iterator[str]:
+    for api, trace in done.runs.items():
+        yield f"== {api}"
+        if trace is not None:
+            yield trace_to_terminal(trace, title_of)
+        elif api in done.problems:
+            yield printable(f"No run: {done.problems[api].message}\n", on_one_line=True)
+    yield "== differences"
+    yield from map(_line, done.differences)
+    if not done.differences:
+        yield "None: prompts, outputs, answers and streams agree as far as they are known."
+
+
+def _line(one: ApiDifference) -> str:
+    first, second = one.between
+    cause = one.cause or "not explained"
+    return printable(f"{first} / {second} · {one.where}: {one.detail} Cause: {cause}", on_one_line=True)
+
+
+def add_tool_loop_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "--tool-answers",
+        metavar="FILE",
+        help='answer tool calls and continue: a JSON object with one answer per tool, "*" for any other',
+    )
+    parser.add_argument(
+        "--turns", type=int, default=8, metavar="N", help="with --tool-answers: runs at most (default: 8)"
+    )
+
+
+async def run_turns(trace: Trace, target: Target, labs: LabPool, options: argparse.Namespace) -> Conversation | None:
+    """Return the conversation that goes on from a run; `None` where nobody asked for one."""
+    if not options.tool_answers:
+        return None
+    stub = read_stub(read_input(options.tool_answers))
+    conversation = None
+    async for conversation in converse(trace, target, labs, stub, most_turns=options.turns):
+        log(f"turn {len(conversation.turns)}" + (f": {conversation.ended}" if conversation.ended else ""))
+    return conversation
+
+
+def add_conversation(document: JSONObject, conversation: Conversation) -> None:
+    """Put the conversation into a run document."""
+    document["conversation"] = conversation_to_json(conversation)
+
+
+def findings_of(trace: Trace, conversation: Conversation | None) -> tuple[Finding, ...]:
+    """Return the findings of all turns."""
+    turns = () if conversation is None else conversation.turns[1:]
+    return (*trace.findings, *(finding for turn in turns for finding in turn.trace.findings))
+
+
+def write_turns(folder: str, conversation: Conversation) -> None:
+    """Write the runs behind the first beside it, as `turn-2.json` and so on."""
+    for number, turn in enumerate(conversation.turns[1:], 2):
+        write_trace(folder, turn.trace, f"turn-{number}")
+
+
+def conversation_to_terminal(conversation: Conversation) -> str:
+    """Return the account of every turn."""
+    lines = ["", f"conversation ({len(conversation.turns)} turns; it ended because {conversation.ended}):"]
+    for number, turn in enumerate(conversation.turns, 1):
+        lines += [f"      {answer.name} answered {answer.content!r}" for answer in turn.answers]
+        lines += [f"      {turn.seam.sentence}"] if turn.seam is not None else []
+        verdict = "" if turn.trace.verdict is None else turn.trace.verdict.sentence
+        lines.append(f"  {number:>2}  {turn.written} calls written, {turn.returned} returned. {verdict}")
+    lines.append(f"  {conversation.lost} computed tokens could not be reused")
+    return "\n".join(printable(line, on_one_line=True) for line in lines) + "\n"

@@ -8,6 +8,7 @@ alone shows nothing that could be read.
 from __future__ import annotations
 
 import math
+import re
 import sys
 from array import array
 from collections import defaultdict
@@ -18,7 +19,6 @@ from typing import NamedTuple
 from prompt_debugger.core.base.types import JSON, JSONObject, Token, TokenColumns, TokenKind, columns_of
 from prompt_debugger.ui.present.heat import MAX_ALTERNATIVES, Heat, alternatives_to_json
 from prompt_debugger.ui.present.payload import pack_payload
-from prompt_debugger.ui.present.token_roles import role_of
 from prompt_debugger.ui.present.words import count_of, joined
 
 MAX_TOKENS = 400_000
@@ -207,3 +207,31 @@ def _column(numbers: Sequence[int], code: str) -> bytes:
     if sys.byteorder == "big":
         column.byteswap()
     return column.tobytes()
+
+
+# First match wins. A role is a guess from the spelling; the view says so.
+_ROLES = (
+    ("pads to length", re.compile(r"\bpad|\[pad\]|padding", re.IGNORECASE)),
+    ("image, audio or video", re.compile(r"image|vision|audio|video|media|\bimg\b", re.IGNORECASE)),
+    ("tool call or result", re.compile(r"tool|function|python_tag|ipython|call\|>|observation", re.IGNORECASE)),
+    ("reasoning", re.compile(r"think|reason|thought", re.IGNORECASE)),
+    ("channel of the turn", re.compile(r"channel|constrain|recipient", re.IGNORECASE)),
+    ("fill-in-the-middle", re.compile(r"fim|<\|?(prefix|suffix|middle)\|?>", re.IGNORECASE)),
+    ("ends the text", re.compile(r"^</s>$|end.?of.?(text|sentence)|<\|?eos|\[eos\]|<\|return\|>", re.IGNORECASE)),
+    ("begins the text", re.compile(r"^<s>$|begin.?of.?(text|sentence)|<\|?bos|\[bos\]|startoftext", re.IGNORECASE)),
+    ("ends a turn", re.compile(r"im_end|eot|eom|end_of_turn|end_header|<\|?end\|?>|\[/inst\]|/s>", re.IGNORECASE)),
+    ("opens the text of a turn", re.compile(r"im_middle|im_sep|<\|message\|>|header_id", re.IGNORECASE)),
+    (
+        "opens a turn",
+        re.compile(
+            r"im_start|start_of_turn|<\|start\|>|\[inst\]|system|user|assistant|human|start_of_role|turn", re.IGNORECASE
+        ),
+    ),
+    ("reserved by the vocabulary", re.compile(r"reserved|unused|extra_id|placeholder", re.IGNORECASE)),
+)
+
+
+def role_of(spelling: str) -> str:
+    """Return what a control token of that spelling is for; "" if the spelling does not tell."""
+    plain = spelling.replace("\uff5c", "|").replace("\u2581", "_")  # as DeepSeek draws bars and blanks
+    return next((role for role, pattern in _ROLES if pattern.search(plain)), "")

@@ -6,17 +6,19 @@ known, they are also put together one by one: calls come back fault by fault.
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import CallOutcome, JSONObject, Prompt, Severity, Trace
 from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.pipeline.diagnosis import read_trace
 from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.core.tools.experiments.difference import TokenDifference, diff_renders
@@ -25,7 +27,6 @@ from prompt_debugger.core.tools.fixes.margin import trigger_margin
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.core.tools.fixes.patch import apply_patch
 from prompt_debugger.core.tools.fixes.plans import UNCHANGED, Plan, can_run, plan_experiments, target_of
-from prompt_debugger.core.tools.fixes.reread import reread
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.verify.intervals import wilson
 from prompt_debugger.core.tools.verify.validity import check_calls
@@ -412,3 +413,34 @@ def _calls(trace: Trace) -> list[JSONObject]:
 
 def _count(trace: Trace, outcome: CallOutcome) -> int:
     return 0 if trace.parse is None else sum(match.outcome is outcome for match in trace.parse.ledger.matches)
+
+
+async def reread(first: Trace, client: str) -> Trace:
+    """Return a run with its message changed as a client would change it; the server is not asked.
+
+    Args:
+        first: The run.
+        client: Source of the function `fix` (`core/diagnose/fixes.py`: `ClientFix`).
+    """
+    if first.chat is None:
+        return first
+    chat = replace(first.chat, message=fixed_message(client, first.chat.message))
+    special = frozenset() if first.vocabulary is None else frozenset(first.vocabulary.special.values())
+    trace = replace(first, chat=chat, chat_stream=None, chat_whole=None, parse=None, findings=(), verdict=None)
+    return await read_trace(trace, special)
+
+
+def fixed_message(source: str, message: JSONObject) -> JSONObject:
+    """Return a message as a client would change it; as it is where the change cannot be made.
+
+    Args:
+        source: Of the function, which a rule declares.
+        message: An answer's message.
+    """
+    names: dict[str, object] = {}
+    exec(source, names)
+    fix = cast("Callable[[JSONObject], JSONObject]", names["fix"])
+    try:
+        return fix(copy.deepcopy(message))
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return message

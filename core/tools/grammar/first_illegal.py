@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.structural_tag import GrammarPlan
-from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.parse.tools import tool_names
 from prompt_debugger.core.tools.grammar.enforcement import (
     Enforcement,
@@ -17,13 +18,12 @@ from prompt_debugger.core.tools.grammar.enforcement import (
 from prompt_debugger.core.tools.grammar.engine import GrammarEngine
 from prompt_debugger.core.tools.grammar.explain import Explanation, Stop, explain_stop
 from prompt_debugger.core.tools.grammar.families import GrammarFamily, find_family
-from prompt_debugger.core.tools.grammar.locate import has_call
+from prompt_debugger.core.tools.grammar.locate import WrittenCall, has_call
 from prompt_debugger.core.tools.grammar.matcher import GrammarMatcher, GrammarRefusedError, Walk
-from prompt_debugger.core.tools.grammar.opinion import second_opinion
 from prompt_debugger.core.tools.grammar.output import JudgedOutput, Output, prepare_output
 from prompt_debugger.core.tools.grammar.repair import Repair, find_repair, original_place
 from prompt_debugger.core.tools.grammar.token_reading import read_by_tokens
-from prompt_debugger.core.tools.grammar.verdict import GrammarStatus, GrammarVerdict, Intervention
+from prompt_debugger.core.tools.grammar.verdict import GrammarStatus, GrammarVerdict, Intervention, SecondOpinion
 from prompt_debugger.core.tools.grammar.words import describe_cause, describe_verdict
 
 _THEN = {
@@ -202,3 +202,36 @@ def _refusal(case: _Case, message: str) -> str:
             bad.append(f"`tools[{tool.index}]` ({tool.name}): {refusal}")
     what = "; ".join(bad) or message
     return f"XGrammar refuses the grammar, so a server would answer 400 instead of generating. {what}."
+
+
+def second_opinion(
+    matcher: GrammarMatcher, plan: GrammarPlan, output: Output, call: WrittenCall | None
+) -> SecondOpinion | None:
+    """Return what others say, `None` where there are no JSON arguments of a declared tool, or they say nothing."""
+    tool = next((tool for tool in plan.tools if call is not None and tool.name == call.name), None)
+    if call is None or tool is None or call.arguments_start is None or not isinstance(tool.parameters, dict):
+        return None
+    try:
+        answer = matcher.opinions(tool.parameters, call.arguments)
+    except (GrammarRefusedError, EngineError):
+        return None
+    errors, other = answer.get("schema_errors"), answer.get("llguidance")
+    word = other if isinstance(other, dict) else {}
+    accepted = word.get("accepted")
+    offset = output.start_char + call.arguments_start + accepted if isinstance(accepted, int) else None
+    return SecondOpinion(
+        tool.name,
+        tuple(str(error) for error in errors) if isinstance(errors, list) else (),
+        answer.get("is_json") is True,
+        str(word.get("word", "not asked")),
+        offset,
+        _note(word.get("note"), call.arguments),
+    )
+
+
+def _note(note: JSON, arguments: str) -> str:
+    if isinstance(note, str):
+        return note
+    if "\\u" in arguments or "\\/" in arguments:
+        return "LLGuidance accepts only the shortest escapes, so it may object to these."
+    return ""

@@ -459,7 +459,7 @@ BY_NAME = {
     "core/evidence/flags.py": "which flags of a program name its parsers",
     "core/evidence/server_logs.py": "the program that runs another one's server",
     "core/parse/engines/fetch.py": "which package of the index is an engine",
-    "core/parse/engines/outcome.py": "whose release the older field of the document names",
+    "core/parse/engines/client.py": "whose release the older field of the document names",
     "core/parse/engines/releases.py": "the engine that is installed, and need not be fetched",
     "core/parse/engines/wheels.py": "the engines whose parsers run from a wheel",
     "core/pipeline/parsers.py": "the engine whose parsers are asked with the run's reasoning parser",

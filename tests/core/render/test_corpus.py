@@ -13,9 +13,8 @@ import pytest
 
 from prompt_debugger.core.base.types import SpanKind
 from prompt_debugger.core.render import engine
-from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.engine import missing_name, run_job
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
-from prompt_debugger.core.render.missing_names import missing_name
 from prompt_debugger.core.render.request_variables import read_variables
 from tests.core.render.flips import probe
 from tests.core.render.shapes import SHAPES

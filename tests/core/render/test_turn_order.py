@@ -7,7 +7,7 @@ import pytest
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.render import render_local
-from prompt_debugger.core.render.turn_order import broken_order
+from prompt_debugger.core.render.local import broken_order
 
 ALTERNATE = "Conversation roles must alternate user/assistant/user/assistant/..."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.sandbox.memory import has_memory_for_another
+from prompt_debugger.core.sandbox.workers import has_memory_for_another
 
 GB = 1 << 30
 

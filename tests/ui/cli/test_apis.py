@@ -7,8 +7,8 @@ from prompt_debugger.core.base.types import JSON, Api
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.lab import LabPool
-from prompt_debugger.ui.cli.apis import ask_all
 from prompt_debugger.ui.cli.main import main
+from prompt_debugger.ui.cli.run import ask_all
 from tests.core.complete.faulty_server import answer, faulty_server
 
 BODY = '{"model": "m", "temperature": 0, "max_tokens": 9, "seed": 1, "messages": [{"role": "user", "content": "hi"}]}'

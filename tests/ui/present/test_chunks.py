@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from prompt_debugger.core.base.types import ChatResult, StreamDelta
-from prompt_debugger.ui.present.chunks import MAX_CHUNKS, chunk_timing
+from prompt_debugger.ui.present.completion import MAX_CHUNKS, chunk_timing
 from tests.ui.present.traces import dropped_call_trace
 
 

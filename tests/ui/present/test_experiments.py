@@ -18,13 +18,13 @@ from prompt_debugger.core.tools.experiments import (
     try_switches,
 )
 from prompt_debugger.ui.present import unpack_payload
-from prompt_debugger.ui.present.chips import token_chips
 from prompt_debugger.ui.present.experiments import (
     MAX_HUNKS,
     bench_error_payload,
     count_payload,
     setups_payload,
     switches_payload,
+    token_chips,
     turns_payload,
 )
 from prompt_debugger.ui.present.template import edit_error_payload, edited_payload, probes_payload

@@ -1,6 +1,6 @@
 import pytest
 
-from prompt_debugger.ui.present.token_roles import role_of
+from prompt_debugger.ui.present.tokens import role_of
 
 
 @pytest.mark.parametrize(

@@ -22,14 +22,15 @@ from prompt_debugger.core.tools.fixes.experiments import (
     Plan,
     can_run,
     cost_of,
+    fixed_message,
     plan_experiments,
+    reread,
     step_experiments,
     tried_fixes,
 )
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of, plugin_command
 from prompt_debugger.core.tools.fixes.patch import apply_patch, patch_between
 from prompt_debugger.core.tools.fixes.plans import pick_plans, target_of
-from prompt_debugger.core.tools.fixes.reread import fixed_message, reread
 from prompt_debugger.core.tools.plugin.write import write_plugin
 
 NAMES = st.text(alphabet="ab/~", max_size=3)

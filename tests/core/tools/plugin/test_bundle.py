@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from prompt_debugger.core.tools.plugin.bundle import modules_needed
+from prompt_debugger.core.tools.plugin.write import modules_needed
 
 NAMES = ("prompt_debugger.core.formats.kimi_k2", "prompt_debugger.core.tools.plugin.inside.vllm_parsers")
 

@@ -10,8 +10,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.formats import FORMATS
-from prompt_debugger.core.tools.plugin.bundle import modules_needed
-from prompt_debugger.core.tools.plugin.write import write_plugin
+from prompt_debugger.core.tools.plugin.write import modules_needed, write_plugin
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
 from tests.warm.program import warm_environment
