@@ -71,8 +71,15 @@ class RawOutput:
             "tokenizer": None if self.tokenizer is None else _resolve(self.tokenizer),
             "template_kwargs": None if self.template_kwargs is None else dict(self.template_kwargs),
             "finish_reason": self.finish_reason,
+            "earlier_calls": _count_calls((self.request or {}).get("messages")),
             "markers": list(self.markers),
         }
+
+
+def _count_calls(messages: JSON) -> int:
+    """Return how many calls a conversation has: some servers number the next ones from there."""
+    turns = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
+    return sum(len(calls) for turn in turns if isinstance(calls := turn.get("tool_calls"), list))
 
 
 def _list(ids: tuple[int, ...] | None) -> JSON:

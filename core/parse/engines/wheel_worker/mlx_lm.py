@@ -1,33 +1,48 @@
 # ruff: noqa: ANN401 - the objects of mlx-lm are untyped
-"""mlx-lm's tool parsers, without MLX and without its server.
+"""mlx-lm's tool parsers with the parts of its server that decide what they get, without MLX.
 
-Its server splits the text at the markers that the parser's module names, hands the text between them to the parser,
-and drops a call that the parser refuses. The split is made here in the same way, since the server's own needs MLX;
-outcomes say that the parser alone was asked (`layer`). A call is never streamed in pieces.
+Its server walks through the text with a state machine (reasoning, tool, normal), hands what lies between a parser's
+markers to the parser, and drops a call that the parser refuses; a call comes whole, also in a stream. State machine and
+formatter are its own, taken from the files that need MLX; the loop between them is restated here, so that outcomes
+say that the parser was asked (`layer`). Releases before 0.32 have another one: there the text is split at the markers.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import json
 import logging
 import sys
 import uuid
+from collections import deque
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from prompt_debugger.core.parse.engines.vllm_worker.message import Call, Message
+from prompt_debugger.core.parse.engines.vllm_worker.message import Call, GrowingMessage, Message
 from prompt_debugger.core.parse.engines.wheel_worker.packages import empty_packages, version_beside
-from prompt_debugger.core.parse.engines.wheel_worker.readers import Reader
+from prompt_debugger.core.parse.engines.wheel_worker.readers import Asked, Delta, Reader, call_part, finish_reason
+from prompt_debugger.core.parse.engines.wheel_worker.source import definitions
 
 NAME = "mlx-lm"
-_EMPTY = ("mlx_lm", "mlx_lm.tool_parsers")
+_EMPTY = ("mlx_lm", "mlx_lm.tool_parsers", "mlx_lm.chat_templates")
 # The pairs of reasoning markers that its server knows, from mlx-lm 0.32.
 _THINKING = (
     ("<think>", "</think>"), ("<longcat_think>", "</longcat_think>"), ("<|think:start|>", "<|think:end|>"),
     ("<|channel>thought", "<channel|>"), ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
 )  # fmt: skip
+# Its vocabulary's tokens for them, as far as they tell which pair a model has; the last are Kimi K3's.
+_TOKENS = (
+    *_THINKING[:3], ("<|channel>", "<channel|>"), ("<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>"),
+)  # fmt: skip
+_OWN = {
+    "generate.py": ("_build_trie", "TextStateMachine", "make_text_state_machine"),
+    "server.py": ("ToolCallFormatter",),
+    "tokenizer_utils.py": ("_infer_thinking", "_is_xtml_vocab", "_infer_structural_markers"),
+}
 _LOG = logging.getLogger("mlx_lm")
 
 
@@ -36,6 +51,7 @@ def load() -> str:
     folder = empty_packages(_EMPTY)
     for name in tool_parsers():
         _parser(name)
+    _own_code()
     return version_beside(folder)
 
 
@@ -50,16 +66,127 @@ def reasoning_parsers() -> list[str]:
     return []
 
 
-def reader(
-    tool: str | None, reasoning: str | None, body: dict[str, Any], prompt_end: str, tokenizer: Any = None
-) -> Reader:
-    """Return a reader with a tool parser; the other arguments are those of every engine."""
-    del reasoning, tokenizer
-    module = _parser(tool) if tool is not None else None
-    opener, closer = _thinking(prompt_end)
-    read = functools.partial(_read_whole, module, body.get("tools") or None, (opener, closer), prompt_end)
+def reader(asked: Asked) -> Reader:
+    """Return a reader with a tool parser; what else is asked for, its server does not know."""
+    module = _parser(asked.tool) if asked.tool is not None else None
+    pair = _thinking(asked.prompt_end + asked.raw)
     marks = () if module is None else (module.tool_call_start, module.tool_call_end)
-    return Reader(read, None, tuple(mark for mark in (*marks, opener, closer) if mark))
+    markers = tuple(mark for mark in (*marks, *pair) if mark)
+    own = _own_code()
+    if own is None:
+        tools = asked.body.get("tools") or None
+        return Reader(functools.partial(_read_whole, module, tools, pair, asked.prompt_end), None, markers)
+    new_stream = functools.partial(_Served, own, module, asked)
+    return Reader(functools.partial(_serve_whole, new_stream, asked.sampled), new_stream, markers)
+
+
+class _Served:
+    """One output as its server's loop takes it."""
+
+    def __init__(self, own: SimpleNamespace, module: Any, asked: Asked) -> None:
+        self._machine = own.TextStateMachine
+        parse = None if module is None else module.parse_tool_call
+        self._format = own.ToolCallFormatter(parse, asked.body.get("tools") or None, streaming=True)
+        words = _vocabulary(own, module, asked)
+        self._last = words.response_initial_state or (
+            "reasoning" if _is_thinking(words, asked.prompt_end) else "normal"
+        )
+        self._state = own.make_text_state_machine(words, None).make_state(self._last)
+        self._is_cut = asked.sampled == "length"
+        self._tool_text = ""
+        self.tools_called = False
+
+    def feed(self, text: str, *, is_last: bool) -> Iterator[Delta]:
+        """Yield what the next piece of text brings; what may begin a marker at the end counts only if it was cut."""
+        self._state, segments = self._machine.split(self._state, text)
+        if is_last and self._is_cut:
+            self._state, flushed, state = self._machine.flush(self._state)
+            segments.append((state, flushed))
+        elif is_last:
+            self._state, state = self._machine.discard(self._state)
+            segments.append((state, ""))
+        for state, part in segments:
+            yield from self._take(state, part)
+        if is_last and self._last == "tool" and self._tool_text:
+            yield from self._call()
+
+    def _take(self, state: str, part: str) -> Iterator[Delta]:
+        if state == "tool":
+            self._tool_text += part
+        elif state == "reasoning" and part:
+            yield Delta(reasoning=part)
+        elif state == "normal":
+            if self._last == "tool":
+                yield from self._call()
+            if part:
+                yield Delta(content=part)
+        self._last = state
+
+    def _call(self) -> Iterator[Delta]:
+        text, self._tool_text, self.tools_called = self._tool_text, "", True
+        for call in self._format([text]):
+            function = call["function"]
+            yield Delta(tool_calls=(call_part(call["index"], call["id"], function["name"], function["arguments"]),))
+
+
+def _serve_whole(new_stream: Callable[[], _Served], sampled: str | None, text: str) -> Message:
+    stream, growing = new_stream(), GrowingMessage()
+    for delta in stream.feed(text, is_last=True):
+        growing.add(delta, first_only=False)
+    message = growing.message()
+    message.tools_called = stream.tools_called
+    message.finish_reason = finish_reason(sampled, is_calling=stream.tools_called)
+    return message
+
+
+def _vocabulary(own: SimpleNamespace, module: Any, asked: Asked) -> SimpleNamespace:
+    """Return what the state machine reads of a tokenizer; without one, the markers that prompt and output show."""
+    if asked.tokenizer is None:
+        shown = asked.prompt_end + asked.raw
+        words = {mark: 0 for marks in _TOKENS if any(mark in shown for mark in marks[:2]) for mark in marks}
+        tokenizer: Any = SimpleNamespace(get_vocab=lambda: words, encode=lambda text, **_: [text])
+    else:
+        tokenizer = asked.tokenizer
+    opener, closer, *_ = own._infer_thinking(tokenizer)
+    form = _response_format(asked)
+    return SimpleNamespace(
+        has_thinking=opener is not None,
+        think_start=opener,
+        think_end=closer,
+        has_tool_calling=module is not None,
+        tool_call_start=getattr(module, "tool_call_start", None),
+        tool_call_end=getattr(module, "tool_call_end", None),
+        structural_markers=own._infer_structural_markers(tokenizer),
+        response_transitions=form.get("transitions", {}),
+        response_initial_state=form.get("initial_state"),
+    )
+
+
+def _is_thinking(words: SimpleNamespace, prompt_end: str) -> bool:
+    return bool(words.has_thinking and prompt_end.rfind(words.think_start) > prompt_end.rfind(words.think_end))
+
+
+def _response_format(asked: Asked) -> dict[str, Any]:
+    """Return the states that the template module of the parser's name adds, where the output has one of its marks."""
+    module = f"mlx_lm.chat_templates.{asked.tool}"
+    if asked.tool is None or importlib.util.find_spec(module) is None:
+        return {}
+    form: dict[str, Any] = getattr(importlib.import_module(module), "RESPONSE_FORMAT", None) or {}
+    marks = (mark for edges in form.get("transitions", {}).values() for mark, _ in edges)
+    return form if any(mark in asked.raw for mark in marks) else {}
+
+
+@functools.lru_cache(maxsize=1)
+def _own_code() -> SimpleNamespace | None:
+    """Return the parts of its server that need no MLX; `None` in a release that has others."""
+    folder = Path(next(iter(sys.modules["mlx_lm"].__path__)))
+    found: dict[str, Any] = {}
+    for file, names in _OWN.items():
+        made = definitions(folder / file, names, {"deque": deque, "json": json, "logging": logging, "uuid": uuid})
+        if made is None:
+            return None
+        found |= made
+    return SimpleNamespace(**found)
 
 
 def _read_whole(module: Any, tools: Any, thinking: tuple[str, str], prompt_end: str, text: str) -> Message:

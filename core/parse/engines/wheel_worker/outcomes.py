@@ -23,7 +23,7 @@ from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessag
 from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
 from prompt_debugger.core.parse.engines.vllm_worker.pieces import pieces_of_output
 from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import StandIn, absent_tokens, plain_byte_tokenizer
-from prompt_debugger.core.parse.engines.wheel_worker.readers import Reader
+from prompt_debugger.core.parse.engines.wheel_worker.readers import Asked, Reader, finish_reason
 
 _LINES = Lines()
 _ANY_TOOL = {"type": "function", "function": {"name": "any_tool", "parameters": {"type": "object"}}}
@@ -67,7 +67,19 @@ def _parse(
     request.setdefault("tools", [_ANY_TOOL])
     folder = order.get("tokenizer")
     tokenizer: Any = _tokenizer(folder) if folder else None
-    reader = module.reader(tool, reasoning, request, _prompt_end(order), tokenizer)
+    sampled = order.get("finish_reason")
+    reader = module.reader(
+        Asked(
+            tool,
+            reasoning,
+            request,
+            order["raw"],
+            prompt_end=_prompt_end(order),
+            tokenizer=tokenizer,
+            sampled=sampled,
+            earlier_calls=order.get("earlier_calls") or 0,
+        )
+    )
     if tokenizer is None:
         tokenizer = StandIn(plain_byte_tokenizer(), absent_tokens(order["raw"]), [*order["markers"], *reader.markers])
         outcome["stand_in"] = "no tokenizer was given"
@@ -76,8 +88,7 @@ def _parse(
         _detokenizing(request, reader, order["raw"]),
     )  # fmt: skip
     whole = reader.whole("".join(piece.text for piece in pieces))
-    sampled = order.get("finish_reason")
-    outcome["finish_reason"] = "tool_calls" if whole.calls and sampled in (None, "stop") else sampled
+    outcome["finish_reason"] = whole.finish_reason or finish_reason(sampled, is_calling=bool(whole.calls))
     is_streamed = reader.stream is not None and order.get("streaming")
     stream = functools.partial(_stream, reader.stream, pieces)
     compare_outcome(whole, pieces, stream, {**order, "streaming": is_streamed}, outcome)

@@ -5,9 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Protocol
+from typing import Any, Protocol
 
 from prompt_debugger.core.parse.engines.vllm_worker.message import Message
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a reader is made for.
+
+    Attributes:
+        tool: Name of the tool parser, `None` for none.
+        reasoning: Name of the reasoning parser, `None` for none.
+        body: The request, without its messages.
+        raw: The output that will be read.
+        prompt_end: The end of the prompt, "" where it is not known; it says whether reasoning was open already.
+        tokenizer: The model's; `None` where an approximate vocabulary takes its place.
+        sampled: The sampler's word, `stop` or `length`, where known.
+        earlier_calls: How many calls the conversation has already.
+    """
+
+    tool: str | None
+    reasoning: str | None
+    body: dict[str, Any]
+    raw: str
+    prompt_end: str = ""
+    tokenizer: Any = None
+    sampled: str | None = None
+    earlier_calls: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,3 +80,12 @@ class Reader:
 def call_part(index: int, call_id: str | None, name: str | None, arguments: str | None) -> SimpleNamespace:
     """Return a part of a call as a delta holds it."""
     return SimpleNamespace(index=index, id=call_id, function={"name": name, "arguments": arguments})
+
+
+def finish_reason(sampled: str | None, *, is_calling: bool) -> str | None:
+    """Return the finish reason as the servers write it: a stop after calls becomes `tool_calls`.
+
+    >>> finish_reason("length", is_calling=True)
+    'length'
+    """
+    return "tool_calls" if is_calling and sampled in (None, "stop") else sampled

@@ -12,20 +12,23 @@ import functools
 import importlib
 import importlib.util
 import json
+import logging
 import sys
 import types
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
-from prompt_debugger.core.parse.engines.vllm_worker.message import Call, Message
+from prompt_debugger.core.parse.engines.vllm_worker.message import Message
 from prompt_debugger.core.parse.engines.wheel_worker.packages import empty_packages, version_beside
-from prompt_debugger.core.parse.engines.wheel_worker.readers import Delta, Reader, call_part
+from prompt_debugger.core.parse.engines.wheel_worker.readers import Asked, Delta, Reader, call_part
 
 NAME = "SGLang"
 _EMPTY = ("sglang", "sglang.srt", "sglang.srt.entrypoints", "sglang.srt.entrypoints.openai", "sglang.srt.utils")
 _ABSENT = ("IPython", "IPython.display")  # imported on the way, used by no parser
 _MIN_MARKER_CHARS = 3
+_LOG = logging.getLogger("sglang")
 # What its server keeps in the text for these parsers, tools or not (`serving_chat`), and at its end (the detokenizer).
 _KEEP_SPECIAL = ("gpt-oss", "gemma4", "apertus2509", "kimi_k3", "inkling", "muse")
 _KEPT_ENDS = {"gpt-oss": ("<|call|>",)}
@@ -52,29 +55,23 @@ def reasoning_parsers() -> list[str]:
     return sorted(_reasoning().ReasoningParser.DetectorMap)
 
 
-def reader(
-    tool: str | None, reasoning: str | None, body: dict[str, Any], prompt_end: str, tokenizer: Any = None
-) -> Reader:
-    """Return a reader with two parsers, either of which may be `None`.
-
-    Args:
-        tool: Name of the tool parser.
-        reasoning: Name of the reasoning parser.
-        body: The request.
-        prompt_end: The end of the prompt; it says whether reasoning was open already.
-        tokenizer: The model's; some parsers read their markers from it.
-    """
-    request = _request(body)
-    is_calling = tool is not None and bool(request.tools) and request.tool_choice != "none"
-    calling = tool if is_calling else None
-    new_tool = functools.partial(_new_tool, calling, request, tokenizer) if calling else None
-    new_reasoning = functools.partial(_new_reasoning, reasoning, request, prompt_end, calling) if reasoning else None
+def reader(asked: Asked) -> Reader:
+    """Return a reader with two parsers, either of which may be `None`."""
+    request = _request(asked.body)
+    calling = asked.tool if asked.tool is not None and _reads_calls(asked.tool, request) else None
+    new_tool = functools.partial(_new_tool, calling, request, asked.tokenizer) if calling else None
+    new_reasoning = (
+        functools.partial(_new_reasoning, asked.reasoning, request, asked.prompt_end, calling)
+        if asked.reasoning
+        else None
+    )
+    call_id = functools.partial(_call_id, calling, asked.earlier_calls)
     return Reader(
-        whole=functools.partial(_read_whole, new_tool, new_reasoning, calling),
-        stream=functools.partial(_Streamed, new_tool, new_reasoning, calling),
+        whole=functools.partial(_read_whole, new_tool, new_reasoning, call_id),
+        stream=functools.partial(_Streamed, new_tool, new_reasoning, call_id),
         markers=_markers(new_tool, new_reasoning),
-        keeps_special=is_calling or reasoning in _KEEP_SPECIAL,
-        kept_ends=_KEPT_ENDS.get(tool or "", ()),
+        keeps_special=calling is not None or asked.reasoning in _KEEP_SPECIAL,
+        kept_ends=_KEPT_ENDS.get(asked.tool or "", ()),
     )
 
 
@@ -91,13 +88,54 @@ class _Absent(types.ModuleType):
         return type(name, (), {})
 
 
+class _JsonCalls:
+    """Reads the JSON array that the server makes the model write where a call is required, as its chat does."""
+
+    def __init__(self, tools: Any) -> None:
+        self.detector: Any = importlib.import_module("sglang.srt.function_call.json_array_parser").JsonArrayParser()
+        self._tools = tools
+
+    def has_tool_call(self, text: str) -> bool:
+        """Say yes: it is tried on any text."""
+        return bool(text)
+
+    def parse_non_stream(self, text: str) -> tuple[str, list[SimpleNamespace]]:
+        """Return what is left of a whole text, and its calls."""
+        try:
+            found = json.loads(text)
+            calls = [
+                SimpleNamespace(
+                    tool_index=index,
+                    name=call["name"],
+                    parameters=json.dumps(call.get("parameters", {}), ensure_ascii=False),
+                )
+                for index, call in enumerate(found if isinstance(found, list) else [found])
+            ]
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            _LOG.error("Tool call parsing error: %s", error)
+            return text, []
+        return "", calls
+
+    def parse_stream_chunk(self, text: str) -> tuple[str, Any]:
+        """Return what a piece of a streamed text brings."""
+        found = self.detector.parse_streaming_increment(text, self._tools)
+        return found.normal_text, found.calls
+
+    def parse_stream_end(self) -> tuple[str, Any]:
+        """Return what was held back."""
+        if not hasattr(self.detector, "finish"):
+            return "", []
+        found = self.detector.finish(self._tools)
+        return found.normal_text, found.calls
+
+
 class _Streamed:
     """One output as SGLang's parsers stream it."""
 
-    def __init__(self, new_tool: Any, new_reasoning: Any, tool: str | None) -> None:
+    def __init__(self, new_tool: Any, new_reasoning: Any, call_id: Callable[[str, int], str]) -> None:
         self._tool: Any = new_tool() if new_tool else None
         self._reasoning: Any = new_reasoning(streams=True) if new_reasoning else None
-        self._name = tool
+        self._call_id = call_id
 
     def feed(self, text: str, *, is_last: bool) -> Iterator[Delta]:
         """Yield what the next piece of text brings; at the end also what was held back."""
@@ -125,7 +163,7 @@ class _Streamed:
         if content:
             yield Delta(content=content)
         for item in items:
-            call_id = _call_id(self._name, item.name, item.tool_index) if item.name else None
+            call_id = self._call_id(item.name, item.tool_index) if item.name else None
             yield Delta(tool_calls=(call_part(item.tool_index, call_id, item.name, item.parameters),))
 
     def _left_over(self) -> Iterator[Delta]:
@@ -142,7 +180,7 @@ class _Streamed:
             yield Delta(tool_calls=(call_part(last, None, None, text[len(streamed[last]) :]),))
 
 
-def _read_whole(new_tool: Any, new_reasoning: Any, tool: str | None, text: str) -> Message:
+def _read_whole(new_tool: Any, new_reasoning: Any, call_id: Callable[[str, int], str], text: str) -> Message:
     reasoning = None
     if new_reasoning is not None:
         reasoning, text = new_reasoning(streams=False).parse_non_stream(text)
@@ -154,26 +192,36 @@ def _read_whole(new_tool: Any, new_reasoning: Any, tool: str | None, text: str) 
     if message.tools_called:
         content, items = parser.parse_non_stream(text)
         message.content = content or None
-        message.calls = [_call(tool, index, item) for index, item in enumerate(items)]
+        message.calls = [
+            {"id": call_id(item.name, item.tool_index), "name": item.name, "arguments": item.parameters}
+            for item in items
+        ]
     return message
 
 
-def _call(tool: str | None, index: int, item: Any) -> Call:
-    at = item.tool_index if tool in ("kimi_k2", "kimi_k3") and item.tool_index >= 0 else index
-    return {"id": _call_id(tool, item.name, at), "name": item.name, "arguments": item.parameters}
-
-
-def _call_id(tool: str | None, name: str | None, index: int) -> str:
-    """Return an id as the server makes it."""
+def _call_id(tool: str | None, earlier_calls: int, name: str, index: int) -> str:
+    """Return an id as the server makes it, which counts on from the calls of the conversation."""
     if tool == "kimi_k2":
-        return f"functions.{name}:{index}"
-    return f"{name}:{index}" if tool == "kimi_k3" else f"call_{uuid.uuid4().hex[:24]}"
+        return f"functions.{name}:{earlier_calls + index}"
+    return f"{name}:{earlier_calls + index}" if tool == "kimi_k3" else f"call_{uuid.uuid4().hex[:24]}"
+
+
+def _reads_calls(tool: str, request: Any) -> bool:
+    """Say whether the server runs its tool parser; a few read calls of tools that were never declared."""
+    if request.tools:
+        return bool(request.tool_choice != "none")
+    made = _parsers().FunctionCallParser.ToolCallParserEnum.get(tool)
+    return bool(made is not None and hasattr(made, "parses_without_tools") and made.parses_without_tools())
 
 
 def _new_tool(tool: str, request: Any, tokenizer: Any) -> Any:
     made = _parsers().FunctionCallParser
     more = {"tokenizer": tokenizer} if tokenizer is not None and _takes(made, "tokenizer") else {}
-    return made(request.tools, tool, **more)
+    tools, choice = request.tools or [], request.tool_choice
+    if not tools or (isinstance(choice, str) and choice != "required"):
+        return made(tools, tool, **more)
+    parser = made(tools, tool, **more, **({"tool_choice": choice} if _takes(made, "tool_choice") else {}))
+    return parser if hasattr(parser, "owns_tool_format") and parser.owns_tool_format() else _JsonCalls(tools)
 
 
 def _new_reasoning(reasoning: str, request: Any, prompt_end: str, tool: str | None, *, streams: bool) -> Any:

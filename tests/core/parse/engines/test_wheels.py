@@ -243,3 +243,32 @@ def test_what_cannot_be_fetched_is_refused_before_pip_is_asked(requirement: str)
         fetch(requirement)
 
     assert caught.value.hint
+
+
+async def test_mlx_reads_a_call_that_ends_reasoning_as_its_server_does(engines: VllmReleases) -> None:
+    unclosed = await parse(engines, "mlx-lm:json_tools", f"<think>Rain, they ask.\n{HERMES}<|im_end|>", streaming=True)
+    cut = await parse(engines, "mlx-lm:json_tools", "Is 1 <", finish_reason="length")
+    stopped = await parse(engines, "mlx-lm:json_tools", "Is 1 <")
+
+    assert (names_of(unclosed), unclosed.reasoning) == (["search"], "Rain, they ask.\n")
+    assert unclosed.usual_stream_equal is True
+    assert (cut.content, stopped.content) == ("Is 1 <", "Is 1 ")  # what may begin a marker is dropped at a stop
+
+
+async def test_sglang_reads_a_required_call_as_its_server_makes_it_written(engines: VllmReleases) -> None:
+    required: JSONObject = {"tools": [TOOL], "tool_choice": "required"}
+    array = f'[{{"name": "search", "parameters": {ARGUMENTS}}}]'
+    as_json = await parse(engines, "sglang:pythonic", array, request=required, tools=None, streaming=True)
+    native = await parse(engines, "sglang:qwen25", HERMES, request=required, tools=None)
+
+    assert (names_of(as_json), as_json.finish_reason) == (["search"], "tool_calls")
+    assert as_json.usual_stream_equal is True
+    assert names_of(native) == ["search"]
+
+
+async def test_ids_of_kimi_k2_count_on_from_the_conversation(engines: VllmReleases) -> None:
+    earlier: JSONObject = {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "search"}}]}
+    request: JSONObject = {"tools": [TOOL], "messages": [earlier]}
+    outcome = await parse(engines, "sglang:kimi_k2", kimi("functions.search:0"), request=request, tools=None)
+
+    assert outcome.tool_calls[0]["id"] == "functions.search:1"

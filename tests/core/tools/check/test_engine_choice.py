@@ -134,7 +134,7 @@ async def test_mlx_lm_s_own_parser_reads_what_the_template_teaches():
         check = await Checker([engine]).check(check_of().model, Wanted(("json_tools",)))
 
     assert (check.engine, check.release, check.recommendation.verdict) == ("mlx-lm", "0.32.2", "works")
-    assert check.recommendation.reasons[0].endswith("when whole; nothing was streamed.")
+    assert check.recommendation.reasons[0].endswith("whole and in every chunking.")
     assert serve_command_of(check) == "mlx_lm.server --model MODEL"
 
 

@@ -1,0 +1,56 @@
+"""What our helper says of SGLang's and mlx-lm's parsers is what they give when they are called by hand."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.parse.engines import WHEELS, fetch
+
+pytestmark = pytest.mark.vllm
+
+ROOT = Path(__file__).parents[4]
+BY_HAND = Path(__file__).with_name("by_hand.py")
+
+
+def cases() -> list[JSONObject]:
+    """Return the outputs of every family's cases, with the tools that they call."""
+    found: list[JSONObject] = []
+    for file in sorted((ROOT / "tests" / "cases").glob("*/*/raw.txt")):
+        context = file.with_name("context.json")
+        tools = json.loads(context.read_text(encoding="utf-8")).get("tools") if context.is_file() else None
+        calls = json.loads(file.with_name("parsed.json").read_text(encoding="utf-8"))["calls"]
+        names = dict.fromkeys(call["name"] for call in calls if call["name"]) or ("any_tool",)
+        called: list[JSON] = [
+            {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in names
+        ]
+        found.append({"raw": file.read_text(encoding="utf-8"), "tools": tools or called})
+    return found
+
+
+@pytest.mark.parametrize("engine", WHEELS)
+def test_every_parser_says_the_same_by_hand_whole_and_by_token(engine: str) -> None:
+    try:
+        folder, _ = fetch(f"{engine}=={WHEELS[engine].example}")
+    except EngineError as error:
+        pytest.skip(f"{engine} cannot be had: {error.message}")
+    command = [sys.executable, str(BY_HAND), WHEELS[engine].package, str(folder)]
+    done = subprocess.run(
+        command,
+        input=json.dumps(cases()),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(ROOT), "PATH": "", "HOME": str(ROOT)},
+    )
+
+    assert done.returncode == 0, done.stderr[-2000:]
+    compared = json.loads(done.stdout)
+    assert compared["differing"] == []
+    assert compared["count"] > 1000
