@@ -44,7 +44,7 @@ def compare_outputs(trace: Trace) -> Comparability | None:
         return Comparability(Certainty.INFERRED, "assumed to be one run because they are in one text")
     why = _why_two_runs_may_differ(trace.sent or trace.request.body, raw, chat)
     if why is None and trace.api is not Api.CHAT and not (_prompt_count(raw) and _prompt_count(chat)):
-        why = "this API makes a prompt of its own, and no token counts show that both read the same"
+        why = "this API builds its own prompt, and no token counts show that both read the same one"
     return Comparability(Certainty.INFERRED) if why is None else Comparability(None, f"{_TWO_RUNS}: {why}")
 
 
@@ -84,7 +84,7 @@ def _why_two_runs_may_differ(body: JSONObject, raw: Completion, chat: ChatResult
     if draws_at_random(body):
         return "the request sets neither `temperature: 0` nor a `seed`"
     if may_constrain(body) and raw.constraint is None:
-        return "the server may have put a grammar on the answer alone"
+        return "the server may have applied a grammar only to the answer"
     for field in ("prompt_tokens", "completion_tokens"):
         left, right = getattr(raw.usage, field, None), getattr(chat.usage, field, None)
         if left is not None and right is not None and left != right:

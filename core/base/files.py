@@ -104,9 +104,9 @@ def refuse_kind(name: str) -> None:
     """
     mode = Path(name).stat().st_mode
     if stat.S_ISDIR(mode):
-        raise RequestError(f"Cannot read {name!r}: it is a folder.", "Name a file in it.")
+        raise RequestError(f"Cannot read {name!r}: it is a folder.", "Give a file in it.")
     if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode) or (stat.S_ISCHR(mode) and not _is_terminal_or_nothing(name)):
-        raise RequestError(f"Cannot read {name!r}: it is a device, not a file.", "Name a file, or `-` for a pipe.")
+        raise RequestError(f"Cannot read {name!r}: it is a device, not a file.", "Give a file, or `-` for a pipe.")
 
 
 def unreadable(name: str, error: OSError | MemoryError) -> DebuggerError:
@@ -142,7 +142,8 @@ def _await_writer(number: int, name: str, writer_s: float) -> bytes:
         _wait(number, _LOOK_AGAIN_S)
     if not begun:
         raise RequestError(
-            f"Nothing came through the pipe {name!r}.", "Start the program that writes to it first, or give a file."
+            f"Nothing was received through the pipe {name!r}.",
+            "Start the program that writes to it first, or give a file.",
         )
     return begun
 
@@ -175,6 +176,6 @@ def _read(number: int, name: str, most_bytes: int, begun: bytes = b"") -> bytes:
 def _too_long(name: str, most_bytes: int) -> RequestError:
     whose = "Standard input" if name == "-" else repr(name)
     return RequestError(
-        f"{whose} is longer than {most_bytes >> 20} MB, the most that is read at once.",
+        f"{whose} is longer than {most_bytes >> 20} MB, the maximum that is read at once.",
         "Select a part of it. For many requests, read them line by line with `--cases` or `verify`.",
     )

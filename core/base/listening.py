@@ -40,12 +40,12 @@ def _refusal(host: str, port: int, error: OSError | OverflowError) -> DebuggerEr
         return fault
     if isinstance(error, PermissionError):
         return RequestError(
-            f"This user may not listen on {place}.", "Choose a port from 1024 on with `--port`.", field="--port"
+            f"This user may not listen on {place}.", "Choose a port of 1024 or above with `--port`.", field="--port"
         )
     if isinstance(error, OverflowError):
         return RequestError(
             f"{port} is not a port.", "Choose one from 1 to 65535, or 0 for any free one.", field="--port"
         )
     return RequestError(
-        f"Cannot listen on {place}: {error.strerror or error}.", "Name an address of this machine.", field="--host"
+        f"Cannot listen on {place}: {error.strerror or error}.", "Give an address of this machine.", field="--host"
     )

@@ -20,7 +20,7 @@ from prompt_debugger.core.complete.evidence import Gathering
 from prompt_debugger.core.complete.ladder import Gathered, Sampling
 from prompt_debugger.core.known_errors import Cause, recognise_error
 
-_DRAWS = "the request draws at random, so another sampling says nothing about this answer"
+_DRAWS = "the request samples at random, so another sample says nothing about this answer"
 _ENOUGH_AGREEMENTS = 4  # answers after which our decoding is believed without asking the server for its own
 
 

@@ -56,7 +56,7 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
     stop_reason = stop_reason_of(choice.get("stop_reason"))
     wrong = problem_of_error(whole) or choice_problem or problem_of_error(choice)  # OpenRouter puts it there
     if wrong is None and not isinstance(message, dict):
-        wrong = f"the first choice holds no message, only {shorten(message)}"
+        wrong = f"the first choice contains no message, only {shorten(message)}"
     read, too_much, _ = bound_message(as_object(message), "the message")
     problem = too_much if wrong is None else Problem(wrong)
     return ChatResult(
@@ -89,7 +89,7 @@ def bound_message(holder: JSONObject, name: str, most: int = MAX_VALUES) -> tupl
     """
     calls, unread = holder.get("tool_calls"), None
     if isinstance(calls, list) and len(calls) > MAX_CALLS:
-        words = f"{name} holds {len(calls):,} tool calls, of which {MAX_CALLS:,} are read"
+        words = f"{name} contains {len(calls):,} tool calls, of which {MAX_CALLS:,} are read"
         unread = Problem(words, "too-much")
         holder = {**holder, "tool_calls": calls[:MAX_CALLS]}
     count = count_values(holder, most)
@@ -176,10 +176,10 @@ def _first_choice(answer: JSONObject) -> tuple[JSONObject, str | None]:
     """Return the choice with index 0, or the first there is, and what is wrong with the choices."""
     choices = answer.get("choices")
     if not isinstance(choices, list):
-        return {}, f"the answer holds no list of choices, only {shorten(choices)}"
+        return {}, f"the answer contains no list of choices, only {shorten(choices)}"
     objects = objects_of(choices)
     if not objects:
-        return {}, "the answer holds no choice" if not choices else f"the first choice is {shorten(choices[0])}"
+        return {}, "the answer contains no choice" if not choices else f"the first choice is {shorten(choices[0])}"
     return next((choice for choice in objects if integer_of(choice.get("index")) == 0), objects[0]), None
 
 

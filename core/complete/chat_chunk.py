@@ -84,7 +84,7 @@ def read_chat_chunk(data: str, number: int, *, is_complete: bool = True) -> Chat
     problem = None if error is None else Problem(error)
     choices = objects_of(chunk.get("choices"))
     if len(choices) > MAX_CHOICES:
-        words = f"{name} holds {len(choices):,} choices, of which {MAX_CHOICES:,} are read"
+        words = f"{name} contains {len(choices):,} choices, of which {MAX_CHOICES:,} are read"
         problem = problem or Problem(words, "too-much")
     read, left = [], MAX_VALUES
     for choice in choices[:MAX_CHOICES]:

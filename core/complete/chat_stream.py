@@ -93,13 +93,13 @@ class ChatStreamReader:
         if failure is not None:
             self._note(failure)
         elif self._event_count == 0:
-            self._note(Problem(f"the stream ended without any event; it held {shorten(body)}"))
+            self._note(Problem(f"the stream ended without any event; it contained {shorten(body)}"))
         elif not self._deltas and self._problem is None and self._usage is not None:
-            self._note(Problem("the stream held the server's token count and no delta"))
+            self._note(Problem("the stream contained the server's token count but no delta"))
         elif not self.is_done and self._finish_reason is None:
             self._note(Problem("the stream ended without a finish reason and without `[DONE]`"))
         if self._assembler.has_unread_calls:
-            words = f"the stream holds more than {MAX_CALLS:,} tool calls; the first {MAX_CALLS:,} are read"
+            words = f"the stream contains more than {MAX_CALLS:,} tool calls; the first {MAX_CALLS:,} are read"
             self._note(Problem(words, "too-much"))
         if self._assembler.has_unread_values:
             most = f"{MAX_VALUES:,} values"

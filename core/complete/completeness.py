@@ -35,7 +35,7 @@ _TOKENS_PER_ODD_WORD = 50
 _END_REASONS = frozenset({"stop", "eos", "eos_token", "end_turn"})
 _CALL_OBJECT = re.compile(r'\{\s*"(?:name|function|tool|tool_name)"\s*:\s*"[^"]*"\s*,\s*"(?:arguments|parameters)"')
 _REPLACEMENT = "\ufffd"
-_HOW = "Evidence that would do: the ids of the run (vLLM gives them with `return_token_ids`)"
+_HOW = "Evidence that would settle it: the ids of the run (vLLM gives them with `return_token_ids`)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _judge(completion: Completion, witness: Witness) -> _Judgement:
         return by_count
     kept = _kept_tokens(completion.text, witness)
     if by_count is None and kept:
-        return _Judgement(Completeness.WHOLE, f"The text still holds control tokens, such as `{kept[0]}`.")
+        return _Judgement(Completeness.WHOLE, f"The text still contains control tokens, such as `{kept[0]}`.")
     return by_count or _Judgement(Completeness.UNKNOWN, _why_unknown(completion, witness))
 
 
@@ -165,13 +165,13 @@ def _counted_tokens(completion: Completion) -> int | None:
 def _other_counting(completion: Completion, witness: Witness) -> str | None:
     """Return how the prompt shows that server and tokenizer count otherwise; `None` if it does not."""
     if not witness.tokenizes_alike:
-        what = "The server tokenizes the prompt differently from the tokenizer at hand"
+        what = "The server tokenizes the prompt differently from the local tokenizer"
         return f"{what}, so its count of output tokens does not show whether control tokens are missing. {_HOW}."
     counted = None if completion.usage is None else completion.usage.prompt_tokens
     if not counted or witness.prompt_length is None or abs(counted - witness.prompt_length) <= 1:  # one may be BOS
         return None
     return (
-        f"The server counted {counted} prompt tokens where the tokenizer at hand has "
+        f"The server counted {counted} prompt tokens where the local tokenizer counts "
         f"{witness.prompt_length}, so the count of output tokens does not show whether control tokens are "
         f"missing. {_HOW}, or the model's own tokenizer."
     )

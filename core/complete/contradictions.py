@@ -60,7 +60,7 @@ def contradiction_in_list(chat: ChatResult, body: JSONObject, text: str | None) 
         index, token, rival = found
         return (
             f"The listed log-probabilities contradict themselves, so they are not used: token {index}, {token.text!r}, "
-            f"has {token.logprob:.2f} where {rival[0]!r} has {rival[1]:.2f}, and temperature 0 takes the likeliest."
+            f"has {token.logprob:.2f} where {rival[0]!r} has {rival[1]:.2f}, and temperature 0 picks the most likely."
         )
     if text is None and is_foreign(listed, chat.message):
         return "The texts of the listed tokens do not make up the message that they came with, so the list is not used."

@@ -20,7 +20,7 @@ from prompt_debugger.core.complete.logprob_text import completion_of_logprobs, i
 from prompt_debugger.core.complete.run_facts import facts_of
 from prompt_debugger.core.complete.sampling import max_tokens_of_chat, sampling_of_chat
 
-_OTHER_TEXTS = "The ids of the listed tokens decode to another text than the list gives, so the list is not used."
+_OTHER_TEXTS = "The ids of the listed tokens decode to different text than the list gives, so the list is not used."
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ class CompletionReader:
             BackendError: There is none (kind `odd-answer`), or its stream ended early (kind `broken-stream`).
         """
         if not self.has_choice:
-            message = f"the raw completion's answer holds no choice: {shorten(body)}"
+            message = f"the raw completion's answer contains no choice: {shorten(body)}"
             raise BackendError(message, kind="odd-answer", body=body[:_BODY_CHARS])
         if self._finish_reason is None and not self.is_done:
             message = "the raw completion's stream ended without a finish reason and without `[DONE]`"
@@ -185,7 +185,7 @@ def _chunk_of(answer: JSON) -> RawChunk:
         raise BackendError(message, kind="broken-stream", body=json.dumps(answer)[:_BODY_CHARS])
     choices = objects_of(whole.get("choices"))
     if len(choices) > MAX_CHOICES:
-        message = f"the raw completion's answer holds {len(choices):,} choices, more than {MAX_CHOICES:,}"
+        message = f"the raw completion's answer contains {len(choices):,} choices, more than {MAX_CHOICES:,}"
         raise BackendError(message, kind="odd-answer")
     first = [choice for choice in choices if integer_of(choice.get("index")) in (0, None)]
     return RawChunk(tuple(_choice_of(whole, choice) for choice in first), usage_of(whole.get("usage")))

@@ -50,7 +50,7 @@ def index_rules(found: Mapping[str, object]) -> Mapping[str, TraceRule]:
             expected = "`PD`, the digit of its stage from 1 (request) to 5 (contract), and two digits."
             raise PluginError(f"Invalid rule code {rule.code!r} in `{file}`.", f"Expected {expected}")
         if not _NAME.fullmatch(rule.name):
-            expected = "small letters and digits with hyphens between words, such as `double-bos`."
+            expected = "lowercase letters and digits with hyphens between words, such as `double-bos`."
             raise PluginError(f"Invalid rule name {rule.name!r} in `{file}`.", f"Expected {expected}")
         for kind, text in (("code", rule.code), ("name", rule.name)):
             if text in file_by_text:
@@ -60,7 +60,7 @@ def index_rules(found: Mapping[str, object]) -> Mapping[str, TraceRule]:
                 )
             file_by_text[text] = file
         if not all(isinstance(fix, Fix) for fix in rule.fixes):
-            raise PluginError(f"The `fixes` of the rule in `{file}` hold something that is not a `Fix`.", _SEE)
+            raise PluginError(f"The `fixes` of the rule in `{file}` contain something that is not a `Fix`.", _SEE)
         by_code[rule.code] = rule
     return dict(sorted(by_code.items()))
 

@@ -317,7 +317,7 @@ def _parting(text: str, at: int, stop: int) -> str:
     if place is None:
         return ""
     broken, whole = (repr(part[max(0, place - 8) : place + 12]) for part in (text[:at], text[at:stop]))
-    return f", and parts from it at character {place}: {broken} where the object has {whole}"
+    return f", and diverges from it at character {place}: {broken} where the object has {whole}"
 
 
 def _other(text: str, error: json.JSONDecodeError) -> BrokenArguments:

@@ -25,7 +25,7 @@ class CallAsText(NamedTuple):
 
     Attributes:
         call: The call as returned.
-        name_span: Its name where the raw output holds the call as text; `None` if no text explains it.
+        name_span: Its name where the raw output contains the call as text; `None` if no text explains it.
         kind: The kind of that text.
         text: That text.
     """

@@ -85,7 +85,10 @@ def breach_of(trace: Trace, promise: Promise) -> tuple[Breach, str] | None:
         return Breach.REASONING, f"content is empty, and {'the JSON is' if is_json else 'all text is'} in reasoning"
     thought = opens_with_thought(text) or next((pair for pair in TABLES.reasoning_pairs if pair.closer in text), None)
     if thought is not None:
-        return Breach.REASONING, f"content holds reasoning (`{thought.closer.strip()}`) beside or in place of the JSON"
+        return (
+            Breach.REASONING,
+            f"content contains reasoning (`{thought.closer.strip()}`) next to the JSON or instead of it",
+        )
     if text.strip()[:1] in ("{", "[") and stops_early(text):
         return Breach.UNCLOSED, problem
     return (Breach.IGNORED if problem == _NO_JSON else Breach.SCHEMA), problem

@@ -149,7 +149,7 @@ def _tool_names(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
     for tool in request_tools(request):
         if not _TOOL_NAME.fullmatch(tool.name):
             yield Spot(
-                f"{tool.field}.name", f"The name `{tool.name}` holds other characters, or is too long.", tool.name
+                f"{tool.field}.name", f"The name `{tool.name}` contains invalid characters, or is too long.", tool.name
             )
 
 
@@ -195,7 +195,7 @@ def _signature_absent(request: Request, _parts: Mapping[str, str]) -> Iterator[S
         for at, call in enumerate(as_list(message.get("tool_calls"))):
             if not any(key in ("thought_signature", "thoughtSignature") for key in texts_inside(call)):
                 field = f"messages[{index}].tool_calls[{at}]"
-                yield Spot(field, f"The call of `{field}` holds no `thought_signature`.")
+                yield Spot(field, f"The call of `{field}` contains no `thought_signature`.")
 
 
 def _undeclared_tool(request: Request, parts: Mapping[str, str]) -> Iterator[Spot]:
@@ -208,7 +208,7 @@ def _undeclared_tool(request: Request, parts: Mapping[str, str]) -> Iterator[Spo
 def _no_mention_of_json(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
     texts = [content_of(message) or "" for _, message in numbered_messages(request)]
     if texts and not any("json" in text.lower() for text in texts):
-        yield Spot("messages", "No message holds the word `json`.")
+        yield Spot("messages", "No message contains the word `json`.")
 
 
 def _content_absent(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:

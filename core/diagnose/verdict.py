@@ -224,18 +224,18 @@ def what_raw_holds(trace: Trace, parse: Parse) -> str:
     cut = sum(call.status is CallStatus.TRUNCATED for call in calls)
     if calls:
         whole = f", {cut} of them cut" if cut and len(calls) > 1 else ", which is cut" if cut else ""
-        return f"The raw output holds {counted(len(calls), 'tool call')}{whole}"
+        return f"The raw output contains {counted(len(calls), 'tool call')}{whole}"
     markers = [parse.raw[slice(*span)] for span in find_unquoted_markers(parse.raw)]
     call_marker = next((marker for marker in markers if marker in TABLES.call_markers), None)
     opener = next((marker for marker in markers if marker in TABLES.turn_openers), None)
     if opener is not None and trace.raw is not None and trace.prompt is None:
-        return f"The text opens turns (`{opener}`), as a prompt does; read as a raw output, it holds no call"
+        return f"The text opens turns (`{opener}`), as a prompt does; read as a raw output, it contains no call"
     if call_marker is not None:
-        return f"The raw output holds the markup of a call (`{call_marker}`) and no call that could be read"
+        return f"The raw output contains the markup of a call (`{call_marker}`) and no call that could be read"
     best = max(((score.score, name) for name, score in parse.format_scores.items()), default=(0.0, ""))
     if best[0] >= _SURE:
-        return f"The raw output is in the format `{best[1]}` and holds no call that could be read"
-    return "The raw output holds no tool call"
+        return f"The raw output is in the format `{best[1]}` and contains no call that could be read"
+    return "The raw output contains no tool call"
 
 
 def partly_known(trace: Trace, parse: Parse) -> str:

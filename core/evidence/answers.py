@@ -204,7 +204,7 @@ def _only_error(found: Events, body: str) -> Answer:
     """Return a stream that holds an error and nothing else."""
     refusal = refusal_of(next(value for value in found.objects if is_error(value)))
     stream = ChatResult({}, None, body=body, error=f"the server reported an error: {refusal.message}")
-    return Answer(None, stream, error=refusal, words="a stream that holds an error and no answer")
+    return Answer(None, stream, error=refusal, words="a stream that contains an error and no answer")
 
 
 def _unknown_stream(found: Events) -> RequestError:
@@ -212,9 +212,9 @@ def _unknown_stream(found: Events) -> RequestError:
     if kinds:
         what = f"its events belong to an unknown API: {', '.join(kinds)}"
     elif found.events:
-        what = "none of its events holds `choices`"
+        what = "none of its events contains `choices`"
     else:
-        what = "it holds no event"
+        what = "it contains no event"
     hint = "Paste a stream of chat completions, plain completions, Responses, Messages, Gemini or Ollama."
     return RequestError(f"The stream cannot be read: {what}.", hint)
 

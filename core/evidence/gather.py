@@ -62,5 +62,5 @@ def _of_twice(pieces: Sequence[Evidence]) -> tuple[str, ...]:
     held = [part for piece in pieces for part in piece.holds if part in _ONCE]
     twice = dict.fromkeys(part for part in held if held.count(part) > 1)
     return tuple(
-        f"{held.count(part)} of the texts hold the part `{part.value}`; the first one is used." for part in twice
+        f"{held.count(part)} of the texts contain the part `{part.value}`; the first one is used." for part in twice
     )

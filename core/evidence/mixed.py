@@ -108,7 +108,8 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
         return None, error
     if evidence.form is Form.OUTPUT and (_is_part(text) or _is_in_a_broken_fence(text)):
         return None, RequestError(
-            "The text holds an output inside incomplete JSON or printed text.", "Paste all of it, or the output alone."
+            "The text contains an output inside incomplete JSON or printed text.",
+            "Paste all of it, or the output alone.",
         )
     return _without_parts(_of_its_paragraph(evidence, text), text), None
 

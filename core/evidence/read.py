@@ -213,7 +213,7 @@ def _read_exchange(text: str, _row: int) -> Evidence:
         pair = pair_in(value)
         if pair is not None:
             return exchange_of(Form.EXCHANGE, pair.request, pair.answer)
-        raise RequestError("The text does not hold a request with its response.", "Paste an object with both.")
+        raise RequestError("The text does not contain a request with its response.", "Paste an object with both.")
     start = answer_after_command(text)
     if start is None:
         raise RequestError("There is no response below the request.", "Paste the command, followed by what it printed.")
@@ -241,7 +241,7 @@ def _read_har(text: str, row: int) -> Evidence:
     found = [one for entry in (entries if isinstance(entries, list) else []) if (one := _har_entry(entry)) is not None]
     if not found:
         raise RequestError(
-            "The HAR holds no request with `messages` or `input`.", "Record the call itself, then save again."
+            "The HAR contains no request with `messages` or `input`.", "Record the call itself, then save again."
         )
     body, answer = found[_checked_row(row, len(found)) - 1]
     evidence = exchange_of(Form.HAR, body, answer) if answer else _lone(body)

@@ -77,8 +77,8 @@ _PIECES = re.compile(r"Generated response [^\n]{1,160}: output: ['\"]")
 _IGNORED = re.compile(r"fields were present in the request but ignored: \{([^}\n]{1,300})\}")
 _HINTS = {
     "404": "A 404 means an address or a model that the server does not have.",
-    "4": "The reason of a 4xx is in the body of its answer, which the log does not show.",
-    "5": "The reason of a 5xx is mostly a traceback in the log, above that line.",
+    "4": "The reason for a 4xx is in the body of its answer, which the log does not show.",
+    "5": "The reason for a 5xx is usually a traceback in the log, above that line.",
 }
 
 

@@ -31,12 +31,12 @@ def shared_prefix(first: JSONObject, second: JSONObject) -> str:
     if first.get("tools") != second.get("tools"):
         tools = " Their `tools` differ, which most templates write before the messages."
     if shared == len(ours) == len(theirs):
-        return f"The paste holds two requests with the same {shared} messages.{tools}"
+        return f"The paste contains two requests with the same {shared} messages.{tools}"
     where = f"`messages[{shared}]`"
     if shared < min(len(ours), len(theirs)):
         where = _place_in(shared, ours[shared], theirs[shared])
     counted = f"their first {shared} message{'' if shared == 1 else 's'}" if shared else "no message"
-    return f"The paste holds two requests; they share {counted} and differ from {where} on.{tools}"
+    return f"The paste contains two requests; they share {counted} and differ from {where} on.{tools}"
 
 
 def _place_in(index: int, first: JSON, second: JSON) -> str:

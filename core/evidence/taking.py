@@ -60,7 +60,7 @@ def of_deltas_alone(evidence: Evidence) -> Evidence:
         return evidence
     whole = [call for call in calls if _is_whole(call)]
     chat = replace(chat, message={**chat.message, "tool_calls": whole}, error=None, deltas=())
-    note = f"{len(calls) - len(whole)} of {len(calls)} calls stood open where the text ends, and were left out."
+    note = f"{len(calls) - len(whole)} of {len(calls)} calls were still open where the text ends, and were left out."
     notes = evidence.notes if len(whole) == len(calls) else (*evidence.notes, note, CUT_NOTE)
     return replace(evidence, chat=chat, stream=chat, notes=notes)
 
@@ -112,7 +112,7 @@ def without_shortened(evidence: Evidence, text: str) -> Evidence:
     has_gap = evidence.stream is not None and _GAP.search(text) is not None
     if has_gap:
         evidence = replace(
-            evidence, notes=(*evidence.notes, "Events were left out at `...`; what they held is unknown.")
+            evidence, notes=(*evidence.notes, "Events were left out at `...`; what they contained is unknown.")
         )
     chat = evidence.chat
     calls = None if chat is None else chat.message.get("tool_calls")
@@ -126,7 +126,7 @@ def without_shortened(evidence: Evidence, text: str) -> Evidence:
         name: value for name, value in chat.message.items() if name != "tool_calls"
     }  # fmt: skip
     if not kept and not message.get("content") and evidence.raw is None and evidence.request is None:
-        raise RequestError("The answer was shortened with `...` where its calls are.", "Paste it whole, as it came.")
+        raise RequestError("The answer was shortened with `...` where its calls are.", "Paste all of it, unchanged.")
     reason = chat.finish_reason if len(kept) == len(every) else None
     chat = replace(chat, message=message, finish_reason=reason, deltas=(), body="")
     notes = evidence.notes

@@ -58,7 +58,7 @@ def id_problem(call_id: str) -> str | None:
             "it has no index `:N` at its end: vLLM's `kimi_k2` drops the call silently (0.32), or leaves it in the "
             "content of a whole answer (0.27.1)"
         )
-    return "its name holds characters that no tool name has: parsers that match a pattern fail on it"
+    return "its name contains characters that no tool name has: parsers that match a pattern fail on it"
 
 
 def _name_place(header: str, names: frozenset[str]) -> tuple[int, int] | None:

@@ -11,7 +11,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "`tool_use` ids were found without `tool_result` blocks immediately after: {ids}. Each `tool_use` block",
         Stage.REQUEST,
-        "The message after a call does not hold its result.",
+        "The message after a call does not contain its result.",
         "Put the results of all calls first in the user's next message.",
         "https://github.com/anthropics/claude-code/issues/8210",
         example="messages.4: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_7. Each "
@@ -52,7 +52,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.",
         Stage.REQUEST,
-        "The last message holds thinking, and thinking is off.",
+        "The last message contains thinking, and thinking is off.",
         "Switch thinking on, or remove the block.",
         "https://github.com/tailcallhq/forgecode/issues/1853",
         field="messages",

@@ -11,24 +11,24 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "XML tool calls are no longer supported.",
         Stage.PARSE,
-        "The model wrote a call as tags in its text, and the program takes calls of the API alone.",
-        "Have the server parse the calls of this model, so that they come in `tool_calls`; a history full of such "
-        "tags teaches them, so begin a new task.",
+        "The model wrote a call as tags in its text, but the program accepts only tool calls of the API.",
+        "Have the server parse the calls of this model, so that they arrive in `tool_calls`; a history full of "
+        "such tags teaches the model to write them, so start a new task.",
         "https://github.com/RooCodeInc/Roo-Code/issues/11106",
     ),
     KnownError(
         "The model failed to use any tools in its response.",
         Stage.CONTRACT,
-        "The answer has text or reasoning and no call, where the program demands one.",
-        "Look at the raw answer: a call that stands in its text is one that the server did not parse; else use a "
-        "model that is made for tools.",
+        "The answer has text or reasoning but no call, and the program requires one.",
+        "Check the raw answer: a call in its text is one that the server did not parse; otherwise use a model that "
+        "is made for tools.",
         "https://github.com/RooCodeInc/Roo-Code/issues/11106",
     ),
     KnownError(
         "The language model did not provide any assistant messages.",
         Stage.COMPLETE,
         "The answer was empty: no text and no call reached the program.",
-        "Look at the raw answer and at the server's log: all of the output may be in the reasoning, the context "
+        "Check the raw answer and the server's log: all of the output may be in the reasoning, the context "
         "may be full, or the stream may have ended early.",
         "https://github.com/RooCodeInc/Roo-Code/issues/1089",
         cause=Cause.OUTPUT,

@@ -12,8 +12,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "stream disconnected before completion: {why}",
         Stage.COMPLETE,
         "The stream of the answer broke off before its last event.",
-        "Look at the server, or the proxies before it, at that time: time limits, a crash, a limit of the provider. "
-        "What came until then is not the whole answer.",
+        "Check the server, and any proxy in front of it, at that time: a timeout, a crash, a limit of the "
+        "provider. What arrived until then is not the whole answer.",
         "https://github.com/openai/codex/issues/8309",
         example="stream disconnected before completion: Transport error: network error: error decoding response body",
         cause=Cause.SERVER,
@@ -21,8 +21,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "stream disconnected before completion: stream closed before response.complete",
         Stage.COMPLETE,
-        "The stream ended without the event `response.completed`, which the Responses API demands as the last one.",
-        "Look at the server's log at that time: it failed in the middle, or its stream of the Responses API is not "
+        "The stream ended without the event `response.completed`, which must be the last one of the Responses API.",
+        "Check the server's log at that time: it failed in the middle, or its stream of the Responses API is not "
         "complete; record the stream (`capture`) to see its last event.",
         "https://github.com/ollama/ollama/issues/14600",
         example="stream error: stream disconnected before completion: stream closed before response.completed",

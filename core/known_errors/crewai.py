@@ -11,18 +11,18 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid response from LLM call - None or empty.",
         Stage.COMPLETE,
-        "The answer of the model has no text.",
-        "Look at the answer itself: its `finish_reason`, a call or reasoning in place of text; a stop text such as "
-        "`Observation:` that is written first ends the answer at once.",
+        "The model's answer has no text.",
+        "Check the answer itself: its `finish_reason`, a call or reasoning instead of text; a stop string such as "
+        "`Observation:` ends the answer at once if the model writes it first.",
         "https://github.com/crewAIInc/crewAI/issues/4093",
         cause=Cause.OUTPUT,
     ),
     KnownError(
         "Received None or empty response from LLM call.",
         Stage.COMPLETE,
-        "The answer of the model has no text.",
-        "Look at the answer itself: its `finish_reason`, a call or reasoning in place of text; a stop text such as "
-        "`Observation:` that is written first ends the answer at once.",
+        "The model's answer has no text.",
+        "Check the answer itself: its `finish_reason`, a call or reasoning instead of text; a stop string such as "
+        "`Observation:` ends the answer at once if the model writes it first.",
         "https://github.com/crewAIInc/crewAI/issues/4093",
         cause=Cause.OUTPUT,
     ),

@@ -67,9 +67,9 @@ SENTENCES: tuple[KnownError, ...] = (
         "Invalid JSON: EOF while parsing {what} at line {line:int} column {column:int} [type=json_invalid, "
         "input_value=",
         Stage.PARSE,
-        "A text was to be read as JSON, most often what the model wrote, and it ends before the JSON is closed.",
+        "Text was parsed as JSON, usually the model's output, but it ends before the JSON is closed.",
         "Look at `finish_reason`: if it is `length`, raise `max_tokens`; a schema or a prompt that asks for less "
-        "helps, too.",
+        "also helps.",
         "https://github.com/567-labs/instructor/issues/276",
         example="1 validation error for Answer Invalid JSON: EOF while parsing a string at line 1 column 9 "
         '[type=json_invalid, input_value=\'{"a": "b\', input_type=str]',
@@ -77,9 +77,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "validation error{s} for {model:word} {rest} Field required [type=missing, input_value=",
         Stage.CONTRACT,
-        "A value was checked against a class and does not fit it: what the model wrote, if the class "
+        "A value does not match the class that it was validated against: the model's output, if the class "
         "describes an answer or the arguments of a tool; settings or a request, if it describes those.",
-        "Look at the value that the message quotes, and compare it with the class; for an answer of the "
+        "Check the value that the message quotes, and compare it with the class; for an answer of the "
         "model, paste the answer itself.",
         "https://docs.pydantic.dev/latest/errors/validation_errors/#missing",
         example="1 validation error for UserInfo name Field required [type=missing, input_value={'type': 'object'}, "
@@ -91,9 +91,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "validation error{s} for {model:word} {rest} Input should be {kind} input_value=",
         Stage.CONTRACT,
-        "A value was checked against a class and does not fit it: what the model wrote, if the class "
+        "A value does not match the class that it was validated against: the model's output, if the class "
         "describes an answer or the arguments of a tool; settings or a request, if it describes those.",
-        "Look at the value that the message quotes, and compare it with the class; for an answer of the "
+        "Check the value that the message quotes, and compare it with the class; for an answer of the "
         "model, paste the answer itself.",
         "https://docs.pydantic.dev/latest/errors/validation_errors/",
         example="2 validation errors for UserInfo age Input should be a valid integer, unable to parse string "

@@ -70,7 +70,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Malformed function call: {text}",
         Stage.COMPLETE,
-        "The model wrote code, or a call that the API cannot read, and the API gives no answer.",
+        "The model wrote code, or a call that the API cannot read, and the API returns no answer.",
         "Ask again; the calling mode `ANY` (`tool_choice: required`) constrains the output to the tools.",
         "https://github.com/googleapis/python-aiplatform/issues/4472",
         example="Malformed function call: print(default_api.read(path='a'))",
@@ -89,8 +89,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.PARSE,
         "The answer has a candidate without parts: the model ended without text, as with `MALFORMED_FUNCTION_CALL`, "
         "or was stopped.",
-        "Look at `finishReason` of the answer: after a malformed call, ask again, with simpler parameters of the "
-        "tools.",
+        "Check `finishReason` of the answer: after a malformed call, ask again, with simpler tool parameters.",
         "https://github.com/pydantic/pydantic-ai/issues/631",
         example="candidates.0.content.parts Field required [type=missing, input_value={}, input_type=dict]",
     ),

@@ -39,7 +39,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "for 'role:tool' the following must be satisfied[('messages.{index:int}.tool_call_id'",
         Stage.REQUEST,
-        "A tool message has no id of its call.",
+        "A tool message lacks the id of its call.",
         "Send `tool_call_id` with every tool message; a proxy may remove it.",
         "https://github.com/hackclub/ai/issues/22",
         example="'messages.2' : for 'role:tool' the following must be satisfied[('messages.2.tool_call_id' : property "
@@ -50,9 +50,9 @@ SENTENCES: tuple[KnownError, ...] = (
         "for 'role:assistant' the following must be satisfied[('messages.{index:int}.content' : value must be a "
         "string)]",
         Stage.REQUEST,
-        "The content of an earlier answer, such as one with calls, is null, absent or a list, and this API takes a "
-        "text alone.",
-        'Send `"content": ""` with messages that hold nothing but calls.',
+        "The content of an earlier answer, such as one with calls, is null, absent or a list, but this API accepts "
+        "only a string.",
+        'Send `"content": ""` with messages that contain only calls.',
         "https://github.com/tidyverse/ellmer/issues/162",
         example="'messages.4' : for 'role:assistant' the following must be satisfied[('messages.4.content' : value "
         "must be a string)]",

@@ -24,7 +24,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "unexpected tokens remaining in message header: {tokens}",
         Stage.PARSE,
-        "A message header of gpt-oss holds words that are neither role, recipient, channel nor content type.",
+        "A message header of gpt-oss contains words that are neither role, recipient, channel nor content type.",
         "Check the header in the raw output: the model wrote text where a marker was expected. Ask again, "
         "or use a release of the server that recovers.",
         f"{_ISSUES}/38",

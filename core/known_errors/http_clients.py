@@ -60,8 +60,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "ECONNRESET",
         Stage.COMPLETE,
         "The connection was closed from the other side before the answer was complete.",
-        "Look at the server's log at that moment: it may have crashed, run out of memory, or closed the "
-        "connection at a limit of time; a proxy in between may have a limit, too.",
+        "Check the server's log at that moment: it may have crashed, run out of memory, or closed the connection "
+        "at a timeout; a proxy in between may also have one.",
         "https://nodejs.org/api/errors.html#common-system-errors",
         cause=Cause.CONNECTION,
         is_general=True,
@@ -70,8 +70,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "peer closed connection without sending complete message body",
         Stage.COMPLETE,
         "The answer broke off: the server, or a proxy, closed the connection in the middle.",
-        "Look at the server's log at that moment: it may have crashed, run out of memory, or closed the "
-        "connection at a limit of time; a proxy in between may have a limit, too.",
+        "Check the server's log at that moment: it may have crashed, run out of memory, or closed the connection "
+        "at a timeout; a proxy in between may also have one.",
         "h11/_readers.py: ContentLengthReader, ChunkedReader",
         cause=Cause.CONNECTION,
         is_general=True,
@@ -80,8 +80,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "Server disconnected without sending a response.",
         Stage.COMPLETE,
         "The server closed the connection before it answered.",
-        "Look at the server's log at that moment: it may have crashed, run out of memory, or closed the "
-        "connection at a limit of time; a proxy in between may have a limit, too.",
+        "Check the server's log at that moment: it may have crashed, run out of memory, or closed the connection "
+        "at a timeout; a proxy in between may also have one.",
         "httpcore/_async/http11.py: AsyncHTTP11Connection",
         cause=Cause.CONNECTION,
         is_general=True,
@@ -90,8 +90,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "Remote end closed connection without response",
         Stage.COMPLETE,
         "The server closed the connection before it answered.",
-        "Look at the server's log at that moment: it may have crashed, run out of memory, or closed the "
-        "connection at a limit of time; a proxy in between may have a limit, too.",
+        "Check the server's log at that moment: it may have crashed, run out of memory, or closed the connection "
+        "at a timeout; a proxy in between may also have one.",
         "Python, http.client: HTTPResponse._read_status",
         cause=Cause.CONNECTION,
         is_general=True,
@@ -137,7 +137,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "httpx.ReadTimeout",
         Stage.COMPLETE,
-        "The server did not answer within the client's limit of time.",
+        "The server did not answer within the client's timeout.",
         "Raise the client's timeout, stream the answer, or lower `max_tokens`; the server's log shows "
         "whether it was still working.",
         "httpx/_exceptions.py: ReadTimeout",
@@ -147,7 +147,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Read timed out. (read timeout={limit})",
         Stage.COMPLETE,
-        "The server did not answer within the client's limit of time.",
+        "The server did not answer within the client's timeout.",
         "Raise the client's timeout, stream the answer, or lower `max_tokens`; the server's log shows "
         "whether it was still working.",
         "urllib3/connectionpool.py: HTTPConnectionPool._raise_timeout",
@@ -193,7 +193,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "state=finished raised {name:word}>]",
         Stage.COMPLETE,
-        "Each attempt failed, the last one with the exception that is named; its words are not shown.",
+        "Each attempt failed, the last one with the exception named there; its message is not shown.",
         "Print the exception inside (`error.last_attempt.exception()`) and paste it.",
         "https://tenacity.readthedocs.io/en/latest/#error-handling",
         example="RetryError[<Future at 0x7 state=finished raised BadRequestError>]",
@@ -202,7 +202,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "state=finished raised NotFoundError>]",
         Stage.COMPLETE,
-        "Each attempt failed: the server knows neither that address nor, perhaps, the model; its words are not shown.",
+        "Each attempt failed: the server knows neither that address nor, perhaps, the model; its message is not shown.",
         "Check the address (up to and including `/v1`) and the model's name (`/v1/models` lists them); print "
         "the exception inside (`error.last_attempt.exception()`).",
         "https://github.com/sentient-engineering/agent-q/issues/3",

@@ -11,9 +11,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "InstructorRetryException",
         Stage.CONTRACT,
-        "The model's answers did not fit the class of the program until the attempts were used up.",
-        "Look at the last answer (`last_completion` of the exception) and paste it: calls in its content, "
-        "other keys or a cut text each need another remedy.",
+        "The model's answers did not match the program's class before the retries ran out.",
+        "Check the last answer (`last_completion` of the exception) and paste it: calls in its content, different "
+        "keys and truncated text each need a different fix.",
         "https://python.useinstructor.com/concepts/retrying/",
         is_general=True,
     ),

@@ -11,7 +11,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Cannot read properties of undefined (reading 'finish_reason')",
         Stage.PARSE,
-        "The client takes `choices[0]` of every event, and one came that has no choices, such as the last one "
+        "The client reads `choices[0]` of every event, but one of them has no choices, such as the last one "
         "with the usage, or an error.",
         "Skip events without choices, in the client; or leave `stream_options.include_usage` out.",
         "https://github.com/Mintplex-Labs/anything-llm/issues/5112",
@@ -28,8 +28,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "{status:int} status code (no body)",
         Stage.REQUEST,
-        "The server answered with a bad status and no words, so the error does not contain the reason.",
-        "Look at the server's log at this request, or at that of the proxy in between; record the exchange "
+        "The server answered with an error status and no message, so the error does not contain the reason.",
+        "Check the server's log for this request, or that of the proxy in between; record the exchange "
         "with `capture` to see what was sent.",
         "openai (JavaScript), core/error.ts: APIError.makeMessage",
         example="400 status code (no body)",

@@ -38,8 +38,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "'{model:word}' did not respond with valid JSON.",
         Stage.PARSE,
-        "This client has the model write calls as JSON in its text, and the text is something else.",
-        "Use the client that has calls of the API (`ChatOllama` with `bind_tools`), with a model that is made for "
+        "This client has the model write calls as JSON in its text, but the text is something else.",
+        "Use the client with tool calls of the API (`ChatOllama` with `bind_tools`), with a model that is made for "
         "tools.",
         "https://github.com/langchain-ai/langchain/issues/23156",
         example="'llama3' did not respond with valid JSON.",
@@ -48,17 +48,17 @@ SENTENCES: tuple[KnownError, ...] = (
         "is not a valid tool, try {what}",
         Stage.CONTRACT,
         "The model named a tool that the agent does not have, often with words around its name.",
-        "Use calls of the API in place of a prompt that asks for them, or name the tools so that no words are "
-        "wanted around them.",
+        "Use tool calls of the API instead of a prompt that asks for them, or name the tools so that the model "
+        "adds no words around them.",
         "https://github.com/langchain-ai/langchain/issues/1559",
         example="Use Requests is not a valid tool, try another one.",
     ),
     KnownError(
         "Could not parse LLM output: {text}",
         Stage.PARSE,
-        "The agent reads `Action:` and `Action Input:` from the model's text, and the text is not written "
-        "so; the error quotes it.",
-        "Use calls of the API (`bind_tools`) in place of an agent that reads text, or let the agent try "
+        "The agent reads `Action:` and `Action Input:` from the model's text, but the text does not have that "
+        "form; the error quotes it.",
+        "Use tool calls of the API (`bind_tools`) instead of an agent that reads text, or let the agent try "
         "again (`handle_parsing_errors=True`).",
         "https://github.com/langchain-ai/langchain/issues/1358",
         example="ValueError: Could not parse LLM output: `Thought: Do I need to use a tool? No",
@@ -68,14 +68,14 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.PARSE,
         "The model's text is not JSON; the error quotes it.",
         "Ask for JSON with `with_structured_output` and a server that enforces the schema; prose, a code "
-        "fence or reasoning around the JSON is what the parser stumbles over.",
+        "fence or reasoning around the JSON makes the parser fail.",
         "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE",
         example="Invalid json output: Sure! Here is the JSON",
     ),
     KnownError(
         "Failed to parse {model:word} from completion {text}",
         Stage.CONTRACT,
-        "The model's JSON does not fit the class of the program.",
+        "The model's JSON does not match the program's class.",
         "Compare the quoted JSON with the class; a server that enforces the schema "
         "(`with_structured_output`, `response_format`) keeps the model to its keys.",
         "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE",
@@ -101,7 +101,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Received response with null value for `choices`.",
         Stage.COMPLETE,
         "The answer came without choices: some servers and gateways send an error that way, with status 200.",
-        "Print status and body of the answer where the program reads it; paste that body here, or record it "
+        "Print the status and body of the answer where the program reads it; paste that body here, or record it "
         "with `capture`.",
         "https://github.com/langchain-ai/langchain/pull/35236",
         cause=Cause.OUTPUT,

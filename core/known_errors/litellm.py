@@ -107,15 +107,15 @@ SENTENCES: tuple[KnownError, ...] = (
         "Error parsing chunk: {why}",
         Stage.PARSE,
         "LiteLLM could not read an event of the provider's stream.",
-        "Look at the event that it quotes: a newer release may read it; without `stream` the answer comes whole.",
+        "Check the event that it quotes: a newer release may read it; without `stream` the answer comes whole.",
         "https://github.com/BerriAI/litellm/pull/39288",
         example="OpenAIException - Error parsing chunk: Chat provider: Invalid function argument delta",
     ),
     KnownError(
         "litellm.APIConnectionError: {provider:word} - {why}",
         Stage.COMPLETE,
-        "LiteLLM gives this name to whatever failed while it spoke to the provider: the words after the dash say what.",
-        "Look at the words after the dash; `litellm._turn_on_debug()` prints the request and the answer, "
+        "LiteLLM uses this name for any failure while it talked to the provider: the text after the dash says which.",
+        "Read the text after the dash; `litellm._turn_on_debug()` prints the request and the answer, "
         "which can be pasted here.",
         "litellm/litellm_core_utils/exception_mapping_utils.py: exception_type",
         example="litellm.APIConnectionError: OllamaException - broken",
@@ -136,7 +136,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "litellm.Timeout: ",
         Stage.COMPLETE,
-        "The server did not answer within the limit of time.",
+        "The server did not answer within the timeout.",
         "Raise `timeout` (of the proxy: `request_timeout`); the server's log shows whether it was still working.",
         "litellm/exceptions.py: Timeout",
         example="litellm.Timeout: APITimeoutError",

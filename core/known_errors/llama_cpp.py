@@ -205,7 +205,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Loading model",
         Stage.COMPLETE,
-        "The server is up and still loads the model.",
+        "The server is up and is still loading the model.",
         "Wait until `/health` answers 200, then send the request again.",
         "ggml-org/llama.cpp, tools/server/server.cpp",
         cause=Cause.LOADING,
@@ -214,7 +214,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "JSON schema error: {why}",
         Stage.REQUEST,
-        "A schema of the request cannot be made into a grammar.",
+        "A schema of the request cannot be converted to a grammar.",
         "Correct the schema: the end of the message says what is wrong with it.",
         "ggml-org/llama.cpp, common/json-schema-to-grammar.cpp",
         example='JSON schema error: unrecognized type "dict"',
@@ -242,8 +242,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "llama_grammar_init_impl: failed to parse grammar",
         Stage.COMPLETE,
-        "The grammar that the server made of a schema cannot be used; builds that only log this go on, and the "
-        "answer is not constrained.",
+        "The grammar that the server made from a schema cannot be used; builds that only log this continue, and "
+        "the answer is not constrained.",
         "Simplify the schema: a `pattern` with escapes, lookaheads or large numbers is the usual reason.",
         "https://github.com/ggml-org/llama.cpp/issues/19051",
         cause=Cause.SERVER,
@@ -251,7 +251,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Pattern must start with '^' and end with '$'",
         Stage.COMPLETE,
-        "A `pattern` in a schema is not anchored at both ends, and this server makes grammars of anchored ones alone.",
+        "A `pattern` in a schema is not anchored at both ends, but this server converts only anchored patterns to "
+        "grammars.",
         "Anchor the pattern with `^` and `$`, or take it out.",
         "https://github.com/ggml-org/llama.cpp/issues/26930",
         cause=Cause.REQUEST,
@@ -259,7 +260,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Failed to parse arguments: [json.exception.parse_error.101]",
         Stage.REQUEST,
-        "The arguments of a call in the history are not JSON; the template gets them as a text.",
+        "The arguments of a call in the history are not JSON; the template gets them as text.",
         "Send back valid JSON as the arguments of every call, encoded once; a call without arguments has `{}`.",
         "minja/chat-template.hpp: chat_template.apply",
         example="Failed to parse arguments: [json.exception.parse_error.101] parse error at line 1, column 6",

@@ -11,8 +11,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Unknown model '{model}'. Please provide a valid OpenAI model name in:",
         Stage.REQUEST,
-        "The class `OpenAI` of LlamaIndex looks the size of the context up by the model's name and does not "
-        "know this one, so nothing was sent.",
+        "The class `OpenAI` of LlamaIndex looks up the context size by the model's name and does not know this "
+        "one, so nothing was sent.",
         "Use `OpenAILike` with `is_chat_model=True`, `is_function_calling_model=True` and `context_window`.",
         "llama_index/llms/openai/utils.py: openai_modelname_to_contextsize",
         example="Unknown model 'Qwen/Qwen2.5-7B-Instruct'. Please provide a valid OpenAI model name in: o1",
@@ -22,7 +22,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "LLM must be a FunctionCallingLLM",
         Stage.REQUEST,
-        "The agent works with calls of the API, and this class says that its model has none.",
+        "The agent uses tool calls of the API, but this class reports that its model does not support them.",
         "Set `is_function_calling_model=True` if the server reads calls, or use `ReActAgent`.",
         "llama_index/core/agent/workflow/function_agent.py",
         cause=Cause.CLIENT,

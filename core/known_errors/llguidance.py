@@ -30,10 +30,10 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Unsatisfiable schema: {why}",
         Stage.COMPLETE,
-        "Nothing fits the schema that the request makes: a forced call without a tool to call, or conditions that "
+        "No output can match the schema of the request: a forced call without a tool to call, or conditions that "
         "exclude one another.",
-        "Send at least one tool where `tool_choice` is `required`; else look for conditions in the schema that "
-        "cannot hold together.",
+        "Send at least one tool where `tool_choice` is `required`; otherwise look for conditions in the schema "
+        "that contradict each other.",
         "https://github.com/vllm-project/vllm/pull/21052",
         example="Grammar error: Unsatisfiable schema: required item is unsatisfiable",
         cause=Cause.REQUEST,

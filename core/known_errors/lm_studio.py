@@ -66,14 +66,14 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Failed to parse tool call: Extra content after end of tool call",
         Stage.PARSE,
-        "After the end of a call there is more, such as a second call, and this parser takes one call at a time.",
+        "More text follows the end of a call, such as a second call, but this parser reads one call at a time.",
         "Switch parallel calls off in the prompt, or use a server that reads several calls of this model.",
         "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/1528",
     ),
     KnownError(
         'Failed to parse tool call: Expected "{wanted}", but got "{found}" at index {at:int}',
         Stage.PARSE,
-        "The header of a message departs from the notation that the parser expects, such as a recipient at another "
+        "The header of a message departs from the notation that the parser expects, such as a recipient in another "
         "place.",
         "Compare the raw output in the server's log with the notation; a newer release may read it. More tokens do "
         "not help.",

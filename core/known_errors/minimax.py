@@ -11,9 +11,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "tool result's tool id({id:word}) not found",
         Stage.REQUEST,
-        "A tool result names a call that the history does not hold.",
-        "Keep the message that made the call, or drop the result: where a history is shortened, both go together. A "
-        "new session helps, too.",
+        "A tool result names a call that the history does not contain.",
+        "Keep the message that made the call, or drop the result: where a history is shortened, both go together. "
+        "A new session also helps.",
         "https://github.com/MiniMax-AI/MiniMax-M2/issues/76",
         example="invalid params, tool result's tool id(call_7) not found (2013)",
         field="messages",

@@ -77,7 +77,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Function name was {name} but must be a-z, A-Z, 0-9, or contain underscores and dashes,",
         Stage.REQUEST,
-        "A tool's name holds a character that is not allowed, or is too long.",
+        "A tool's name contains a character that is not allowed, or is too long.",
         "Rename the tool to letters, digits, `_` and `-`, 64 at most.",
         f"{_VALIDATOR}._validate_function",
         example="Function name was fs.read but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a "

@@ -11,7 +11,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Only 'text' content type is supported.",
         Stage.RENDER,
-        "A message holds a part that is not text.",
+        "A message contains a part that is not text.",
         "Send only text parts.",
         "mlx_lm/server.py: process_message_content",
         field="messages",
@@ -62,7 +62,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.PARSE,
         "The text between the markers of a call is not a complete function, usually because "
         "the output was cut within the call.",
-        "Raise `max_tokens` if the output was cut; else check that the model's tool parser is the right one.",
+        "Raise `max_tokens` if the output was cut; otherwise check that the model's tool parser is the right one.",
         "https://github.com/ml-explore/mlx-lm/issues/905",
     ),
     KnownError(

@@ -59,16 +59,17 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string",
         Stage.REQUEST,
-        "The content of a message was sent as a list of parts, and this API takes a text alone.",
-        "Send `content` as one text, images in `images`; or use the route `/v1/chat/completions`, which takes parts.",
+        "The content of a message was sent as a list of parts, but this API accepts only a string.",
+        "Send `content` as one string, images in `images`; or use the route `/v1/chat/completions`, which accepts "
+        "parts.",
         "https://github.com/BerriAI/litellm/issues/11273",
         field="messages",
     ),
     KnownError(
         "json: cannot unmarshal {kind:word} into Go struct field {path:word} of type {wanted}",
         Stage.REQUEST,
-        "A field of the request has a value of another type than the server reads there.",
-        "Send the field that the sentence names in the type that it names.",
+        "A field of the request has a different type than the server expects there.",
+        "Send the field that the message names with the type that it names.",
         "https://github.com/ollama/ollama/issues/8235",
         example="json: cannot unmarshal string into Go struct field ChatRequest.tools of type api.Tools",
     ),
@@ -77,8 +78,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.PARSE,
         "The arguments that the model wrote for a call are not JSON, and the server answers with an error "
         "instead of the output.",
-        "Look at the arguments in the server's log, and ask again; where they end early, allow more tokens "
-        "(`num_predict`).",
+        "Check the arguments in the server's log, and ask again; if they end early, allow more tokens (`num_predict`).",
         "https://github.com/ollama/ollama/issues/12064",
         example="error parsing tool call: invalid character ']' after object key:value pair (status code: 500)",
     ),
@@ -86,9 +86,9 @@ SENTENCES: tuple[KnownError, ...] = (
         "template: {where} executing {name} at <{field}>: can't evaluate field {missing:word} in type {kind:word}",
         Stage.RENDER,
         "The template of the model, in Go's notation, reads a field that does not exist there: the template is "
-        "wrong, or of another release.",
-        "Pull the model again, or update Ollama: the template was corrected; else correct TEMPLATE in a Modelfile "
-        "of your own.",
+        "wrong, or made for another release.",
+        "Pull the model again, or update Ollama: the template was corrected; otherwise correct TEMPLATE in your "
+        "own Modelfile.",
         "https://github.com/ollama/ollama/issues/10143",
         example='template: :6:10: executing "" at <.Tools>: can\'t evaluate field Tools in type api.Tools',
         cause=Cause.SETTING,
@@ -96,7 +96,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "template: {where} executing {name} at <{field}>: error calling index: reflect: slice index out of range",
         Stage.RENDER,
-        "The template of the model takes the first type of a tool's parameter, and a parameter has none.",
+        "The model's template reads the first type of each tool parameter, but one parameter has none.",
         "Give every parameter of the tools a `type` (also in place of `anyOf` and `$ref`), or pull the model again "
         "for a newer template.",
         "https://github.com/ollama/ollama/issues/11800",
@@ -108,9 +108,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         'template: {where} function "{name:word}" not defined',
         Stage.RENDER,
-        "The template uses a function that this release of Ollama does not have; a text of the request that holds "
-        "`{{` is one, too, where it was taken for a template.",
-        "Update Ollama to a release that is as new as the model. Text with `{{` belongs into `messages`, not into "
+        "The template uses a function that this release of Ollama does not have; text of the request that "
+        "contains `{{` causes this too, if it was read as a template.",
+        "Update Ollama to a release that is as new as the model. Text with `{{` belongs in `messages`, not into "
         "`template`.",
         "https://github.com/ollama/ollama/issues/11679",
         example='template: :3: function "currentDate" not defined',
@@ -120,7 +120,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "invalid tool call arguments",
         Stage.REQUEST,
         "A call in the history has arguments that are not a JSON object.",
-        "Look at the calls of the assistant in the request: send arguments as the model should have written them, "
+        "Check the assistant's calls in the request: send arguments as the model should have written them, "
         "or leave that turn out.",
         "https://github.com/duolahypercho/codex-router/issues/161",
         field="messages",

@@ -33,7 +33,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid 'tools[{index:int}].function.name': string does not match pattern.",
         Stage.REQUEST,
-        "A tool's name holds a character that is not allowed, such as a dot, a slash or a blank.",
+        "A tool's name contains a character that is not allowed, such as a dot, a slash or a space.",
         "Rename the tool to letters, digits, `_` and `-`, and map the name back when a call comes.",
         "https://github.com/brekkylab/ailoy/pull/109",
         example="Invalid 'tools[0].function.name': string does not match pattern. Expected a string that matches the "
@@ -131,8 +131,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid type for '{path:word}': expected {wanted}, but got {kind} instead.",
         Stage.REQUEST,
-        "A field of the request has a value of another type than the API takes there.",
-        'Send the field that the sentence names in the type that it names; an absent text is left out, or sent as "".',
+        "A field of the request has a different type than the API expects there.",
+        'Send the field that the message names with the type that it names; an absent text is left out, or sent as "".',
         "https://github.com/ag2ai/ag2/issues/2297",
         example="Invalid type for 'input[2].content[0].text': expected a string, but got null instead.",
         field="{path}",
@@ -160,9 +160,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The model produced invalid content.",
         Stage.PARSE,
-        "The API could not read what its model wrote, most often a broken call; histories with `name` in messages "
+        "The API could not read what its model wrote, usually a broken call; histories with `name` in messages "
         "or with several speakers provoke it.",
-        "Ask again; leave `name` out of messages of the assistant, and make the schemas of the tools simpler.",
+        "Ask again; leave `name` out of assistant messages, and simplify the schemas of the tools.",
         "https://github.com/microsoft/autogen/issues/3437",
     ),
 )

@@ -73,7 +73,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "openai.APITimeoutError",
         Stage.COMPLETE,
-        "The server did not answer within the client's limit of time.",
+        "The server did not answer within the client's timeout.",
         "Raise the client's `timeout`, stream the answer, or lower `max_tokens`; the server's log shows "
         "whether it was still working.",
         "openai/_exceptions.py: APITimeoutError",
@@ -85,14 +85,14 @@ SENTENCES: tuple[KnownError, ...] = (
         "client option must be set either by passing",
         Stage.REQUEST,
         "The client has no key, so it sent nothing.",
-        "Give a key; a server without a check of keys takes any, such as `EMPTY`.",
+        "Give a key; a server that does not check keys accepts any, such as `EMPTY`.",
         "openai/_client.py: OpenAI.__init__",
         cause=Cause.CLIENT,
     ),
     KnownError(
         "{kind:word}.create() got an unexpected keyword argument '{name:word}'",
         Stage.REQUEST,
-        "`create` does not take that argument, so nothing was sent: fields that only a server knows, such as "
+        "`create` does not accept that argument, so nothing was sent: fields that only a server knows, such as "
         "`chat_template_kwargs`, are not arguments of the client.",
         'Put such fields into `extra_body`, as in `extra_body={"chat_template_kwargs": {…}}`, or update the client.',
         "openai/resources/chat/completions/completions.py: Completions.create",

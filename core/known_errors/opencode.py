@@ -13,8 +13,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.CONTRACT,
         "The arguments that the model wrote do not fit the tool's schema; in OpenCode the reasons follow, each "
         "with its path.",
-        "Look at the paths: a parameter that is absent though required is described better, or made optional; "
-        "weaker models leave out what they find needless.",
+        "Check the paths: describe a required parameter that is missing better, or make it optional; weaker models "
+        "leave out what seems unnecessary to them.",
         "https://github.com/anomalyco/opencode/issues/10824",
         example='The bash tool was called with invalid arguments: [ { "path": [ "description" ] } ].',
     ),

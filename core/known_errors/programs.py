@@ -13,7 +13,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.COMPLETE,
         "The answer is a text, not a chat completion: often a web page, because the address ends before "
         "`/v1`, or the text of an error.",
-        "Check the address: it must go up to and including `/v1`. Print status and body of the answer where "
+        "Check the address: it must go up to and including `/v1`. Print the status and body of the answer where "
         "the program reads it; paste that body here, or record it with `capture`.",
         "https://github.com/neavo/LinguaGacha/issues/137",
         cause=Cause.OUTPUT,
@@ -21,9 +21,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "object has no attribute 'choices'",
         Stage.COMPLETE,
-        "The answer has no `choices`, so it is not a chat completion: mostly it is the body of an error, or "
-        "an answer of another kind.",
-        "Print status and body of the answer where the program reads it; paste that body here, or record it "
+        "The answer has no `choices`, so it is not a chat completion: usually it is the body of an error, or a "
+        "different kind of answer.",
+        "Print the status and body of the answer where the program reads it; paste that body here, or record it "
         "with `capture`.",
         "https://github.com/FoundationAgents/OpenManus/issues/29",
         cause=Cause.OUTPUT,
@@ -32,9 +32,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "KeyError: 'choices'",
         Stage.COMPLETE,
-        "The answer has no `choices`, so it is not a chat completion: mostly it is the body of an error, or "
-        "an answer of another kind.",
-        "Print status and body of the answer where the program reads it; paste that body here, or record it "
+        "The answer has no `choices`, so it is not a chat completion: usually it is the body of an error, or a "
+        "different kind of answer.",
+        "Print the status and body of the answer where the program reads it; paste that body here, or record it "
         "with `capture`.",
         "https://github.com/mishl-dev/Discord-AI-Chatbot/issues/153",
         cause=Cause.OUTPUT,
@@ -44,7 +44,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.COMPLETE,
         "The answer came without choices (`choices` is null or absent): some servers and gateways send an "
         "error that way, with status 200.",
-        "Print status and body of the answer where the program reads it; paste that body here, or record it "
+        "Print the status and body of the answer where the program reads it; paste that body here, or record it "
         "with `capture`.",
         "https://github.com/harry0703/MoneyPrinterTurbo/issues/333",
         example="content = response.choices[0].message.content TypeError: 'NoneType' object is not subscriptable",
@@ -55,7 +55,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.COMPLETE,
         "The answer came without choices (`choices` is null or absent): some servers and gateways send an "
         "error that way, with status 200.",
-        "Print status and body of the answer where the program reads it; paste that body here, or record it "
+        "Print the status and body of the answer where the program reads it; paste that body here, or record it "
         "with `capture`.",
         "https://github.com/microsoft/autogen/issues/5318",
         example="for choice in response.choices: TypeError: 'NoneType' object is not iterable",
@@ -64,9 +64,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "choices[0]{rest}IndexError: list index out of range",
         Stage.COMPLETE,
-        "The list of choices is empty: in a stream that is the event with the usage, in an answer a server "
-        "that gave none.",
-        "Skip events without choices, in the program; for an answer that was not streamed, look at its body.",
+        "The list of choices is empty: in a stream that is the event with the usage; in a whole answer the server "
+        "gave none.",
+        "Skip events without choices, in the program; for an answer that was not streamed, check its body.",
         "https://platform.openai.com/docs/api-reference/chat/streaming",
         example="chunk.choices[0].delta.content IndexError: list index out of range",
         cause=Cause.OUTPUT,
@@ -74,9 +74,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         " Error: 'choices'",
         Stage.COMPLETE,
-        "The answer has no `choices`, so it is not a chat completion: mostly it is the body of an error, or "
-        "an answer of another kind.",
-        "Print status and body of the answer where the program reads it; paste that body here, or record it "
+        "The answer has no `choices`, so it is not a chat completion: usually it is the body of an error, or a "
+        "different kind of answer.",
+        "Print the status and body of the answer where the program reads it; paste that body here, or record it "
         "with `capture`.",
         "https://github.com/langgenius/dify/issues/9197",
         example="Run failed: [openrouter] Error: 'choices'",

@@ -43,7 +43,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "404 page not found",
         Stage.REQUEST,
-        "The server has nothing at that address; so say servers written in Go, such as Ollama.",
+        "The server has nothing at that address; servers written in Go, such as Ollama, answer this way.",
         "Check the address: it must go up to and including `/v1`, and the path must be one that the server has.",
         "https://github.com/letta-ai/letta/issues/3142",
         cause=Cause.ADDRESS,

@@ -11,7 +11,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Exceeded maximum retries ({count:int}) for {what:word} validation",
         Stage.CONTRACT,
-        "The model's answers did not pass the check of the program until the attempts were used up; what was "
+        "The model's answers did not pass the program's validation before the retries ran out; what was "
         "wrong with them is not part of the error.",
         "Print the messages of the run (`capture_run_messages`) and paste them: they show each answer and "
         "why it was sent back.",
@@ -22,7 +22,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Received empty model response",
         Stage.COMPLETE,
         "The answer has neither text nor a call.",
-        "Look at the answer itself: its `finish_reason`, and reasoning in place of text.",
+        "Check the answer itself: its `finish_reason`, and reasoning instead of text.",
         "https://github.com/pydantic/pydantic-ai/issues/437",
         cause=Cause.OUTPUT,
     ),
@@ -30,7 +30,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Plain text responses are not permitted",
         Stage.PARSE,
         "The program expects a call, and the model answered with text, or no call was read from it.",
-        "Look at that text: markup of a call in it means that the server's tool parser does not fit the "
+        "Check that text: markup of a call in it means that the server's tool parser does not fit the "
         "model; prose means that the model did not call.",
         "https://github.com/pydantic/pydantic-ai/issues/822",
     ),

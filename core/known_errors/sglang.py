@@ -14,7 +14,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Messages cannot be empty.",
         Stage.REQUEST,
-        "The request holds no message.",
+        "The request contains no message.",
         "Send at least one message.",
         f"{_CHAT}: _validate_request",
         field="messages",
@@ -208,8 +208,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Tool call parsing error: {why}",
         Stage.PARSE,
-        "The tool parser failed at the output, and the server gives it back as text, without calls. Under a forced "
-        "`tool_choice` it expects a JSON list, also of models that write another notation.",
+        "The tool parser failed on the output, so the server returns it as text, without calls. Under a forced "
+        "`tool_choice` it expects a JSON list, even from models that write another notation.",
         "Send `tool_choice` as `auto`, and start the server with the parser of this model; a newer release reads "
         "forced calls in the notation of the model.",
         "https://github.com/sgl-project/sglang/issues/34604",
@@ -218,7 +218,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Error in parse_streaming_increment: {why}",
         Stage.PARSE,
-        "The tool parser failed within a stream, so a piece of the call is missing in what the client got.",
+        "The tool parser failed within a stream, so part of the call is missing from what the client received.",
         "Compare the stream with the same request without `stream`; a newer release may read it.",
         "https://github.com/sgl-project/sglang/pull/7479",
         example="Error in parse_streaming_increment: Expecting value: line 1 column 1 (char 0)",
@@ -226,7 +226,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Error in detect_and_parse: {why}",
         Stage.PARSE,
-        "The tool parser failed at the output, and the server gives it back as text, without calls.",
+        "The tool parser failed on the output, so the server returns it as text, without calls.",
         "Compare the raw output with the notation that the parser reads: a parser for another family, broken JSON, "
         "or a call that is cut.",
         "sglang/srt/function_call: detect_and_parse",

@@ -11,20 +11,20 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Your code snippet is invalid, because the regex pattern {pattern} was not found in it",
         Stage.PARSE,
-        "The agent looks for code between its own marks and found none: the model answered in prose, used other "
-        "marks, or was cut before them.",
-        "Give the model room first: a larger context (`num_ctx` of Ollama), which else cuts the instructions off, "
-        "and more `max_tokens`; then try a model that keeps to the format.",
+        "The agent looks for code between its own markers and found none: the model answered in prose, used other "
+        "markers, or was cut before them.",
+        "Give the model room first: a larger context (`num_ctx` of Ollama; a small one cuts off the instructions) "
+        "and a higher `max_tokens`; then try a model that follows the format.",
         "https://github.com/huggingface/smolagents/issues/201",
         example="Your code snippet is invalid, because the regex pattern <code>(.*?)</code> was not found in it.",
     ),
     KnownError(
         "is invalid, because the regex pattern {pattern} was not found in code_blob",
         Stage.PARSE,
-        "The agent looks for code between its own marks and found none: the model answered in prose, used other "
-        "marks, or was cut before them.",
-        "Give the model room first: a larger context (`num_ctx` of Ollama), which else cuts the instructions off, "
-        "and more `max_tokens`; then try a model that keeps to the format.",
+        "The agent looks for code between its own markers and found none: the model answered in prose, used other "
+        "markers, or was cut before them.",
+        "Give the model room first: a larger context (`num_ctx` of Ollama; a small one cuts off the instructions) "
+        "and a higher `max_tokens`; then try a model that follows the format.",
         "https://github.com/huggingface/smolagents/pull/1790",
         example="The code blob is invalid, because the regex pattern <code>(.*?)</code> was not found in code_blob",
     ),
@@ -33,8 +33,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.PARSE,
         "The agent reads a call as JSON from the text of the answer, and there is none: the model answered in "
         "prose, or was cut before it.",
-        "Look at the answer itself: raise `max_tokens` and the context if it is cut; use a model and a server with "
-        "calls of their own if it is prose.",
+        "Check the answer itself: raise `max_tokens` and the context if it is cut; use a model and a server with "
+        "tool calls of the API if it is prose.",
         "https://github.com/huggingface/smolagents/issues/1732",
     ),
 )

@@ -33,7 +33,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Invalid input for tool {name:word}: Type validation failed: Value: {value}",
         Stage.CONTRACT,
         "The arguments of a call do not fit the tool's schema.",
-        "Compare the value with the schema. Where a list or an object came as a text, the server's tool parser did "
+        "Compare the value with the schema. If a list or an object arrived as a string, the server's tool parser did "
         "not follow the schema: update it, or choose another parser.",
         "https://github.com/anomalyco/opencode/issues/1809",
         example='Invalid input for tool todo: Type validation failed: Value: {"todos":"[]"}.',
@@ -41,9 +41,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "No object generated: response did not match schema.",
         Stage.CONTRACT,
-        "The model's JSON does not fit the schema of the program. The answer is in the error's `text`, the "
+        "The model's JSON does not match the program's schema. The answer is in the error's `text`, the "
         "first difference in its `cause`.",
-        "Paste `error.text` beside the schema. Check that the request carries the schema (`response_format`) "
+        "Paste `error.text` with the schema. Check that the request carries the schema (`response_format`) "
         "and that the server enforces it: one that ignores it lets the model choose its own keys.",
         "https://github.com/vercel/ai/issues/9422",
     ),
@@ -51,16 +51,16 @@ SENTENCES: tuple[KnownError, ...] = (
         "No object generated: could not parse the response.",
         Stage.PARSE,
         "The model's text is not JSON. It is in the error's `text`.",
-        "Paste `error.text`: prose or a code fence around the JSON, reasoning before it, or an end that was "
-        "cut each need another remedy.",
+        "Paste `error.text`: prose or a code fence around the JSON, reasoning before it, or a truncated end each "
+        "need a different fix.",
         "https://ai-sdk.dev/docs/reference/ai-sdk-errors/ai-no-object-generated-error",
     ),
     KnownError(
         "No object generated: the tool was not called.",
         Stage.PARSE,
-        "The model was to answer with a call, and none was read from its answer: it wrote text, or the "
+        "The model was expected to answer with a call, but none was read from its answer: it wrote text, or the "
         "server's parser read none.",
-        "Look at the answer's content: markup of a call in it means that the server's tool parser does not "
+        "Check the answer's content: markup of a call in it means that the server's tool parser does not "
         "fit the model.",
         "https://ai-sdk.dev/docs/reference/ai-sdk-errors/ai-no-object-generated-error",
     ),
@@ -78,7 +78,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "AI_RetryError: Failed after {count:int} attempts",
         Stage.COMPLETE,
         "Each attempt failed; the reason is that of the last one.",
-        "Look at the last error that it names, and at the server's log.",
+        "Check the last error that it names, and the server's log.",
         "https://ai-sdk.dev/docs/reference/ai-sdk-errors/ai-retry-error",
         example="AI_RetryError: Failed after 3 attempts. Last error: Too busy",
         cause=Cause.UNCLEAR,
@@ -98,8 +98,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "AI_NoOutputGeneratedError",
         Stage.COMPLETE,
-        "The stream ended, and no output was in it: mostly an error came before any text.",
-        "Look at the error before it (`onError`), or record the stream with `capture`.",
+        "The stream ended without any output, usually because an error came before any text.",
+        "Check the error before it (`onError`), or record the stream with `capture`.",
         "https://ai-sdk.dev/docs/reference/ai-sdk-errors/ai-no-output-generated-error",
         cause=Cause.OUTPUT,
         is_general=True,

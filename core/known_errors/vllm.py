@@ -201,7 +201,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Found unexpected chat template kwargs from request: {names}",
         Stage.RENDER,
-        "`chat_template_kwargs` holds names that the server sets itself.",
+        "`chat_template_kwargs` contains names that the server sets itself.",
         "Remove these names from `chat_template_kwargs`.",
         "vllm/renderers/hf.py: resolve_chat_template_kwargs",
         example="Found unexpected chat template kwargs from request: {'tokenize'}",
@@ -329,7 +329,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Error in extracting tool call from response",
         Stage.PARSE,
-        "The tool parser failed at what the model wrote for a call. The server answers 200 all the same, with the "
+        "The tool parser failed on a call that the model wrote. The server still answers 200, with the "
         "markup in `content` and without calls.",
         "Compare the raw output with the notation that the parser reads: a parser for another family, broken JSON, "
         "or a call that is cut.",
@@ -338,9 +338,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Error in extracting tool call from response{where}JSONDecodeError: Extra data",
         Stage.PARSE,
-        "The tool parser failed: after the first JSON value of a call there is more, such as a second call in one "
-        "block, or text. The server answers 200 all the same, with the markup in `content` and without calls.",
-        "Look at the raw output: each call needs a separate block. Ask the model for one call at a time, or "
+        "The tool parser failed: more text follows the first JSON value of a call, such as a second call in one "
+        "block, or text. The server still answers 200, with the markup in `content` and without calls.",
+        "Check the raw output: each call needs a separate block. Ask the model for one call at a time, or "
         "report it to the parser's authors.",
         "https://github.com/vllm-project/vllm/issues/17790",
         example="Error in extracting tool call from response: json.decoder.JSONDecodeError: Extra data: line 3 column "
@@ -350,7 +350,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Error in extracting tool call from response{where}JSONDecodeError: Expecting value: line 1 column 1",
         Stage.PARSE,
         "The tool parser failed: where it expects JSON, none begins. The model writes its calls in another notation "
-        "than this parser reads, or the block is empty. The server answers 200 all the same, without calls.",
+        "than this parser reads, or the block is empty. The server still answers 200, without calls.",
         "Start the server with the parser of this model (`--tool-call-parser`).",
         "https://github.com/vllm-project/vllm/issues/30651",
         example="Error in extracting tool call from response: json.decoder.JSONDecodeError: Expecting value: line 1 "
@@ -377,7 +377,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Error trying to handle streaming tool call",
         Stage.PARSE,
-        "The tool parser failed within a stream, so a piece of the call is missing in what the client got.",
+        "The tool parser failed within a stream, so part of the call is missing from what the client received.",
         "Compare the stream with the same request without `stream`; a newer release, or the parser of this model, "
         "may read it.",
         "vllm/tool_parsers: extract_tool_calls_streaming",

@@ -75,7 +75,7 @@ def missing_endpoint(error: BackendError, api: Api) -> BackendError | None:
         return None
     return BackendError(
         f"The server has no `/v1/{api}`: it answered HTTP {error.status}.",
-        "Run it with `--api chat` (on the page: API, chat): it is then converted to a chat completion, which is "
-        "another request; what has no place there is listed.",
+        "Run it with `--api chat` (on the page: API, chat): it is then converted to a chat completion, which is a "
+        "different request; whatever does not fit there is listed.",
         kind="refused",
     )

@@ -71,8 +71,8 @@ def notes_on_native(trace: Trace) -> tuple[str, ...]:
 def _unseen(body: JSONObject) -> Iterator[str]:
     if body.get("previous_response_id"):
         yield (
-            "`previous_response_id` names an answer that the server keeps: what it adds to the prompt shows only where "
-            "the server reports its prompt."
+            "`previous_response_id` names an answer that the server keeps: what it adds to the prompt is visible "
+            "only if the server reports its prompt."
         )
     if body.get("store") is True or body.get("background") is True:
         yield "Whether the server keeps the answer, as `store` or `background` asks, was not checked."
@@ -83,11 +83,11 @@ def _unseen(body: JSONObject) -> Iterator[str]:
         yield f"Tools that the server runs itself ({', '.join(built_in)}) leave no call to check."
     found = {*_marks_in(body)}
     if "cache_control" in found:
-        yield "What the server made of `cache_control` shows in its usage at most; it was not checked."
+        yield "What the server made of `cache_control` is visible in its usage at most; it was not checked."
     if found & _IMAGES:
-        yield "Images were sent as they are; what the model saw of them does not show."
+        yield "Images were sent as they are; what the model saw of them is unknown."
     if "signature" in found:
-        yield "Signatures of thinking blocks were sent as they are; whether the server checks them does not show."
+        yield "Signatures of thinking blocks were sent as they are; whether the server checks them is unknown."
 
 
 def _marks_in(body: JSONObject) -> Iterator[str]:

@@ -43,7 +43,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 # A request of 200,000 tokens takes about a second.
 _LIMITS = Limits(cpu_s=8.0, wall_s=120.0, memory_mb=2048)
-_HINT = "Check the tools' schemas: a `pattern` such as `(a+)+$`, or references that multiply, never ends."
+_HINT = "Check the tools' schemas: a `pattern` such as `(a+)+$`, or references that multiply, may never finish."
 
 
 class Checking(NamedTuple):

@@ -206,5 +206,5 @@ def load_renderer(target: Target, server: Server, tokenizer_info: JSONObject | N
     except RenderError as error:
         if target.tokenizer is not None:
             raise
-        note = f"The server's tokenizer {str(source)!r} is not at hand: {error.message}"
+        note = f"The server's tokenizer {str(source)!r} is not available: {error.message}"
         return Renderer(template, None, note, theirs)

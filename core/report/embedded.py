@@ -66,7 +66,7 @@ def markdown_fold(bundle: str, room: int) -> str:
     """Return the fold for a Markdown text; a sentence in its place where it has more than `room` characters."""
     packed = f"{MARK}{pack_bundle(bundle)}."
     if len(packed) * (_COLUMNS + 1) // _COLUMNS > room:
-        return "The run is too long to be included here: attach its JSON bundle or the HTML report, which hold it.\n"
+        return "The run is too long to be included here: attach its JSON bundle or the HTML report, which contain it.\n"
     lines = [packed[at : at + _COLUMNS] for at in range(0, len(packed), _COLUMNS)]
     summary = "<summary>The whole run: paste this text into Prompt Debugger, or drop the file on its page</summary>"
     return "\n".join(("<details>", summary, "", "```text", *lines, "```", "", "</details>", ""))

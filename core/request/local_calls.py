@@ -122,7 +122,9 @@ def _call_of(
         body["add_generation_prompt"] = False
         said.append(("add_generation_prompt", "`apply_chat_template` adds no generation prompt unless it is asked to."))
     if not is_template and body.get("max_tokens") is None:
-        said.append(("max_tokens", "Without `max_tokens`, `LLM.chat` ends after 16 tokens, a server where it is full."))
+        said.append(
+            ("max_tokens", "Without `max_tokens`, `LLM.chat` ends after 16 tokens, a server at the end of its context.")
+        )
     return LocalCall(body, tuple(said))
 
 

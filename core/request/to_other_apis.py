@@ -124,7 +124,7 @@ def _calls_of(message: JSONObject, place: str, work: _Work) -> Iterator[tuple[st
     """Yield the calls of a message with their places and functions; what cannot be one beside them is said."""
     calls = objects_in(message.get("tool_calls"))
     if calls and message.get("content") == "":
-        work.has_no_place(f"{place}.content", "The empty text beside the calls")
+        work.has_no_place(f"{place}.content", "The empty text next to the calls")
     for index, call in enumerate(calls):
         yield f"{place}.tool_calls[{index}]", call, as_object(call.get("function"))
 
@@ -234,7 +234,7 @@ def _messages(body: JSONObject, work: _Work) -> None:
     _choice(body, work)
     limit = _limit_of(body)
     if limit is None:
-        work.lose("max_tokens", f"Messages has no request without `max_tokens`: {_MAX_TOKENS:,} was set.")
+        work.lose("max_tokens", f"Messages requires `max_tokens`: {_MAX_TOKENS:,} was set.")
     work.body["max_tokens"] = _MAX_TOKENS if limit is None else limit
 
 
@@ -266,7 +266,7 @@ def _input(arguments: JSON, place: str, work: _Work) -> JSONObject:
         work.lose(place, "The arguments are not a JSON object, which `input` has to be: it was left empty.")
         return {}
     if isinstance(arguments, str) and arguments not in (json.dumps(value), json.dumps(value, ensure_ascii=False)):
-        work.lose(place, "The spelling of the arguments (spaces, escapes) is lost: `input` is an object, not a text.")
+        work.lose(place, "The spelling of the arguments (spaces, escapes) is lost: `input` is an object, not a string.")
     return value
 
 
@@ -279,7 +279,9 @@ def _tool(function: JSONObject, place: str, work: _Work) -> JSONObject:
             work.has_no_place(f"{place}.{name[:40]}", f"`{name[:40]}` of a tool")
     schema = function.get("parameters")
     if not isinstance(schema, dict):
-        work.lose(f"{place}.parameters", "A tool of Messages needs an `input_schema`: an empty object's was set.")
+        work.lose(
+            f"{place}.parameters", "A tool of Messages needs an `input_schema`: the one of an empty object was set."
+        )
         schema = {"type": "object", "properties": {}}
     return {**tool, "input_schema": schema}
 

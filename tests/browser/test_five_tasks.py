@@ -232,7 +232,7 @@ def test_a_colleague_gets_a_link_to_the_one_bad_token(bare: DebuggerPage) -> Non
     bare.page.goto("about:blank")
     bare.page.goto(link)
     colleague = Person(bare)
-    colleague.button("Show the run it holds")
+    colleague.button("Show the run in it")
     shown = bare.page.locator("#pd-raw-tokens .pd-chip.pd-shown")
     expect(shown).to_contain_text(OPENER)
     expect(shown).to_be_visible()

@@ -285,14 +285,14 @@ def test_a_link_to_a_token_or_a_finding_opens_the_run_there_by_one_press(opened:
 
     follow(opened, to_token)
     expect(page.locator(".pd-sentence")).not_to_have_text(SENTENCE)  # nothing is opened before somebody says so
-    page.get_by_role("button", name="Show the run it holds").click()
+    page.get_by_role("button", name="Show the run in it").click()
     expect(page.locator(".pd-sentence")).to_have_text(SENTENCE)
     shown = page.locator("#pd-prompt-tokens .pd-chip.pd-shown")
     expect(shown).to_have_text("Paris", use_inner_text=False)
     expect(shown).to_be_visible()
 
     follow(opened, to_finding)
-    page.get_by_role("button", name="Show the run it holds").click()
+    page.get_by_role("button", name="Show the run in it").click()
     expect(page.locator(".pd-finding.pd-shown")).to_be_focused()
 
 
@@ -357,7 +357,7 @@ def test_a_picture_without_a_run_is_said_to_hold_none(bare: DebuggerPage, tmp_pa
 
     bare.page.locator("#pd-file").set_input_files(path)
 
-    expect(bare.page.locator("#pd-left")).to_contain_text("That picture holds no run")
+    expect(bare.page.locator("#pd-left")).to_contain_text("That picture contains no run")
 
 
 def test_before_a_run_files_cannot_be_made_and_the_menu_says_why(unrun: DebuggerPage) -> None:

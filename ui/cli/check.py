@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--api-key-env",
         metavar="NAME",
-        help="environment variable that holds the server's key (default: OPENAI_API_KEY)",
+        help="environment variable that contains the server's key (default: OPENAI_API_KEY)",
     )
     parser.add_argument("--tool-parser", metavar="NAME", help="check only this tool parser (default: all)")
     parser.add_argument("--reasoning-parser", metavar="NAME", help="check only this reasoning parser (default: all)")

@@ -201,7 +201,7 @@ def read_json_file(name: str, what: str) -> JSON:
             f"{what} {name!r} is not JSON: {error.msg}", line=error.lineno, column=error.colno, field=what
         ) from None
     except RecursionError:
-        raise RequestError(f"{what} {name!r} is nested too deep to be read.", field=what) from None
+        raise RequestError(f"{what} {name!r} is nested too deeply to be read.", field=what) from None
     return value
 
 

@@ -100,7 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--endpoint", metavar="URL", help="server whose own parsers are tested")
     parser.add_argument(
-        "--api-key-env", metavar="NAME", help="environment variable that holds the API key (default: OPENAI_API_KEY)"
+        "--api-key-env", metavar="NAME", help="environment variable that contains the API key (default: OPENAI_API_KEY)"
     )
     parser.add_argument("--tokenizer", metavar="DIR_OR_HUB_ID", help="for token spans, and for the parsers")
     parser.add_argument(

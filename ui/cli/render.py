@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--endpoint", metavar="URL", help="ask this server for the prompt that it would use")
     parser.add_argument("--model", metavar="NAME", help="model name to ask the server for")
     parser.add_argument(
-        "--api-key-env", metavar="NAME", help="environment variable that holds the API key (default: OPENAI_API_KEY)"
+        "--api-key-env", metavar="NAME", help="environment variable that contains the API key (default: OPENAI_API_KEY)"
     )
     add_experiment_arguments(parser)
     add_output_arguments(parser)

@@ -133,7 +133,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--api-key-env",
         metavar="NAME",
-        help=f"environment variable that holds the API key (default: {DEFAULT_KEY_VARIABLE})",
+        help=f"environment variable that contains the API key (default: {DEFAULT_KEY_VARIABLE})",
     )
     add_connection_arguments(parser)
     parser.add_argument(

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=1024,
         metavar="MB",
-        help="size of the file; the oldest leave (default: 1024)",
+        help="size of the file; the oldest exchanges are deleted (default: 1024)",
     )
     parser.add_argument(
         "--max-age", type=positive, default=30, metavar="DAYS", help="age of what is kept (default: 30)"

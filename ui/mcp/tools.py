@@ -181,7 +181,7 @@ class Tools:
         if evidence.request is None:
             raise RequestError(f"This is {evidence.words}, not a request.", "Use `diagnose`.")
         if tokenizer and self.settings.public:
-            raise RequestError("A public server names the tokenizer itself.", "Leave `tokenizer` out.")
+            raise RequestError("A public server chooses the tokenizer itself.", "Leave `tokenizer` out.")
         check_length(chat_template, self._handlers.limits)
         own = self.settings.target.tokenizer
         source = tokenizer or (str(own) if own else "" if chat_template else "lab-model")
@@ -210,7 +210,7 @@ class Tools:
         )
 
     async def parse(self, case: JSONObject) -> Answer:
-        """Say which calls a raw output holds and where they went."""
+        """Say which calls a raw output contains and where they went."""
         if case.get("parsers") and self.settings.public:
             raise RequestError("A public server asks no parsers here.", "Leave `parsers` out.")
         check_length(str(case), self._handlers.limits)
@@ -220,7 +220,7 @@ class Tools:
             document, findings = await sandbox_of().run(parse_locked, case)
         handle = self.kept.keep(Kept(lambda: document))
         calls = call_records(document)
-        lines = [f"The output was read as {document['format']}; it holds {len(calls)} tool calls."]
+        lines = [f"The output was read as {document['format']}; it contains {len(calls)} tool calls."]
         lines += [f"Call: {one['name']} ({one['outcome']}) {one['arguments']}" for one in calls]
         parsers = document["parsers"]
         assert isinstance(parsers, dict)
@@ -280,7 +280,7 @@ class Tools:
         worked = tried_fixes(trace, [made])[code].worked is True
         after = made.traces[-1]
         said = f"{plan.name}: {'it works' if worked else 'it does not help'}: {code} is " + (
-            "gone and no other error has come." if worked else "still there, or another error has come."
+            "gone, and no new error has appeared." if worked else "still there, or a new error has appeared."
         )
         more: JSONObject = {"tried": plan.name, "worked": worked, "patch": [dict(one) for one in plan.patch]}
         handle = self.kept.keep_trace(after, fields)
@@ -330,7 +330,7 @@ class Tools:
         shown = text[start : start + PAGE_CHARS]
         next_offset = start + len(shown) if start + len(shown) < len(text) else None
         document: JSONObject = {"text": shown, "characters": len(text), "next_offset": next_offset}
-        return Answer(shown + ("" if next_offset is None else f"\n… go on with offset {next_offset}"), document)
+        return Answer(shown + ("" if next_offset is None else f"\n… continue with offset {next_offset}"), document)
 
     async def _read(self, text: str, request: str = "", prompt: str = "") -> Evidence:
         hides_keys = self.settings.public

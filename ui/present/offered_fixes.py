@@ -76,7 +76,7 @@ def tried_payload(code: str, first: Trace, experiment: Experiment, *, worked: bo
         code: Of the finding.
         first: The run that failed.
         experiment: The changed run.
-        worked: Whether the finding is gone and no other error has come.
+        worked: Whether the finding is gone, and no new error has appeared.
     """
     before = {finding.code for finding in first.findings}
     new = {

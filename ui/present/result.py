@@ -84,7 +84,7 @@ def _hides_its_parser(trace: Trace) -> bool:
 
 def _came_back(trace: Trace) -> str:
     """Say how many calls were written and returned."""
-    assert trace.parse is not None, "nothing can be said to be lost of an output that was not read"
+    assert trace.parse is not None, "the output was not read, so nothing can be called lost"
     calls = count_calls(trace.parse.ledger)
     if not calls.written and not calls.returned:
         return "No call was written; the answer came back whole."

@@ -119,7 +119,9 @@ def fields_for_run(settings: PageSettings, fields: TargetFields, request: Reques
     if run_on is RunOn.LAB:
         return fields._replace(endpoint="")
     if run_on is RunOn.BOTH and not fields.endpoint.strip():
-        raise RequestError("There is no second server to compare with.", "Name one under Target, beside the lab.")
+        raise RequestError(
+            "There is no second server to compare with.", "Enter one under Target, in addition to the lab."
+        )
     if settings.public or fields.endpoint.strip() or not is_aimable(request.base_url):
         return fields
     return fields._replace(endpoint=request.base_url or "", model="", tokenizer="", template_name="")

@@ -45,7 +45,7 @@ async function take(file) {
   const bytes = file.size > MOST_BYTES ? new Uint8Array() : new Uint8Array(await file.arrayBuffer());
   const text = new TextDecoder().decode(bytes);
   if (openEmbedded(bundleInPicture(bytes) || bundleInText(text))) return say("The run in " + file.name.slice(0, 80) + ".");
-  const words = isPng(bytes) ? "That picture holds no run: one that this page saved does." : refusal(file.size, text);
+  const words = isPng(bytes) ? "That picture contains no run; one saved by this page does." : refusal(file.size, text);
   if (!words) anotherText();
   if (!words && replaceRequest(text, true)) editorView()?.focus();
   say(words || "From " + file.name.slice(0, 80) + ".");

@@ -15,7 +15,7 @@ const TASKS = [
   ["My tool call vanished", "Paste your `curl` and press Use as target, or paste the request and enter your server under Target; enter its key and press Run."],
   ["What did it write?", "Paste the raw output of a model and press Run: Parse shows its calls. No server is asked."],
   ["Does the fix help?", "In Findings press Apply and run: Compare opens with before and after."],
-  ["Which token?", "Click it and press Copy link to this token: the link holds the run and opens there."],
+  ["Which token?", "Click it and press Copy link to this token: the link contains the run and opens there."],
   ["Yesterday's run", "History, at the top, keeps the runs of this browser."],
   ["Only the prompt", "Paste the request: it appears in the Render pane without a run. Enter the model's tokenizer under Target."],
   ["Which parser?", "Check, next to the stage cards: every parser of vLLM on this model's template, with the command to start a server."],

@@ -36,7 +36,7 @@ builders.verification = (root, name) => {
     ask(side, index);
     open("findings");
   };
-  return bench(root, name, "Drop a dataset to have its rows asked, or open what the command verify left: how many calls are lost, for which cause, at which stage, of which tool, and every row one click from its whole run. Name a second one to see what got better and what got worse.", (/** @type {Told & { state: string }} */ told) => {
+  return bench(root, name, "Drop a dataset to send its rows, or open the results of the command verify: how many calls are lost, why, at which stage and for which tool, with every row one click from its whole run. Add a second one to see what got better and what got worse.", (/** @type {Told & { state: string }} */ told) => {
     if (!told.sides) return [];
     return [
       tiles(told.sides),
@@ -62,7 +62,7 @@ builders.dataset = (root) => {
     take(field.files?.[0]);
     field.value = "";
   });
-  root.append(choose, field, make("span", "pd-muted", "or drop it here: its rows go to the server under Target, else to the lab."), status);
+  root.append(choose, field, make("span", "pd-muted", "or drop it here: its rows go to the server under Target, or to the lab."), status);
 
   /** @param {File | null | undefined} file */
   async function take(file) {

@@ -19,9 +19,9 @@ const STEPS = {
   },
 };
 const HINTS = {
-  try: "Run the changed request on the same server: is the fault gone, and has no other come?",
+  try: "Run the changed request on the same server: is the fault gone, without a new one?",
   show: "Show what to change",
-  ask: "Run the request that this paste holds, so that raw output and message are of one run",
+  ask: "Run the request in this paste, so that raw output and message come from one run",
   name: "Say under Target which parser the server runs: then its reading can be repeated here",
   parsers: "Which parser reads this output?",
 };

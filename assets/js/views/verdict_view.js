@@ -181,12 +181,12 @@ function actions(verdict) {
     const go = () => controller("request")?.jump({ line, column });
     box.append(button("Go to line " + line, "pd-primary", go));
   }
-  if ("held" in verdict && verdict.held && host.openHeld) box.append(button("Show the run it holds", "pd-primary", () => host.openHeld?.()));
+  if ("held" in verdict && verdict.held && host.openHeld) box.append(button("Show the run in it", "pd-primary", () => host.openHeld?.()));
   const { evidence, quote } = verdict;
   const step = nextStep(verdict.step, said);
   if (step) box.append(step);
   if (verdict.asks_margin && host.order) box.append(marginButton(said)); // a report has nothing to ask
-  if (evidence) box.append(button("Evidence", "", () => jump(evidence), "Show where the verdict rests on"));
+  if (evidence) box.append(button("Evidence", "", () => jump(evidence), "Show what the verdict is based on"));
   if (quote) box.append(copyButton(quote));
   box.append(said);
   return box;
@@ -254,10 +254,10 @@ const TOOLS = [
   ["what-if", "What if", "Every render switch, one at a time"],
   ["template", "Template", "Edit the template and render again"],
   ["fix", "Fix", "Prove a cause, shrink it, report it"],
-  ["fix.loop", "Tool loop", "Answer the calls and go on, turn by turn"],
+  ["fix.loop", "Tool loop", "Answer the calls and continue, turn by turn"],
   ["compare", "Compare", "Two runs side by side"],
   ["check", "Check", "Which parser and flags for this model?"],
-  ["verify", "Verify", "Ask a dataset, row by row"],
+  ["verify", "Verify", "Send a dataset, row by row"],
 ];
 
 function toolTabs() {

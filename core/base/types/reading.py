@@ -1,4 +1,4 @@
-"""4 · What a raw output holds, and what became of it in a message."""
+"""4 · What a raw output contains, and what became of it in a message."""
 
 from __future__ import annotations
 

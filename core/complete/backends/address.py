@@ -91,8 +91,8 @@ def check_key(address: Address, api_key: str | None) -> str | None:
         return None
     if not key.isascii() or not key.isprintable():
         raise BackendError(
-            "The API key holds a character that no HTTP header can carry.",
-            "Copy the key again, without line breaks or typographic marks.",
+            "The API key contains a character that no HTTP header can carry.",
+            "Copy the key again, without line breaks or typographic quotes.",
             kind="refused",
         )
     if not may_carry_key(address.base_url):
@@ -118,7 +118,7 @@ def _split(text: str) -> SplitResult:
         raise _refusal(text, "this is not a valid host name")
     if parts.username is not None or parts.password is not None:
         raise BackendError(
-            "The server address holds a user name or password, which would end up in reports.",
+            "The server address contains a user name or password, which would end up in reports.",
             "Leave it out of the address; the API key is read from an environment variable.",
             kind="refused",
         )

@@ -61,7 +61,7 @@ def certificates_of(authorities: Authorities = PUBLIC, *, trust_env: bool = Fals
             )  # remarks beside them, too
         except (ssl.SSLError, ValueError):
             raise BackendError(
-                "The text given as certificates holds no certificate that can be read.", _PEM_HINT, kind="refused"
+                "The text given as certificates contains no certificate that can be read.", _PEM_HINT, kind="refused"
             ) from None
     return trust
 
@@ -70,7 +70,9 @@ def _trust_file(trust: ssl.SSLContext, file: str | Path) -> None:
     try:
         trust.load_verify_locations(cafile=file)
     except ssl.SSLError:
-        raise BackendError(f"{str(file)!r} holds no certificate that can be read.", _PEM_HINT, kind="refused") from None
+        raise BackendError(
+            f"{str(file)!r} contains no certificate that can be read.", _PEM_HINT, kind="refused"
+        ) from None
     except OSError as error:
         hint = "Give the file with the certificate that signed the server's certificate."
         raise BackendError(f"{str(file)!r} cannot be read: {error.strerror}.", hint, kind="refused") from None

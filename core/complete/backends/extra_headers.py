@@ -72,16 +72,18 @@ def check_headers(address: Address, headers: Mapping[str, str] | None) -> dict[s
     checked: dict[str, str] = {}
     for name, value in (headers or {}).items():
         if not _NAME.fullmatch(name):
-            raise _refusal("the name of an extra header holds a character that is not allowed in a header name")
+            raise _refusal("the name of an extra header contains a character that is not allowed in a header name")
         if name.lower() in _OURS:
             raise _refusal(f"the extra header `{name}` is part of the HTTP exchange and cannot be set")
         if not value.isascii() or not value.isprintable():
-            raise _refusal(f"the value of the extra header `{name}` holds a character that is not allowed in a header")
+            raise _refusal(
+                f"the value of the extra header `{name}` contains a character that is not allowed in a header"
+            )
         checked[name.lower()] = value.strip()
     if checked and not may_carry_key(address.base_url):
         raise BackendError(
             f"Extra headers are not sent to {address.base_url}: the connection is not encrypted.",
-            "They may hold a key. Use an https address, tunnel the port to 127.0.0.1, or leave them out.",
+            "They may contain a key. Use an https address, tunnel the port to 127.0.0.1, or leave them out.",
             kind="refused",
         )
     return checked

@@ -38,9 +38,14 @@ _HINT_BY_STATUS = {
     413: "The request is too large for the server.",
     422: "The server did not accept the request; its message says why.",
     429: "The server is at its request limit: wait, then run again.",
-    431: "The request's headers are too large for what answered: shorten the key and the headers that you add, or "
-    "raise its limit (`large_client_header_buffers` of nginx).",
-    502: "A gateway says that it got no proper answer: look whether the server after it runs, and at the log of both.",
+    431: (
+        "The request's headers are too large for the server or proxy that answered: shorten the key and your extra "
+        "headers, or raise its limit (`large_client_header_buffers` of nginx)."
+    ),
+    502: (
+        "A gateway reports that it got no valid answer: check whether the server behind it is running, and the "
+        "logs of both."
+    ),
     504: "A gateway stopped waiting for the server: raise its limit (`proxy_read_timeout` of nginx), or ask for fewer "
     "tokens.",
 }
@@ -49,16 +54,21 @@ _PAGE_HINT = (
     "log shows whether the request reached it."
 )
 _HINT_BY_PAGE = {
-    401: "Something before the server wants to know who asks: send the key that it takes, in the header that it takes.",
+    401: "Something in front of the server requires authentication: send its key, in the header that it expects.",
     502: "A proxy answered instead of the server: check whether the server behind it is running, and its log.",
-    503: "A proxy answered in place of the server: look whether the server after it runs, at its log, and whether the "
-    "proxy limits how often it is asked.",
+    503: (
+        "A proxy answered instead of the server: check whether the server behind it is running, its log, and "
+        "whether the proxy limits the request rate."
+    ),
     504: _HINT_BY_STATUS[504],
     404: "Check the server address (up to and including `/v1`): what answers there is a plain web server.",
-    413: "A proxy accepts no body of that size: raise its limit (`client_max_body_size` of nginx), or send less.",
+    413: (
+        "A proxy does not accept a body of that size: raise its limit (`client_max_body_size` of nginx), or send less."
+    ),
 }
 _BASIC_HINT = (
-    "It wants a user name and a password, not a key: send them with --extra-headers 'Authorization: Basic …', where … "
+    "It requires a user name and a password, not a key: send them with --extra-headers 'Authorization: Basic …', "
+    "where … "
     "is `name:password` in base64."
 )
 _HINT_BY_CODE = {
@@ -121,7 +131,7 @@ def failure_of_transport(call: Call, error: httpx.HTTPError, timeouts: Timeouts,
         message = f"{call}: no connection within {timeouts.connect_s:g} s"
         return BackendError(message, "Is the server running, and can this machine reach it?", kind="unreachable")
     if isinstance(error, httpx.ReadTimeout):
-        message = f"{call}: nothing came for {timeouts.read_s:g} s"
+        message = f"{call}: nothing was received for {timeouts.read_s:g} s"
         return BackendError(message, "The server may be busy or stuck: check its log.", kind="timeout")
     if isinstance(error, httpx.TimeoutException):
         return BackendError(f"{call}: the request could not be sent in time.", _SERVER_HINT, kind="timeout")

@@ -63,7 +63,7 @@ def read_streamed(text: str, api: Api) -> Received:
     """Read a stream, as far as it came; its time is left out."""
     objects = objects_of_stream(text)
     if not objects:
-        return Received(ChatResult({}, None, body=text, error=f"the stream held no event, only {shorten(text)}"))
+        return Received(ChatResult({}, None, body=text, error=f"the stream contained no event, only {shorten(text)}"))
     return _received(dialect_asked_as(api).read_events(objects, text), text)
 
 
@@ -85,7 +85,7 @@ def is_last(event: JSONObject) -> bool:
 
 
 def _received(answer: Answer, text: str) -> Received:
-    chat = answer.chat or ChatResult({}, None, error="the answer holds no message")
+    chat = answer.chat or ChatResult({}, None, error="the answer contains no message")
     told = replace(
         chat, token_ids=answer.token_ids, prompt_token_ids=answer.prompt_ids, prompt_text=answer.prompt, body=text
     )

@@ -114,7 +114,9 @@ def _notes(value: JSONObject) -> list[str]:
     context: JSON = value.get("context")
     if not isinstance(context, list) or not context:
         return []
-    return [f"`context` holds {len(context):,} ids of prompt and answer together, not of the output: it was left out."]
+    return [
+        f"`context` contains {len(context):,} ids of prompt and answer together, not of the output: it was left out."
+    ]
 
 
 DIALECT = Dialect(_CHAT, _is_answer, _read_answer, _is_event, _read_events)

@@ -43,7 +43,7 @@ def merge_names(formats: Mapping[str, TextFormat], engines: Mapping[str, Engine]
 
 def _checked(place: str, names: object) -> ParserNames:
     if not isinstance(names, ParserNames) or not _are_texts(names.tools) or not _are_texts(names.reasonings):
-        hint = "core/formats/_facts.py describes what it holds."
+        hint = "core/formats/_facts.py describes what it contains."
         raise PluginError(f"{place}: {names!r:.80} is not a `ParserNames` of tuples of strings.", hint)
     return names
 

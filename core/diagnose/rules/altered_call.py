@@ -1,13 +1,13 @@
-"""A tool call came back with another name or other arguments than the model wrote.
+"""A tool call came back with a different name or arguments than the model wrote.
 
 What it finds:
-    A call of the message whose name differs from the written one, or whose
-    arguments decode to another value. Other spacing is no difference, nor is an
-    id of the server's own. Calls that were cut have a rule of their own.
+    A call of the message whose name differs from the written one, or whose arguments decode
+    to another value. Different spacing does not count, nor does an id assigned by the
+    server. Calls that were cut have a separate rule.
 
 Why it matters:
-    Silent corruption: text loses its indent, a string becomes a number, a file
-    is cut where a delimiter happened to stand in it.
+    Silent corruption: text loses its indentation, a string becomes a number, a file is cut
+    where it happens to contain a delimiter.
 
 Bad:
     Written `{"count": "10"}`, returned `{"count": 10}`

@@ -1,17 +1,17 @@
 """The reasoning parser took the answer, or words of it, for reasoning.
 
 What it finds:
-    A message without content whose reasoning is the whole raw output, although
-    the raw output holds no reasoning marker and the prompt leaves no reasoning
-    block open. Or reasoning that holds text from outside every block, such as
-    the words before a tool call. Where the prompt is not known, all of it may be
-    reasoning that the prompt opened: then it is a note, and nothing where the
-    output was cut. Where only our own render is known, it is a warning.
+    A message without content whose reasoning is the whole raw output, although the raw
+    output contains no reasoning marker and the prompt leaves no reasoning block open. Or
+    reasoning that contains text from outside every block, such as the words before a tool
+    call. If the prompt is not known, all of it may be reasoning that the prompt opened:
+    then it is a note, or nothing if the output was cut. Where only our own render is known,
+    it is a warning.
 
 Why it matters:
-    `content` is null; the user sees nothing. The template rendered thinking as
-    off, and the parser, which starts in thinking, was not told: it only knows
-    the template kwargs of the request and of the server's defaults.
+    `content` is null; the user sees nothing. The template rendered thinking as off, and the
+    parser, which starts in thinking, does not know: it sees only the template kwargs of the
+    request and of the server's defaults.
 
 Bad:
     Prompt `…<|im_assistant|>assistant<|im_middle|>`, raw `I am a helpful assistant.`,
@@ -85,8 +85,8 @@ def find(trace: Trace) -> Iterator[Report]:
         title="The answer was taken for reasoning: content is null."
         if end is not None
         else "The answer may have been taken for reasoning: content is null.",
-        detail=f"All {len(reasoning.text)} characters of the output are in `{reasoning.field}`. The raw output holds "
-        f"no reasoning marker, and {_tail(end)}"
+        detail=f"All {len(reasoning.text)} characters of the output are in `{reasoning.field}`. The raw output "
+        f"contains no reasoning marker, and {_tail(end)}"
         + (f". The reasoning parser is `{parser}`, which starts in reasoning {_unless(parser)}." if parser else "."),
         evidence=tuple(evidence),
         fix=_steps(
@@ -149,8 +149,8 @@ def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
     verb = "stand" if count > 1 else "stands"
     yield Report(
         title=f"{counted(count, 'character')} of the answer {verb if end else 'may be'} in reasoning.",
-        detail=f"`{reasoning.field}` holds text from outside every reasoning block, from character {moved[0].start}: "
-        f"{trace.parse.raw[moved[0].start : moved[0].stop][:80]!r}. "
+        detail=f"`{reasoning.field}` contains text from outside every reasoning block, from character "
+        f"{moved[0].start}: {trace.parse.raw[moved[0].start : moved[0].stop][:80]!r}. "
         + ("The prompt is not known." if end is None else f"The prompt ends with {end[-40:]!r}."),
         evidence=(*(in_raw(trace, span) for span in moved), in_message(reasoning.field, reasoning.text)),
         fix=_steps(trace, think_less(thinking_switch(trace), " where the model does not think")),

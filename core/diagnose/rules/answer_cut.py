@@ -1,13 +1,13 @@
 """A limit cut the answer.
 
 What it finds:
-    finish_reason `length`, or as many tokens as the request allows, of an
-    answer that is text, with the limit as far as the counts show it. A warning
-    where the answer is all that is known, else a note. Calls, promised JSON,
-    reasoning that were cut and answers that are empty have rules of their own.
+    finish_reason `length`, or as many tokens as the request allows, of an answer that is
+    text, with the limit as far as the counts show it. A warning if only the answer is
+    known, otherwise a note. Cut calls, promised JSON and reasoning, and empty answers, have
+    separate rules.
 
 Why it matters:
-    The text is a beginning. Whatever looks wrong at its end follows from that.
+    The text is only the beginning of an answer. Whatever looks wrong at its end follows from that.
 
 Bad:
     A text that stops in the middle of a sentence, finish_reason `length`.

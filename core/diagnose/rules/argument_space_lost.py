@@ -1,11 +1,11 @@
-r"""The parser stripped white space from an argument.
+r"""The parser stripped whitespace from an argument.
 
 What it finds:
     A returned string that lacks white space which the written one has at its
     start or its end, beyond the line breaks that the format uses as framing.
 
 Why it matters:
-    The indent of the first line of code is gone, or a file's last line break:
+    The indentation of the first line of code is gone, or a file's last line break:
     exact-match edit tools fail, and written files do not run.
 
 Bad:

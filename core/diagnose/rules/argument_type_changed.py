@@ -1,14 +1,14 @@
-r"""The parser gave an argument another type than the tool's schema declares for it.
+r"""The parser gave an argument a different type than the tool's schema declares.
 
 What it finds:
-    A returned argument that spells the same value as the written one in another
-    JSON type: `"10"` for the integer 10, an object for a string that holds JSON,
-    the text `None` for null. Written is what the format says; where it writes
-    plain text, the tool's schema decides, `$ref` and unions resolved.
+    A returned argument that spells the same value as the written one in another JSON type:
+    `"10"` for the integer 10, an object for a string that holds JSON, the text `None` for
+    null. The written type is what the format says; where the format writes plain text, the
+    tool's schema decides, with `$ref` and unions resolved.
 
 Why it matters:
-    Tools that check their input refuse the call; tools that do not compare `"10"`
-    with 9 and are wrong in silence.
+    Tools that check their input refuse the call; tools that do not compare `"10"` with 9
+    and are silently wrong.
 
 Bad:
     `<parameter=days>\n3\n</parameter>` for an integer, returned `{"days": "3"}`

@@ -1,10 +1,10 @@
-r"""A tool call of a Messages stream comes without its arguments.
+r"""A tool call in a Messages stream arrives without its arguments.
 
 What it finds:
-    In a stream of Anthropic's Messages API a `tool_use` block that begins with
-    an empty `input` and ends without any `input_json_delta`. Silent where the
-    request's tool takes no arguments. An error where it requires some;
-    otherwise a warning, for the call may have none.
+    In a stream of Anthropic's Messages API a `tool_use` block that begins with an empty
+    `input` and ends without any `input_json_delta`. Silent if the request's tool takes no
+    arguments. An error if it requires some; otherwise a warning, because the call may have
+    none.
 
 Why it matters:
     Clients take the arguments from the deltas. Without them every call runs

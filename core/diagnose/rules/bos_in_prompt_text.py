@@ -1,4 +1,4 @@
-"""A prompt that is given as text begins with BOS, where the server adds one.
+"""A prompt given as text begins with BOS, and the server adds another one.
 
 What it finds:
     Without the model's vocabulary: a prompt text that begins with the text of a

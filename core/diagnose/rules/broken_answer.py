@@ -1,17 +1,16 @@
-"""The answer broke off, or there is an error or nothing in its place.
+"""The answer broke off, or an error or nothing was returned instead.
 
 What it finds:
-    An error that the server or the connection gave after the first part of the
-    answer, streamed or whole, or in place of an answer; and an answer without a
-    choice or without a message; and one JSON document where a stream was asked
-    for; and a whole answer in the form of another API. An answer that we stopped
-    reading, as it was too long or took too long, says so. Silent where the request
-    does not ask to stream and only our streamed repetition failed: the run's notes
-    have it. A warning where a pasted stream just has no end: whoever copied it may
-    have left it out.
+    An error from the server or the connection after the first part of the answer, streamed
+    or whole, or instead of an answer; an answer without a choice or without a message; one
+    JSON document where a stream was requested; a whole answer in the form of another API.
+    An answer that we stopped reading because it was too long or took too long is named as
+    such. Silent where the request does not ask to stream and only our streamed repetition
+    failed: the run's notes have it. A warning if a pasted stream merely has no end: it may
+    not have been copied completely.
 
 Why it matters:
-    What was received is a beginning, and must not be judged as an answer.
+    What was received is only a beginning, and must not be judged as an answer.
 
 Bad:
     A stream without its last event.
@@ -98,7 +97,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         title = f"The {name} contains neither a {lacks} nor an error."
         fix = "Run again; if it happens again, ask the operator of the server: a proxy may have removed it."
     elif _is_stream_without_error(result):
-        title = f"The {name} ended before it held anything."
+        title = f"The {name} ended before it contained anything."
         fix = "Run again; if it happens again, check the logs of the server and of any proxy in front of it."
     elif is_stream and result.body.strip() and decode_json(result.body) is None and "data:" not in result.body:
         title = f"What came in place of the {name} is neither an event nor JSON."

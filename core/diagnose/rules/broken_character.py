@@ -1,8 +1,8 @@
-r"""The message holds replacement characters that the raw output does not.
+r"""The message contains replacement characters that the raw output does not.
 
 What it finds:
-    U+FFFD in content, reasoning or arguments, while the raw output, decoded as
-    a whole, holds fewer of them.
+    U+FFFD in content, reasoning or arguments, while the raw output, decoded as a whole,
+    contains fewer of them.
 
 Why it matters:
     The server decoded token by token and broke a character whose bytes are

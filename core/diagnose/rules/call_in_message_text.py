@@ -1,21 +1,20 @@
-"""A tool call stands in the text of the message and not among its calls.
+"""A tool call is in the text of the message instead of among its calls.
 
 What it finds:
-    Where no whole raw output is known: a complete call with its markup, in
-    content, outside code and quotation marks, which the request does not hold
-    and `tool_calls` lacks; of one of the request's tools, or of any where the
-    request is not at hand. Likewise a call that begins there and is not closed,
-    as a conclusion, or that is malformed, as in JSON with a bracket too few. A
-    conclusion and a warning: a call in bare JSON that stays open; a content that is nothing but
-    calls in a notation without control tokens (bare JSON, Python), where the
-    request asks for no JSON (a note without the request: it is a guess), or
-    what is left of a call without its control tokens (an error where its header
-    is whole, as in `commentary to=functions.f json{…}`), and a complete call in
-    the reasoning of a message without anything else.
+    Where no whole raw output is known: a complete call with its markup, in content, outside
+    code and quotation marks, that is neither in the request nor in `tool_calls`; of one of
+    the request's tools, or of any tool if the request is not available. Likewise a call
+    that begins there and is not closed (an inference), or that is malformed, such as JSON
+    with a missing bracket. An inference and a warning: a call in bare JSON that stays open;
+    content that consists only of calls in a notation without control tokens (bare JSON,
+    Python), if the request does not ask for JSON (a note without the request, because it is
+    a guess), or what is left of a call without its control tokens (an error if its header
+    is whole, as in `commentary to=functions.f json{…}`), and a complete call in the
+    reasoning of a message without anything else.
 
 Why it matters:
-    The model called a tool and the server handed the call out as prose: the
-    agent shows it to the user and goes on without the result.
+    The model called a tool and the server returned the call as prose: the agent shows it to
+    the user and continues without the result.
 
 Bad:
     content `<tool_call>{"name": "get_weather", …}</tool_call>`, no `tool_calls`
@@ -52,7 +51,8 @@ from prompt_debugger.core.diagnose.written_calls import (
 from prompt_debugger.core.formats import FORMATS, find_stripped_calls
 
 _AGAIN = (
-    "Ask again: the model wrote it so. A grammar for calls keeps their JSON whole (`tool_choice` as `required`, or "
+    "Ask again: the model wrote it this way. A grammar for calls keeps their JSON whole (`tool_choice` as "
+    "`required`, or "
     "`strict` in the tool, where the server constrains calls by it)."
 )
 _DECODER = json.JSONDecoder(strict=False)  # a text that was copied has line feeds in its strings
@@ -150,8 +150,8 @@ def _open_bare_call(trace: Trace, content: str) -> str | None:
 def _report_open(trace: Trace, name: str, content: str) -> Report:
     return Report(
         title=f"Content begins a call to `{name}` in JSON that is not closed.",
-        detail=f"It ends with {content[-60:]!r}: so this model writes its calls, and no parser reads one whose "
-        "brackets stay open.",
+        detail=f"It ends with {content[-60:]!r}: this is how this model writes its calls, "
+        "and no parser reads one with unclosed brackets.",
         evidence=(in_message("content", content),),
         fix=f"Do not run this call. Raise `max_tokens` where finish_reason is `length`. {_AGAIN}",
         certainty=Certainty.INFERRED,
@@ -167,7 +167,7 @@ def _report_written(trace: Trace, calls: list[ToolCallAttempt], content: str) ->
     what = f"A tool call to {names} is" if one else f"Tool calls to {names} are"
     return Report(
         title=f"{what} in content instead of the answer's calls.",
-        detail=f"Content holds {'a complete call' if one else f'{len(calls)} complete calls'} with "
+        detail=f"Content contains {'a complete call' if one else f'{len(calls)} complete calls'} with "
         f"{'its' if one else 'their'} markup, that of `{family}`: the model wrote {'it' if one else 'them'}, the "
         f"server did not parse {'it' if one else 'them'}.{_departs(calls, family)}",
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
@@ -228,8 +228,8 @@ def _without_tokens(trace: Trace, content: str, names: tuple[str, ...]) -> Repor
             span = Span(head.start, stop)
             return Report(
                 title=f"A tool call to `{name}` is in content without its control tokens.",
-                detail=f"Content holds {content[slice(*span)].strip()[:120]!r}: a header of gpt-oss (harmony) with its "
-                "recipient, and the arguments. The model called the tool; the server took its control tokens out "
+                detail=f"Content contains {content[slice(*span)].strip()[:120]!r}: a header of gpt-oss (harmony) with "
+                "its recipient, and the arguments. The model called the tool; the server took its control tokens out "
                 "and handed the call on as text.",
                 evidence=(in_message("content", content[slice(*span)], span),),
                 fix=_fix(trace, "harmony"),
@@ -258,7 +258,7 @@ def _in_reasoning(trace: Trace) -> Iterator[Report]:
         return
     for call in list(written_calls(trace, reasoning.text))[:1]:
         yield Report(
-            title=f"A tool call to `{call.name}` is in {reasoning.field}, and the message holds nothing else.",
+            title=f"A tool call to `{call.name}` is in {reasoning.field}, and the message contains nothing else.",
             detail="The call is complete with its markup. It is a draft, or the reasoning parser swallowed the answer.",
             evidence=(in_message(reasoning.field, reasoning.text[slice(*call.char_span)], call.char_span),),
             fix="Check the server's reasoning parser: does this model close its reasoning before it calls?",

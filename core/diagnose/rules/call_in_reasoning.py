@@ -1,14 +1,13 @@
-"""A tool call lies inside reasoning.
+"""A tool call is inside reasoning.
 
 What it finds:
-    A finished call inside a reasoning block. If the block never closes behind
-    it and the call was not returned, the model meant it and the server did not
-    look there. If the block does close and the call was returned all the same,
-    a draft, be it quoted, was taken for a command. A draft that was left alone
-    is no finding.
+    A finished call inside a reasoning block. If the block never closes after it and the
+    call was not returned, the model meant it and the server did not look there. If the
+    block does close and the call was returned anyway, a draft, or a quoted call, was taken
+    for a command. A draft that was not returned is not reported.
 
 Why it matters:
-    The one loses an action, the other carries out a thought.
+    The first loses an action, the second carries out a thought.
 
 Bad:
     `<think>I should look. <tool_call>{…}</tool_call>` and no call returned.

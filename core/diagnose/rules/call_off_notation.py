@@ -1,19 +1,18 @@
 """A complete call departs from the notation of its family.
 
 What it finds:
-    A complete call outside reasoning that was read although something of its
-    notation is missing or different: a word, a marker, the section around it,
-    the quotation marks. Or, where the server's parser or a parser that was
-    tried is for another version of the model: a block under the other version's
-    name. A warning where the call was not returned or a parser of its family
-    gives another one, else a note. That a parser refuses it for this reason is
-    an inference.
+    A complete call outside reasoning that was read although something of its notation is
+    missing or different: a word, a marker, the section around it, the quotation marks. Or,
+    where the server's parser or a parser that was tried is for another version of the
+    model: a block under the other version's name. A warning if the call was not returned or
+    a parser of its family returns a different one, otherwise a note. That a parser refuses
+    it for this reason is an inference.
 
 Why it matters:
-    This program reads such a call, and its arguments are certain. Parsers match
-    patterns: one that expects `call:` behind the marker drops the call, mostly
-    without a word, and the next release may read it. The cause lies in the
-    model, its quantization, or the template that taught it the notation.
+    This program reads such a call, and its arguments are certain. Parsers match patterns:
+    one that expects `call:` after the marker drops the call, usually silently, and the next
+    release may read it. The cause lies in the model, its quantization, or the template that
+    taught it the notation.
 
 Bad:
     `<|tool_call>:get_weather{city:<|"|>Paris<|"|>}<tool_call|>`

@@ -1,13 +1,13 @@
 """The answer is not one of the choices that the request gives.
 
 What it finds:
-    With `structured_outputs.choice`, an answer whose content is another text
-    than every choice. End tokens that a server left at its end do not count,
-    they have a rule of their own. Silent for an answer that was cut or calls.
+    With `structured_outputs.choice`, an answer whose content differs from every choice. End
+    tokens that a server left at its end do not count; they have a separate rule. Silent for
+    an answer that was cut, or that calls a tool.
 
 Why it matters:
-    The caller compares the text with the choices and finds none. A constrained
-    output cannot be another text: the constraint was not applied.
+    The caller compares the text with the choices and finds none. A constrained output
+    cannot be different text: the constraint was not applied.
 
 Bad:
     `"choice": ["yes", "no"]`, content `Yes, of course.`

@@ -1,15 +1,15 @@
-"""The parser gives another message where the same text reaches it in other chunks.
+"""The parser gives a different message when the same text reaches it in different chunks.
 
 What it finds:
-    An offline parser (the server's, where it is known, else the first that was
-    asked) whose streaming result differs from its whole result for some cut of
-    the same text, with the model's own tokenizer: with an approximate vocabulary
-    the chunks would be a guess. White space alone is no difference. An id that
-    streaming gives another value counts only where it was taken from the text.
+    An offline parser (the server's, if it is known, otherwise the first that was tried)
+    whose streaming result differs from its whole result for some cut of the same text, with
+    the model's own tokenizer: with an approximate vocabulary the chunks would be a guess. A
+    difference in whitespace alone does not count. An id that differs when streamed counts
+    only if it was taken from the text.
 
 Why it matters:
     Speculative decoding, `stream_interval` and the network decide where chunks
-    end: calls vanish under load that nobody can repeat by hand.
+    end: calls vanish under load in a way that nobody can reproduce by hand.
 
 Bad:
     Fed as one delta: no tool call; whole: one.
@@ -18,7 +18,8 @@ Good:
     The same message in every cut.
 
 Source:
-    tracker: vllm-project/vllm#35895, vllm-project/vllm#47907, vllm-project/vllm#41967, sgl-project/sglang#35625.
+    tracker: vllm-project/vllm#35895, vllm-project/vllm#47907, vllm-project/vllm#41967,
+    sgl-project/sglang#35625.
 """
 
 from __future__ import annotations

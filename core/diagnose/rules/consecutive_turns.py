@@ -1,4 +1,4 @@
-"""Two turns of the same role stand in a row.
+"""Two consecutive turns have the same role.
 
 What it finds:
     Neighbouring messages that are both the user's, or both the assistant's
@@ -6,8 +6,7 @@ What it finds:
 
 Why it matters:
     Templates of Mistral, Gemma and Llama 2 raise *roles must alternate* on such
-    a request; others print it as it is. Which messages break the order is not
-    said by the error.
+    a request; others print it as it is. The error does not say which messages break the order.
 
 Bad:
     `[{"role": "user", …}, {"role": "user", …}]`

@@ -55,7 +55,7 @@ def find(trace: Trace) -> Iterator[Report]:
     paths = ", ".join(field.field for field in absent[:4]) + ("…" if len(absent) > 4 else "")
     read = _longest_prefix(first.text, prompt.text)
     yield Report(
-        title=f"The prompt does not hold {paths}.",
+        title=f"The prompt does not contain {paths}.",
         detail=f"{first.field} ({first.role}) is {quote(first.text)!r}; "
         + (f"only its first {read} characters are in the prompt." if read >= 8 else "it is not in the prompt."),
         evidence=tuple(in_request(field.field, field.text) for field in absent),

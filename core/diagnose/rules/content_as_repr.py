@@ -1,16 +1,17 @@
-"""A message's content stands in the prompt as the text of a Python list.
+"""A message's content appears in the prompt as the text of a Python list.
 
 What it finds:
-    `[{'type': 'text', …}]` (or its JSON form) in the prompt where no text of the
-    request holds it. An empty content leaves `[{'type': 'text', 'text': ''}]`.
+    `[{'type': 'text', …}]` (or its JSON form) in the prompt where no text of the request
+    contains it. An empty content leaves `[{'type': 'text', 'text': ''}]`.
 
 Why it matters:
-    Server and template disagree whether content is a string or a list of
-    parts. The model reads program text in the middle of the conversation; an
-    agent that called tools well starts to describe calls in prose.
+    Server and template disagree on whether content is a string or a list of parts. The
+    model reads Python syntax in the middle of the conversation; an agent that called tools
+    well starts to describe calls in prose.
 
 Bad:
-    `<|im_assistant|>assistant<|im_middle|>[{'type': 'text', 'text': ''}]<|tool_calls_section_begin|>`
+    `<|im_assistant|>assistant<|im_middle|>[{'type': 'text', 'text':
+    ''}]<|tool_calls_section_begin|>`
 
 Good:
     `<|im_assistant|>assistant<|im_middle|><|tool_calls_section_begin|>`
@@ -57,7 +58,7 @@ def find(trace: Trace) -> Iterator[Report]:
     yield Report(
         title=f"Content was rendered as a Python repr: `{first[:60]}{'…' if len(first) > 60 else ''}`.",
         detail=(
-            f"At character {spans[0].start}{times} the prompt holds a printed list of content parts that is not "
+            f"At character {spans[0].start}{times} the prompt contains a printed list of content parts that is not "
             "in any text of the request: the server passes content as a list, the template prints it as a "
             "string."
         ),

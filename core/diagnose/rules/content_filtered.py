@@ -1,14 +1,13 @@
 """The server's content filter cut the answer or withheld it.
 
 What it finds:
-    finish_reason `content_filter`, or a provider's own word for it, there or in
-    a router's `native_finish_reason`, such as
-    `SAFETY`, `RECITATION` or `PROHIBITED_CONTENT`: an error where the message
-    holds nothing, a warning where something is left.
+    finish_reason `content_filter`, or a provider's own word for it, there or in a router's
+    `native_finish_reason`, such as `SAFETY`, `RECITATION` or `PROHIBITED_CONTENT`: an error
+    if the message is empty, a warning if something is left.
 
 Why it matters:
     What is missing was taken out on purpose, after or while the model wrote.
-    No template, parser or limit mends it.
+    No template, parser or limit changes that.
 
 Bad:
     `"content": "", "finish_reason": "content_filter"`

@@ -13,7 +13,7 @@ Bad:
     4,010 tokens of prompt, 80 of output, context 4,096.
 
 Good:
-    Sandbox for the next turn.
+    Room for the next turn.
 
 Source:
     tracker: haoxiang-xu/PuPu#129, ollama/ollama#7987.

@@ -1,13 +1,13 @@
-r"""The arguments of a returned call stop before they are whole.
+r"""The arguments of a returned call stop before they are complete.
 
 What it finds:
-    Where no raw output can be compared: arguments of the answer that are the
-    beginning of a JSON object, and what cut them as far as it shows: a token
-    limit, the context, a stop text, a stream that ends without a finish_reason.
-    With finish_reason `length` it is a warning, as the caller was informed.
+    If no raw output can be compared: arguments of the answer that are the beginning of a
+    JSON object, and what cut them, if known: a token limit, the context, a stop text, a
+    stream that ends without a finish_reason. With finish_reason `length` it is a warning,
+    because the caller was informed.
 
 Why it matters:
-    Half a call that is labelled complete fails in the client's decoder, or a
+    Half a call labelled as complete fails in the client's decoder, or a
     lenient client repairs it and writes half a file.
 
 Bad:

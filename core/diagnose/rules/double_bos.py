@@ -5,8 +5,8 @@ What it finds:
     BOS text twice at the head of the prompt text.
 
 Why it matters:
-    The template writes BOS and the tokenizer adds one more. No model was
-    trained on that: quality drops without any error.
+    The template writes BOS and the tokenizer adds another. No model was trained on that:
+    quality drops without any error.
 
 Bad:
     `<|begin_of_text|><|begin_of_text|><|start_header_id|>…`

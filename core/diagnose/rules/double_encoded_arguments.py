@@ -2,7 +2,7 @@ r"""Tool call arguments are JSON inside a JSON string.
 
 What it finds:
     Returned arguments that decode to a string which is itself a JSON object,
-    or that would if quotation marks stood around them.
+    or that would if they were enclosed in quotation marks.
 
 Why it matters:
     A client decodes once, as the protocol says, and gets a string where it

@@ -5,7 +5,7 @@ What it finds:
     one, or an EOS token to one which ends with one.
 
 Why it matters:
-    The template writes the token and the tokenizer adds it once more. No model
+    The template writes the token and the tokenizer adds it again. No model
     was trained on that: the output gets worse without any error, and the log is
     the only place that says so.
 

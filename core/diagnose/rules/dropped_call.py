@@ -1,17 +1,17 @@
 """The server did not return a tool call that the model wrote.
 
 What it finds:
-    A finished tool call outside reasoning that no tool call of the message
-    answers to. Calls that were cut have a rule of their own, and so have the
-    further calls of a request that allows one only.
+    A finished tool call outside reasoning that has no counterpart among the tool calls of
+    the message. Calls that were cut have a separate rule, and so do further calls of a
+    request that allows only one.
 
 Why it matters:
     The agent believes that the model chose not to act. There is no error
     anywhere: finish_reason is `stop`.
 
 Bad:
-    Raw `<|tool_call_begin|>get_weather<|tool_call_argument_begin|>{"city": "Paris"}<|tool_call_end|>`,
-    message `{"content": "", "tool_calls": []}`
+    Raw `<|tool_call_begin|>get_weather<|tool_call_argument_begin|>{"city":
+    "Paris"}<|tool_call_end|>`, message `{"content": "", "tool_calls": []}`
 
 Good:
     One call written, one returned.

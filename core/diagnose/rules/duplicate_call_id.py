@@ -1,12 +1,12 @@
 """Two tool calls of the answer share one id.
 
 What it finds:
-    A tool call id that the message uses for more than one call, or that a call
-    of the request's history has already.
+    A tool call id that the message uses for more than one call, or that a call of the
+    request's history already has.
 
 Why it matters:
-    A tool result names the call it answers by this id. With two calls of one
-    id, results go to the wrong call or are refused.
+    A tool result names the call it answers by this id. If two calls share an id, results go
+    to the wrong call or are refused.
 
 Bad:
     `functions.get_weather:0` twice in one message.
@@ -15,7 +15,7 @@ Good:
     `functions.get_weather:0`, `functions.get_weather:1`
 
 Source:
-    derived: vLLM 0.32 keeps the id that the model wrote, also when it is there twice.
+    derived: vLLM 0.32 keeps the id that the model wrote, even when it occurs twice.
     tracker: mudler/LocalAI#9722.
 """
 
@@ -58,7 +58,7 @@ import uuid
 
 
 def fix(message):
-    """Give each call an id of its own."""
+    """Give each call a unique id."""
     for call in message.get("tool_calls") or ():
         call["id"] = f"call_{uuid.uuid4().hex}"
     return message

@@ -4,7 +4,7 @@ What it finds:
     Equal entries in `stop` or in `stop_token_ids`, and empty stop strings.
 
 Why it matters:
-    A stop that is there twice does nothing more; it usually shows that two
+    A stop that is listed twice has no further effect; it usually shows that two
     layers of a client each add theirs. An empty one is refused by some servers
     and ends the answer at once on others.
 

@@ -6,9 +6,9 @@ What it finds:
     account for a header each.
 
 Why it matters:
-    A client that renders the prompt itself and a server that adds the header
-    once more give the model an empty turn of its own to follow; it tends to
-    answer with emptiness or with a header.
+    A client that renders the prompt itself and a server that adds the header once more give
+    the model an empty assistant turn to follow; it tends to answer with nothing or with a
+    header.
 
 Bad:
     `…<|im_end|><|im_assistant|>assistant<|im_middle|><|im_assistant|>assistant<|im_middle|>`

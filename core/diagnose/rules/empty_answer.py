@@ -1,13 +1,13 @@
-"""The answer holds nothing, or the provider threw the model's call away.
+"""The answer is empty, or the provider discarded the model's call.
 
 What it finds:
-    A finish_reason such as `MALFORMED_FUNCTION_CALL` without a call in the
-    message; and, where no raw output is known, an ordinary end of a message
-    that holds nothing at all: no text, no call, no reasoning, no refusal.
+    A finish_reason such as `MALFORMED_FUNCTION_CALL` without a call in the message; and,
+    where no raw output is known, an ordinary end of a message that contains nothing at all:
+    no text, no call, no reasoning, no refusal.
 
 Why it matters:
-    The caller waits for a call or an answer and gets an empty string under a
-    word that says that all went well; agents ask again for ever.
+    The caller waits for a call or an answer and gets an empty string with a finish_reason
+    that says all went well; agents retry forever.
 
 Bad:
     `"content": null, "finish_reason": "MALFORMED_FUNCTION_CALL"`
@@ -58,7 +58,7 @@ def _report_empty(chat: ChatResult) -> Report:
     counts = "" if written is None else f" The server counted {counted(written, 'token')} of output."
     return Report(
         title=f"The answer is empty, and finish_reason is `{chat.finish_reason}`.",
-        detail="The message holds no text, no call, no reasoning and no refusal." + counts,
+        detail="The message contains no text, no call, no reasoning and no refusal." + counts,
         evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
         fix=(
             "Run again; if it happens again, check the end of the conversation: after a finished answer, or "

@@ -67,5 +67,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.RESULT,
     threads=("vllm-project/vllm#28806", "sgl-project/sglang#34925"),
     explains=("PD502",),
-    fixes=(ClientFix("no arguments for an empty text", _FILL),),
+    fixes=(ClientFix("an empty string read as no arguments", _FILL),),
 )

@@ -1,13 +1,13 @@
 """An assistant message of the history says nothing.
 
 What it finds:
-    A message of the role `assistant` that is not the last one and holds neither
-    text nor reasoning nor tool calls.
+    A message of the role `assistant` that is not the last one and contains neither text nor
+    reasoning nor tool calls.
 
 Why it matters:
-    The prompt shows the model an empty turn of its own, which teaches it to end
-    at once; some servers refuse the message. It is usually the trace of an
-    answer that was lost: a call that stayed in reasoning, or a failed turn.
+    The prompt shows the model an empty assistant turn, which teaches it to end at once;
+    some servers refuse the message. It is usually the trace of an answer that was lost: a
+    call that stayed in reasoning, or a failed turn.
 
 Bad:
     `{"role": "assistant", "content": null}`
@@ -16,7 +16,7 @@ Good:
     The message left out, or with its tool calls.
 
 Source:
-    derived: a turn without anything tells the model nothing but to stop.
+    derived: an empty turn only teaches the model to stop.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def find(trace: Trace) -> Iterator[Report]:
     yield Report(
         title=f"{counted(len(empty), 'assistant message')} of the history {'is' if len(empty) == 1 else 'are'} empty: "
         f"{places}.",
-        detail="They hold no text, no reasoning and no tool call: the model sees turns in which it said nothing.",
+        detail="They contain no text, no reasoning and no tool call: the model sees turns in which it said nothing.",
         evidence=tuple(in_request(f"messages[{index}]") for index in empty[:_MOST]),
-        fix="Leave them out, or restore what the answer held: its tool calls, or the text that was lost.",
+        fix="Leave them out, or restore what the answer contained: its tool calls, or the text that was lost.",
     )
 
 

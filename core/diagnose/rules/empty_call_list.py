@@ -4,9 +4,9 @@ What it finds:
     `tool_calls: []` in an assistant message.
 
 Why it matters:
-    Servers answer with an empty list, and clients send it back. Templates that
-    ask `if message.tool_calls is defined` take it for calls: they leave the text
-    out of the prompt, or fail on the first call of the list.
+    Servers answer with an empty list, and clients send it back. Templates that test `if
+    message.tool_calls is defined` take it for calls: they leave the text out of the prompt,
+    or fail on the first call of the list.
 
 Bad:
     `{"role": "assistant", "content": "Hello Ann!", "tool_calls": []}`

@@ -1,12 +1,12 @@
 """The model ended its turn at once: it wrote nothing.
 
 What it finds:
-    Raw output that holds nothing but end tokens and white space.
+    Raw output that contains only end tokens and whitespace.
 
 Why it matters:
-    The message is empty and looks as if a parser had lost it. The model had
-    nothing to say at that place, which usually means that the prompt was
-    already finished: no generation prompt, or a doubled one.
+    The message is empty and looks as if a parser had lost it. The model had nothing to say
+    there, which usually means that the prompt was already finished: no generation prompt,
+    or a doubled one.
 
 Bad:
     Raw `<|im_end|>`, message `{"content": ""}`
@@ -16,7 +16,7 @@ Good:
 
 Source:
     tracker: ollama/ollama#14958.
-    derived: an end token is no text.
+    derived: an end token is not text.
 """
 
 from __future__ import annotations

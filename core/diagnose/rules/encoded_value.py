@@ -1,14 +1,14 @@
 r"""A value in a call's arguments is itself the JSON text of an object or a list.
 
 What it finds:
-    In an answer whose request is not at hand, a string in the arguments that
-    decodes to an object or a list and is not laid out over lines, as a file's
-    content would be. With the request, the tool's schema decides (PD502).
+    In an answer whose request is not available, a string in the arguments that decodes to
+    an object or a list and is not spread over several lines, as a file's content would be.
+    With the request, the tool's schema decides (PD502).
 
 Why it matters:
-    A parser that finds no plain `type` for a parameter (a union, `anyOf`,
-    `$ref`) hands its value on as text: the tool gets a string in place of an
-    object. A tool may also take JSON as text, so this is a note.
+    A parser that finds no plain `type` for a parameter (a union, `anyOf`, `$ref`) passes
+    its value on as text: the tool gets a string instead of an object. A tool may also take
+    JSON as text, so this is a note.
 
 Bad:
     `{"location": "{\"city\": \"Paris\"}"}` for a parameter that is an object
@@ -49,8 +49,8 @@ def find(trace: Trace) -> Iterator[Report]:
                 continue
             yield Report(
                 title=f"`{name}` of the call to `{call.name}` is the JSON text of {what}.",
-                detail=f"It is {str(value)[:80]!r}. Where the tool wants {what} there, the server's parser encoded it "
-                "once more; whether it does is in the tool's schema, which is not at hand.",
+                detail=f"It is {str(value)[:80]!r}. If the tool expects {what} there, the server's parser encoded it "
+                "once more; the tool's schema, which is not available, would show it.",
                 evidence=(in_message(f"{call.field}.function.arguments", as_text(call.arguments)),),
                 fix=_FIX,
                 certainty=Certainty.INFERRED,

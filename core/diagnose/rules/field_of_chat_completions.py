@@ -1,13 +1,13 @@
-"""A body of OpenAI Responses has a field of chat completions.
+"""A body for OpenAI Responses has a field of chat completions.
 
 What it finds:
-    In a body for `/v1/responses`: `response_format`, `max_tokens`,
-    `reasoning_effort`, `functions`, `function_call`, and tools whose members
-    are within `function`. Responses has other names for them.
+    In a body for `/v1/responses`: `response_format`, `max_tokens`, `reasoning_effort`,
+    `functions`, `function_call`, and tools whose members are inside `function`. Responses
+    uses different names for them.
 
 Why it matters:
-    OpenAI refuses the request; other servers ignore the field and answer
-    without a word of it: without the schema, or without the limit.
+    OpenAI refuses the request; other servers silently ignore the field and answer without
+    the schema, or without the limit.
 
 Bad:
     `{"input": "…", "response_format": {"type": "json_schema", …}}`

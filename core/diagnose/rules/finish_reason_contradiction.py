@@ -1,15 +1,14 @@
-"""finish_reason says something else than the message.
+"""finish_reason contradicts the message.
 
 What it finds:
-    `tool_calls` without a call; calls with `stop` (but for a tool that the
-    request names, where `stop` is the protocol's word); no finish_reason, or an
-    empty one, on a complete answer (but of a stream that we alone asked for);
-    two different ones in one stream; and an output that stopped at the token
-    limit under another word than `length` (where no call was cut: that has its
-    own rule).
+    `tool_calls` without a call; calls with `stop` (except for a tool that the request
+    names, where the protocol requires `stop`); no finish_reason, or an empty one, on a
+    complete answer (except in a stream that only we requested); two different ones in one
+    stream; and an output that stopped at the token limit with a finish_reason other than
+    `length` (if no call was cut: that has its own rule).
 
 Why it matters:
-    Agent loops branch on this word. With `stop` beside a call the call is never
+    Agent loops branch on this value. With `stop` next to a call, the call is never
     executed; with `tool_calls` and an empty list the loop fails or spins.
 
 Bad:
@@ -66,7 +65,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 title=f"The {name} has no finish_reason, but {problem}."
                 if reason is None
                 else f"finish_reason `{reason}` of the {name} contradicts the message: {problem}.",
-                detail=f"finish_reason is {'absent' if reason is None else f'`{reason}`'}, and the message holds "
+                detail=f"finish_reason is {'absent' if reason is None else f'`{reason}`'}, and the message contains "
                 f"{counted(len(calls_of_message(result.message)), 'tool call')}.{_ended_at_once(result)}"
                 + (_WHERE_NAMED if reason == "stop" and not trace.request.body else ""),
                 evidence=(in_message("finish_reason", reason), in_message("tool_calls")),
@@ -100,11 +99,11 @@ def _problem(trace: Trace, result: ChatResult) -> str | None:
     calls = calls_of_message(result.message)
     names_a_tool = isinstance(body_of(trace).get("tool_choice"), dict)
     if result.finish_reason == "tool_calls" and not calls:
-        return "it holds no tool call"
+        return "it contains no tool call"
     # Of a message without the answer around it, `stop` may be the word of the raw completion, which knows no calls.
     is_of_answer = asked_server(trace) or bool(result.body or result.deltas)
     if result.finish_reason == "stop" and calls and not names_a_tool and is_of_answer:
-        return "it holds tool calls"
+        return "it contains tool calls"
     if result.finish_reason is None and (result.body or result.token_ids):
         return "a complete answer has one"
     return None

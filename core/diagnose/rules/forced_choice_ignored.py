@@ -5,13 +5,13 @@ What it finds:
     an answer without a call to it. Silent for an answer that was cut.
 
 Why it matters:
-    The caller has no path for prose; code that takes the first call fails.
+    The caller has no branch for prose; code that takes the first call fails.
 
 Bad:
     `"tool_choice": "required"`, message `{"content": "Sure!", "tool_calls": []}`
 
 Good:
-    One call at least.
+    At least one call.
 
 Source:
     tracker: vllm-project/vllm#53363, vllm-project/vllm#53255, ollama/ollama#14958.
@@ -58,7 +58,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     wanted = f"a call to `{named}`" if named else "a tool call"
     yield Report(
-        title=f"The request demands {wanted}, and the answer holds {'another one' if names else 'none'}.",
+        title=f"The request demands {wanted}, and the answer contains {'another one' if names else 'none'}.",
         detail=f"`tool_choice` is {choice!r}; returned: {', '.join(str(name) for name in names) or 'no call'}.",
         evidence=(in_request("tool_choice", str(named or choice)), in_message("tool_calls")),
         fix=_NAMED if named else _REQUIRED,

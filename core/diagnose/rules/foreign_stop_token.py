@@ -1,11 +1,10 @@
-"""`stop_token_ids` holds ids that end nothing in this vocabulary.
+"""`stop_token_ids` contains ids that end nothing in this vocabulary.
 
 What it finds:
-    Ids in the request's `stop_token_ids` that lie outside the vocabulary, or
-    that are none of its special tokens and none of its end tokens. Copied from
-    another model's instructions they are wrong: 151645 and 151643 end turns in
-    Qwen's vocabulary and are other entries, or nothing, elsewhere. An error if
-    such an id did end this output.
+    Ids in the request's `stop_token_ids` outside the vocabulary, or that are neither
+    special tokens nor end tokens of it. They are usually copied from another model's
+    instructions: 151645 and 151643 end turns in Qwen's vocabulary and are other entries, or
+    nothing, elsewhere. An error if such an id did end this output.
 
 Why it matters:
     An id outside the vocabulary never fires. An id of an ordinary piece of

@@ -1,16 +1,15 @@
-"""Chat template, tool parser and notation are not of one model.
+"""Chat template, tool parser and notation do not belong to the same model.
 
 What it finds:
-    A chat template in the server's flags that is named after a notation which
-    its tool parser does not read. Calls in a raw output whose notation the
-    parser does not read, although the parser is the one of the model: by the
-    model's name, or as the parser of another generation of the notation's
-    family that no parser reads. Silent where the calls came back, and where the
-    parser reads the notation that was written.
+    A chat template in the server's flags that is named after a notation that its tool
+    parser does not read. Calls in a raw output whose notation the parser does not read,
+    although the parser is the one of the model: by the model's name, or as the parser of
+    another generation of the notation's family that no parser reads. Silent where the calls
+    came back, and where the parser reads the notation that was written.
 
 Why it matters:
-    The template teaches the notation: the model follows it, and the parser
-    waits for another. Another parser cannot help where the template is wrong.
+    The template teaches the notation: the model follows it, and the parser waits for a
+    different one. A different parser cannot help if the template is wrong.
 
 Bad:
     `vllm serve MiniMaxAI/MiniMax-M2 --chat-template tool_chat_template_minimax_m1.jinja
@@ -106,7 +105,7 @@ def _of_template(server: Server, named: str, places: tuple[FindingEvidence, ...]
         title=title,
         detail=(
             f"The server is started with the template `{server.chat_template}` instead of the model's own and "
-            f"with the parser `{parser}`. {seen}{of_model} What the template holds is concluded from its name."
+            f"with the parser `{parser}`. {seen}{of_model} What the template contains is inferred from its name."
         ),
         evidence=(*places, *_flag(server)),
         fix=(other, own) if model == named else (own, other) if TABLES.tool_parsers.get(named) else (own,),

@@ -1,13 +1,13 @@
 """The legacy `functions` of the request never reach the prompt.
 
 What it finds:
-    A request with `functions` and without `tools`, and a prompt of the server's
-    that names none of them. Where the server does not show its prompt: one of
-    exactly as many tokens as our own render, which has none of them either.
+    A request with `functions` and without `tools`, and a server prompt that names none of
+    them. If the server does not show its prompt: one with exactly as many tokens as our own
+    render, which has none of them either.
 
 Why it matters:
-    Servers of today read `tools` alone. They accept the older field with status
-    200, and the model never hears of a function.
+    Current servers read only `tools`. They accept the older field with status 200, and the
+    model never learns of a function.
 
 Bad:
     `"functions": [{"name": "get_weather", …}]`

@@ -1,11 +1,10 @@
-"""A header of a harmony (gpt-oss) message is not as the format says.
+"""A header of a harmony (gpt-oss) message does not follow the format.
 
 What it finds:
-    In raw output read as harmony: a call on the analysis channel, a recipient
-    that is no name (`<|constrain|>json`), a message that begins without
-    `<|start|>` behind the end of another, text between messages, a header
-    without `<|message|>`. An error where the answer lost or changed something,
-    otherwise a note.
+    In raw output read as harmony: a call on the analysis channel, a recipient that is not a
+    name (`<|constrain|>json`), a message that begins without `<|start|>` after the end of
+    another, text between messages, a header without `<|message|>`. An error where the
+    answer lost or changed something, otherwise a note.
 
 Why it matters:
     Strict parsers answer with `unexpected tokens remaining in message header` or
@@ -15,10 +14,12 @@ Bad:
     `<|end|>commentary to=functions.search<|message|>{…}`
 
 Good:
-    `<|end|><|start|>assistant<|channel|>commentary to=functions.search <|constrain|>json<|message|>{…}<|call|>`
+    `<|end|><|start|>assistant<|channel|>commentary to=functions.search
+    <|constrain|>json<|message|>{…}<|call|>`
 
 Source:
-    tracker: openai/harmony#38, openai/harmony#60, openai/harmony#82, vllm-project/vllm#23567, vllm-project/vllm#35907.
+    tracker: openai/harmony#38, openai/harmony#60, openai/harmony#82,
+    vllm-project/vllm#23567, vllm-project/vllm#35907.
 """
 
 from __future__ import annotations

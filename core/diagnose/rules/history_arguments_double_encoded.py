@@ -1,8 +1,8 @@
-r"""Tool-call arguments of the history stand in the prompt as a quoted string.
+r"""Tool-call arguments of the history are in the prompt as a quoted string.
 
 What it finds:
-    Arguments of an earlier tool call that the server's prompt holds only as a
-    JSON string inside quotes, every quote of theirs escaped.
+    Arguments of an earlier tool call that the server's prompt contains only as a quoted
+    JSON string, with every quote in them escaped.
 
 Why it matters:
     The model was trained on an object there. It reads a call in a shape it has
@@ -48,7 +48,7 @@ def find(trace: Trace) -> Iterator[Report]:
         start = prompt.text.index(quoted)
         yield Report(
             title=f"`{call.field}.function.arguments` is in the prompt as a quoted string.",
-            detail=f"The prompt holds {quoted[:80]} with escaped quotes where the template expects an object.",
+            detail=f"The prompt contains {quoted[:80]} with escaped quotes where the template expects an object.",
             evidence=(
                 in_prompt(prompt, Span(start, start + len(quoted)), f"{call.field}.function.arguments"),
                 in_request(f"{call.field}.function.arguments", arguments),

@@ -1,12 +1,12 @@
 """The server does not know a field of the request.
 
 What it finds:
-    Fields that were sent and that vLLM accepts without using, as noted while
-    the request was read; not where the server is known to be another one.
+    Fields that were sent and that vLLM accepts without using, as noted while the request
+    was read; not if the server is known to be different software.
 
 Why it matters:
-    Most servers take unknown fields with status 200 and do nothing: a setting
-    that was meant to change the run changes nothing, and nobody is told.
+    Most servers take unknown fields with status 200 and do nothing: a setting that was
+    meant to change the run changes nothing, and no one notices.
 
 Bad:
     `{"guided_json": {…}}` (removed from vLLM), `{"enable_thinking": false}` at

@@ -1,7 +1,7 @@
 """`tool_choice` asks for what the request does not offer.
 
 What it finds:
-    `tool_choice` without any tools, but for `none`; or one that names a tool
+    `tool_choice` without any tools, except `none`; or one that names a tool
     that is not among the tools.
 
 Why it matters:
@@ -12,7 +12,7 @@ Bad:
     `"tool_choice": "required"` with `"tools": []`
 
 Good:
-    `tool_choice` beside the tools that it chooses from.
+    `tool_choice` together with the tools that it chooses from.
 
 Source:
     publisher: vLLM 0.32, the checks of `ChatCompletionRequest`.

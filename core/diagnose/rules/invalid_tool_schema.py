@@ -1,9 +1,9 @@
-"""A tool schema breaks JSON Schema in another way than by an unknown type.
+"""A tool schema breaks JSON Schema in a way other than an unknown type.
 
 What it finds:
-    Parameters that the meta-schema of JSON Schema 2020-12 refuses: `required:
-    true` on a property, `enum` that is no list, `properties` that is a list.
-    Unknown type names have a rule of their own.
+    Parameters that the meta-schema of JSON Schema 2020-12 refuses: `required: true` on a
+    property, `enum` that is not a list, `properties` that is a list. Unknown type names
+    have a separate rule.
 
 Why it matters:
     A backend that turns schemas into a grammar refuses the whole request, or

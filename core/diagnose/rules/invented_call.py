@@ -1,14 +1,13 @@
 """The server returned a tool call that the model did not write.
 
 What it finds:
-    A tool call of the message that answers to no call of the raw output, be it
-    in the body or in reasoning. Where the raw output holds it as text that is
-    quoted or told in a sentence, the finding says so; inside reasoning that
-    closes it is PD410.
+    A tool call of the message that has no counterpart in the raw output, neither in the
+    body nor in reasoning. If the raw output contains it as text that is quoted or mentioned
+    in a sentence, the finding says so; inside reasoning that closes, it is PD410.
 
 Why it matters:
-    Something the model never asked for is executed: an example in prose, a
-    draft in its thoughts, or a piece that a confused parser put together.
+    Something the model never asked for is executed: an example in prose, a draft in its
+    reasoning, or something that a confused parser assembled.
 
 Bad:
     Raw ``The format is `{"name": "rm", …}`.``, message with a call to `rm`.
@@ -62,7 +61,7 @@ def _report_text(trace: Trace, calls: list[CallAsText], certainty: Certainty) ->
     return Report(
         title=f"The server returned {counted(len(calls), 'tool call')} that the model wrote only as text.",
         detail=(
-            f"The raw output holds {_names(calls)} at character {spans[0].start}; we read it as text there, "
+            f"The raw output contains {_names(calls)} at character {spans[0].start}; we read it as text there, "
             f"part of {' and '.join(kinds)}, not as a call."
         ),
         evidence=(*_returned(calls), *(in_raw(trace, span) for span in spans)),

@@ -1,4 +1,4 @@
-r"""Several JSON objects stand end to end in the arguments of one call.
+r"""The arguments of one call contain several JSON objects end to end.
 
 What it finds:
     Arguments of the answer that are two or more JSON objects one after another.
@@ -6,9 +6,8 @@ What it finds:
     all the same were sent twice; different ones are several calls in one.
 
 Why it matters:
-    `json.loads` stops with *Extra data* behind the first object. Usually
-    several calls were put together by an index that they share, and all but one
-    of them are lost.
+    `json.loads` stops with *Extra data* after the first object. Usually several calls were
+    merged because they share an index, and all but one of them are lost.
 
 Bad:
     `"arguments": "{\"city\": \"Rome\"}{\"city\": \"Oslo\"}"`
@@ -46,7 +45,7 @@ def find(trace: Trace) -> Iterator[Report]:
         )
         is_repeat = len({text[slice(*part)] for part in fault.parts}) == 1
         yield Report(
-            title=f"The arguments of the call to `{call.name}` hold {len(fault.parts)} JSON objects end to end"
+            title=f"The arguments of the call to `{call.name}` contain {len(fault.parts)} JSON objects end to end"
             + (", all identical." if is_repeat else "."),
             detail=f"In `{field}`, {fault.words}: {shown}{'; …' if len(fault.parts) > _MOST_SHOWN else ''}.",
             evidence=tuple(in_message(field, text[slice(*part)], part) for part in fault.parts[:_MOST_SHOWN]),

@@ -1,12 +1,12 @@
 r"""The server writes JSON with escapes that the model's own template does not.
 
 What it finds:
-    A character of the tools that our render prints as it is and the server's
-    prompt holds only as an escape such as `\u5929` or `\u003c`.
+    A character of the tools that our render prints unchanged and the server's prompt
+    contains only as an escape such as `\u5929` or `\u003c`.
 
 Why it matters:
     The server's `tojson` is not the reference library's. Non-English tools take
-    twice the tokens, in a spelling the model hardly met in training.
+    twice the tokens, in a spelling the model has hardly seen in training.
 
 Bad:
     `"description": "\u5929\u6c14"` in the server's prompt

@@ -1,12 +1,12 @@
-"""A system message stands behind other messages, or there are several.
+"""A system message comes after other messages, or there are several.
 
 What it finds:
     Messages of the role `system` or `developer` that are not the first one.
 
 Why it matters:
-    Templates that print the system text into the head of the prompt refuse the
-    request (*System message must be at the beginning*) or leave the later ones
-    out. Others print each where it stands.
+    Templates that print the system text into the head of the prompt refuse the request
+    (*System message must be at the beginning*) or leave the later ones out. Others print
+    each in its place.
 
 Bad:
     `[{"role": "user", …}, {"role": "system", …}]`
@@ -42,10 +42,10 @@ def find(trace: Trace) -> Iterator[Report]:
     ]
     if not late:
         return
-    stand = "stands" if len(late) == 1 else "stand"
+    come = "comes" if len(late) == 1 else "come"
     places = ", ".join(f"messages[{index}]" for index, _ in late[:_MOST]) + (", …" if len(late) > _MOST else "")
     yield Report(
-        title=f"{counted(len(late), 'system message')} {stand} after the first message: {places}.",
+        title=f"{counted(len(late), 'system message')} {come} after the first message: {places}.",
         detail=(
             "Some templates (Qwen3.5 and later, Mistral) refuse a system message that is not the first, or "
             "leave it out; others print it where it was sent."

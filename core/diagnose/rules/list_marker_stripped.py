@@ -1,16 +1,14 @@
 """A list of calls has lost the marker before it.
 
 What it finds:
-    A raw output or, without one, a content that is nothing but a JSON list of
-    calls, from a model, or for a parser, whose family writes a special token
-    before a list of calls. The answer has no call. That the token was stripped is
-    an inference.
+    A raw output or, without one, content that is only a JSON list of calls, from a model,
+    or for a parser, whose family writes a special token before a list of calls. The answer
+    has no call. That the token was stripped is an inference.
 
 Why it matters:
-    The list is what is left of `[TOOL_CALLS][{…}]` where special tokens are
-    taken out before the tool parser runs. The parser looks for the token, finds
-    none, and the call is handed out as text. Another family's parser, which
-    reads bare lists, hides the fault.
+    The list is what is left of `[TOOL_CALLS][{…}]` where special tokens are removed before
+    the tool parser runs. The parser looks for the token, finds none, and the call is
+    returned as text. Another family's parser, which reads bare lists, hides the fault.
 
 Bad:
     `[{"name": "get_weather", "arguments": {"city": "Paris"}}]` of a Mistral model

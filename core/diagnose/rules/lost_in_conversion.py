@@ -1,12 +1,12 @@
-"""The request was converted for another API, and something of it has no place there.
+"""The request was converted for another API, and part of it has no counterpart there.
 
 What it finds:
-    Each field, part or item of the request that was left out, or changed, on
-    the way from the API that it was written for to the API that was asked.
+    Each field, part or item of the request that was left out, or changed, when it was
+    converted from the API that it was written for to the API that was used.
 
 Why it matters:
-    The server was asked another request than the one that was pasted: a lost
-    call may be the loss of the conversion.
+    The server received a different request than the one that was pasted: a lost call may be
+    due to the conversion.
 
 Bad:
     A Messages body with a `document` block, asked as a chat completion.
@@ -38,7 +38,7 @@ def find(trace: Trace) -> Iterator[Report]:
             title=f"`{notice.field}` was not sent to {trace.api.label} as it was written.",
             detail=notice.message,
             evidence=(FindingEvidence("request", field=notice.field, native_field=notice.field),),
-            fix="Ask by the API that the request is written for (`--api`), or write it for the one that is asked.",
+            fix="Use the API that the request is written for (`--api`), or write the request for the API in use.",
             stage=Stage.REQUEST,
             severity=Severity.WARNING if is_read else Severity.NOTE,
         )

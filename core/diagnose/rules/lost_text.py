@@ -1,14 +1,14 @@
 """Text that the model wrote is in no field of the message.
 
 What it finds:
-    Characters of content or reasoning, by the format's own rules, that the
-    message does not hold. White space is not counted, nor reasoning that the
-    request asked to leave out, nor what a stop string cut off. Text between two
-    calls alone, which is mostly a stray separator, is a warning.
+    Characters of content or reasoning, by the format's own rules, that the message does not
+    contain. Whitespace is not counted, nor reasoning that the request asked to leave out,
+    nor what a stop string cut off. Text only between two calls, usually a stray separator,
+    is a warning.
 
 Why it matters:
-    Words in front of or behind a tool call vanish: the user is not told what
-    the agent is about to do, and the next prompt differs from what was written.
+    Words before or after a tool call vanish: the user does not see what the agent is about
+    to do, and the next prompt differs from what was written.
 
 Bad:
     Raw `Let me look.<tool_call>…</tool_call> Then I will book.`, content `Let me look.`

@@ -1,14 +1,13 @@
-"""The model wrote tool call arguments that are no JSON object.
+"""The model wrote tool call arguments that are not a JSON object.
 
 What it finds:
-    A finished tool call outside reasoning whose arguments, as written, do not
-    decode to a JSON object. Empty arguments and calls that were cut have rules
-    of their own; so have arguments that are JSON in a string.
+    A finished tool call outside reasoning whose arguments, as written, do not decode to a
+    JSON object. Empty arguments, calls that were cut, and arguments that are JSON in a
+    string have separate rules.
 
 Why it matters:
-    One parser hands the broken text on, another drops this call, a third turns
-    all calls of the message into content. The model wrote it, so no parser
-    setting mends it.
+    One parser passes the broken text on, another drops this call, a third turns all calls
+    of the message into content. The model wrote it, so no parser setting fixes it.
 
 Bad:
     `{"city": "Paris"` … `<|tool_call_end|>`

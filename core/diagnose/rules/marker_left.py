@@ -1,16 +1,15 @@
 """Structural markers are left in a field of the message.
 
 What it finds:
-    With raw output: characters that the format's own rules read as markup and
-    that stand in content, reasoning, a name, an id or arguments of the answer.
-    Without raw output: a marker of some family in a tool's name, or in content
-    outside code and quotation marks that the request does not hold either (a
-    conclusion, and a warning). A marker that prose quotes, or that a sentence
-    mentions, is no finding.
+    With raw output: characters that the format's own rules read as markup and that are in
+    content, reasoning, a name, an id or arguments of the answer. Without raw output: a
+    marker of some family in a tool's name, or in content outside code and quotation marks
+    that is not in the request either (an inference, and a warning). A marker that prose
+    quotes, or that a sentence mentions, is not reported.
 
 Why it matters:
-    Users see `<|tool_calls_section_begin|>`; an agent looks up a tool whose
-    name ends in a marker and tries again for ever.
+    Users see `<|tool_calls_section_begin|>`; an agent looks up a tool whose name ends in a
+    marker and retries forever.
 
 Bad:
     `"name": "manage_cart<|channel|>commentary"`
@@ -189,7 +188,9 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
     meant = TABLES.tool_parsers.get(name or "", ())
     steps = [Step("Try a current release of the server: removing the marker would hide the lost structure after it.")]
     if _has_refused_header(trace):
-        steps.insert(0, Step("See to the header of the call: a parser that does not take it leaves all of the call."))
+        steps.insert(
+            0, Step("Check the header of the call: a parser that does not accept it leaves the whole call unread.")
+        )
     elif has_own_names(trace.server):
         if is_made_for(trace.server, name or "") is False:
             steps.insert(0, Step(FAMILYS_PARSER))

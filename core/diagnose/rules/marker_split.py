@@ -1,4 +1,4 @@
-"""A marker of the template is no token of this vocabulary.
+"""A marker of the template is not a token of this vocabulary.
 
 What it finds:
     A marker such as `<|im_start|>` that the template itself writes and that

@@ -1,11 +1,10 @@
-r"""Markup of calls stands in the arguments or in the id of a returned call.
+r"""Markup of calls is in the arguments or in the id of a returned call.
 
 What it finds:
-    A structural marker in the id of a returned call; in arguments that are not
-    JSON because of it; or in a value of arguments that are JSON, where the
-    first marker is one that closes, as it never does in a text that quotes
-    whole calls. Silent where the raw output shows that this is the value that
-    was written, and where the request holds the same text.
+    A structural marker in the id of a returned call; in arguments that are not JSON because
+    of it; or in a value of arguments that are JSON, where the first marker is a closing
+    one, which never happens in text that quotes whole calls. Silent if the raw output shows
+    that this is the value that was written, or if the request contains the same text.
 
 Why it matters:
     The parser missed the end of a value and read on: the value is wrong, and

@@ -1,13 +1,13 @@
-"""Markup stands in the reasoning of the answer.
+"""Markup is in the reasoning of the answer.
 
 What it finds:
-    Where no raw output is known: in the reasoning field, the tag that closes
-    reasoning, or a marker of calls or turns that no sentence mentions and the
-    request does not hold. A complete call there has a rule of its own.
+    Where no raw output is known: in the reasoning field, the tag that closes reasoning, or
+    a marker of calls or turns that no sentence mentions and that is not in the request. A
+    complete call there has a separate rule.
 
 Why it matters:
-    The reasoning parser missed where reasoning ends: what follows the marker is
-    the answer, or a call that nobody executes.
+    The reasoning parser missed where reasoning ends: what follows the marker is the answer,
+    or a call that is never executed.
 
 Bad:
     `"reasoning": "They ask for the weather.</think>15 °C."`, content null

@@ -1,4 +1,4 @@
-"""The prompt holds fewer placeholders than the request has images.
+"""The prompt contains fewer placeholders than the request has images.
 
 What it finds:
     A prompt with at least one image placeholder, and fewer runs of it than
@@ -6,8 +6,8 @@ What it finds:
     placeholder for every piece of a picture.
 
 Why it matters:
-    Pictures and placeholders are matched by their order: with one too few, the
-    request fails, or the model sees the wrong picture at a place.
+    Pictures and placeholders are matched by their order: if one is missing, the request
+    fails, or the model sees the wrong picture somewhere.
 
 Bad:
     Two `image_url` parts, one `<|image_pad|>` in the prompt
@@ -59,7 +59,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if len(runs) >= len(images):
         return
     yield Report(
-        title=f"The prompt holds {counted(len(runs), 'image placeholder')} for {counted(len(images), 'image')}.",
+        title=f"The prompt contains {counted(len(runs), 'image placeholder')} for {counted(len(images), 'image')}.",
         detail=(
             f"`{token}` appears {len(runs)} times in the prompt; the request has {len(images)} parts with a "
             f"picture: {', '.join(images[:4])}."

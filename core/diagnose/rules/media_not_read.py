@@ -1,10 +1,10 @@
 """The template never read an image, a sound or a video of the request.
 
 What it finds:
-    A content part with media that the template did not read while it rendered
-    this request, in a prompt without any placeholder for media. A local render
-    hands an `image_url` to the template as vLLM does, as a part of the type
-    `image`; a note where the template mentions that type and printed nothing.
+    A content part with media that the template did not read while it rendered this request,
+    in a prompt without any placeholder for media. A local render passes an `image_url` to
+    the template as vLLM does, as a part of the type `image`; a note where the template
+    mentions that type and printed nothing.
 
 Why it matters:
     The model answers without having seen the picture, and makes one up.
@@ -55,7 +55,7 @@ def find(trace: Trace) -> Iterator[Report]:
     yield Report(
         title=f"The template never reads {', '.join(f'`{path}`' for path in [*lost][:3])}.",
         detail=f"{counted(len(lost), 'part')} with media {'was' if len(lost) == 1 else 'were'} sent; the prompt "
-        "holds no placeholder for any.",
+        "contains no placeholder for any.",
         evidence=tuple(in_request(path) for path in lost),
         fix=(
             "Use a model and a template that support media, and send content as a list of parts (vLLM: "
@@ -72,7 +72,7 @@ def _mentioned(parts: list[str]) -> Report:
         detail=f"{', '.join(f'`{path}`' for path in parts[:3])}: the template mentions parts of this kind, and printed "
         "nothing that looks like a placeholder. Some servers add one to the text.",
         evidence=tuple(in_request(path) for path in parts),
-        fix="Ask a server for its prompt, and look whether it has a placeholder for each part.",
+        fix="Ask a server for its prompt, and check whether it has a placeholder for each part.",
         severity=Severity.NOTE,
         certainty=Certainty.INFERRED,
     )

@@ -1,14 +1,14 @@
-"""The request promises a JSON schema and holds it where servers do not look for it.
+"""The request promises a JSON schema but has it where servers do not look for it.
 
 What it finds:
     `response_format` of the type `json_schema` without `json_schema.schema`:
-    the schema stands in `response_format.schema`, or is `json_schema` itself.
+    the schema is in `response_format.schema`, or is `json_schema` itself.
     Likewise a `json_schema` at the top of a request whose `response_format` is
     `json_object`.
 
 Why it matters:
-    OpenAI and vLLM refuse such a request; others take it and constrain the
-    answer by an empty schema, or by none, without a word.
+    OpenAI and vLLM refuse such a request; others accept it and silently constrain the
+    answer with an empty schema, or with none.
 
 Bad:
     `{"type": "json_schema", "schema": {"type": "object", …}}`
@@ -59,18 +59,18 @@ def _place(body: JSONObject, chosen: JSONObject) -> tuple[str, str] | None:
             return None
         if _is_schema(wrapper) and "name" not in as_object(wrapper):
             return "response_format.json_schema", (
-                "`json_schema` is the schema itself. OpenAI and vLLM want `name` and `schema` in it, and refuse the "
+                "`json_schema` is the schema itself. OpenAI and vLLM expect `name` and `schema` in it, and refuse the "
                 "request; llama.cpp reads `schema` alone, which is absent."
             )
         if wrapper is None and _is_schema(chosen.get("schema")):
             return "response_format.schema", (
-                "`response_format` has no `json_schema`: vLLM refuses the request, and releases of llama.cpp answer by "
+                "`response_format` has no `json_schema`: vLLM refuses the request, and releases of llama.cpp use "
                 "an empty schema."
             )
     if chosen.get("type") == "json_object" and _is_schema(body.get("json_schema")):
         return "json_schema", (
-            "`response_format` is `json_object`, which has no schema; vLLM ignores the `json_schema` beside it, and "
-            "llama.cpp takes JSON mode alone."
+            "`response_format` is `json_object`, which has no schema; vLLM ignores the `json_schema` next to it, "
+            "and llama.cpp applies JSON mode without a schema."
         )
     return None
 

@@ -1,9 +1,9 @@
 """The prompt has no BOS though this model expects one.
 
 What it finds:
-    A prompt whose first id is not BOS, while the tokenizer is set to add BOS
-    or the template names `bos_token`. A template may print it on a condition,
-    so this is a conclusion and a warning.
+    A prompt whose first id is not BOS, while the tokenizer is set to add BOS or the
+    template names `bos_token`. A template may print it conditionally, so this is an
+    inference and a warning.
 
 Why it matters:
     Some models write repetitive garbage without BOS, others only get a little

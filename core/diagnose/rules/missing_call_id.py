@@ -5,8 +5,8 @@ What it finds:
     Ollama's own has none.
 
 Why it matters:
-    The result of a tool names its call by id. Without one, a client makes one
-    up or fails, and with several calls results can be taken for each other's.
+    The result of a tool names its call by id. Without one, a client makes one up or fails,
+    and results of several calls can be mixed up.
 
 Bad:
     `{"id": "", "type": "function", "function": {…}}`
@@ -15,7 +15,8 @@ Good:
     `{"id": "call_1", "type": "function", "function": {…}}`
 
 Source:
-    publisher: `tool_calls[].id` of chat completions is required, `tool_call_id` of a tool message refers to it.
+    publisher: `tool_calls[].id` of chat completions is required, `tool_call_id` of a tool
+    message refers to it.
 """
 
 from __future__ import annotations

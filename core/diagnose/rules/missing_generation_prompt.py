@@ -9,10 +9,9 @@ What it finds:
     straight after the user's turn need none.
 
 Why it matters:
-    The model carries on as whoever spoke last: it ends at once, or speaks as
-    the user, and tool calls become rare. The fault lies in the prompt, so the
-    stage is `render`, also where a field of the request asked for it; the fix
-    names that field.
+    The model continues as whoever spoke last: it ends at once, or speaks as the user, and
+    tool calls become rare. The fault is in the prompt, so the stage is `render`, even if a
+    field of the request asked for it; the fix names that field.
 
 Bad:
     `…<|im_user|>user<|im_middle|>Weather?<|im_end|>`

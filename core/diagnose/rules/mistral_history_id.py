@@ -1,14 +1,14 @@
-"""A tool call id of the history is not one that Mistral's templates take.
+"""A tool call id of the history is not one that Mistral's templates accept.
 
 What it finds:
-    In a request to a model that is Mistral's by its name, ids of calls that do
+    In a request to a model whose name says it is Mistral's, ids of calls that do
     not have nine letters or digits.
 
 Why it matters:
-    Mistral's own templates and API refuse the whole request, at the second turn
-    of an agent: the first one has no ids. Ids of OpenAI (`call_…`) and UUIDs,
-    which some servers give, are too long. Servers that shorten the ids, as vLLM
-    does with Mistral's own tokenizer, and templates of others take them.
+    Mistral's own templates and API refuse the whole request, at the second turn of an
+    agent: the first one has no ids. Ids of OpenAI (`call_…`) and UUIDs, which some servers
+    give, are too long. Servers that shorten the ids, as vLLM does with Mistral's own
+    tokenizer, and other vendors' templates accept them.
 
 Bad:
     `{"id": "a4f1e2c0-5d5e-4f0f-8a57-0a8c2b6f1d11", …}`

@@ -1,12 +1,12 @@
-"""`tool_choice` is `none`: no call was to be returned.
+"""`tool_choice` is `none`: no call may be returned.
 
 What it finds:
     `tool_choice: "none"` in a request with tools.
 
 Why it matters:
-    It explains why nothing is called, and why markup of a call that the model
-    writes all the same stays in content: the server runs no tool parser then.
-    No setting of a parser changes that.
+    It explains why nothing is called, and why markup of a call that the model writes anyway
+    stays in content: the server runs no tool parser then. No setting of a parser changes
+    that.
 
 Bad:
     `"tool_choice": "none"` where calls are wanted

@@ -1,12 +1,12 @@
 r"""A pasted prompt ends with a closed turn: it never opens the assistant's.
 
 What it finds:
-    A prompt of which the template is not known, and which ends with a token that
-    closes a turn, whoever's turn it was. Where the template is known, the header
-    that it would write is looked for (PD203).
+    A prompt whose template is not known and that ends with a token that closes a turn, no
+    matter whose turn it was. If the template is known, the header that it would write is
+    searched for (PD203).
 
 Why it matters:
-    The model carries on as whoever comes next: it writes a header, speaks as the
+    The model continues as whoever comes next: it writes a header, speaks as the
     user, or ends at once; calls become rare.
 
 Bad:

@@ -2,15 +2,15 @@
 
 What it finds:
     With `response_format` of type `json_object` or `json_schema`, or with
-    `structured_outputs.json`, an answer without tool calls whose content is not
-    JSON, or breaks the schema: the constraint was ignored. A warning at the
-    stage `complete` where a limit cut the answer before its JSON was whole; an
-    answer that is whole although a limit was reached is not judged. A document
-    that is not closed, and reasoning in place of JSON, have rules of their own.
+    `structured_outputs.json`, an answer without tool calls whose content is not JSON, or
+    breaks the schema: the constraint was ignored. A warning at the stage `complete` where a
+    limit cut the answer before its JSON was whole; an answer that is whole although a limit
+    was reached is not judged. A document that is not closed, and reasoning instead of JSON,
+    have separate rules.
 
 Why it matters:
-    The caller decodes without looking. Some servers drop a constraint that they
-    do not support, and answer 200.
+    The caller decodes without checking. Some servers drop a constraint that they do not
+    support, and answer 200.
 
 Bad:
     `"response_format": {"type": "json_object"}`, content `Here is the JSON: {…}`

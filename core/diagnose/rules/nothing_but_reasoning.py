@@ -1,4 +1,4 @@
-"""The answer holds reasoning and nothing else, although the model ended its turn.
+"""The answer contains only reasoning, although the model ended its turn.
 
 What it finds:
     Where no raw output is known: content null or empty, no tool call, text in
@@ -6,9 +6,9 @@ What it finds:
     message that was pasted without one. An error where the request switches thinking off.
 
 Why it matters:
-    The user sees nothing. Either the template rendered thinking as off and the
-    reasoning parser, which starts inside a block, took the whole answer; or the
-    model closed its turn before it closed its thoughts.
+    The user sees nothing. Either the template rendered thinking as off and the reasoning
+    parser, which starts inside a block, took the whole answer; or the model closed its turn
+    before it closed its reasoning.
 
 Bad:
     `{"reasoning": "Hello! How can I help you today?", "content": null}`
@@ -17,7 +17,8 @@ Good:
     `{"content": "Hello! How can I help you today?"}`
 
 Source:
-    tracker: vllm-project/recipes#425, vllm-project/vllm#53284, ollama/ollama#12831, ollama/ollama#15288.
+    tracker: vllm-project/recipes#425, vllm-project/vllm#53284, ollama/ollama#12831,
+    ollama/ollama#15288.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def find(trace: Trace) -> Iterator[Report]:
     switch = thinking_switch(trace)
     yield Report(
         title=f"The whole answer is in `{reasoning.field}`, and content is empty.",
-        detail=f"`{reasoning.field}` holds {len(reasoning.text)} characters, {ended}."
+        detail=f"`{reasoning.field}` contains {len(reasoning.text)} characters, {ended}."
         + (f" The request sets `{off}` to false: the model did not think." if off else "")
         + f"{shape}{ran} {_of_prompt(trace)}",
         evidence=(in_message(reasoning.field, reasoning.text), in_message("content")),

@@ -5,8 +5,8 @@ What it finds:
     `None`. The trace of the render shows the field.
 
 Why it matters:
-    The model reads `None` as something that was said. In a long tool loop it
-    stands in every turn, and the output slides into repetition.
+    The model reads `None` as something that was said. In a long tool loop it is in every
+    turn, and the output slides into repetition.
 
 Bad:
     Request `"content": null`, prompt `<|assistant|>None<tool_call>…`

@@ -1,13 +1,13 @@
 """The model wrote a Kimi K2 call header that is not `functions.NAME:N`.
 
 What it finds:
-    In Kimi K2's format, a finished call whose header, between
-    `<|tool_call_begin|>` and `<|tool_call_argument_begin|>`, is off the pattern.
-    An error where the call was dropped by a parser of this family, else a
-    warning. The finding says what the deviation does.
+    In Kimi K2's format, a finished call whose header, between `<|tool_call_begin|>` and
+    `<|tool_call_argument_begin|>`, does not match the pattern. An error if the call was
+    dropped by a parser of this family, otherwise a warning. The finding says what the
+    deviation does.
 
 Why it matters:
-    Parsers take the tool's name out of this header. `search:2` made vLLM up to
+    Parsers take the tool's name from this header. `search:2` made vLLM up to
     0.11 fail; a header without an index is dropped by current ones, silently.
 
 Bad:
@@ -17,8 +17,9 @@ Good:
     `<|tool_call_begin|>functions.search:0<|tool_call_argument_begin|>`
 
 Source:
-    publisher: Kimi K2 report on the vLLM blog, 2025-10-28.
-    tracker: vllm-project/vllm#27565, vllm-project/vllm#32146, sgl-project/sglang#21377, ggml-org/llama.cpp#17376.
+    publisher: Kimi K2 report on the vLLM blog, 2025-10-28. tracker:
+    vllm-project/vllm#27565, vllm-project/vllm#32146, sgl-project/sglang#21377,
+    ggml-org/llama.cpp#17376.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The history holds tool call ids that are not Kimi K2's.
+"""The history contains tool call ids that are not Kimi K2's.
 
 What it finds:
     For a model that writes Kimi K2's format, a tool call id in the request's
@@ -63,7 +63,7 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=f"{call.field}.id is `{call.id}`: {problem}. The model imitates what the history shows.",
         evidence=(*evidence, *_place_in_prompt(trace, call.id or "")),
         fix=(
-            f"Write `functions.{call.name or 'NAME'}:N` in the call and in the tool message that holds its "
+            f"Write `functions.{call.name or 'NAME'}:N` in the call and in the tool message that contains its "
             "result, with N counting all calls of the conversation from 0."
         ),
     )

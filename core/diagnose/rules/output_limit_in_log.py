@@ -1,13 +1,12 @@
 """The server's log says that a limit ended the output.
 
 What it finds:
-    llama.cpp's line on an output that `n_predict` or the context ended, in a log
-    without the output and without the answer; where one is at hand, its
-    finish_reason says the same.
+    llama.cpp's line about an output that `n_predict` or the context ended, in a log without
+    the output and without the answer; if one is available, its finish_reason says the same.
 
 Why it matters:
-    The answer stops in the middle: of a call the arguments are cut, of a
-    reasoning model only the reasoning came.
+    The answer stops in the middle: the arguments of a call are cut, or only the reasoning
+    of a reasoning model arrived.
 
 Bad:
     `stopped by limit, n_decoded = 64, n_predict = 64`

@@ -1,4 +1,4 @@
-"""The promise of `parallel_tool_calls: false` is kept after the fact, or not at all.
+"""`parallel_tool_calls: false` was applied only after generation, or not at all.
 
 What it finds:
     With `parallel_tool_calls: false`: several calls in the raw output of which
@@ -6,7 +6,7 @@ What it finds:
     or several returned (an error: the promise is broken).
 
 Why it matters:
-    Dropped calls are in no history: the model believes that it made them. Two
+    Dropped calls are not in any history: the model believes that it made them. Two
     calls where one was promised break clients that take the first.
 
 Bad:

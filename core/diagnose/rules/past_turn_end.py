@@ -1,10 +1,9 @@
-"""The model wrote on behind the end of its turn.
+"""The model kept generating past the end of its turn.
 
 What it finds:
-    An end token of this vocabulary in the raw output with text behind it, or a
-    control token that opens another turn. Only control tokens count where ids
-    are known: a marker spelled with ordinary tokens is prose. An end token that
-    is merely repeated is a note.
+    An end token of this vocabulary in the raw output with text after it, or a control token
+    that opens another turn. Only control tokens count where ids are known: a marker spelled
+    with ordinary tokens is prose. An end token that is merely repeated is a note.
 
 Why it matters:
     The set of stop tokens lacks the one that this template ends turns with, or

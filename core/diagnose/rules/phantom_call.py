@@ -1,12 +1,12 @@
-"""The parser made a whole call of one that the model had not finished.
+"""The parser returned a complete call where the model had not finished one.
 
 What it finds:
-    A tool call that breaks off in the raw output, and a returned call for it
-    whose arguments are an object all the same: `{}` or the values so far, as if
-    there were no more to come; or whose name is a beginning of a name.
+    A tool call that breaks off in the raw output, and a returned call for it whose
+    arguments are an object anyway: `{}` or the values so far, as if there were no more to
+    come; or whose name is only the beginning of a name.
 
 Why it matters:
-    Nothing shows the client that the call is half: it runs with arguments that
+    Nothing shows the client that the call is incomplete: it runs with arguments that
     the model never meant, such as a deletion without its filter.
 
 Bad:

@@ -6,9 +6,9 @@ What it finds:
     exclude each other.
 
 Why it matters:
-    By default the template closes that message and opens another turn: the
-    model starts anew and does not go on with the text that it was given. With
-    both set, vLLM and transformers refuse the request.
+    By default the template closes that message and opens another turn: the model starts
+    over instead of continuing the text that it was given. With both set, vLLM and
+    transformers refuse the request.
 
 Bad:
     `{"messages": [… {"role": "assistant", "content": "{"}]}`

@@ -1,18 +1,18 @@
 """The server's log warns that the model did not read all of the prompt.
 
 What it finds:
-    Ollama's and llama.cpp's lines on a prompt that they cut to the context, and
-    llama.cpp's on a context from which it discarded tokens to go on.
+    Ollama's and llama.cpp's lines about a prompt that they cut to the context, and
+    llama.cpp's about a context from which it discarded tokens to continue.
 
 Why it matters:
-    The oldest messages and the tools go first. The answer comes with status 200
-    and says nothing of it: the model seems to forget, or to ignore its tools.
+    The oldest messages and the tools go first. The answer comes with status 200 and does
+    not mention it: the model seems to forget, or to ignore its tools.
 
 Bad:
     `msg="truncating input prompt" limit=2048 prompt=8632 keep=4 new=2048`
 
 Good:
-    No such line: the context holds prompt and output.
+    No line of this kind: prompt and output fit into the context.
 
 Source:
     tracker: ollama/ollama#7987.
@@ -49,7 +49,7 @@ def find(trace: Trace) -> Iterator[Report]:
     for line in () if trace.server is None else trace.server.log_warnings:
         if (found := _OLLAMA.match(line)) is not None:
             title = f"Ollama cut the prompt from {found[2]} to {found[1]} tokens."
-            detail, fix = "The context holds no more: the oldest messages were not read.", _OF_OLLAMA
+            detail, fix = "The context is full: the oldest messages were not read.", _OF_OLLAMA
         elif (found := _LLAMA_CPP.match(line)) is not None:
             title = f"llama.cpp cut the prompt to fit a context of {found[1]} tokens."
             detail, fix = "Part of the prompt was not read.", _OF_LLAMA_CPP

@@ -1,11 +1,11 @@
 """The server's prompt is not the one that the model's own template gives.
 
 What it finds:
-    The first token at which the server's prompt and our local render of the
-    same request part, with the cause where one was proved by rendering with it.
+    The first token at which the server's prompt and our local render of the same request
+    diverge, with the cause if one was proved by rendering with it.
 
 Why it matters:
-    Whatever was tried in a notebook was another prompt. The difference itself
+    Whatever was tried in a notebook used a different prompt. The difference itself
     may be harmless (other JSON spacing in tools) or the whole fault.
 
 Bad:

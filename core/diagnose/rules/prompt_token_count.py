@@ -1,4 +1,4 @@
-"""The server counted other prompt tokens than our own render has.
+"""The server's count of prompt tokens differs from that of our own render.
 
 What it finds:
     Where the server does not show its prompt: `usage.prompt_tokens` that is not
@@ -6,9 +6,9 @@ What it finds:
     requests with images, sound or video, whose tokens the render lacks.
 
 Why it matters:
-    It is the only thing that such a server tells of its prompt. Another count
-    is another prompt: another template, a system text of the provider's, tools
-    in another spelling, or another tokenizer.
+    It is all that this kind of server reports about its prompt. A different count means a
+    different prompt: another template, a system text added by the provider, tools written
+    differently, or another tokenizer.
 
 Bad:
     166 prompt tokens, and 140 in the render of the same request.

@@ -1,9 +1,8 @@
 r"""The arguments of a call are printed as a Python dict.
 
 What it finds:
-    Arguments of the answer that are Python and not JSON: single quotes around
-    keys, `True`, `False` or `None`. Silent where the raw output shows that the
-    model wrote them so.
+    Arguments of the answer that are Python and not JSON: single quotes around keys, `True`,
+    `False` or `None`. Silent if the raw output shows that the model wrote them this way.
 
 Why it matters:
     `json.loads` refuses them at the first quote, on every call: the server

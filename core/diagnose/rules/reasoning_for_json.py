@@ -1,4 +1,4 @@
-"""Reasoning stands where the request promises JSON.
+"""Reasoning appears where the request promises JSON.
 
 What it finds:
     An empty content and text in reasoning, or reasoning tags in content, where

@@ -7,8 +7,8 @@ What it finds:
     thread: a warning.
 
 Why it matters:
-    Between tool calls the model starts its thinking anew; and the next prompt
-    is no longer a continuation of what was cached.
+    Between tool calls the model starts thinking from scratch, and the next prompt no longer
+    continues what was cached.
 
 Bad:
     A tool loop whose assistant message carries `reasoning_content`, and a

@@ -1,14 +1,13 @@
-r"""Reasoning of the model stands in content.
+r"""The model's reasoning is in content.
 
 What it finds:
-    Characters that the format's own rules read as reasoning and that the
-    message has in content; without raw output, a content that starts with an
-    opening reasoning marker, or closes one that it never opened (a conclusion,
-    and a warning). Markers in code or quotation marks are no finding.
+    Characters that the format's own rules read as reasoning and that the message has in
+    content; without raw output, a content that starts with an opening reasoning marker, or
+    closes one that it never opened (an inference, and a warning). Markers in code or
+    quotation marks are not reported.
 
 Why it matters:
-    Users read the model's thoughts, and the next request carries them back as
-    if they had been said.
+    Users read the model's thoughts, and the next request sends them back as if they had been said.
 
 Bad:
     `"content": "They ask for the weather.</think>\n\n15 °C."`
@@ -80,7 +79,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
         return
     at = content.find(marker)
     yield Report(
-        title="Content holds a reasoning block.",
+        title="Content contains a reasoning block.",
         detail=f"`{marker}` is at character {at} of content. {_cause(trace)}",
         evidence=(in_message("content", marker, Span(at, at + len(marker))),),
         fix=_fix(trace) if opened is None else _fix_of_whole_block(trace),
@@ -106,7 +105,7 @@ def _cause(trace: Trace) -> str:
     if server is not None and server.has_reasoning_parser is False:
         return "The server runs no reasoning parser."
     if open_think_tail(trace) is not None:
-        return "The prompt opens the reasoning block, so the output holds only the closing marker."
+        return "The prompt opens the reasoning block, so the output contains only the closing marker."
     return "The server's parser did not split this output."
 
 

@@ -1,8 +1,8 @@
-"""The reasoning of the answer is not a text.
+"""The reasoning of the answer is not a string.
 
 What it finds:
-    `reasoning_content` or `reasoning` of a message that is an object or a list,
-    where clients expect a text.
+    `reasoning_content` or `reasoning` of a message that is an object or a list, where
+    clients expect a string.
 
 Why it matters:
     Clients join the pieces of the field, or print it: an object ends in an
@@ -39,9 +39,9 @@ def find(trace: Trace) -> Iterator[Report]:
         if isinstance(value, dict | list) and value:
             kind = "an object" if isinstance(value, dict) else "a list"
             yield Report(
-                title=f"`{field}` of the answer is {kind}, not a text.",
-                detail="Servers send reasoning as a text, and clients expect one; structured reasoning has other "
-                "fields, such as `reasoning_details` of OpenRouter.",
+                title=f"`{field}` of the answer is {kind}, not a string.",
+                detail="Servers send reasoning as a string, and clients expect one; structured reasoning has "
+                "other fields, such as `reasoning_details` of OpenRouter.",
                 evidence=(in_message(field, json.dumps(value, ensure_ascii=False)[:200]),),
                 fix="Check what is between server and client: a gateway may have changed the field. In the client, "
                 "read its text before it is joined or sent back.",

@@ -1,25 +1,23 @@
 """The server refused the request.
 
 What it finds:
-    An answer of status 400 or 422 to the request as it was pasted, or of
-    another bad status with words about the request: an unknown model, a schema
-    that the server cannot use, a context that is too short; and an error that
-    was pasted. The server's own words decide whose fault it is: a flag that the
-    server was started without is its setting, and a failure that names nothing
-    of the request is its own. Sentences that are known say what they mean, and
-    what they are about is looked up in the request (docs/known-errors.md). What
-    a template refuses is PD221, what the server could not read of the output
-    PD445.
+    An answer of status 400 or 422 to the request as it was pasted, or of another error
+    status with a message about the request: an unknown model, a schema that the server
+    cannot use, a context that is too short; and an error that was pasted. The server's own
+    words decide whose fault it is: a flag that the server was started without is its
+    setting, and a failure that names nothing in the request is the server's own. Known
+    messages are explained, and what they refer to is looked up in the request
+    (docs/known-errors.md). What a template refuses is PD221, output that the server could
+    not read PD445.
 
 Why it matters:
-    Nothing ran: no model read anything. The server's own words usually name
-    the field.
+    Nothing ran: no model read anything. The server's message usually names the field.
 
 Bad:
     `"stop_token_ids": [151645]` for a vocabulary of 600 entries.
 
 Good:
-    A request of fields that this server takes.
+    A request with fields that this server accepts.
 
 Source:
     derived: the status and message of the server.
@@ -93,7 +91,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if is_of_target:
         subject = "The server does not serve the model that the target names"
     if understood.cause is Cause.REQUEST and understood.certainty is Certainty.INFERRED:
-        subject = "An error came instead of an answer"
+        subject = "An error was returned instead of an answer"
     yield Report(
         title=f"{subject}: {title_words(understood)}.",
         detail=f"{heading(trace.refusal, trace.refusal.field)} {explanation(understood, found)}",
@@ -167,7 +165,7 @@ def _fix_of_request(trace: Trace, field: str | None, certainty: Certainty) -> st
         return f"Change `{held}` as the server asks."
     if not trace.request.body:
         return f"Change `{field}` of the request as the server asks."
-    return f"The request holds no `{field}`: send it as the server asks, or leave out what needs it."
+    return f"The request contains no `{field}`: send it as the server asks, or leave out what needs it."
 
 
 RULE: Rule = TraceRule(

@@ -7,7 +7,7 @@ What it finds:
 
 Why it matters:
     The server answers 200 and ignores them: the output is not constrained, and
-    a client that decodes it fails now and then.
+    a client that decodes it fails occasionally.
 
 Bad:
     `"guided_choice": ["yes", "no"]`

@@ -1,15 +1,14 @@
 """A tool schema requires a key that it does not declare.
 
 What it finds:
-    A name in `required` that is no key of `properties` in the same schema, in
+    A name in `required` that is not a key of `properties` in the same schema, in
     a tool's parameters at any depth. Schemas with `patternProperties`, a
     reference or a combination (`allOf`, …) are left alone: the key may be
     declared there.
 
 Why it matters:
-    The model sees a key that it must give and no word of what it is, often a
-    typing error. With `additionalProperties: false` no arguments at all can
-    satisfy the schema.
+    The model sees a key that it must give without a description of it; it is often a typo.
+    With `additionalProperties: false` no arguments at all can satisfy the schema.
 
 Bad:
     `{"properties": {"city": {…}}, "required": ["cty"]}`

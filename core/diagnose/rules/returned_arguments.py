@@ -1,15 +1,14 @@
 """The arguments of a returned call are not the text of a JSON object.
 
 What it finds:
-    In the message, whatever is known of the raw output: arguments that are an
-    object or a list instead of a text. Where the raw output is not known: text
-    that is not a JSON object in a way that no other rule names. Arguments that
-    are cut, empty, printed as Python, joined, wrapped, escaped twice or hold
-    markup have rules of their own.
+    In the message, no matter what is known of the raw output: arguments that are an object
+    or a list instead of a string. If the raw output is not known: text that is not a JSON
+    object in a way that no other rule covers. Arguments that are cut, empty, printed as
+    Python, joined, wrapped, escaped twice or contain markup have separate rules.
 
 Why it matters:
-    Clients decode `arguments` with a JSON parser: an object breaks typed
-    clients, a half text raises far from the cause.
+    Clients decode `arguments` with a JSON parser: an object breaks typed clients, truncated
+    text raises far from the cause.
 
 Bad:
     `"arguments": {"city": "Paris"}`, or the text `city=Paris`
@@ -18,7 +17,8 @@ Good:
     `"arguments": '{"city": "Paris"}'`, a text
 
 Source:
-    publisher: `function.arguments` of chat completions is a string of JSON; tracker: ollama/ollama#17914.
+    publisher: `function.arguments` of chat completions is a string of JSON; tracker:
+    ollama/ollama#17914.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _no_text(call: CallField) -> Report:
     kind = "an object" if isinstance(call.arguments, dict) else "a list"
     return Report(
         title=f"The arguments of the call to `{call.name}` are {kind}, not a string.",
-        detail=f"`{call.field}.function.arguments` must be a string that holds JSON.",
+        detail=f"`{call.field}.function.arguments` must be a string that contains JSON.",
         evidence=(in_message(f"{call.field}.function.arguments", json.dumps(call.arguments, ensure_ascii=False)),),
         fix="Encode them before a typed client reads the answer, or have the server send a string.",
     )

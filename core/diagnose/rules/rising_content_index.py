@@ -1,13 +1,13 @@
-"""Every delta of a Responses stream counts as a content part of its own.
+"""Every delta of a Responses stream counts as a separate content part.
 
 What it finds:
     In a stream of OpenAI's Responses API three or more deltas of one item, one
     after another, each with a `content_index` that is one higher.
 
 Why it matters:
-    `content_index` numbers the parts of an item, and all deltas of one part
-    have the same. A client that goes by it makes a part of every few letters,
-    or waits for parts that were never added.
+    `content_index` numbers the parts of an item, and all deltas of one part have the same.
+    A client that relies on it makes a part of every few letters, or waits for parts that
+    were never added.
 
 Bad:
     `"content_index": 92, "delta": " is"`, then `"content_index": 93, "delta": " a"`

@@ -1,11 +1,10 @@
 """Special tokens were stripped before the tool parser saw the output.
 
 What it finds:
-    Calls in the raw output that were not returned, whose markers are special
-    tokens of this vocabulary, and a content that equals the raw output with
-    exactly the special tokens taken out. The raw tokens were right, so the
-    stage is `parse`. Silent where the server's parser is of another family:
-    that explains it.
+    Calls in the raw output that were not returned, whose markers are special tokens of this
+    vocabulary, and content that equals the raw output with exactly the special tokens
+    removed. The raw tokens were right, so the stage is `parse`. Silent if the server's
+    parser belongs to another family: that explains it.
 
 Why it matters:
     The parser looks for markers that the detokenizer has removed. What is left

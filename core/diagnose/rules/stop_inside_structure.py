@@ -1,12 +1,12 @@
 r"""A stop string of the request fired inside reasoning or inside a tool call.
 
 What it finds:
-    The server names a string of `stop` as the reason of the end, and the raw
+    The server reports a string of `stop` as the reason for the end, and the raw
     output ends in an open reasoning block or in the middle of a tool call.
 
 Why it matters:
-    Stop strings that suit an answer (two line breaks, a backtick fence) are
-    ordinary text in thoughts and arguments. The answer never comes.
+    Stop strings that suit an answer (two line breaks, a backtick fence) are ordinary text
+    in reasoning and arguments. The answer never comes.
 
 Bad:
     `"stop": ["\n\n"]` with a model that thinks in paragraphs.

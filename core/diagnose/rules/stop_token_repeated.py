@@ -1,12 +1,12 @@
-"""A token that ends turns is written again and again.
+"""A token that ends turns is repeated many times.
 
 What it finds:
-    Five or more of one and the same end or header token in a row, in content,
-    in reasoning or in the raw output, with the families that write it. A
-    warning where nothing else of the answer shows that it ran into a limit.
+    Five or more of the same end or header token in a row, in content, in reasoning or in
+    the raw output, with the families that write it. A warning if nothing else in the answer
+    shows that it ran into a limit.
 
 Why it matters:
-    The token ends the turn for the model and not for the server: its id is not
+    The token ends the turn for the model but not for the server: its id is not
     among the stop tokens, so the model writes it until the limit, and the text
     leaks into the answer.
 
@@ -60,7 +60,7 @@ def _report(trace: Trace, found: Leftover, evidence: FindingEvidence, where: str
         + (f" Cut: {reason}." if reason else ""),
         evidence=(evidence,),
         fix=f"Add the id of `{found.text}` to `eos_token_id` in the model's `generation_config.json` (of a GGUF, to "
-        "its end-of-generation tokens), or send it in `stop_token_ids`. A higher limit makes the run longer.",
+        "its end-of-generation tokens), or send it in `stop_token_ids`. A higher limit only makes the run longer.",
         severity=None if reason is not None else Severity.WARNING,
     )
 

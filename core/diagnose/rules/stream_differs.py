@@ -1,11 +1,11 @@
 """The streamed answer differs from the whole one, for the same tokens.
 
 What it finds:
-    Content, reasoning, calls or finish_reason that differ between the assembled
-    stream and the whole answer, where both runs wrote the same token ids. Two
-    runs that wrote different tokens are never compared. A difference in white
-    space alone is a note: several parsers strip it in one mode only. A warning where a
-    stream was asked for that says `length`, and only the whole answer hides it.
+    Content, reasoning, calls or finish_reason that differ between the assembled stream and
+    the whole answer, where both runs wrote the same token ids. Two runs that wrote
+    different tokens are never compared. A difference in white space alone is a note:
+    several parsers strip it in one mode only. A warning if a stream was requested that says
+    `length`, and only the whole answer hides it.
 
 Why it matters:
     Streaming and whole answers go through different code in the server; a

@@ -6,9 +6,9 @@ What it finds:
     number.
 
 Why it matters:
-    Clients put arguments together by index: two calls become one with
-    `{"path": "a"}{"path": "b"}`, or with a name made of two. A name that comes
-    in pieces, before any arguments, is no collision.
+    Clients assemble arguments by index: two calls become one with `{"path": "a"}{"path":
+    "b"}`, or with a name made of two. A name that arrives in pieces, before any arguments,
+    is not a collision.
 
 Bad:
     `{"index": 0, "id": "a", …}`, `{"index": 0, "id": "b", …}`

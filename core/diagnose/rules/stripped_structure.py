@@ -1,4 +1,4 @@
-"""The text reads like an output whose control tokens were taken out before it was split.
+"""The text reads like output whose control tokens were removed before it was split.
 
 What it finds:
     In content, or in a raw output that may lack control tokens: the channel

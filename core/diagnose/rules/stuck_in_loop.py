@@ -2,12 +2,11 @@
 
 What it finds:
     A cut output whose end is a unit of up to 120 characters written eight times
-    or more in a row (at least 80 characters), or 50 characters of white space.
+    or more in a row (at least 80 characters), or 50 characters of whitespace.
 
 Why it matters:
-    A grammar that allows white space without end, or no way to finish, traps
-    the model; so does a prompt it cannot make sense of. Raising the limit only
-    makes the loop longer.
+    A grammar that allows unlimited whitespace, or no way to finish, traps the model; so
+    does a prompt it cannot make sense of. Raising the limit only makes the loop longer.
 
 Bad:
     `{"city":                                                        …`

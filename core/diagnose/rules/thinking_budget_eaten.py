@@ -1,10 +1,10 @@
 """Reasoning used the whole token budget; no answer was written.
 
 What it finds:
-    An output that was cut by its limit while a reasoning block was open: the
-    prompt or the raw output opens it and the raw output never closes it. Where
-    the raw output is not known: an empty message that a limit ended, with the
-    count of hidden reasoning where the server gives one.
+    An output that was cut by its limit while a reasoning block was open: the prompt or the
+    raw output opens it and the raw output never closes it. If the raw output is not known:
+    an empty message that a limit ended, with the count of hidden reasoning if the server
+    gives one.
 
 Why it matters:
     `content` is null, which looks like a parser that swallowed the answer.
@@ -85,10 +85,10 @@ def _unseen(trace: Trace, chat: ChatResult, reason: str) -> Iterator[Report]:
     title = f"Hidden reasoning used {amount}; no answer was written."
     if not is_all:
         title = "The output limit was reached" if not count else f"The model wrote {counted(count, 'token')}"
-        title += ", and the answer holds none of it: a limit ended it first."
+        title += ", and the answer contains none of it: a limit ended it first."
     yield Report(
         title=title,
-        detail=f"{reason[:1].upper()}{reason[1:]}. The message holds no text, no call and no reasoning."
+        detail=f"{reason[:1].upper()}{reason[1:]}. The message contains no text, no call and no reasoning."
         + (f" The server counted {hidden} tokens of reasoning." if hidden else ""),
         evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
         fix=(more_output(trace), _LESS),

@@ -5,7 +5,7 @@ What it finds:
     which its text begins, and no closing tag before that turn ends.
 
 Why it matters:
-    The model sees its own past as unfinished thought: it goes on thinking, or
+    The model sees its own past as unfinished reasoning: it continues thinking, or
     leaves its reasoning open as well, and the answer ends up in reasoning.
 
 Bad:

@@ -1,4 +1,4 @@
-"""A tool's parameter schema stands otherwise in the prompt than in the request.
+"""A tool's parameter schema in the prompt differs from the one in the request.
 
 What it finds:
     The JSON of a tool in the server's prompt, parsed and compared with the

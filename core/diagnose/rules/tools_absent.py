@@ -5,7 +5,7 @@ What it finds:
     `tool_choice: "none"`, where a server may leave them out.
 
 Why it matters:
-    The model cannot call what it has not read of. Servers whose template has
+    The model cannot call what it has not read about. Servers whose template has
     no place for tools accept them with status 200 and say nothing.
 
 Bad:
@@ -15,7 +15,8 @@ Good:
     A declaration of every tool in the prompt.
 
 Source:
-    tracker: ggml-org/llama.cpp#27129, ggml-org/llama.cpp#10920, huggingface/text-generation-inference#2375.
+    tracker: ggml-org/llama.cpp#27129, ggml-org/llama.cpp#10920,
+    huggingface/text-generation-inference#2375.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def find(trace: Trace) -> Iterator[Report]:
     all_gone = len(absent) == len(tools)
     deaf = prompt.template is not None and re.search(r"\btools\b", prompt.template) is None
     yield Report(
-        title="The prompt holds none of the tools." if all_gone else f"The prompt lacks the tools {names}.",
+        title="The prompt contains none of the tools." if all_gone else f"The prompt lacks the tools {names}.",
         detail=f"{len(tools)} tools were sent, {len(absent)} are missing from the prompt: {names}."
         + (" The template does not use `tools` at all." if deaf else ""),
         evidence=tuple(in_request(f"{tool.field}.name", tool.name) for tool in absent),

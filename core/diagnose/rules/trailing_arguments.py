@@ -1,12 +1,12 @@
-r"""Something follows the JSON object of a call's arguments: a bracket too many.
+r"""Something follows the JSON object of a call's arguments, such as an extra bracket.
 
 What it finds:
-    Arguments of the answer that begin with one whole JSON object, followed by
-    closing brackets, quotation marks, commas or semicolons alone.
+    Arguments of the answer that begin with one whole JSON object, followed only by closing
+    brackets, quotation marks, commas or semicolons.
 
 Why it matters:
-    `json.loads` stops with *Extra data*, and some servers answer 500 instead of
-    handing the text on. The object is whole: nothing was cut.
+    `json.loads` stops with *Extra data*, and some servers answer 500 instead of passing the
+    text on. The object is complete: nothing was cut.
 
 Bad:
     `"arguments": "{\"city\": \"Paris\"}]"`

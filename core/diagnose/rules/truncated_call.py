@@ -1,15 +1,15 @@
 """A tool call was cut by the token limit.
 
 What it finds:
-    A tool call in the raw output that breaks off where the output ends. An
-    error where the server returned it as a call or named another finish_reason
-    than `length`; a warning where the server said plainly that it was cut.
+    A tool call in the raw output that breaks off where the output ends. An error if the
+    server returned it as a call or gave a finish_reason other than `length`; a warning
+    where the server said plainly that it was cut.
 
 Why it matters:
-    The caller gets half a command and a word that says it is whole:
+    The caller gets half a command and a finish_reason that says it is complete:
     `{"path": "a.py", "content": "def` is executed, or replayed in the history
     as broken JSON. The output stopped too early, so the stage is `complete`;
-    the server's wrong label follows from it and is reported beside it.
+    the server's wrong label follows from it and is reported with it.
 
 Bad:
     16 tokens allowed, raw `…get_weather:0<|tool_call_argument_begin|>{"city": "Par`,

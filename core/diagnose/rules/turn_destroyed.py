@@ -1,10 +1,10 @@
 """The parser failed and nothing of the turn is left.
 
 What it finds:
-    A raw output with text or calls, and an answer without any: an error in its
-    place, or a message with no content, no reasoning and no tool call though
-    text was written, too. What the server said is quoted. Calls alone that are
-    missing without an error are dropped calls (PD401).
+    A raw output with text or calls, and an answer without any: an error instead, or a
+    message with no content, no reasoning and no tool call although text was also written.
+    The server's message is quoted. If only calls are missing and there is no error, they
+    are dropped calls (PD401).
 
 Why it matters:
     The generation was fine; the client sees an empty message or HTTP 500 and
@@ -17,7 +17,8 @@ Good:
     What could be read is returned, the rest as content.
 
 Source:
-    tracker: ggml-org/llama.cpp#20260, ggml-org/llama.cpp#24329, ggml-org/llama.cpp#27733, vllm-project/vllm#40147.
+    tracker: ggml-org/llama.cpp#20260, ggml-org/llama.cpp#24329, ggml-org/llama.cpp#27733,
+    vllm-project/vllm#40147.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A tool call of the history has no result, and the conversation goes on.
+"""A tool call of the history has no result, and the conversation continues.
 
 What it finds:
     A call of an assistant message after which a user's or the assistant's turn
@@ -6,9 +6,9 @@ What it finds:
     message are left alone: their results may still come.
 
 Why it matters:
-    Anthropic, OpenAI and several templates refuse such a history (*tool_use ids
-    were found without tool_result blocks*); elsewhere the model sees a call
-    that nobody answered and makes it again, or makes its result up.
+    Anthropic, OpenAI and several templates refuse such a history (*tool_use ids were found
+    without tool_result blocks*); elsewhere the model sees a call without an answer and
+    repeats it, or makes up its result.
 
 Bad:
     A call with the id `a`, then a user message.

@@ -1,14 +1,14 @@
 """The promised JSON document is not closed, although finish_reason says that it ended.
 
 What it finds:
-    Content that begins as JSON and stops before it is whole, where the request
-    promises JSON, no limit was reached and finish_reason is not `length`. A
-    warning where no request is at hand and content is such a document alone.
+    Content that begins as JSON and stops before it is whole, where the request promises
+    JSON, no limit was reached and finish_reason is not `length`. A warning if no request is
+    available and content is only this kind of document.
 
 Why it matters:
-    It looks like a broken schema or like a token limit and is neither: the
-    generation ended inside the document. The grammar had not let it end there,
-    so something besides the end token ended it, or the constraint was off.
+    It looks like a broken schema or a token limit but is neither: the generation ended
+    inside the document. A grammar would not have let it end there, so something other than
+    the end token ended it, or the constraint was off.
 
 Bad:
     `{"text": "} Bears hear leaves.}` with finish_reason `stop`

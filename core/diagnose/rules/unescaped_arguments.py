@@ -1,12 +1,12 @@
-r"""A control character stands unescaped in the arguments of a call.
+r"""A control character is unescaped in the arguments of a call.
 
 What it finds:
-    Arguments of the answer that are JSON but for a line feed, a tab or another
+    Arguments of the answer that are JSON except for a line feed, a tab or another
     control character inside a string.
 
 Why it matters:
-    JSON wants `\n` there. Strict decoders refuse the arguments, lenient ones
-    take them: the same answer works in one client and fails in another.
+    JSON requires `\n` there. Strict decoders refuse the arguments, lenient ones accept
+    them: the same answer works in one client and fails in another.
 
 Bad:
     a string with a real line feed in it

@@ -1,13 +1,12 @@
-"""finish_reason is empty, or a word that the protocol does not know.
+"""finish_reason is empty, or a value that the protocol does not define.
 
 What it finds:
-    A finish_reason that is an empty text, or `error`, `abort` or another word
-    that neither OpenAI's protocol nor a known server gives a finished answer.
-    Words of content filters, and of calls that were thrown away, have rules of
-    their own.
+    A finish_reason that is an empty string, or `error`, `abort` or another value that
+    neither OpenAI's protocol nor a known server gives a finished answer. Values for content
+    filters and for discarded calls have separate rules.
 
 Why it matters:
-    Clients branch on the word. With an unknown one they treat a failed answer
+    Clients branch on this value. With an unknown one they treat a failed answer
     as finished, or wait for more.
 
 Bad:

@@ -1,15 +1,14 @@
 """A message has a role that the chat template never names.
 
 What it finds:
-    A role besides `system`, `developer`, `user`, `assistant`, `tool` and `function`
-    that the template in use holds nowhere as a text, so that it can only print it
-    as it is, or pass the message over. Silent without the template, and for a role
-    that the template names, such as `ipython` of Llama 3.
+    A role other than `system`, `developer`, `user`, `assistant`, `tool` and `function` that
+    the template in use does not contain as text, so that it can only print it unchanged, or
+    skip the message. Silent without the template, and for a role that the template names,
+    such as `ipython` of Llama 3.
 
 Why it matters:
-    Templates take every message whose role they do not know for a turn like any
-    other, or leave it out; the model never learnt what such a turn means. Servers
-    accept it with status 200.
+    Templates treat a message with an unknown role like any other turn, or leave it out; the
+    model never learned what that turn means. Servers accept it with status 200.
 
 Bad:
     `{"role": "usr", "content": "hi"}`

@@ -1,15 +1,15 @@
 """A tool schema declares a type that JSON Schema does not know.
 
 What it finds:
-    A `type` in a tool's parameters, at any depth, that is none of JSON
-    Schema's seven: string, number, integer, boolean, object, array, null.
-    Typical are the names of Python types: `int`, `str`, `float`, `dict`.
+    A `type` in a tool's parameters, at any depth, that is not one of JSON Schema's seven:
+    string, number, integer, boolean, object, array, null. Typical are the names of Python
+    types: `int`, `str`, `float`, `dict`.
 
 Why it matters:
-    The server prints the schema into the prompt as it is, so a free run often
-    looks right. The moment arguments are constrained by it (`strict`, a forced
-    `tool_choice`) or checked by a client, the schema is rejected: one bad tool
-    can take the grammar of all tools with it.
+    The server prints the schema into the prompt unchanged, so an unconstrained run often
+    looks right. Once arguments are constrained by it (`strict`, a forced `tool_choice`) or
+    checked by a client, the schema is rejected: one bad tool can take the grammar of all
+    tools with it.
 
 Bad:
     `{"type": "object", "properties": {"city": {"type": "str"}}}`

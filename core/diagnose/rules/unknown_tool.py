@@ -2,11 +2,10 @@
 
 What it finds:
     A returned call whose name is none of the request's tools. Silent where the
-    request has no tools. Names that hold markers have a rule of their own.
+    request has no tools. Names that contain markers have a separate rule.
 
 Why it matters:
-    The agent has nothing to execute. Some servers drop such calls without a
-    word, others hand them on.
+    The agent has nothing to execute. Some servers drop these calls silently, others pass them on.
 
 Bad:
     Tools `View`, `Edit`; call to `Read`.

@@ -1,4 +1,4 @@
-"""Two runs that had to agree wrote different tokens.
+"""Two deterministic runs differ: they wrote different tokens.
 
 What it finds:
     Raw completion on the very prompt ids of the chat, at temperature 0 without

@@ -1,16 +1,14 @@
-"""A tool result in the history answers no call, or a call has two results.
+"""A tool result in the history matches no call, or a call has two results.
 
 What it finds:
-    A message of role `tool` whose `tool_call_id` is the id of no call made
-    before it, also where the history holds no call at all; one without an id
-    where calls have ids; two tool messages with one id; two calls of one
-    assistant message with one id. Calls without a result have a rule of their
-    own.
+    A message of role `tool` whose `tool_call_id` is the id of no call made before it, also
+    if the history contains no call at all; one without an id although calls have ids; two
+    tool messages with one id; two calls of one assistant message with one id. Calls without
+    a result have a separate rule.
 
 Why it matters:
-    The template prints the result next to the wrong call or refuses the
-    request; where it works by position, the model reads the answer to another
-    question, and nothing fails.
+    The template prints the result next to the wrong call or refuses the request; if it
+    works by position, the model reads the answer to another question, and nothing fails.
 
 Bad:
     Call id `functions.search:0`, result with `"tool_call_id": "call_1"`.

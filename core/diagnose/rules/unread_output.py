@@ -1,15 +1,14 @@
-"""The server could not read what the model wrote, and answered with an error in place of it.
+"""The server could not read what the model wrote, and answered with an error instead.
 
 What it finds:
-    An error of the server's own parser, or of the client's: the arguments of a
-    call that are not JSON, an output that does not fit the notation that the
-    server expects, a harmony header with tokens left over. Where the error
-    quotes the output, that text is the raw output, and the character is named
-    at which the parser gave up.
+    An error of the server's own parser, or of the client's: the arguments of a call that
+    are not JSON, an output that does not fit the notation that the server expects, a
+    harmony header with tokens left over. If the error quotes the output, that text is the
+    raw output, and the finding names the character at which the parser gave up.
 
 Why it matters:
-    The request was right and the model answered; the answer is lost as a whole,
-    also where one character of it is wrong.
+    The request was right and the model answered; the whole answer is lost, even if only one
+    character of it is wrong.
 
 Bad:
     `error parsing tool call: raw='{"a": 1}]', err=invalid character ']' after
@@ -19,8 +18,8 @@ Good:
     The call, or the text as it is, in `content`.
 
 Source:
-    tracker: ollama/ollama#12064, ggml-org/llama.cpp#24644, openai/harmony#60, vllm-project/vllm#17790,
-    huggingface/smolagents#201, n8n-io/n8n#37916.
+    tracker: ollama/ollama#12064, ggml-org/llama.cpp#24644, openai/harmony#60,
+    vllm-project/vllm#17790, huggingface/smolagents#201, n8n-io/n8n#37916.
 """
 
 from __future__ import annotations

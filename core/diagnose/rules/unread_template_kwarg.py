@@ -5,8 +5,8 @@ What it finds:
     rendered this request.
 
 Why it matters:
-    A switch under a name that this template does not know does nothing:
-    thinking stays as it was. Servers drop such kwargs silently.
+    A switch with a name that this template does not know does nothing: thinking stays as it
+    was. Servers drop such kwargs silently.
 
 Bad:
     `{"chat_template_kwargs": {"enable_thinking": false}}` for a template whose

@@ -1,19 +1,18 @@
 """The chat template refused the messages, or could not be rendered.
 
 What it finds:
-    An error that arose while the prompt was rendered: a guard that the template
-    raises itself (roles out of order, ids of another form), a field that the
-    template reads and the messages lack, or a function that the server's
-    template engine does not have. For guards that are known, the messages that
-    trip them are named by index.
+    An error from rendering the prompt: a guard that the template raises itself (roles out
+    of order, ids in another form), a field that the template reads and the messages lack,
+    or a function that the server's template engine does not have. For known guards, the
+    messages that trip them are named by index.
 
 Why it matters:
-    There was no prompt, so the model read nothing. The same request renders
-    with another model, another engine or another template, so it is these that
-    belong together or do not.
+    There was no prompt, so the model read nothing. The same request renders with another
+    model, another engine or another template, so the question is whether these belong
+    together.
 
 Bad:
-    Two messages of the user in a row, for a template whose turns alternate.
+    Two consecutive user messages, for a template whose turns alternate.
 
 Good:
     The two joined into one message.

@@ -1,12 +1,12 @@
-"""A time of day near the start of the prompt makes every prompt a new one.
+"""A time of day near the start of the prompt makes every prompt different.
 
 What it finds:
     A clock time that the template prints (by `strftime_now`), or that the
-    system message states as the current time, with a long prompt behind it.
+    system message states as the current time, with a long prompt after it.
 
 Why it matters:
     Servers reuse the work for a prompt up to the first token that differs.
-    With the time at the front nothing behind it is ever reused: every turn
+    With the time at the front, nothing after it is ever reused: every turn
     costs the whole prompt again.
 
 Bad:

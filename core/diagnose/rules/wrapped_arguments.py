@@ -1,12 +1,12 @@
-r"""The JSON of a call's arguments stands inside a code fence or among other words.
+r"""The JSON of a call's arguments is inside a code fence or among other words.
 
 What it finds:
-    Arguments of the answer that hold one JSON object with something around it:
+    Arguments of the answer that contain one JSON object with something around it:
     a code fence, or words before or after it.
 
 Why it matters:
-    A client decodes the field as it is and fails at the first character that
-    is not JSON, although the object is there and whole.
+    A client decodes the field unchanged and fails at the first character that is not JSON,
+    although the object is there and complete.
 
 Bad:
     `"arguments": "Here you are: {\"city\": \"Paris\"}"`

@@ -7,7 +7,7 @@ What it finds:
     returned arguments are checked (PD502).
 
 Why it matters:
-    No parser changes it: the model wrote it so. The tool will fail, or work on
+    No parser changes it: the model wrote it this way. The tool will fail, or work on
     wrong values.
 
 Bad:

@@ -1,16 +1,14 @@
 """The server's tool parser does not read the format that the model writes.
 
 What it finds:
-    Finished calls in the raw output, none of them returned, and one of these:
-    the server's parser is known and is none of those that read this format; or
-    an offline run shows that another parser reads the calls and the server's
-    does not; or, where the parser is unknown, the markup of the calls stands
-    unread in the message's content. Silent where parsers were tried and none reads
-    them, and where a parser runs that the server does not name and the calls depart
-    from the notation: it may be the right one and refuse them (vLLM 0.27.1 leaves
-    them in content; 0.32 drops them). Of a raw output beside the
-    flags of its server, without an answer: that the flags name a parser of another
-    notation.
+    Finished calls in the raw output, none of them returned, and one of these: the server's
+    parser is known and is none of those that read this format; or an offline run shows that
+    another parser reads the calls and the server's does not; or, where the parser is
+    unknown, the markup of the calls is unread in the message's content. Silent where
+    parsers were tried and none reads them, and where a parser runs that the server does not
+    name and the calls depart from the notation: it may be the right one and refuse them
+    (vLLM 0.27.1 leaves them in content; 0.32 drops them). For a raw output with its
+    server's flags but no answer: the flags name a parser for another notation.
 
 Why it matters:
     Every call of every request is lost, and some parsers delete the text as
@@ -130,8 +128,8 @@ def _of_flags(trace: Trace) -> Iterator[Report]:
         title=f"The flags name the parser `{server.tool_parser}`, but the model writes the notation `{name}`.",
         detail=(
             f"The server is started with a parser that does not read the calls of the raw output.{start} Either "
-            "the parser is another model's, or the prompt taught the model another notation than its own, as "
-            "the chat template of another model does."
+            "the parser is another model's, or the prompt taught the model a notation other than its own, as "
+            "another model's chat template does."
         ),
         evidence=tuple(in_raw(trace, call.char_span) for call in calls),
         fix=(

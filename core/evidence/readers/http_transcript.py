@@ -61,7 +61,7 @@ def _read(paste: Paste) -> Evidence:
     answers = [part for part in parts if part.status and part.body]
     if not requests and not answers:
         raise RequestError(
-            "The transcript holds no request with `messages` and no response.", "Copy the bodies as well."
+            "The transcript contains no request with `messages` and no response.", "Copy the bodies as well."
         )
     evidence = Evidence(Form.HTTP, "an HTTP transcript")
     if requests:
@@ -72,7 +72,7 @@ def _read(paste: Paste) -> Evidence:
     if len(requests) > 1:
         said.append(shared_prefix(requests[0], requests[1]))
     if len(answers) > 1:
-        said.append(f"The transcript holds {len(answers)} responses; the first one was read.")
+        said.append(f"The transcript contains {len(answers)} responses; the first one was read.")
     return replace(evidence, notes=(*evidence.notes, *said))
 
 

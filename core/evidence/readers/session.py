@@ -33,7 +33,7 @@ _ROLES: Mapping[str, str] = {
     "chatgpt": "assistant", "system": "system", "tool": "tool", "observation": "tool", "function_response": "tool",
     "function_call": "assistant",
 }  # fmt: skip
-_NO_TOOLS = "The session does not hold the tools that were offered, so calls are not checked against them."
+_NO_TOOLS = "The session does not contain the tools that were offered, so calls are not checked against them."
 
 
 class _Exchange(NamedTuple):

@@ -57,7 +57,7 @@ def _notes(values: list[JSON], requests: list[JSONObject], answers: list[JSON]) 
     if len(requests) > 1:
         said.append(shared_prefix(requests[0], requests[1]))
     if len(answers) > 1:
-        said.append(f"The paste holds {len(answers)} responses; the first one was read.")
+        said.append(f"The paste contains {len(answers)} responses; the first one was read.")
     others = len(values) - len(requests) - len(answers)
     if others:
         said.append(f"Left out: {others} of {len(values)} JSON values, which are neither a request nor a response.")

@@ -65,7 +65,9 @@ def _read(paste: Paste) -> Evidence:
     if messages and (tools or not _has_calls(answer)):
         evidence = replace(evidence, request=_request(attributes, messages, tools))
     if evidence.request is None and answer is None:
-        raise RequestError("The span holds neither messages nor an answer.", "Record the contents of messages as well.")
+        raise RequestError(
+            "The span contains neither messages nor an answer.", "Record the contents of messages as well."
+        )
     return evidence
 
 

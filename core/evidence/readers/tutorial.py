@@ -110,7 +110,7 @@ def _of_parts(evidence: Evidence, prompt: str, output: str) -> Evidence:
         opened = max((found.end() for found in _TURN.finditer(prompt)), default=-1)
         note = "The text ends where the model's turn begins: it is a prompt without an output."
         if opened != len(prompt):
-            note = "The text is a prompt that does not open the model's turn, and holds no output."
+            note = "The text is a prompt that does not open the model's turn, and contains no output."
         return replace(evidence, prompt=prompt, notes=(*evidence.notes, note))
     words = f"a prompt and a raw output of {len(output):,} characters"
     note = "The text begins with the prompt; what follows the last opening of the model's turn is the output."

@@ -44,8 +44,8 @@ def _running(field: str, probing: Probing) -> ProbeResult:
         return refused(attempt, probing.render(calling(usable_arguments(probing)), tools=TOOLS))
     start = attempt.text.find(_THOUGHT)
     if start < 0:
-        return ignored(attempt, f"messages[1].{field}", f"`{field}` beside a call that was just answered")
-    return seen(Support.SUPPORTED, "Reasoning beside a call that was just answered is printed.", attempt, start)
+        return ignored(attempt, f"messages[1].{field}", f"`{field}` next to a call that was just answered")
+    return seen(Support.SUPPORTED, "Reasoning next to a call that was just answered is printed.", attempt, start)
 
 
 def _ask_reasoning_content(probing: Probing) -> ProbeResult:

@@ -186,10 +186,10 @@ def _ask_null_content(probing: Probing) -> ProbeResult:
     if start >= 0 and attempt.text.count("None") > empty.text.count("None"):
         return seen(Support.CHANGED, "Content null is printed as the word `None`.", attempt, start, start + 4)
     if attempt.text == empty.text:
-        return ProbeResult(Support.SUPPORTED, 'Content null beside a call is the same as "".')
+        return ProbeResult(Support.SUPPORTED, 'Content null next to a call is the same as "".')
     if _VALUE not in attempt.text:
-        return ignored(attempt, "messages[1].tool_calls", "A call beside content null")
-    return ProbeResult(Support.SUPPORTED, 'Content null beside a call is printed differently from "".')
+        return ignored(attempt, "messages[1].tool_calls", "A call next to content null")
+    return ProbeResult(Support.SUPPORTED, 'Content null next to a call is printed differently from "".')
 
 
 def _ask_results(probing: Probing) -> ProbeResult:
@@ -251,7 +251,7 @@ TOOL_PROBES = (
     Probe("parallel-calls", "Two calls in one turn", _ask_parallel),
     Probe("object-arguments", "Arguments as an object", _ask_object),
     Probe("text-arguments", "Arguments as JSON text", _ask_text),
-    Probe("null-content", "Content null beside a call", _ask_null_content),
+    Probe("null-content", "Content null next to a call", _ask_null_content),
     Probe("tool-results", "Tool results", _ask_results),
     Probe("call-ids", "Ids of calls", _ask_ids),
     Probe("tool-choice", "Tool choice", _ask_choice),

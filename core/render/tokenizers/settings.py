@@ -85,7 +85,7 @@ def _read_object(path: Path) -> JSONObject:
     except ValueError as error:
         raise RenderError(f"`{path.name}` is not JSON: {error}", "Download the file again.") from error
     except RecursionError:
-        raise RenderError(f"`{path.name}` is nested too deep to be read.", "Download the file again.") from None
+        raise RenderError(f"`{path.name}` is nested too deeply to be read.", "Download the file again.") from None
     return data if isinstance(data, dict) else {}
 
 
@@ -174,7 +174,7 @@ def _text_of(path: Path) -> str:
     """
     if path.stat().st_size > _MOST_BYTES:
         raise RenderError(
-            f"`{path.name}` is longer than {_MOST_BYTES >> 20} MB.", "See whether it is the file of a model."
+            f"`{path.name}` is longer than {_MOST_BYTES >> 20} MB.", "Check that it is a file of the model."
         )
     return path.read_text(encoding="utf-8")
 

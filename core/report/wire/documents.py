@@ -176,7 +176,7 @@ OutcomeRecord = Annotated[
 
 @value(frozen=True, slots=True, kw_only=True)
 class ParseDocument:
-    """What `parse` prints: what a raw output holds, and what became of it.
+    """What `parse` prints: what a raw output contains, and what became of it.
 
     Attributes:
         schema_version: Raised if a meaning changes.
@@ -257,7 +257,7 @@ class RunDocument:
         chat: The chat answer as the request asked for it, whole or streamed.
         chat_stream: The streamed chat answer; the same one where the request asks for a stream.
         chat_whole: The answer that is not streamed, where the request asks for a stream and this was asked besides.
-        parse: What the raw output holds, and what became of it.
+        parse: What the raw output contains, and what became of it.
         findings: What is wrong, worst first.
         verdict: The run in one sentence.
         prompt_tail: The end of the prompt, where no more of it is known.

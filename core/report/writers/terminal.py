@@ -113,7 +113,7 @@ def _lines(trace: Trace, title_of: Callable[[str], str]) -> Iterator[str]:
 
 
 def _readers(parse: Parse) -> Iterator[str]:
-    """Yield which other parsers read the calls that the raw output holds, if any were asked."""
+    """Yield which other parsers read the calls that the raw output contains, if any were asked."""
     if parse.parsers:
         yield ""
         yield parsers_sentence(parse, parse.parsers)

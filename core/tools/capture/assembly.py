@@ -143,7 +143,7 @@ def _head_of(chunks: Sequence[JSONObject]) -> JSONObject:
 def _judged(chunks: Sequence[JSONObject], document: JSONObject, choices: list[JSON], *, is_done: bool) -> Assembled:
     problem = next((found for chunk in chunks if (found := problem_of_error(chunk)) is not None), None)
     if problem is None and not choices:
-        problem = "the stream held no choice"
+        problem = "the stream contained no choice"
     ended = all(as_object(choice).get("finish_reason") for choice in choices)
     if problem is None and not ended and not is_done:
         problem = "the stream ended without a finish reason and without `[DONE]`"
@@ -157,7 +157,7 @@ def _responses(chunks: Sequence[JSONObject]) -> Assembled:
         if chunk.get("type") in ends and isinstance(whole := chunk.get("response"), dict):
             return Assembled(whole)
     failed = next((f"the server reported an error: {chunk}" for chunk in chunks if chunk.get("type") == "error"), None)
-    return Assembled(None, failed or "the stream ended without the event that holds the response")
+    return Assembled(None, failed or "the stream ended without the event that contains the response")
 
 
 def _messages(chunks: Sequence[JSONObject]) -> Assembled:
@@ -185,7 +185,7 @@ def _messages(chunks: Sequence[JSONObject]) -> Assembled:
             case _:
                 pass
     if message is None:
-        return Assembled(None, problem or "the stream holds no message")
+        return Assembled(None, problem or "the stream contains no message")
     made = [blocks[index].document() for index in sorted(blocks)]
     broken = next((block.problem for block in blocks.values() if block.problem), "")
     return Assembled({**message, "content": list(made)}, problem or broken)

@@ -71,7 +71,7 @@ class Store:
         """
         data = f"{line}\n".encode("ascii")
         if self._size + len(data) > self._most:
-            message = f"exchange {number} is not kept: {str(self.path)!r} would hold more than {self._most:,} bytes"
+            message = f"exchange {number} is not kept: {str(self.path)!r} would contain more than {self._most:,} bytes"
             raise RequestError(message, "Start again with another --out.", field="--out")
         try:
             file = self._append(data) if self.is_file else self._add(f"{number:04}-{kind}.json", data)

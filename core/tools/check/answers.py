@@ -132,7 +132,7 @@ ANSWERS: tuple[Answer, ...] = (
 
 
 def answers(*, is_thorough: bool = False) -> tuple[Answer, ...]:
-    """Return the answers to try; thorough ones are drawn from all JSON values, the same ones every time."""
+    """Return the answers to try; thorough ones are random JSON values, the same ones every time."""
     return ANSWERS + (tuple(map(_drawn, range(_THOROUGH_ANSWERS))) if is_thorough else ())
 
 
@@ -149,7 +149,7 @@ def _drawn(number: int) -> Answer:
         arguments["stops"] = [_drawn_text(chance) for _ in range(chance.randrange(4))]
     if chance.random() < 0.6:
         arguments["options"] = {f"k{index}": _drawn_value(chance, 2) for index in range(chance.randrange(4))}
-    return Answer(f"drawn-{number + 1}", "drawn from all JSON values", (AnswerCall("book_trip", arguments),))
+    return Answer(f"drawn-{number + 1}", "random JSON values", (AnswerCall("book_trip", arguments),))
 
 
 def _drawn_text(chance: random.Random) -> str:

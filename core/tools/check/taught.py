@@ -95,7 +95,7 @@ def _with_calls(ideal: Ideal, notation: Notation) -> Ideal:
 
 def _sentence(told: str) -> str:
     return (
-        f"The template prints no calls of the history: {told}, and the answers with calls were written so. "
+        f"The template does not print the history's calls: {told}, so the answers with calls were written that way. "
         "That is inferred: compare it with one output of the model."
     )
 

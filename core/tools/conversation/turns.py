@@ -135,7 +135,7 @@ def _end_of(conversation: Conversation, unknown: tuple[str, ...], most_turns: in
     if conversation.last.chat is None:
         return "the server gave no answer"
     if not returned_calls(conversation.last):
-        return "the answer holds no call"
+        return "the answer contains no call"
     if unknown:
         return f"no answer was given for {', '.join(unknown)}"
     return f"{most_turns} turns were requested" if len(conversation.turns) >= most_turns else ""

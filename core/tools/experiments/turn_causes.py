@@ -63,8 +63,10 @@ SENTENCES: Mapping[BreakCause, str] = {
     BreakCause.ENDING: "The template ends the turn differently once something follows it.",
     BreakCause.TOKEN_SEAM: "The text is the same; tokens merge where the turns meet.",
     BreakCause.WHITESPACE: "Only whitespace differs.",
-    BreakCause.TOOLS_MOVED: "The template prints the tools beside the latest messages, so that they move on.",
-    BreakCause.SYSTEM_MOVED: "The template prints the system message beside the latest messages, so that it moves on.",
+    BreakCause.TOOLS_MOVED: "The template prints the tools beside the latest messages, so they move with every turn.",
+    BreakCause.SYSTEM_MOVED: (
+        "The template prints the system message beside the latest messages, so it moves with every turn."
+    ),
     BreakCause.EARLIER_TEXT: "Text before this turn is printed differently in the next prompt.",
     BreakCause.UNKNOWN: "None of the tested causes explains it.",
 }

@@ -142,7 +142,7 @@ class GrammarEngine:
             ) from None
         except EngineError as error:
             raise EngineError(
-                f"The grammar of these tools was too much for XGrammar: {error.message}",
+                f"The grammar of these tools was too large for XGrammar: {error.message}",
                 ("Huge repetitions, deep nesting or recursion in a schema cause this; it would stall a server, too."),
             ) from error
 

@@ -56,7 +56,7 @@ def _tools(before: Sequence[JSONObject], now: Sequence[JSONObject]) -> Iterator[
         told = [f"{word} {', '.join(found[:5])}" for word, found in (("without", gone), ("with", new)) if found]
         yield Change(
             place,
-            f"Other tools are offered than in the turn before: {'; '.join(told) or 'another number of them'}.",
+            f"The tools offered differ from those of the turn before: {'; '.join(told) or 'another number of them'}.",
             "Offer the same tools for a whole session; restrict them by `tool_choice` or by refusing the call.",
         )
     elif names[0] != names[1]:
@@ -86,7 +86,7 @@ def _messages(before: Sequence[JSONObject], now: Sequence[JSONObject]) -> Iterat
         if old.get("role") != new.get("role") or _is_left_out(before, now, index):
             yield Change(
                 f"messages[{index}]",
-                "Messages of the history were left out or summed up.",
+                "Messages of the history were left out or summarized.",
                 "Shorten the history rarely and by much, rather than a little with every turn.",
             )
             return  # from here on nothing stands where it stood
@@ -141,8 +141,8 @@ def _content(role: str, old: JSON, new: JSON) -> tuple[str, str]:
             return f"White space around a {role} message changes.", "Keep messages as they were sent the first time."
         if role == "tool" and len(after) < len(before) and _is_trimmed(before, after):
             return (
-                "A tool's result was trimmed after it had been sent whole.",
-                "Trim results before they are sent first.",
+                "A tool's result was trimmed after it had been sent in full.",
+                "Trim results before sending them for the first time.",
             )
     what = "the system prompt" if role in ("system", "developer") else f"a past {role} message"
     if folded(old) == folded(new):
@@ -153,7 +153,7 @@ def _content(role: str, old: JSON, new: JSON) -> tuple[str, str]:
     if role in ("system", "developer"):
         return (
             "The system prompt changes.",
-            "Keep the system prompt for a whole session; put news into the latest message.",
+            "Keep the system prompt for a whole session; put new information into the latest message.",
         )
     return f"{what[0].upper()}{what[1:]} changes.", "Keep messages as they were sent the first time."
 

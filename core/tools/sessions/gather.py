@@ -115,7 +115,7 @@ def _of_text(text: str, path: Path, gathered: Gathered) -> Iterator[Exchange]:
             found = read_evidence(json.dumps(one))
             request = found.request if found.run is None else found.run.request
             if request is None or not isinstance(request.body.get("messages"), list):
-                gathered.note(f"{place} holds no request with messages, only {found.words}.")
+                gathered.note(f"{place} contains no request with messages, only {found.words}.")
                 continue
         except DebuggerError as error:
             gathered.note(f"{place}: {error.message}")

@@ -171,9 +171,9 @@ def _read_row(path: Path, number: int, line: str) -> JSONObject:
     index = row.get("data_index") if isinstance(row, dict) else None
     if isinstance(row, dict) and index is None and isinstance(row.get("messages"), list):
         raise RequestError(
-            f"This looks like a dataset, not like results: line {number} of {str(path)!r} holds `messages` and no "
+            f"This looks like a dataset, not like results: line {number} of {str(path)!r} contains `messages` and no "
             "`data_index`.",
-            f"Run it by `prompt-debugger verify {path.name} --endpoint URL`, then open the results that this writes.",
+            f"Run it with `prompt-debugger verify {path.name} --endpoint URL`, then open the results that this writes.",
             field="--baseline",
         )
     if not isinstance(row, dict) or not isinstance(index, int):

@@ -192,7 +192,7 @@ class _Watching:
 
     async def _read(self, reader: Reader, number: int) -> None:
         line = self._journal.line(number)
-        read = "it has left before it was read" if line is None else await reader.read(number, line)
+        read = "it was discarded before it was read" if line is None else await reader.read(number, line)
         if isinstance(read, str):
             self._journal.note_unread(number, read)
             self._left_out(read)
@@ -212,7 +212,7 @@ class _Watching:
             self._webhook.add(alarm)
 
     def _webhook_failed(self, problem: str) -> None:
-        self._listener.problem(f"The webhook cannot be reached: {problem}; the alarms stay in this terminal.")
+        self._listener.problem(f"The webhook cannot be reached: {problem}; alarms are shown only in this terminal.")
 
 
 async def _metrics(counts: Counts, names: frozenset[str], scope: Scope, receive: Receive, send: Send) -> None:
@@ -221,7 +221,7 @@ async def _metrics(counts: Counts, names: frozenset[str], scope: Scope, receive:
         return
     headers = scope["headers"]
     known = {name: value.decode("latin-1") for name, value in headers} if isinstance(headers, list) else {}
-    status, text = 404, "There is only /metrics here.\n"
+    status, text = 404, "Only /metrics is served here.\n"
     if (refusal := refusal_of(known.get(b"host", ""), known.get(b"origin"), names)) is not None:
         status, text = 403, f"{refusal}\n"
     elif scope["path"] == "/metrics":

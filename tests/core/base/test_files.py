@@ -72,7 +72,7 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 
-    with pytest.raises(RequestError, match="Nothing came through the pipe"):
+    with pytest.raises(RequestError, match="Nothing was received through the pipe"):
         read_named(str(pipe), writer_s=0.0)
 
 

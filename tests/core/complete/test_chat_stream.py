@@ -84,7 +84,7 @@ def test_a_whole_answer_is_read_with_all_that_it_tells() -> None:
         (None, "no list of choices, only None"),
         ([], "no list of choices, only None"),
         ({"choices": None}, "no list of choices, only None"),
-        ({"choices": []}, "the answer holds no choice"),
+        ({"choices": []}, "the answer contains no choice"),
         ({"choices": [None]}, "the first choice is None"),
         ({"choices": [{}]}, "no message, only None"),
         ({"choices": [{"message": "hi"}]}, "no message, only 'hi'"),
@@ -199,7 +199,7 @@ def test_other_choices_of_a_stream_are_left_out() -> None:
         (['["a"]', "[DONE]"], "event 1 of the stream is not an object: ['a']"),
         (['{"error": {"message": "died", "code": 500}}', "[DONE]"], "the server reported an error: died"),
         ([event(delta={"content": "a"})], "the stream ended without a finish reason and without `[DONE]`"),
-        ([], "the stream ended without any event; it held ''"),
+        ([], "the stream ended without any event; it contained ''"),
     ],
 )
 def test_a_fault_of_a_stream_is_told(events: list[str], problem: str) -> None:

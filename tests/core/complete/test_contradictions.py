@@ -191,7 +191,7 @@ async def test_ids_of_another_vocabulary_are_not_the_run() -> None:
 
     assert found.completion is None
     assert found.doubts == (
-        "The ids of the listed tokens decode to another text than the list gives, so the list is not used.",
+        "The ids of the listed tokens decode to different text than the list gives, so the list is not used.",
     )
     assert found.answer.logprobs is None
 

@@ -107,7 +107,7 @@ async def test_more_choices_than_anybody_asks_for_are_not_all_read() -> None:
         with pytest.raises(BackendError, match="1,025 choices"):
             await client.complete([1], {}, lambda _: None)
 
-    assert result.error == "event 1 of the stream holds 1,025 choices, of which 1,024 are read"
+    assert result.error == "event 1 of the stream contains 1,025 choices, of which 1,024 are read"
     assert len(result.deltas) == MAX_CHOICES
 
 
@@ -119,7 +119,7 @@ def test_more_calls_than_any_model_writes_are_not_all_read() -> None:
     message: JSONObject = {"role": "assistant", "tool_calls": _calls(MAX_CALLS + 1)}
     result = read_chat({"choices": [{"message": message, "finish_reason": "tool_calls"}]}, "", 0.0)
 
-    assert result.error == "the message holds 10,001 tool calls, of which 10,000 are read"
+    assert result.error == "the message contains 10,001 tool calls, of which 10,000 are read"
     assert result.message == {"role": "assistant", "tool_calls": _calls(MAX_CALLS)}
 
 

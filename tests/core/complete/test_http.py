@@ -77,7 +77,7 @@ STATUSES: dict[str, tuple[Behaviour, list[str], str]] = {
     ),
     "a key or a password": (answer(401, b"", "text/plain", www_authenticate="Bearer"), ["401"], "--api-key-env"),
     "headers too large": (answer(431), ["431"], "large_client_header_buffers"),
-    "a gateway without words": (answer(502), ["502 Bad Gateway"], "A gateway says"),
+    "a gateway without words": (answer(502), ["502 Bad Gateway"], "A gateway reports"),
     "a gateway that waited": (answer(504), ["504"], "A gateway stopped waiting"),
     "a page that it waited": (
         answer(504, b"<html><title>504 Gateway Time-out</title></html>", "text/html"), ["a web page"], "stopped waiting"
@@ -90,8 +90,8 @@ BREAKS: dict[str, tuple[Behaviour, str, str]] = {
     "closed at once": (raw(b""), "broken-answer", "without an answer"),
     "reset at once": (reset(), "broken-answer", "without an answer"),
     "no HTTP": (raw(b"SSH-2.0-OpenSSH_9.2\r\n"), "broken-answer", "without an answer"),
-    "silent": (hang(), "timeout", "nothing came for 0.3 s"),
-    "silent midway": (hang(HEAD + b"content-length: 9\r\n\r\n{"), "timeout", "nothing came for 0.3 s"),
+    "silent": (hang(), "timeout", "nothing was received for 0.3 s"),
+    "silent midway": (hang(HEAD + b"content-length: 9\r\n\r\n{"), "timeout", "nothing was received for 0.3 s"),
     "slow loris": (drip(HEAD + b"content-length: 99999\r\n\r\n", b" ", 0.02), "timeout", "not complete within 1 s"),
     "slow headers": (drip(b"HTTP/1.1 200 OK\r\n", b"x: y\r\n", 0.02), "timeout", "not complete within 1 s"),
     "cut body": (raw(HEAD + b'content-length: 99\r\n\r\n{"choices"'), "broken-answer", "broke off"),
@@ -138,7 +138,7 @@ async def test_a_broken_answer_is_told_by_kind(name: str) -> None:
     behaviour, kind, words = BREAKS[name]
 
     async with faulty_server(behaviour) as server:
-        error = await fails(server, {"nothing came": SILENCE, "not complete": SLOWNESS}.get(words[:12]))
+        error = await fails(server, {"nothing was ": SILENCE, "not complete": SLOWNESS}.get(words[:12]))
 
     assert (error.kind, words in error.message) == (kind, True), error.message
     assert error.message.startswith(f"POST {server.base_url}/chat/completions")

@@ -66,7 +66,7 @@ def test_a_token_without_a_text_in_the_middle_is_a_stripped_one() -> None:
 
     assert found is not None
     assert (found.text, found.completeness) == ("f{}", Completeness.STRIPPED)
-    assert "2 of them without a text" in found.completeness_reason
+    assert "2 of them without text" in found.completeness_reason
 
 
 def test_an_end_token_without_a_text_is_everywhere() -> None:

@@ -96,7 +96,7 @@ def test_a_text_that_may_lack_control_tokens_is_not_said_to_hold_no_call() -> No
     verdict = reach_verdict(replace(trace, chat=None, raw=replace(trace.raw, completeness=Completeness.UNKNOWN)))
 
     assert verdict.sentence == (
-        "The raw output holds 1 tool call. The raw text may lack control tokens, so whether "
+        "The raw output contains 1 tool call. The raw text may lack control tokens, so whether "
         "anything was lost is unknown."
     )
 

@@ -33,7 +33,7 @@ def test_of_two_answers_the_first_counts_and_that_is_said():
     evidence = gather_evidence([json.dumps(ANSWER), json.dumps({"role": "assistant", "content": "Hi"})])
 
     assert evidence.chat.message == MESSAGE
-    assert any("2 of the texts hold the part `message`" in note for note in evidence.notes)
+    assert any("2 of the texts contain the part `message`" in note for note in evidence.notes)
 
 
 class Printed:

@@ -109,7 +109,7 @@ def test_a_har_gives_the_calls_alone_and_reads_what_is_encoded():
 
     assert (intake.row, intake.rows) == (1, 1)
     assert (intake.request.body, intake.chat.message) == (BODY, MESSAGE)
-    with pytest.raises(RequestError, match="holds no request"):
+    with pytest.raises(RequestError, match="contains no request"):
         read_evidence(har(other))
 
 

@@ -117,7 +117,7 @@ def test_a_server_without_the_endpoint_says_so_and_the_converted_run_is_named():
         run_at({"/v1/chat/completions": answer(404), "*": answer(404)}, MESSAGES)
 
     assert "--api chat" in caught.value.hint
-    assert "another request" in caught.value.hint
+    assert "a different request" in caught.value.hint
 
 
 def test_a_converted_run_says_what_it_lost():

@@ -48,7 +48,7 @@ def test_every_placeholder_counts_and_texts_keep_their_places() -> None:
     fields = {span.field for span in prompt.spans if span.kind is SpanKind.REQUEST}
     assert fields == {"messages[0].content[0].text", "messages[0].content[2].text"}
     assert sum(span.char_span.stop - span.char_span.start for span in prompt.spans) == len(prompt.text)
-    assert "Of 2 parts with media the template got the kind alone" in prompt.note
+    assert "Of 2 parts with media the template got only the type" in prompt.note
 
 
 def test_what_the_template_never_read_is_still_known() -> None:
@@ -62,7 +62,7 @@ def test_a_template_that_wants_texts_gets_the_content_as_pasted() -> None:
     prompt = rendered(TEXT, PICTURE)
 
     assert "'image_url'" in prompt.text
-    assert "kind alone" not in prompt.note
+    assert "only the type" not in prompt.note
 
 
 def test_a_request_without_media_is_rendered_as_pasted() -> None:

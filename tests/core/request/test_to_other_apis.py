@@ -53,7 +53,7 @@ def test_there_and_back_gives_the_same_messages_tools_and_choice(api):
             Api.RESPONSES,
             {"messages": [{"role": "assistant", "content": "", "tool_calls": [CALL]}]},
             "messages[0].content",
-            "empty text beside the calls",
+            "empty text next to the calls",
         ),
         (
             Api.RESPONSES,

@@ -113,11 +113,11 @@ async def test_certificates_given_as_text_are_trusted(tmp_path):
 
 @pytest.mark.parametrize("text", ["hello", "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----", "é"])
 def test_a_text_that_holds_no_certificate_is_refused(text):
-    with pytest.raises(BackendError, match="holds no certificate that can be read"):
+    with pytest.raises(BackendError, match="contains no certificate that can be read"):
         client_of(Target(base_url="https://127.0.0.1:9/v1", ca_text=text))
 
 
-@pytest.mark.parametrize(("text", "said"), [("hello", "holds no certificate"), (None, "cannot be read")])
+@pytest.mark.parametrize(("text", "said"), [("hello", "contains no certificate"), (None, "cannot be read")])
 def test_a_file_that_holds_no_certificate_is_named(request_file, tmp_path, capsys, text, said):
     file = tmp_path / "ca.pem"
     if text is not None:

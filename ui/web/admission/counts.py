@@ -109,7 +109,7 @@ class Counts:
         is_small = use.size_bytes <= _SMALL_BYTES and of_all + use.size_bytes <= total  # their number is limited
         if not is_small and not leaves_enough(own, of_all, total, use.size_bytes):
             raise PayloadError(
-                f"The queue holds {of_all / 1000000.0:,.0f} MB, {own / 1000000.0:,.0f} MB of it yours. {_LATER}", 429
+                f"The queue contains {of_all / 1000000.0:,.0f} MB, {own / 1000000.0:,.0f} MB of it yours. {_LATER}", 429
             )
 
     def check_new_page(self, visitor: str) -> None:

@@ -204,7 +204,7 @@ class EventGuard:
             self._counts.check_new_page(visitor)
         self.sessions.use(page, visitor)
         if self.sessions.streams_of(page) >= self._limits.streams_per_page:
-            raise PayloadError("This page is listening already.", 429)
+            raise PayloadError("This page is already listening.", 429)
         if self.sessions.streams_of_visitor(visitor) >= self._limits.streams_per_visitor:
             raise PayloadError("Too many pages of your address are open: close some.", 429)
         self.sessions.listen(page, +1)

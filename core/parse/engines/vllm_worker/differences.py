@@ -22,7 +22,7 @@ def describe_difference(whole: Message, streamed: Message, output: str) -> str |
         if want != got:
             return _describe_field(name, want, got)
     if len(whole.calls) != len(streamed.calls):
-        return f"{_count(len(streamed.calls))} but the whole parse gives {_count(len(whole.calls))}"
+        return f"{_count(len(streamed.calls))} but parsing the whole output gives {_count(len(whole.calls))}"
     for index, (want_call, got_call) in enumerate(zip(whole.calls, streamed.calls, strict=True)):
         for name in ("name", "arguments", "id"):
             want, got = want_call[name] or "", got_call[name] or ""
@@ -36,7 +36,7 @@ def _is_taken(call_id: str, output: str) -> bool:
 
 
 def _describe_field(name: str, want: str, got: str) -> str:
-    return f"{name} is {shorten(got)} but the whole parse gives {shorten(want)}"
+    return f"{name} is {shorten(got)} but parsing the whole output gives {shorten(want)}"
 
 
 class Follower:

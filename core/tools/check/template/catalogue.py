@@ -1,6 +1,6 @@
 """Every finding about a template that only `check` can make: its code, its name, what it means and why.
 
-A run has none of these codes. What the rules of a run can tell from a prompt alone stands under their own
+A run has none of these codes. What the rules of a run can find from a prompt alone is under their own codes
 (`core.diagnose.rules`). The pages of docs/rules are made from these texts as from the docstrings of the rules.
 """
 
@@ -44,9 +44,9 @@ _ALL = (
         """Part of an answer in the history is not printed in the next prompt.
 
 What it finds:
-    An answer of the model that the template takes into the history without
-    printing its tool calls (error), its text (warning) or its reasoning
-    (note, and only for templates that print reasoning somewhere).
+    An answer of the model that the template puts into the history without printing its tool
+    calls (error), its text (warning) or its reasoning (note, and only for templates that print
+    reasoning somewhere).
 
 Why it matters:
     The model never sees that it said this. It calls the same tool again, or
@@ -59,7 +59,7 @@ Good:
     `{%- for call in m.tool_calls %}`
 
 Source:
-    derived: each answer of the matrix carries words of its own, which are looked for in the prompt.
+    derived: each answer of the matrix contains unique words, which are searched for in the prompt.
 """,
     ),
     TemplateRule(
@@ -69,8 +69,8 @@ Source:
         """The template fails for an answer in the history.
 
 What it finds:
-    An answer that the template cannot print: an exception of its own or of
-    the engine, with its reason and line.
+    An answer that the template cannot print: an exception raised by the template or by the
+    engine, with its reason and line.
 
 Why it matters:
     The request after such an answer is refused, so a conversation ends at
@@ -90,16 +90,16 @@ Source:
         "PD803",
         "history-leaves-prompt",
         (_W, _N),
-        """The next prompt does not go on where the model ended.
+        """The next prompt does not continue where the model ended.
 
 What it finds:
-    Prompt and output of one turn that are no beginning of the next turn's
-    prompt, after a tool result or the user's next words. Reasoning that is
-    dropped at the user's next words is a note: most templates mean it.
+    Prompt and output of one turn that are not the beginning of the next turn's prompt, after a
+    tool result or the user's next message. Reasoning that is dropped at the user's next message
+    is a note: most templates do this on purpose.
 
 Why it matters:
-    The prefix cache misses from the first different character on, and the
-    model reads its own words otherwise than it wrote them.
+    The prefix cache misses from the first different character on, and the model reads its own
+    words differently from how it wrote them.
 
 Bad:
     Written `{"a":1}`, printed in the next prompt `{"a": 1}`.
@@ -115,15 +115,15 @@ Source:
         "PD804",
         "reasoning-not-closed",
         (_N,),
-        """The generation prompt opens reasoning, and the history leaves it out.
+        """The generation prompt opens reasoning, but the history leaves it out.
 
 What it finds:
     A generation prompt that ends with an opening tag such as `<think>`, and
     a history in which the model's turn has no closing tag.
 
 Why it matters:
-    The ideal output cannot be read off the history alone; the check puts the
-    closing tag in and says so. A parser is tried on what the model does write.
+    The ideal output cannot be derived from the history alone; the check adds the closing tag
+    and says so. A parser is tested on what the model really writes.
 
 Bad:
     Not a fault by itself.
@@ -132,21 +132,21 @@ Good:
     `<think>` opened by the generation prompt, `</think>` printed in the history.
 
 Source:
-    derived: the generation prompt against the history of the same answer.
+    derived: the generation prompt compared with the history of the same answer.
 """,
     ),
     TemplateRule(
         "PD805",
         "volatile-prompt",
         (_N,),
-        """The prompt holds text that the clock wrote.
+        """The prompt contains text that comes from the clock.
 
 What it finds:
     Text that comes from `strftime_now` and from no field of the request.
 
 Why it matters:
-    The same request gives another prompt on another day: the prefix cache
-    starts anew, and a result may change.
+    The same request gives a different prompt on another day: the prefix cache restarts, and a
+    result may change.
 
 Bad:
     `Today is {{ strftime_now("%d %B %Y") }}.`
@@ -162,14 +162,14 @@ Source:
         "PD806",
         "end-token-unknown",
         (_E,),
-        """The template ends the model's turn with a token at which no server stops.
+        """The template ends the model's turn with a token at which servers do not stop.
 
 What it finds:
-    The end of the model's turn is none of the end tokens that
+    The end of the model's turn is not one of the end tokens that
     `tokenizer_config.json` and `generation_config.json` name.
 
 Why it matters:
-    The model writes on into the user's next turn, until the token limit.
+    The model keeps generating into the user's next turn, until the token limit.
 
 Bad:
     Turns end with `<|im_end|>`, `eos_token_id` is that of `<|endoftext|>`.
@@ -178,7 +178,7 @@ Good:
     `"eos_token_id": [151645, 151643]` with both of them.
 
 Source:
-    derived: the template's turn end against the files beside it.
+    derived: the template's turn end compared with the files next to it.
 """,
     ),
     TemplateRule(
@@ -188,12 +188,12 @@ Source:
         """Named templates of one model give different prompts for one request.
 
 What it finds:
-    Two of several named templates, such as `default` and `tool_use`, that
-    print a request with tools otherwise.
+    Two of several named templates, such as `default` and `tool_use`, that print a request with
+    tools differently.
 
 Why it matters:
-    Servers take `tool_use` for requests with tools where there is one, and
-    `default` otherwise; a script may take another.
+    Servers use `tool_use` for requests with tools if it exists, and `default` if not; a script
+    may use another.
 
 Bad:
     `default` drops the tools, `tool_use` prints them, and a script names neither.
@@ -216,8 +216,7 @@ What it finds:
     without.
 
 Why it matters:
-    Many clients write so what may be left out; every request with such a
-    tool is refused.
+    Many clients declare optional values this way; every request with a tool like this is refused.
 
 Bad:
     `{{ parameter.type | upper }}`
@@ -233,25 +232,25 @@ Source:
         "PD809",
         "engines-differ",
         (_W,),
-        """The server's own renderer loses what transformers prints, or differs for no reason known here.
+        """The server's own renderer loses what transformers prints, or differs for an unknown reason.
 
 What it finds:
-    A conversation whose prompt by the server's renderer lacks a text, holds
-    content as a Python list, is refused, or parts from transformers' without
-    a cause that was proved by rendering with it.
+    A conversation whose prompt from the server's renderer lacks a text, contains content as a
+    Python list, is refused, or diverges from that of transformers without a cause that was
+    proved by rendering with it.
 
 Why it matters:
     The model was trained and evaluated with one prompt and is served with
     another.
 
 Bad:
-    `[{'type': 'text', 'text': ''}]` for a turn with `content: ""` beside a call.
+    `[{'type': 'text', 'text': ''}]` for a turn with `content: ""` next to a call.
 
 Good:
     A template that tests `content is string` wherever it prints content.
 
 Source:
-    derived: the same conversations through both renderers.
+    derived: the same conversations rendered by both.
 """,
     ),
     TemplateRule(
@@ -266,7 +265,7 @@ What it finds:
     leave no trace in the prompt.
 
 Why it matters:
-    The request is answered as if this had not been said.
+    The request is answered as if this had not been sent.
 
 Bad:
     `{%- for part in m.content[:1] %}`
@@ -275,7 +274,7 @@ Good:
     `{%- for part in m.content %}`, or `raise_exception` with a reason.
 
 Source:
-    derived: the probes send words of their own and look for them in the prompt.
+    derived: the probes send unique words and search for them in the prompt.
 """,
     ),
     TemplateRule(
@@ -285,12 +284,11 @@ Source:
         """The template fails for one form of the arguments of an earlier call.
 
 What it finds:
-    No prompt for arguments as an object (error: vLLM hands them over so,
-    always) or as text (note: transformers does).
+    No prompt for arguments as an object (error: vLLM always passes them this way) or as text
+    (note: transformers does).
 
 Why it matters:
-    The request after the first tool call fails, on one engine and not on the
-    other.
+    The request after the first tool call fails on one engine but not on the other.
 
 Bad:
     `{{ call.function.arguments + "" }}`
@@ -314,8 +312,8 @@ What it finds:
 
 Why it matters:
     vLLM's chat adds none. Its `/v1/completions` with the rendered text does,
-    unless `add_special_tokens` is false, and so do scripts that render to
-    text and tokenize that: two BOS tokens stand before the prompt.
+    unless `add_special_tokens` is false, and so do scripts that render to text and tokenize
+    that: the prompt then starts with two BOS tokens.
 
 Bad:
     `tokenizer(tokenizer.apply_chat_template(messages, tokenize=False))`
@@ -324,7 +322,7 @@ Good:
     `tokenizer.apply_chat_template(messages)`, or token ids in `prompt`.
 
 Source:
-    derived: the template's first token and the tokenizer's own rules.
+    derived: the template's first token and the tokenizer's rules.
 """,
     ),
     TemplateRule(
@@ -338,8 +336,7 @@ What it finds:
     arguments of a call.
 
 Why it matters:
-    The model copies what it reads and writes calls that no parser of JSON
-    reads.
+    The model copies what it reads and writes calls that no JSON parser can read.
 
 Bad:
     `{{ call.function.arguments }}` prints `{'city': 'Oslo', 'now': True}`.
@@ -348,7 +345,7 @@ Good:
     `{{ call.function.arguments | tojson }}` prints `{"city": "Oslo", "now": true}`.
 
 Source:
-    derived: the object form is rendered and looked at.
+    derived: the object form is rendered and checked.
 """,
     ),
 )

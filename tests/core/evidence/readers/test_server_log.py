@@ -63,7 +63,7 @@ def test_answers_and_ignored_fields_are_told():
     notes = " ".join(read_evidence(ignored + UVICORN + UVICORN.replace("400 Bad Request", "200 OK") * 2).notes)
 
     assert "`POST /v1/chat/completions` answered with 200 (2 times), 400." in notes
-    assert "The reason of a 4xx is in the body of its answer" in notes
+    assert "The reason for a 4xx is in the body of its answer" in notes
     assert "ignored fields of the request that it does not know: strict." in notes
 
 

@@ -51,7 +51,7 @@ async def test_a_drawn_id_hides_no_difference_behind_it(naming_engine: VllmEngin
     outcome = await parse(naming_engine, "vllm:altering", TWO)
 
     assert outcome.stream_equal is False
-    assert "tool_calls[1] arguments is '[]' but the whole parse gives '{}'" in str(outcome.first_unequal)
+    assert "tool_calls[1] arguments is '[]' but parsing the whole output gives '{}'" in str(outcome.first_unequal)
 
 
 async def test_an_id_taken_from_the_text_is_the_same_either_way(naming_engine: VllmEngine) -> None:
@@ -65,7 +65,7 @@ async def test_another_id_of_the_text_counts(naming_engine: VllmEngine) -> None:
     outcome = await parse(naming_engine, "vllm:shifting", ONE)
 
     assert (outcome.stream_equal, outcome.usual_stream_equal) == (False, False)
-    assert "tool_calls[0] id is 'id-two' but the whole parse gives 'id-one'" in str(outcome.first_unequal)
+    assert "tool_calls[0] id is 'id-two' but parsing the whole output gives 'id-one'" in str(outcome.first_unequal)
 
 
 async def test_an_id_of_the_text_for_which_streaming_draws_one_counts(naming_engine: VllmEngine) -> None:

@@ -124,7 +124,7 @@ async def test_streaming_that_loses_everything_is_told(engine: VllmEngine, lab_m
         ("get_weather", json.loads(ARGUMENTS))
     ]
     assert (outcome.stream_equal, outcome.usual_stream_equal) == (False, False)
-    assert outcome.first_unequal == "fed as one delta: 0 tool calls but the whole parse gives 1 tool call"
+    assert outcome.first_unequal == "fed as one delta: 0 tool calls but parsing the whole output gives 1 tool call"
 
 
 async def test_a_marker_spelled_with_ordinary_tokens_is_a_call_only_when_parsed_whole(
@@ -327,7 +327,7 @@ async def test_a_call_that_streaming_never_brings_parts_where_its_arguments_begi
     outcome = await parse(engine, "vllm:phi4_mini_json", raw, tokenizer=lab_model_dir)
 
     assert outcome.usual_unequal is not None
-    assert "0 tool calls but the whole parse gives 1 tool call; they diverge at delta" in outcome.usual_unequal
+    assert "0 tool calls but parsing the whole output gives 1 tool call; they diverge at delta" in outcome.usual_unequal
     assert "{" in outcome.usual_unequal.rpartition("they diverge at")[2]
 
 

@@ -58,11 +58,14 @@ def test_two_captures_do_not_write_to_one_place(name: str, tmp_path: Path) -> No
 def test_nothing_is_written_beyond_the_limit(name: str, tmp_path: Path) -> None:
     with closing(Store(tmp_path / name, most_bytes=10)) as store:
         store.write(1, "responses", "1234")
-        with pytest.raises(RequestError, match="would hold more than 10 bytes"):
+        with pytest.raises(RequestError, match="would contain more than 10 bytes"):
             store.write(2, "responses", "123456")
         store.write(3, "responses", "1234")
 
-    with closing(Store(tmp_path / name, most_bytes=10)) as store, pytest.raises(RequestError, match="would hold more"):
+    with (
+        closing(Store(tmp_path / name, most_bytes=10)) as store,
+        pytest.raises(RequestError, match="would contain more"),
+    ):
         store.write(4, "responses", "1")
 
 

@@ -29,7 +29,7 @@ async def test_an_answered_call_goes_on_where_the_model_ended_and_the_loop_ends_
     assert (first.written, first.returned, second.returned) == (1, 1, 0)
     assert (second.seam.unit, second.seam.lost) == ("token", 0)
     assert "20 degrees" in second.trace.chat.message["content"]
-    assert conversation.ended == "the answer holds no call"
+    assert conversation.ended == "the answer contains no call"
 
 
 async def test_a_tool_without_an_answer_ends_the_loop(labs):

@@ -161,5 +161,5 @@ def test_processor_time_is_limited_before_anybody_has_waited_long():
     tools = [tool("get_weather", {"type": "object", "properties": {"x": _HOSTILE["repeated repetition"]}})]
     raw = kimi(kimi_call("get_weather", '{"x": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}'))
 
-    with GrammarEngine(limits=limits) as running, pytest.raises(EngineError, match="too much for XGrammar"):
+    with GrammarEngine(limits=limits) as running, pytest.raises(EngineError, match="too large for XGrammar"):
         first_illegal_token(JudgedOutput(raw), tools, "kimi_k2", engine=running)

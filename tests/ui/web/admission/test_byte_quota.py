@@ -15,7 +15,7 @@ def test_who_sent_too_much_within_a_minute_is_refused_until_it_is_over(clock):
     clock.now += 20
     intake.count("me", 60)
 
-    with pytest.raises(PayloadError, match="go on in 40 s") as caught:
+    with pytest.raises(PayloadError, match="continue in 40 s") as caught:
         intake.count("me")
     intake.count("another", 100)
     clock.now += 40
@@ -50,7 +50,7 @@ def test_of_a_visitor_who_sent_it_all_a_page_that_sent_little_still_sends(clock)
     quota = ByteQuota(100, clock)
     for number in range(4):
         send(quota, f"hostile {number}", 30)
-    with pytest.raises(PayloadError, match="Your page has sent 0 MB within a minute: go on in 60 s") as caught:
+    with pytest.raises(PayloadError, match="Your page has sent 0 MB within a minute: continue in 60 s") as caught:
         send(quota, "hostile 0", 1)
     with pytest.raises(PayloadError):  # a long body, of which the page is not known before it is read
         quota.count("class", 1)
