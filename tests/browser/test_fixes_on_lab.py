@@ -82,7 +82,7 @@ def test_a_failing_test_is_written_run_in_vllm_and_saved(lab_page: DebuggerPage)
     upstream = lab_page.page.locator("#pd-upstream")
     expect(upstream.locator(".pd[data-state=done]")).to_have_count(1)
 
-    expect(upstream.locator(".pd-bench-sentence")).to_contain_text("Run in the installed vLLM")
+    expect(upstream.locator(".pd-bench-sentence")).to_contain_text("Run in vLLM")
     expect(upstream.locator(".pd-bench-sentence")).to_contain_text("it fails, as the report says")
     with lab_page.page.expect_download() as saving:
         upstream.get_by_role("button", name="Save test_output.py").click()

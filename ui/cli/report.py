@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
-from pathlib import Path
 
 from prompt_debugger.core.base.files import write_named
-from prompt_debugger.core.base.interpreter import python_that_has
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.tools.fixes.exports import EXPORTS, Written, export_run
-from prompt_debugger.core.tools.fixes.trial import Trial, UpstreamTest, try_test
+from prompt_debugger.core.tools.fixes.trial import Runner, Trial, UpstreamTest, runner_of, try_source, why_not_run
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, without_note
 from prompt_debugger.ui.cli.output import OK, log, print_json, print_text
 from prompt_debugger.ui.cli.sharing import read_bundle_file
@@ -69,20 +66,17 @@ def _export(run: SharedRun, options: argparse.Namespace) -> int:
 
 def _try(source: str, options: argparse.Namespace) -> Trial | None:
     """Run the test where its package is; `None` where that is nowhere."""
-    package = PARSER_TESTS[options.upstream_test].package
-    python = (options.python or python_that_has(package)) if package else None
-    if python is None:
+    kind, package = options.upstream_test, PARSER_TESTS[options.upstream_test].package
+    runner = Runner(options.python, package) if options.python and package else package and runner_of(kind, package)
+    if not runner:
         return None
-    log(f"Running the test in the installed {title_of(options.upstream_test)}")
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "test_output.py"
-        file.write_text(source, encoding="utf-8")
-        return try_test(file, package, python)
+    log(f"Running the test in {'the wheel of' if runner.wheel else 'the installed'} {title_of(kind)}")
+    return try_source(source, runner)
 
 
 def _sentence(trial: Trial | None, engine: str) -> str:
     if trial is None and PARSER_TESTS[engine].package:
-        return f"Not run: {title_of(engine)} is not installed here; --python gives an interpreter that has it."
+        return f"Not run: {why_not_run(engine)}; --python gives an interpreter that has it."
     if trial is None:
         return f"Not run: a test for {title_of(engine)} is only written here."
     if trial.fails is None:

@@ -188,8 +188,8 @@ def _upstream_sentence(engine: str, trial: Trial | None, why_not: str) -> str:
     if trial.fails is None:
         return f"Not run: {trial.told}"
     if trial.fails:
-        return f"Run in the installed {name} {trial.version}: it fails, as the report says. {trial.told}"
-    return f"Run in the installed {name} {trial.version}: it passes there, so that release needs no report."
+        return f"Run in {name} {trial.version}: it fails, as the report says. {trial.told}"
+    return f"Run in {name} {trial.version}: it passes there, so that release needs no report."
 
 
 def waiting_payload(sentence: str) -> str:

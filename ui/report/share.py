@@ -63,7 +63,7 @@ class SharedRun:
         Raises:
             RequestError: The run makes no test; `core.tools.fixes.upstream` says why.
         """
-        return write_upstream_test(case_of_trace(self.trace, parser), engine)
+        return write_upstream_test(case_of_trace(self.trace, parser, engine), engine)
 
 
 def share_trace(trace: Trace, place: str = "") -> SharedRun:

@@ -55,6 +55,18 @@ class ParserTest:
     package: str = ""
 
 
+def write_python_test(template: str, case: ParserCase) -> str:
+    """Return a test in Python: a template with `{parser}`, `{name}`, `{raw}`, `{tools}`, `{calls}` and `{markers}`."""
+    return template.format(
+        parser=case.parser,
+        name=case.name,
+        raw=python_text(case.raw),
+        tools=python_tools(case.tools),
+        calls=python_calls(case.calls),
+        markers=python_texts(case.markers),
+    )
+
+
 def python_text(text: str) -> str:
     """Return a Python literal of a text, one line of it in each line."""
     lines = text.splitlines(keepends=True) or [""]

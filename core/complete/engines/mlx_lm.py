@@ -8,6 +8,9 @@ Source: mlx-lm 0.32.2, `tokenizer_utils.py`, `server.py` and `tool_parsers/`, re
 
 from __future__ import annotations
 
+import functools
+
+from prompt_debugger.core.complete.engines._parser_test import ParserTest, write_python_test
 from prompt_debugger.core.complete.engines._record import Engine
 from prompt_debugger.core.complete.engines._start import StartCommand, StartWith
 
@@ -34,9 +37,42 @@ def _start(given: StartWith) -> StartCommand | None:
     )
 
 
+_NOT_RUN = "# Not run: written from a raw output; mlx-lm was not installed where it was written.\n"
+_TEST = '''\
+"""What mlx-lm's tool parser `{parser}` makes of one output; needs no weights and no MLX."""
+
+import importlib
+import json
+import unittest
+
+PARSER = importlib.import_module("mlx_lm.tool_parsers.{parser}")
+OUTPUT = {raw}
+TOOLS = json.loads{tools}
+CALLS = {calls}
+
+
+class TestOutput(unittest.TestCase):
+    def {name}(self):
+        found = []
+        for part in OUTPUT.split(PARSER.tool_call_start)[1:]:
+            text = part.split(PARSER.tool_call_end)[0] if PARSER.tool_call_end else part
+            try:
+                parsed = PARSER.parse_tool_call(text, TOOLS)
+            except ValueError as error:
+                self.fail(f"{{error}}: {{text!r}}")
+            found += parsed if isinstance(parsed, list) else [parsed]
+        self.assertEqual([(call["name"], call["arguments"]) for call in found], CALLS)
+
+
+if __name__ == "__main__":
+    unittest.main()
+'''
+
+
 ENGINE = Engine(
     kind="mlx-lm",
     title="mlx-lm",
     distributions=("mlx-lm",),
     start=_start,
+    parser_test=ParserTest(functools.partial(write_python_test, _TEST), not_run=_NOT_RUN, package="mlx_lm"),
 )

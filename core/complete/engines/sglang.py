@@ -18,6 +18,7 @@ of the families, by its `srt/function_call/function_call_parser.py` at commit 00
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,13 +29,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Server, ServerOutcome
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.engines._looks import Looks
-from prompt_debugger.core.complete.engines._parser_test import (
-    ParserCase,
-    ParserTest,
-    python_calls,
-    python_text,
-    python_tools,
-)
+from prompt_debugger.core.complete.engines._parser_test import ParserTest, write_python_test
 from prompt_debugger.core.complete.engines._record import Engine, Marks, OutputToParse, OwnParsers
 from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, StartCommand, StartWith
 from prompt_debugger.core.complete.shapes import objects_of, text_of
@@ -189,16 +184,6 @@ if __name__ == "__main__":
 '''
 
 
-def _test(case: ParserCase) -> str:
-    return _TEST.format(
-        parser=case.parser,
-        name=case.name,
-        raw=python_text(case.raw),
-        tools=python_tools(case.tools),
-        calls=python_calls(case.calls),
-    )
-
-
 ENGINE = Engine(
     kind="sglang",
     title="SGLang",
@@ -217,5 +202,5 @@ ENGINE = Engine(
     ),
     needs_tool_parser=True,
     start=_start,
-    parser_test=ParserTest(_test, not_run=_NOT_RUN, package="sglang"),
+    parser_test=ParserTest(functools.partial(write_python_test, _TEST), not_run=_NOT_RUN, package="sglang"),
 )

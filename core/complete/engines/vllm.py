@@ -5,6 +5,7 @@ Its parsers run on given output ids where the derenderer is switched on (`derend
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 from prompt_debugger.core.base.errors import shorten
@@ -13,14 +14,7 @@ from prompt_debugger.core.base.types import Api, JSONObject, Server, ServerOutco
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.vllm import request_derender, request_token_entries
 from prompt_debugger.core.complete.engines._looks import Looks
-from prompt_debugger.core.complete.engines._parser_test import (
-    ParserCase,
-    ParserTest,
-    python_calls,
-    python_text,
-    python_texts,
-    python_tools,
-)
+from prompt_debugger.core.complete.engines._parser_test import ParserTest, write_python_test
 from prompt_debugger.core.complete.engines._record import (
     VLLM_FIELDS,
     ControlTokens,
@@ -140,17 +134,6 @@ def {name}():
 '''
 
 
-def _test(case: ParserCase) -> str:
-    return _TEST.format(
-        parser=case.parser,
-        name=case.name,
-        raw=python_text(case.raw),
-        tools=python_tools(case.tools),
-        calls=python_calls(case.calls),
-        markers=python_texts(case.markers),
-    )
-
-
 ENGINE = Engine(
     kind="vllm",
     title="vLLM",
@@ -198,5 +181,5 @@ ENGINE = Engine(
         ),
     },
     start=_start,
-    parser_test=ParserTest(_test, package="vllm"),
+    parser_test=ParserTest(functools.partial(write_python_test, _TEST), package="vllm"),
 )

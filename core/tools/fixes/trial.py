@@ -8,15 +8,21 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tempfile
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import prompt_debugger
 from prompt_debugger.core.base.errors import SandboxError
-from prompt_debugger.core.base.interpreter import vllm_python
+from prompt_debugger.core.base.interpreter import python_that_has, python_with, vllm_python
+from prompt_debugger.core.complete import title_of
+from prompt_debugger.core.parse.engines import WHEELS
+from prompt_debugger.core.parse.engines.wheels import find_wheel
 from prompt_debugger.core.sandbox.turns import TURN
 
 _LIMIT_S = 300
+_PROGRAM = Path(prompt_debugger.__file__).absolute().parents[1]
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "LD_PRELOAD", "VIRTUAL_ENV")
 _SET = {
     "HF_HUB_OFFLINE": "1",
@@ -30,16 +36,20 @@ _SET = {
 # The first lines let the kernel end it with the thread that waits for it (Linux), and in any case after so much work.
 _RUNS = """
 import ctypes, importlib.metadata, importlib.util, os, resource, runpy, signal, sys, unittest
-file, parent, limit, package = sys.argv[1:]
+file, parent, limit, package, *wheel = sys.argv[1:]
 if sys.platform == "linux":
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     if os.getppid() != int(parent):
         sys.exit(1)
 resource.setrlimit(resource.RLIMIT_CPU, (int(limit),) * 2)
-if importlib.util.find_spec(package) is None:
+if wheel:  # a folder that holds the package alone, and the one of this program, which makes its parsers importable
+    sys.path[:0] = wheel
+    print("version", importlib.import_module(f"prompt_debugger.core.parse.engines.wheel_worker.{package}").load())
+elif importlib.util.find_spec(package) is None:
     sys.exit(f"there is no {package} in {sys.executable}")
 try:
-    print("version", importlib.metadata.version(package))
+    if not wheel:
+        print("version", importlib.metadata.version(package))
 except importlib.metadata.PackageNotFoundError:  # under another name, as builds of vLLM are
     print("version", getattr(importlib.import_module(package), "__version__", "unknown"))
 made = runpy.run_path(file)
@@ -55,6 +65,21 @@ for test in tests:
         sys.exit(0)
 print("passes")
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Where a test can be run.
+
+    Attributes:
+        python: The interpreter.
+        package: What is tested.
+        wheel: Folder of the wheel that `parse --fetch` brought; `None` where the package is installed.
+    """
+
+    python: str
+    package: str
+    wheel: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +118,24 @@ class UpstreamTest:
     told: str
 
 
+def runner_of(kind: str, package: str) -> Runner | None:
+    """Return where the parsers of a server software can be tested: installed, or from its wheel; `None` for nowhere."""
+    python = python_that_has(package)
+    if python is not None:
+        return Runner(python, package)
+    wheel = find_wheel(kind, None) if kind in WHEELS else None
+    return None if wheel is None else Runner(python_with("torch"), package, wheel)
+
+
+def why_not_run(kind: str) -> str:
+    """Return why a test of a server software is run nowhere here, and what would help."""
+    title = title_of(kind)
+    fetch = (
+        f"; `prompt-debugger parse --fetch {kind}=={WHEELS[kind].example}` brings its parsers" if kind in WHEELS else ""
+    )
+    return f"{title} is not installed here{fetch}"
+
+
 def try_in_vllm(file: str | Path) -> Trial:
     """Run the tests of a file in the installed vLLM.
 
@@ -102,19 +145,28 @@ def try_in_vllm(file: str | Path) -> Trial:
     Raises:
         SandboxError: The visitor's turn has ended, and the test with it.
     """
-    return try_test(file, "vllm", vllm_python())
+    return try_test(file, Runner(vllm_python(), "vllm"))
 
 
-def try_test(file: str | Path, package: str, python: str | Path) -> Trial:
+def try_source(source: str, runner: Runner) -> Trial:
+    """Run a test that `write_upstream_test` wrote; see `try_test`."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "test_output.py"
+        file.write_text(source, encoding="utf-8")
+        return try_test(file, runner)
+
+
+def try_test(file: str | Path, runner: Runner) -> Trial:
     """Run the tests of a file.
 
     Args:
         file: A test file that `write_upstream_test` wrote.
-        package: What it tests.
-        python: Interpreter that has it.
+        runner: Where its package is.
     """
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _SET
-    command = [str(python), "-c", _RUNS, str(file), str(os.getpid()), str(_LIMIT_S), package]
+    command = [runner.python, "-c", _RUNS, str(file), str(os.getpid()), str(_LIMIT_S), runner.package]
+    if runner.wheel is not None:
+        command += [str(runner.wheel), str(_PROGRAM)]
     try:
         done = _run(command, environment)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.types import CallStatus, Place, ToolCallAttempt, Trace
-from prompt_debugger.core.complete import ENGINES, ParserCase, ParserTest
+from prompt_debugger.core.complete import ENGINES, PARSER_NAMES, ParserCase, ParserTest, parser_names_of
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]{1,80}")
 PARSER_TESTS: Mapping[str, ParserTest] = {
@@ -22,17 +22,18 @@ PARSER_TESTS: Mapping[str, ParserTest] = {
 """By kind, how a test of each server software is written, in the order in which they are offered."""
 
 
-def case_of_trace(trace: Trace, parser: str | None = None) -> ParserCase:
+def case_of_trace(trace: Trace, parser: str | None = None, engine: str = "vllm") -> ParserCase:
     """Return the case that a run makes.
 
     Args:
         trace: The run.
         parser: Name of the parser, where the run does not tell it.
+        engine: Whose parser it is: of another engine than the run's server, that for the output's family.
 
     Raises:
         RequestError: There is no raw output, no whole call in it, or no parser named.
     """
-    name = parser or (None if trace.server is None else trace.server.tool_parser)
+    name = parser or _parser_of(trace, engine)
     if name is None:
         raise RequestError("The parser that read this output is unknown.", "Give it with --parser.", field="--parser")
     if not _PLAIN.fullmatch(name):  # it is written into a program, and a saved run says what its author likes
@@ -75,6 +76,15 @@ def write_upstream_test(case: ParserCase, engine: str) -> str:
 def without_note(source: str, engine: str) -> str:
     """Return a test that was run without the words that say it was not."""
     return source.removeprefix(PARSER_TESTS[engine].not_run)
+
+
+def _parser_of(trace: Trace, engine: str) -> str | None:
+    """Return the parser of the run's server, or what another engine calls its own for the output."""
+    server = trace.server
+    if trace.parse is not None and server is not None and server.kind != engine and engine in PARSER_NAMES:
+        own = parser_names_of(engine, trace.parse.parsed.format).tools
+        return own[0] if own else None
+    return None if server is None else server.tool_parser
 
 
 def _without_end(trace: Trace) -> str:

@@ -13,7 +13,7 @@ from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.fixes.experiments import Experiment, tried_fixes
 from prompt_debugger.core.tools.fixes.offered import fixes_of
-from prompt_debugger.core.tools.fixes.trial import Trial
+from prompt_debugger.core.tools.fixes.trial import Runner, Trial
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.plugin.write import write_plugin
 from prompt_debugger.ui.present import unpack_payload
@@ -303,11 +303,15 @@ async def test_a_test_that_was_not_run_says_so():
 
 @pytest.mark.parametrize(
     ("engine", "said"),
-    [("vllm", "vLLM is not installed here"), ("llama.cpp", "a test for this project is only written here")],
+    [
+        ("vllm", "vLLM is not installed here"),
+        ("sglang", "SGLang is not installed here; `prompt-debugger parse --fetch sglang==0.5.23` brings its parsers"),
+        ("llama.cpp", "a test for this project is only written here"),
+    ],
 )
 async def test_a_test_is_run_where_its_project_is_installed(engine, said, monkeypatch):
     _, over = trials_page()
-    monkeypatch.setattr(hand_over, "python_that_has", lambda package: None)
+    monkeypatch.setattr(hand_over, "runner_of", lambda kind, package: None)
 
     [told] = [read(one)[0] async for one in over.upstream_test(recorded("dropped-call"), engine)]
 
@@ -316,14 +320,16 @@ async def test_a_test_is_run_where_its_project_is_installed(engine, said, monkey
 
 async def test_a_test_runs_in_the_interpreter_that_has_its_project(monkeypatch):
     _, over = trials_page()
-    monkeypatch.setattr(hand_over, "python_that_has", lambda package: f"/python/with/{package}")
-    monkeypatch.setattr(hand_over, "try_test", lambda file, *ran_in: Trial("1", fails=True, told=f"in {ran_in}"))
+    monkeypatch.setattr(hand_over, "runner_of", lambda kind, package: Runner(f"/python/with/{kind}", package))
+    monkeypatch.setattr(
+        hand_over, "try_source", lambda source, runner: Trial("1", fails=True, told=f"in {runner.python}")
+    )
 
     waiting, told = [read(one)[0] async for one in over.upstream_test(recorded("dropped-call"), "sglang")]
 
-    assert waiting["sentence"].endswith("it runs in the installed SGLang")
-    assert told["sentence"].startswith("Run in the installed SGLang 1: it fails")
-    assert "('sglang', '/python/with/sglang')" in told["sentence"]
+    assert waiting["sentence"].endswith("it runs in SGLang")
+    assert told["sentence"].startswith("Run in SGLang 1: it fails")
+    assert "in /python/with/sglang" in told["sentence"]
 
 
 async def test_without_the_parsers_name_no_test_is_written():

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from pathlib import Path
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.interpreter import python_that_has
 from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.fixes.experiments import Plan
 from prompt_debugger.core.tools.fixes.forms import request_as
 from prompt_debugger.core.tools.fixes.shrink import Shrinking, shrink_run
-from prompt_debugger.core.tools.fixes.trial import Trial, try_test
+from prompt_debugger.core.tools.fixes.trial import Runner, runner_of, try_source, why_not_run
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME, write_plugin
 from prompt_debugger.ui.present.experiments import bench_error_payload
@@ -85,26 +82,19 @@ class HandOver:
             how = f"`report BUNDLE --upstream-test {known} --parser NAME` writes the test."
             raise RequestError(unnamed, f"Save the run as a JSON bundle; {how}")
         source = await sandbox_of().run(upstream_source, trace, known)
-        python, why_not = self._where_to_run(known)
-        if python is None:
+        runner, why_not = self._where_to_run(known)
+        if runner is None:
             yield await in_thread(upstream_payload, known, source, None, why_not)
             return
-        yield waiting_payload(f"The test is written; it runs in the installed {title_of(known)}")
-        trial = await in_thread(_try, source, PARSER_TESTS[known].package, python)
+        yield waiting_payload(f"The test is written; it runs in {title_of(known)}")
+        trial = await in_thread(try_source, source, runner)
         yield await in_thread(upstream_payload, known, source, trial, "")
 
-    def _where_to_run(self, engine: str) -> tuple[str | None, str]:
-        """Return the Python that is to run a test, or why none is."""
+    def _where_to_run(self, engine: str) -> tuple[Runner | None, str]:
+        """Return where a test is to be run, or why it is not."""
         package = PARSER_TESTS[engine].package
         if not package:
             return None, "a test for this project is only written here"
         if self._runs.is_public:
             return None, "a public page runs no tests"
-        return python_that_has(package), f"{title_of(engine)} is not installed here"
-
-
-def _try(source: str, package: str, python: str) -> Trial:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "test_output.py"
-        file.write_text(source, encoding="utf-8")
-        return try_test(file, package, python)
+        return runner_of(engine, package), why_not_run(engine)

@@ -11,10 +11,12 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.errors import EngineError, RequestError
 from prompt_debugger.core.complete import ParserCase
+from prompt_debugger.core.parse.engines import WHEELS, fetch
+from prompt_debugger.core.parse.engines.fetch import ENGINES_VARIABLE
 from prompt_debugger.core.pipeline.recordings import load_recording, recordings_dir
-from prompt_debugger.core.tools.fixes.trial import try_in_vllm, try_test
+from prompt_debugger.core.tools.fixes.trial import Runner, runner_of, try_in_vllm, try_source, try_test
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace, without_note, write_upstream_test
 from tests.conftest import ROOT
 from tests.core.tools.plugin.test_streams import WEATHER, kimi_call
@@ -45,7 +47,7 @@ def test_a_run_without_a_whole_call_makes_none():
         case_of_trace(recorded("truncated-call").trace)
 
 
-@pytest.mark.parametrize("engine", ["vllm", "sglang"])
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "mlx-lm"])
 def test_a_test_in_python_is_python_and_holds_the_output_as_it_is(engine):
     raw = kimi_call('{"city": "a\\n\\"é\\""}')
     tree = ast.parse(write_upstream_test(case(raw), engine))
@@ -58,7 +60,7 @@ def test_a_test_in_python_is_python_and_holds_the_output_as_it_is(engine):
 def test_only_the_test_for_vllm_does_not_say_that_it_was_not_run():
     told = {engine: "Not run" in write_upstream_test(case(kimi_call("{}")), engine) for engine in PARSER_TESTS}
 
-    assert told == {"vllm": False, "sglang": True, "llama.cpp": True}
+    assert told == {"vllm": False, "sglang": True, "llama.cpp": True, "mlx-lm": True}
 
 
 def test_an_unknown_engine_is_refused():
@@ -80,13 +82,46 @@ def test_the_test_fails_in_vllm_for_the_dropped_call_and_passes_for_a_healthy_on
     assert failed.told.startswith("0 of 1 calls returned")
 
 
+@pytest.mark.vllm
+@pytest.mark.parametrize("kind", ["sglang", "mlx-lm"])
+def test_the_test_fails_in_an_engine_s_wheel_for_the_dropped_call_and_passes_for_a_healthy_one(kind):
+    try:
+        fetch(f"{kind}=={WHEELS[kind].example}")
+    except EngineError as error:
+        pytest.skip(f"{kind} cannot be had: {error.message}")
+    runner = runner_of(kind, PARSER_TESTS[kind].package)
+    assert runner is not None
+    whole = kimi_call('{"city": "Paris"}')
+    sources = [write_upstream_test(case(raw), kind) for raw in (whole, whole.replace(":0", ""))]
+
+    passed, failed = (try_source(source, runner) for source in sources)
+
+    assert (passed.version, passed.fails) == (WHEELS[kind].example, False), passed.told
+    assert failed.fails is True, failed.told
+
+
+def test_another_engine_is_tested_with_its_own_parser_for_the_family():
+    trace = recorded("wrong-parser").trace
+
+    assert trace.server.tool_parser == "hermes"  # of vLLM, and the output is Kimi K2's
+    assert [case_of_trace(trace, engine=engine).parser for engine in ("vllm", "sglang", "mlx-lm")] == [
+        "hermes", "kimi_k2", "kimi_k2",
+    ]  # fmt: skip
+
+
 @pytest.mark.slow
 def test_the_command_writes_a_test_for_another_engine_and_says_that_it_was_not_run(tmp_path):
     bundle = tmp_path / "trace.json"
     bundle.write_bytes(gzip.decompress((recordings_dir() / "dropped-call.json.gz").read_bytes()))
     command = [sys.executable, "app.py", "report", str(bundle), "--upstream-test", "sglang", "--json"]
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=warm_environment()
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+        env=warm_environment(**{ENGINES_VARIABLE: str(tmp_path)}),
     )
 
     assert done.returncode == 0, done.stderr
@@ -109,14 +144,14 @@ def test_a_test_in_the_manner_of_unittest_is_run_and_told(tmp_path, found, fails
     file = tmp_path / "test_output.py"
     file.write_text(CASE.format(found=found), encoding="utf-8")
 
-    trial = try_test(file, "pytest", sys.executable)
+    trial = try_test(file, Runner(sys.executable, "pytest"))
 
     assert (trial.version, trial.fails) == (pytest.__version__, fails)
     assert trial.told.startswith("Lists differ: []") == fails
 
 
 def test_a_package_that_is_not_there_runs_no_test(tmp_path):
-    trial = try_test(tmp_path / "none.py", "no_such_package", sys.executable)
+    trial = try_test(tmp_path / "none.py", Runner(sys.executable, "no_such_package"))
 
     assert (trial.version, trial.fails) == (None, None)
     assert "there is no no_such_package" in trial.told
