@@ -6,8 +6,8 @@
 
 The record is docs/servers.json. LiteLLM, mlx-lm and vLLM need what `make test` sets up; llama-cpp-python a virtual
 environment of its own, .venv-llama-cpp-python, with `llama-cpp-python[server]`, which is compiled; smg one of its own,
-.venv-smg; Portkey a folder `.venv-portkey` with the npm package `@portkey-ai/gateway`; Node, nginx and Caddy are those
-of the system.
+.venv-smg; vLLM 0.27.1 a folder `.venv-vllm-0.27`, made by `pip install --no-deps --target`; Portkey a folder
+`.venv-portkey` with the npm package `@portkey-ai/gateway`; Node, nginx and Caddy are those of the system.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from tests.servers.running_servers import (  # noqa: E402
     llama_cpp_python,
     mlx_lm,
     nginx,
+    old_vllm,
     portkey,
     smg,
     transformers_serve,
@@ -124,6 +125,7 @@ SETUPS = (
     Setup("vLLM, `--api-key`", _lab(extra_args=("--api-key", KEY)), target={"api_key": KEY}),
     Setup("vLLM, `--max-model-len 200`", _lab(max_model_len=200)),
     Setup("vLLM, another served name", _lab(served_model_name="other-name"), model="other-name"),
+    Setup("vLLM 0.27.1", _small(old_vllm), target=_TOKENIZER),
     Setup("two models behind one address, vLLM", _two_models, model="lab-model"),
     Setup("LiteLLM, `hosted_vllm/`", _litellm, "hosted", {**_TOKENIZER, "api_key": LITELLM_KEY}),
     Setup("LiteLLM, `openai/`", _litellm, "openai", {**_TOKENIZER, "api_key": LITELLM_KEY}),

