@@ -18,7 +18,7 @@ from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.core.complete.engines import engine_of
 from prompt_debugger.core.complete.evidence import Gathering
 from prompt_debugger.core.complete.ladder import Gathered, Sampling
-from prompt_debugger.core.known_errors import Cause, recognise_error
+from prompt_debugger.core.known_errors import Cause, cause_of
 
 _DRAWS = "the request samples at random, so another sample says nothing about this answer"
 _ENOUGH_AGREEMENTS = 4  # answers after which our decoding is believed without asking the server for its own
@@ -147,8 +147,7 @@ async def ask_once(client: ServerClient, body: JSONObject) -> ChatResult:
 
 def has_no_quota(error: BackendError) -> bool:
     """Say whether the account that a key belongs to has no quota left: then waiting does not help."""
-    known = recognise_error(error.said)
-    return error.code == "insufficient_quota" or (known is not None and known.error.is_about is Cause.QUOTA)
+    return cause_of(error.said, error.code) is Cause.QUOTA
 
 
 def is_passing(error: BackendError) -> bool:

@@ -9,7 +9,7 @@ from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
 from prompt_debugger.core.complete import run_facts
-from prompt_debugger.core.complete.backends.error_words import words_of
+from prompt_debugger.core.complete.backends.error_words import error_of_answer, words_of
 from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_LOGPROBS, MAX_VALUES
 from prompt_debugger.core.complete.growing_tokens import GrowingLogprobs
 from prompt_debugger.core.complete.json_answers import json_of_text
@@ -100,8 +100,8 @@ def bound_message(holder: JSONObject, name: str, most: int = MAX_VALUES) -> tupl
 
 
 def problem_of_error(answer: JSONObject) -> str | None:
-    """Return what an `error` field in a good answer or in a stream says; `None` if there is none."""
-    error = answer.get("error")
+    """Return what the error in a good answer or in a stream says; `None` if there is none."""
+    error = error_of_answer(answer)
     if not error:
         return None
     return f"the server reported an error: {words_of(error) or shorten(error)}"

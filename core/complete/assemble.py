@@ -62,7 +62,7 @@ class MessageAssembler:
             return
         rest: JSONObject = {key: value for key, value in delta.items() if key != "tool_calls"}
         self._fields = self._merged(self._fields, rest)
-        for position, call in enumerate(objects_of(delta.get("tool_calls"))):
+        for position, call in enumerate(_calls_in(delta)):
             self._add_call(call, position)
 
     def message(self) -> JSONObject:
@@ -219,6 +219,12 @@ def _is_text(text: JSON, value: JSON) -> bool:
     if isinstance(text, _Text) and isinstance(value, str) and text.length != len(value):
         return False
     return isinstance(text, str) and str(text) == value
+
+
+def _calls_in(delta: JSONObject) -> tuple[JSONObject, ...]:
+    """Return the calls of a delta; early TGI sends one as an object in place of a list."""
+    calls = delta.get("tool_calls")
+    return tuple(objects_of([calls] if isinstance(calls, dict) else calls))
 
 
 def _joined(fields: JSONObject) -> JSONObject:

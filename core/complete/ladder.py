@@ -20,7 +20,7 @@ from prompt_debugger.core.known_errors import Cause, quoted_output, recognise_er
 REFUSED = frozenset({400, 422})
 _NOT_OF_SERVER = frozenset({"page", "tls"})
 # Keys and payment, a wrong address, time and load: no fault of this request.
-_ABOUT_US = frozenset({401, 402, 403, 405, 407, 408, 425, 429, 502, 503, 504})
+_ABOUT_US = frozenset({401, 402, 403, 405, 407, 408, 425, 429, *range(502, 505), *range(520, 527), 530})
 _PROBLEM_CHARS = 300
 _NOT_ASKED = "not-asked"
 _CONTRADICTS = "What the server reports about the chat's run contradicts itself"

@@ -12,6 +12,8 @@ _FILTER = frozenset(
     {"content_filter", "safety", "recitation", "prohibited_content", "blocklist", "spii", "image_safety", "sensitive"}
 )
 _MALFORMED = frozenset({"malformed_function_call", "unexpected_tool_call"})
+_CONTEXT = frozenset({"model_length", "model_context_window_exceeded"})  # Mistral; Zhipu and Anthropic
+_LIMIT = _CONTEXT | {"length", "max_tokens", "max_output_tokens"}
 _NORMAL = frozenset({"stop", "eos", "eos_token", "end_turn"})
 
 
@@ -42,6 +44,20 @@ def is_filter_word(finish_reason: str | None) -> bool:
 def is_normal_end(finish_reason: str | None) -> bool:
     """Tell whether a word says that the model ended its answer by itself."""
     return (finish_reason or "").lower() in _NORMAL
+
+
+def is_limit_word(finish_reason: str | None) -> bool:
+    """Tell whether a word says that a limit ended the answer.
+
+    >>> is_limit_word("MAX_TOKENS"), is_limit_word("stop")
+    (True, False)
+    """
+    return (finish_reason or "").lower() in _LIMIT
+
+
+def is_context_word(finish_reason: str | None) -> bool:
+    """Tell whether a word says that the model's context was full."""
+    return (finish_reason or "").lower() in _CONTEXT
 
 
 def _words(finish_reason: str | None) -> list[str]:

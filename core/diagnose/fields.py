@@ -30,12 +30,14 @@ class CallField(NamedTuple):
         id: Its id, `None` if absent.
         name: Its tool, `None` if absent.
         arguments: As given; a string by the protocol.
+        has_function: Whether name and arguments stand in `function`, where the protocol has them.
     """
 
     field: str
     id: str | None
     name: str | None
     arguments: JSON
+    has_function: bool = True
 
 
 class ToolField(NamedTuple):
@@ -117,13 +119,15 @@ def calls_of_message(message: JSONObject, path: str = "") -> tuple[CallField, ..
     prefix = f"{path}." if path else ""
     for index, call in enumerate(as_list(message.get("tool_calls"))):
         if isinstance(call, dict):
-            function = as_object(call.get("function"))
+            has_function = isinstance(call.get("function"), dict)
+            function = as_object(call.get("function")) if has_function else call
             calls.append(
                 CallField(
                     f"{prefix}tool_calls[{index}]",
                     as_text(call.get("id")),
                     as_text(function.get("name")),
                     function.get("arguments"),
+                    has_function,
                 )
             )
     return tuple(calls)

@@ -8,6 +8,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.diagnose.fields import decode_json
 
+COMPLETION = "an answer of the raw completions API"
 _WRAPPERS = ("result", "data", "response", "body", "output")
 _MOST_LINES = 20
 
@@ -19,6 +20,8 @@ def other_form(body: str) -> str | None:
     "an answer of Anthropic's Messages API"
     >>> other_form('{"result": {"choices": []}, "success": true}')
     'a chat completion inside `result`'
+    >>> other_form('{"object": "text_completion", "choices": [{"index": 0, "text": "Hi."}]}')
+    'an answer of the raw completions API'
     """
     values = [as_object(decode_json(body))]
     if not values[0]:
@@ -27,10 +30,17 @@ def other_form(body: str) -> str | None:
     return next((form for value in values if (form := _form_of(value)) is not None), None)
 
 
+def is_read_when_pasted(form: str) -> bool:
+    """Say whether this program reads an answer of that form when it is pasted."""
+    return form not in _UNREAD
+
+
 def _form_of(value: JSONObject) -> str | None:
-    if not value or value.get("error") or "choices" in value:
+    if not value or value.get("error"):
         return None
-    name = next((name for name, is_it in _FORMS.items() if is_it(value)), None)
+    if "choices" in value:
+        return COMPLETION if _is_completion(value) else None
+    name = next((name for name, is_it in {**_FORMS, **_UNREAD}.items() if is_it(value)), None)
     if name is not None:
         return name
     wrapper = next((key for key in _WRAPPERS if isinstance(as_object(value.get(key)).get("choices"), list)), None)
@@ -57,6 +67,29 @@ def _is_gemini(value: JSONObject) -> bool:
     return isinstance(candidates, list) and any(isinstance(one, dict) and "content" in one for one in candidates)
 
 
+def _is_completion(value: JSONObject) -> bool:
+    choices = value.get("choices")
+    first = as_object(choices[0]) if isinstance(choices, list) and choices else {}
+    return isinstance(first.get("text"), str) and "message" not in first and "delta" not in first
+
+
+def _is_cohere(value: JSONObject) -> bool:
+    is_first = "generation_id" in value and isinstance(value.get("text"), str)
+    return is_first or (isinstance(value.get("message"), dict) and isinstance(value.get("finish_reason"), str))
+
+
+def _is_converse(value: JSONObject) -> bool:
+    return "message" in as_object(value.get("output")) and "stopReason" in value
+
+
+def _is_workers_ai(value: JSONObject) -> bool:
+    return "response" in as_object(value.get("result"))
+
+
+def _is_sglang(value: JSONObject) -> bool:
+    return "text" in value and isinstance(value.get("meta_info"), dict)
+
+
 def _starts(value: JSON, prefix: str) -> bool:
     return isinstance(value, str) and value.startswith(prefix)
 
@@ -66,4 +99,11 @@ _FORMS: Mapping[str, Callable[[JSONObject], bool]] = {
     "an answer of Ollama's own API": _is_ollama,
     "an answer of OpenAI's Responses API": _is_responses,
     "an answer of Gemini's generateContent": _is_gemini,
+}
+_UNREAD: Mapping[str, Callable[[JSONObject], bool]] = {
+    "an answer of Cohere's API": _is_cohere,
+    "an answer of Bedrock's Converse API": _is_converse,
+    "an answer of Workers AI's own API": _is_workers_ai,
+    "an answer of SGLang's own `/generate`": _is_sglang,
+    "an answer of Triton's `generate`": lambda value: "text_output" in value,
 }

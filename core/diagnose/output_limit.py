@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Finding, JSONObject, Trace
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.endings import is_context_word
 from prompt_debugger.core.diagnose.fields import as_count, body_of
 from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.trace_queries import completion_tokens, max_tokens_of
@@ -14,6 +15,12 @@ from prompt_debugger.core.diagnose.trace_queries import completion_tokens, max_t
 _SLACK = 2
 _CAPS = ("max_completion_tokens", "max_tokens")
 _MOST_TOKENS = 1024
+
+
+_LONGER_CONTEXT = Step(
+    "Shorten the conversation or the tools, or serve the model with a longer context (`--max-model-len` of vLLM, `-c` "
+    "of llama.cpp): the context is full."
+)
 
 
 class OutputLimit(NamedTuple):
@@ -41,13 +48,11 @@ def output_limit(trace: Trace) -> OutputLimit:
     context = None if trace.server is None else trace.server.max_model_len
     prompt = prompt_tokens(trace)
     reaches_cap = cap is not None and (written is None or written >= cap - _SLACK)
+    if trace.chat is not None and is_context_word(trace.chat.finish_reason):
+        return OutputLimit("the model's context, as the server reports", _LONGER_CONTEXT)
     if not reaches_cap and context and prompt and written and prompt + written >= context - _SLACK:
         return OutputLimit(
-            f"the context of {context} tokens, which {prompt} of prompt and {written} of output fill",
-            Step(
-                "Shorten the conversation or the tools, or serve the model with a longer context (`--max-model-len` of "
-                "vLLM, `-c` of llama.cpp): the context is full."
-            ),
+            f"the context of {context} tokens, which {prompt} of prompt and {written} of output fill", _LONGER_CONTEXT
         )
     if cap is None:
         text = "Send your own `max_tokens`: the request sets none, so the server's default cut the output."

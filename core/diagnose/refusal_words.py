@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from prompt_debugger.core.base.types import JSON, FindingEvidence, Refusal, Trace
+from prompt_debugger.core.base.types import JSON, FindingEvidence, JSONObject, Refusal, Trace
 from prompt_debugger.core.diagnose.refusals import Understood
 from prompt_debugger.core.diagnose.refused_fields import Spot, broken_calls_in, spots_of
 from prompt_debugger.core.diagnose.trace_queries import in_request, quote
@@ -22,7 +22,7 @@ _STEP = re.compile(r"\[(\d{1,6})\]|([^.\[\]]+)")
 def words_of(refusal: Refusal) -> str:
     """Return the server's words in one line, without a stop."""
     said = _PARAMETER.sub("", " ".join(refusal.message.split()))
-    return said if said.endswith("...") else said.rstrip(".")
+    return said if said.endswith("...") else said.rstrip(".。")
 
 
 def heading(refusal: Refusal, field: str | None) -> str:
@@ -47,6 +47,27 @@ def named_field(understood: Understood) -> str | None:
         return understood.refusal.field
     field = None if understood.known is None else understood.known.field
     return None if field in ("messages", "input") else field
+
+
+def field_in_words(said: str, body: JSONObject) -> str | None:
+    """Return the field of a request that words name though no form of theirs says so; `None` for none or several.
+
+    >>> field_in_words("Unrecognized request argument supplied: tools", {"tools": [], "model": "m"})
+    'tools'
+    >>> field_in_words("The model wrote no tools", {"tools": [], "model": "m"}) is None
+    True
+    """
+    named = [key for key in body if key in said and re.search(_naming(key), said)]
+    return named[0] if len(named) == 1 else None
+
+
+def _naming(key: str) -> str:
+    """Return the pattern of words that mean a field: a name that no prose has, quoted, or after what it is."""
+    name = re.escape(key)
+    if "_" in key:
+        return rf"\b{name}\b"
+    kind = r"(?:argument|parameter|param|field|propert(?:y|ies))s?\b"
+    return rf"[`'\"]{name}[`'\"]|{kind}[^\w]{{0,4}}(?:\w+[^\w]{{1,3}}){{0,2}}{name}\b"
 
 
 def spots(trace: Trace, understood: Understood) -> tuple[Spot, ...]:

@@ -11,27 +11,13 @@ import re
 from dataclasses import dataclass
 
 from prompt_debugger.core.base.types import Certainty, Refusal, Stage
-from prompt_debugger.core.known_errors import Cause, Quoted, Recognised, quoted_output, recognise_error
+from prompt_debugger.core.known_errors import Cause, Quoted, Recognised, cause_of_words, quoted_output, recognise_error
 
-# vLLM, llama.cpp, SGLang, TGI, OpenAI, Anthropic, in this order.
-_CONTEXT = re.compile(
-    r"maximum context length|maximum model length|context (?:size|window|length) (?:of|is|has been)|"
-    r"exceeds? the (?:available |model'?s? )?context|is longer than the model'?s context length|"
-    r"`inputs` (?:tokens|must have less)|context_length_exceeded|prompt is too long|max_model_len",
-    re.IGNORECASE,
-)
 # `"auto" tool choice requires --enable-auto-tool-choice …` (vLLM), `tools param requires --jinja flag` (llama.cpp).
 _FLAG = re.compile(
     r"\b(?:requires?|needs?|set|enable|with|use|using|pass|passing|via|add|without|specify)\b"
     r"[^\w-]*(?:\w+[^\w-]+){0,3}(--[a-z][\w-]*)",
     re.IGNORECASE,
-)
-_NO_TOOLS = re.compile(r"does not support (?:tools|function calling|tool (?:use|calls|calling))", re.IGNORECASE)
-_MODEL_NAME = re.compile(
-    r"model\b.{0,120}\b(?:does not exist|not found|is not (?:found|available|served|loaded)|unknown)|"
-    r"(?:no such|unknown|invalid|not a valid) model|model_not_found|pinned to .{1,200}requested|"
-    r"invalid model name",
-    re.IGNORECASE | re.DOTALL,
 )
 # What a 5xx says when it is about the request all the same.
 _ABOUT_REQUEST = re.compile(
@@ -39,34 +25,14 @@ _ABOUT_REQUEST = re.compile(
     r"unsupported|not supported|invalid|must be|expected|failed to parse",
     re.IGNORECASE,
 )
-_TEMPLATE = re.compile(
-    r"\bjinja|chat[ _]template|raise_exception|TemplateError|TemplateSyntaxError|UndefinedError|"
-    r"while executing \w{1,40} at line",
-    re.IGNORECASE,
-)
-_OUTPUT = re.compile(
-    r"(?:failed|unable|could not|cannot|error) ?(?:to )?(?:pars|read|decod)\w{0,4} "
-    r"(?:the )?(?:tool|function)[ _]calls?\b"
-    r"|(?:tool|function)[ _]call\w{0,3} (?:could not be|failed to) (?:be )?pars"
-    r"|harmony.{0,60}(?:error|pars)|HarmonyError",
-    re.IGNORECASE,
-)
-_CODES = {
-    "insufficient_quota": Cause.QUOTA,
-    "billing_hard_limit_reached": Cause.QUOTA,
-    "content_filter": Cause.POLICY,
-    "content_policy_violation": Cause.POLICY,
-    "context_length_exceeded": Cause.CONTEXT,
-    "exceed_context_size_error": Cause.CONTEXT,
-    "model_not_found": Cause.MODEL_NAME,
-    "tool_use_failed": Cause.OUTPUT,
-    "json_validate_failed": Cause.OUTPUT,
-}
 _STAGE_BY_CAUSE = {
     Cause.SETTING: Stage.COMPLETE,
     Cause.SERVER: Stage.COMPLETE,
     Cause.LOADING: Stage.COMPLETE,
     Cause.QUOTA: Stage.COMPLETE,
+    Cause.RATE: Stage.COMPLETE,
+    Cause.BUSY: Stage.COMPLETE,
+    Cause.ACCESS: Stage.COMPLETE,
     Cause.POLICY: Stage.COMPLETE,
     Cause.ADDRESS: Stage.COMPLETE,
     Cause.CONNECTION: Stage.COMPLETE,
@@ -106,7 +72,8 @@ def understand(refusal: Refusal) -> Understood:
     stage = _STAGE_BY_CAUSE.get(cause, Stage.REQUEST)
     if known is not None and known.error.stage is not Stage.REQUEST and cause is not Cause.CONTEXT:
         stage = known.error.stage
-    is_seen = known is not None or quoted is not None or refusal.code in _CODES or refusal.status is not None
+    is_named = refusal.code is not None and cause_of_words("", refusal.code) is not None
+    is_seen = known is not None or quoted is not None or is_named or refusal.status is not None
     is_failure = refusal.status is not None and refusal.status >= 500  # whose words are about the request, or seem so
     concluded = (Cause.TEMPLATE, Cause.OUTPUT, Cause.REQUEST) if is_failure else (Cause.TEMPLATE, Cause.OUTPUT)
     is_concluded = cause in concluded and known is None and quoted is None
@@ -119,18 +86,13 @@ def _cause(refusal: Refusal, known: Recognised | None, quoted: Quoted | None) ->
         return known.error.is_about
     if quoted is not None:
         return Cause.OUTPUT
-    if refusal.code in _CODES:
-        return _CODES[refusal.code]
-    said, named = refusal.message, refusal.code or ""
-    if _CONTEXT.search(said):
-        return Cause.CONTEXT
-    if flag_of_refusal(refusal) or _NO_TOOLS.search(said):
+    said, code = refusal.message, refusal.code
+    named = cause_of_words(said, code) or cause_of_words(code or "")
+    if named is not Cause.CONTEXT and flag_of_refusal(refusal):
         return Cause.SETTING
-    if _OUTPUT.search(said) or _OUTPUT.search(named):
-        return Cause.OUTPUT
-    if _TEMPLATE.search(said) or _TEMPLATE.search(named):
-        return Cause.TEMPLATE
-    if _MODEL_NAME.search(said) or (refusal.status == 404 and "model" in said.lower()):
+    if named is not None:
+        return named
+    if refusal.status == 404 and "model" in said.lower():
         return Cause.MODEL_NAME
     is_servers = refusal.status is not None and refusal.status >= 500
     if is_servers and refusal.field is None and not _ABOUT_REQUEST.search(said):

@@ -28,6 +28,7 @@ from prompt_debugger.core.base.types import (
     ToolCallAttempt,
     Trace,
 )
+from prompt_debugger.core.diagnose.endings import is_limit_word, is_normal_end
 from prompt_debugger.core.diagnose.fields import CallField, as_count, as_text, body_of, calls_of_message
 from prompt_debugger.core.formats import TABLES, ReasoningPair
 
@@ -246,17 +247,25 @@ def max_tokens_of(trace: Trace) -> int | None:
 def why_cut(trace: Trace) -> str | None:
     """Return what shows that the output was cut by a length limit; `None` if nothing does."""
     raw, chat, stream = trace.raw, trace.chat, trace.chat_stream
-    if chat is not None and chat.finish_reason == "length":
-        return "finish_reason is `length`"
-    if stream is not None and stream.finish_reason == "length" and _is_same_output(trace):
+    if chat is not None and is_limit_word(chat.finish_reason):
+        return f"finish_reason is `{chat.finish_reason}`"
+    if stream is not None and is_limit_word(stream.finish_reason) and _is_same_output(trace):
         return "the stream of the same tokens has finish_reason `length`"
     cap = max_tokens_of(trace)
     count = completion_tokens(trace)
+    if chat is not None and is_normal_end(chat.finish_reason) and _is_above(trace, cap, count):
+        cap = None
     if cap is not None and count is not None and count >= cap and not ends_with_stop(trace):
         return f"{count} tokens were written, max_tokens is {cap}, and the last one is not an end token"
     if raw is not None and raw.finish_reason == "length":
         return f"{_whose_end(trace)} ended with finish_reason `length`"
     return None
+
+
+def _is_above(trace: Trace, cap: int | None, count: int | None) -> bool:
+    """Say whether the server counted more than the limit allows: hidden thought, which the limit does not count."""
+    is_counted = trace.raw is None or trace.raw.token_ids is None
+    return is_counted and cap is not None and count is not None and count > cap + 2
 
 
 def _whose_end(trace: Trace) -> str:

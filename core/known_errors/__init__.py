@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from prompt_debugger.core.base.discover import discover
 from prompt_debugger.core.base.errors import PluginError
+from prompt_debugger.core.known_errors._causes import cause_of_words
 from prompt_debugger.core.known_errors._match import Recognised, find_sentence, words_as_one_line
 from prompt_debugger.core.known_errors._quoted import JsonBreak, Quoted, json_break, quoted_output
 from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
@@ -24,6 +25,8 @@ __all__ = [
     "Look",
     "Quoted",
     "Recognised",
+    "cause_of",
+    "cause_of_words",
     "json_break",
     "quoted_output",
     "recognise_error",
@@ -53,3 +56,10 @@ KNOWN_ERRORS: Mapping[str, tuple[KnownError, ...]] = _load()
 def recognise_error(text: str) -> Recognised | None:
     """Return the known sentence that a text says; `None` if it says none."""
     return find_sentence(text, KNOWN_ERRORS)
+
+
+def cause_of(said: str, code: str | None = None) -> Cause | None:
+    """Return what has to change by words and code of an error, known or not; `None` where neither says it."""
+    known = recognise_error(said) or (recognise_error(code) if code else None)
+    is_clear = known is not None and known.error.is_about is not Cause.UNCLEAR
+    return known.error.is_about if known is not None and is_clear else cause_of_words(said, code)

@@ -132,6 +132,13 @@ _DETAILS: JSON = [{"type": "reasoning.text", "text": "Think.", "format": "unknow
 _PARTS: list[JSON] = [{"type": "text", "text": "It is sunny in Paris."}]
 _TGI = tuple(message(tool_calls=[{"index": 0, **call(piece, id="")}]) for piece in ("{", '"city":', ' "Paris"', "}"))
 
+_SAID = event({"choices": [{"index": 0, "delta": message("It is sunny in Paris.")}]})
+
+
+def _ended(finish_reason: str, **fields: JSON) -> JSONObject:
+    return {"choices": [{"index": 0, "delta": {}, "finish_reason": finish_reason, **fields}]}
+
+
 HEALTHY: dict[str, Shape] = {
     "OpenAI": Shape(message(None, call(), refusal=None, annotations=[]), choice={"logprobs": None}),
     "Azure, an empty first chunk": Shape(head=_AZURE, choice={"content_filter_results": {}}),
@@ -187,6 +194,38 @@ HEALTHY: dict[str, Shape] = {
     "Llama's call in a code span": Shape(prose(f"It writes `{LLAMA_CALL}` then."), "stop"),
     "promised JSON": Shape(prose('{"city": "Paris"}'), "stop", asks={"response_format": {"type": "json_object"}}),
     "a cut that is told": Shape(prose("It is sun"), "length"),
+    "a cut in another word": Shape(prose("It is sun"), "MAX_TOKENS"),
+    "more tokens than max_tokens, hidden thought": Shape(
+        prose(), "stop", usage={"prompt_tokens": 50, "completion_tokens": 307, "total_tokens": 357}
+    ),
+    "Moonshot, usage in the choice": Shape(
+        prose(), "stop", streamed=stream(_SAID + event(_ended("stop", usage=dict(USAGE))) + DONE)
+    ),
+    "MiniMax, the whole answer as last event": Shape(
+        prose(),
+        "stop",
+        streamed=stream(
+            _SAID
+            + event(_ended("stop"))
+            + event(
+                {"object": "chat.completion", "choices": [{"index": 0, "message": prose(), "finish_reason": "stop"}]}
+            )
+            + DONE
+        ),
+    ),
+    "DashScope, empty names and ids, content null": Shape(
+        deltas=(
+            message(None, tool_calls=[{"index": 0, **call("")}]),
+            {
+                "content": None,
+                "tool_calls": [{"index": 0, "id": "", "function": {"name": None, "arguments": ARGUMENTS}}],
+            },
+            {"content": "", "tool_calls": [{"index": 0, "id": "", "function": {"arguments": None}}]},
+        )
+    ),
+    "Spark, code 0 in each event": Shape(
+        prose(), "stop", streamed=stream(_SAID + event({"code": 0, "message": "Success", **_ended("stop")}) + DONE)
+    ),
 }
 
 _HEAD: JSONObject = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m"}
@@ -291,6 +330,112 @@ FAULTY: dict[str, Shape] = {
         ),
         codes=("PD100",),
         said="request: Input should be a valid number.",
+    ),
+    "a call in another API's form": Shape(
+        message("", {"name": "get_weather", "arguments": {"city": "Paris"}}), codes=("PD506",), said="has no `function`"
+    ),
+    "early TGI, a call that is no list": Shape(
+        message(None, call(id="0")),
+        "stop",
+        ("PD417",),
+        streamed=stream(
+            event(
+                {"choices": [{"index": 0, "delta": {"role": "assistant", "tool_calls": {"index": 0, **call(id="0")}}}]}
+            )
+            + event(_ended("eos_token"))
+            + DONE
+        ),
+        said="is an object, not a list",
+    ),
+    "MiniMax, status 200": Shape(
+        reply=answer(200, {"choices": None, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}),
+        codes=("PD310",),
+        said="instead of the answer: insufficient balance",
+    ),
+    "Baidu, status 200": Shape(
+        reply=answer(200, {"error_code": 17, "error_msg": "Open api daily request limit reached"}),
+        codes=("PD310",),
+        said="instead of the answer: Open api daily request limit reached",
+    ),
+    "a queue": Shape(
+        reply=answer(200, {"id": "sync-1", "status": "IN_QUEUE"}), codes=("PD310",), said="is not a chat completion"
+    ),
+    "a list": Shape(reply=answer(200, [{"generated_text": "It is"}]), codes=("PD310",), said="it is a list"),
+    "a raw completion": Shape(
+        reply=answer(200, {**_HEAD, "object": "text_completion", "choices": [{"index": 0, "text": "It is sunny."}]}),
+        codes=("PD310",),
+        said="the raw completions API",
+    ),
+    "Workers AI's own form": Shape(
+        reply=answer(200, {"result": {"response": "It is sunny."}, "success": True, "errors": []}),
+        codes=("PD310",),
+        said="Workers AI",
+    ),
+    "SageMaker, words within words": Shape(
+        reply=answer(424, {"OriginalMessage": json.dumps({"error": "`inputs` must have less than 1024 tokens"})}),
+        codes=("PD100",),
+        said="does not fit the server's context",
+    ),
+    "an account that may not": Shape(
+        reply=answer(412, _error("Account a is suspended, possibly due to reaching the monthly spending limit")),
+        codes=("PD100",),
+        said="plan or billing",
+    ),
+    "xAI's answer to a wrong key": Shape(
+        reply=answer(
+            400, {"code": "Client specified an invalid argument", "error": "Incorrect API key provided: xa***."}
+        ),
+        codes=("PD100",),
+        said="did not accept the API key",
+    ),
+    "Groq, more tokens than a minute allows": Shape(
+        reply=answer(
+            413, _error("Request too large on tokens per minute (TPM): Limit 6000, Requested 9012", type="tokens")
+        ),
+        codes=("PD100",),
+        said="rate limit of the account",
+    ),
+    "Groq, no capacity": Shape(
+        reply=answer(498, _error("Flex tier capacity exceeded. Please try again later.")),
+        codes=("PD100",),
+        said="no capacity",
+    ),
+    "SambaNova, no valid call": Shape(
+        reply=answer(400, _error("Model did not output valid tool call")), codes=("PD445",), said="could not be read"
+    ),
+    "TGI, out of memory": Shape(
+        reply=answer(424, {"error": "Request failed during generation: Server error: CUDA out of memory"}),
+        codes=("PD100",),
+        said="The server failed on the request",
+    ),
+    "TGI, a template that fails": Shape(
+        reply=answer(422, {"error": "Template error: unknown method: rstrip", "error_type": "template_error"}),
+        codes=("PD221",),
+        said="The chat template failed",
+    ),
+    "Zhipu's filter": Shape(
+        reply=answer(400, _error("系统检测到输入或生成内容可能包含不安全或敏感内容", code="1301")),
+        codes=("PD100",),
+        said="content filter",
+    ),
+    "a model that is gone": Shape(
+        reply=answer(410, {"title": "Gone", "detail": "The model 'x/y' has reached its end of life"}),
+        codes=("PD100",),
+        said="does not serve the model",
+    ),
+    "taken and not answered": Shape(reply=answer(202), status=202, said="answers later"),
+    "a loading model": Shape(
+        reply=answer(503, {"error": "Model a/b is currently loading", "estimated_time": 20.0}),
+        status=503,
+        said="loading",
+    ),
+    "no balance": Shape(
+        reply=answer(403, {"code": 30001, "message": "Sorry, your account balance is insufficient"}),
+        status=403,
+        said="plan and billing",
+    ),
+    "Cloudflare's timeout": Shape(
+        reply=answer(524, b"error code: 524", "text/plain"), status=524, said="Cloudflare stopped waiting"
     ),
     "no key": Shape(
         reply=answer(401, _error("Incorrect API key provided", code="invalid_api_key")),

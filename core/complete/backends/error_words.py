@@ -10,6 +10,10 @@ Shapes that are read, each seen at a real server or in its documentation:
     2 validation errors for X\nplace\n  words [type=…]  the same as pydantic writes it
     [{"error": {…}}]                         Google
     {"success": false, "errors": [{"message"}]}  Cloudflare
+    {"OriginalMessage": "{\"error\": …}"}    SageMaker: words that are JSON again
+    {"base_resp": {"status_code", "status_msg"}}  MiniMax, also with status 200
+    {"Response": {"Error": {"Message"}}}     Tencent, likewise
+    {"error_code": 17, "error_msg": "…"}     Baidu, likewise
 
 Of the errors that a union of message classes gives, one for each class that a message is not, those of the class that
 the message's role names are the ones that matter (llama-cpp-python, SGLang).
@@ -30,7 +34,11 @@ from prompt_debugger.core.known_errors import quoted_output
 MAX_CHARS = 4000
 MAX_QUOTED_CHARS = 200_000  # of words that quote what the model wrote
 
-_KEYS = ("error", "message", "detail", "details", "errors", "msg", "error_message", "error_msg", "reason")
+_KEYS = (
+    *("error", "message", "detail", "details", "errors", "msg", "error_message", "error_msg", "reason"),
+    *("OriginalMessage", "base_resp", "status_msg", "Response", "Error", "Message"),
+)
+_SENTENCE_KEYS = ("message", "msg", "error_msg", "error_message", "detail")
 _DEPTH = 6
 # Where the body is no part of a field's path.
 _ROOTS = ("body", "query", "path", "header")
@@ -79,6 +87,22 @@ def words_of_value(value: JSON) -> ServerWords:
     return ServerWords(text[:most], _field_of(value, _DEPTH), _code_of(error), output)
 
 
+def error_of_answer(answer: JSONObject) -> JSON:
+    """Return the error that an answer with a good status tells in the form of any vendor; `None` if it tells none."""
+    if answer.get("error"):
+        return answer["error"]
+    if answer.get("choices"):
+        return None
+    minimax, tencent = as_object(answer.get("base_resp")), as_object(as_object(answer.get("Response")).get("Error"))
+    if minimax.get("status_code") or tencent:
+        return minimax or tencent
+    if answer.get("errors") and isinstance(answer["errors"], list):
+        return answer["errors"]
+    code = next((answer[key] for key in ("error_code", "errorCode", "code") if answer.get(key)), None)
+    is_told = code is not None and _search({key: answer.get(key) for key in _SENTENCE_KEYS}, 1)
+    return {key: answer[key] for key in _SENTENCE_KEYS if key in answer} if is_told else None
+
+
 def title_of_page(content_type: str, body: str) -> str:
     """Return what a web page in place of an answer is; "" for anything else."""
     title = re.search(r"<title>([^<]{1,200})", body, re.IGNORECASE)
@@ -104,7 +128,9 @@ def words_of(value: JSON) -> str:
 
 def _search(value: JSON, depth: int) -> str:
     if isinstance(value, str):
-        faults = faults_in(value) if depth > 0 else []
+        faults: JSON = faults_in(value) if depth > 0 else []
+        if depth > 0 and value[:1] == "{" and len(value) <= _MOST_LISTED:
+            faults = faults or _json_in(value)
         return (_search(faults, depth - 1) if faults else "") or value.strip()
     if depth == 0:
         return ""
@@ -119,6 +145,14 @@ def _search(value: JSON, depth: int) -> str:
     if said and upstream and upstream not in said:
         said = f"{said}: {upstream}"
     return f"`{path}`: {said}" if said and path else said
+
+
+def _json_in(text: str) -> JSON:
+    """Return the object that a text spells; `None` if it spells none."""
+    try:
+        return parse_json(text)
+    except ValueError:
+        return None
 
 
 def _field_of(value: JSON, depth: int) -> str | None:

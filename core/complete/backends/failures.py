@@ -20,7 +20,7 @@ import httpx
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.complete.backends.error_words import read_words, title_of_page
 from prompt_debugger.core.complete.backends.limits import EXCERPT_CHARS, Timeouts
-from prompt_debugger.core.known_errors import Cause, recognise_error
+from prompt_debugger.core.known_errors import Cause, cause_of, recognise_error
 
 _HINT_BY_STATUS = {
     400: "The server did not accept the request; its message says why.",
@@ -32,6 +32,7 @@ _HINT_BY_STATUS = {
         "The server refuses access: check the API key (the environment variable given by `--api-key-env`, or "
         "OPENAI_API_KEY) and its permissions."
     ),
+    402: "Check the plan and billing of the account that the key belongs to: waiting does not help.",
     404: "Check the server address (up to and including `/v1`) and the model's name.",
     405: "Check the server address: it must go up to and including `/v1`.",
     408: "Try again: the server timed out.",
@@ -48,6 +49,12 @@ _HINT_BY_STATUS = {
     ),
     504: "A gateway stopped waiting for the server: raise its limit (`proxy_read_timeout` of nginx), or ask for fewer "
     "tokens.",
+    **dict.fromkeys(
+        (520, 521, 522, 523, 525, 526, 530),
+        "Cloudflare could not get an answer from the server that it "
+        "stands before: check whether that server runs, can be reached and has a valid certificate.",
+    ),
+    524: "Cloudflare stopped waiting for the server that it stands before: ask for a stream, or for fewer tokens.",
 }
 _PAGE_HINT = (
     "A web page came instead of an answer: check the server address and any proxy in between. The server's "
@@ -71,12 +78,21 @@ _BASIC_HINT = (
     "where … "
     "is `name:password` in base64."
 )
-_HINT_BY_CODE = {
-    "insufficient_quota": "Check the plan and billing of the account that the key belongs to: waiting does not help.",
+# Where the words name a cause that the status does not.
+_HINT_BY_CAUSE = {
+    Cause.QUOTA: "Check the plan and billing of the account that the key belongs to: waiting does not help.",
+    Cause.BUSY: "The server has no capacity at the moment: wait, then run again.",
+    Cause.LOADING: "The server is loading the model: wait, then run again.",
+    Cause.POLICY: "A content filter stopped the request: change the text that triggers it, or the filter's setting.",
 }
 _KNOWN_HINTS = frozenset({Cause.QUOTA, Cause.LOADING, Cause.ADDRESS, Cause.SETTING, Cause.POLICY})
 # What h11 says of the alert of a server that speaks TLS: its first byte is a control character.
 _TLS_ALERT = ("\\x15\\x03", "illegal request line")
+_ACCEPTED = 202
+_LATER_HINT = (
+    "The server took the request and answers later, at another address; this program reads the answer to the request "
+    "itself. Ask a route that answers at once."
+)
 _SERVER_HINT = "The fault is in the server: check its log."
 _SHORTEST_SECRET = 4
 _EXCERPT_READ = 65_536  # of a text: looking through all of a long one takes a while
@@ -184,9 +200,13 @@ def failure_of_length(call: Call, what: str, most: int, received: str) -> Backen
 def failure_of_format(call: Call, status: int, content_type: str, text: str, reason: str) -> BackendError:
     """Explain that an answer with a good status is no JSON."""
     what = content_type.partition(";")[0].strip() or "no content type"
-    page = title_of_page(content_type, text)
+    page = title_of_page(content_type, text) or ("an empty body" if not text.strip() else "")
     message = f"{call} answered {status} with {page or f'{what}, which is not JSON ({reason})'}"
-    hint = "Is there an OpenAI-compatible server at this address? It must go up to and including `/v1`."
+    hint = (
+        _LATER_HINT
+        if status == _ACCEPTED
+        else "Is there an OpenAI-compatible server at this address? It must go up to and including `/v1`."
+    )
     return BackendError(message, hint, kind="not-json", status=status, body=_excerpt(call, text))
 
 
@@ -199,7 +219,8 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
     said = said or title_of_page(content_type, text)
     message = f"{call} answered {status} {_phrase_of(status)}".rstrip() + (f": {said}" if said else "")
     hint = _HINT_BY_STATUS.get(status, _SERVER_HINT if status >= 500 else "")
-    if status == 429 and (wait := headers.get("retry-after")):
+    wait = headers.get("retry-after") if status == 429 else None
+    if wait:
         hint = f"The server is at its request limit: it asks to wait {wait[:40]} s."
     if 300 <= status < 400:
         target = call.scrub(headers.get("location", ""))[:200]
@@ -212,7 +233,8 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
         if page:
             kind, hint = "page", _HINT_BY_PAGE.get(status, _PAGE_HINT)
         hint = _BASIC_HINT if status == 401 and _wants_basic(headers) else hint
-        hint = _HINT_BY_CODE.get(words.code or "", hint)
+        if not wait and (cause := cause_of(own, words.code)):
+            hint = _HINT_BY_CAUSE.get(cause, hint)
         if known is not None and known.error.is_about in _KNOWN_HINTS:
             hint = known.error.remedy
             kind = "tls" if known.error.is_about is Cause.ADDRESS and "https" in hint else kind

@@ -29,11 +29,17 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Refusal, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import decode_json
-from prompt_debugger.core.diagnose.other_forms import other_form
+from prompt_debugger.core.diagnose.other_forms import COMPLETION, is_read_when_pasted, other_form
+from prompt_debugger.core.diagnose.refusals import understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, is_asked_stream
+from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, is_asked_stream, quote
+from prompt_debugger.core.known_errors import cause_of
+
+_REPORTED = "the server reported an error: "  # how what was read begins where the answer itself tells an error
+_WORDS_CHARS = 200
+_MOST_KEYS = 6
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -82,9 +88,11 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     elif (form := other_form(result.body)) is not None and not has_begun:
         title = f"The {name} arrived in another form: {form}."
         fix = (
-            "Use the route of that API, or make the gateway return a chat completion: a client of this API "
-            "finds no `choices` in it. If you paste the answer here, it can still be read."
-        )
+            "Ask `/v1/chat/completions`: a client finds no message in a raw completion."
+            if form == COMPLETION
+            else "Use the route of that API, or make the gateway return a chat completion: a client of this API "
+            "finds no `choices` in it."
+        ) + (" If you paste the answer here, it can still be read." if is_read_when_pasted(form) else "")
     elif result.unread == "too-much":
         title = f"The {name} is larger than the reading limit."
         fix = "No model writes this much: check for a proxy in between, or ask for fewer tokens."
@@ -102,8 +110,15 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     elif is_stream and result.body.strip() and decode_json(result.body) is None and "data:" not in result.body:
         title = f"What came in place of the {name} is neither an event nor JSON."
         fix = "Check the server address (up to and including `/v1`), and what stands between it and you."
+    elif held := _something_else(result):
+        title = f"The {name} is not a chat completion: {held}."
+        fix = (
+            "Check the server address (up to and including `/v1`): what answers there may be another route, or a queue "
+            "whose result is fetched later."
+        )
     else:
-        title = f"The server returned an error instead of the {name}."
+        words = _words(result)
+        title = f"The server returned an error instead of the {name}{words and f': {words}'}."
         fix = "Follow the server's message; if it gives no instruction, check its log."
     return Report(
         title=title,
@@ -111,7 +126,35 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         evidence=(FindingEvidence("server", quote=result.body[-120:] or None),),
         fix=fix,
         severity=Severity.NOTE if is_ours and (is_whole or not has_begun) else None,
+        stage=None if has_begun else _stage_of_words(result),
     )
+
+
+def _words(result: ChatResult) -> str:
+    """Return the server's words in place of an answer; "" where it said none."""
+    return quote(" ".join(_reported(result).split()), _WORDS_CHARS).removesuffix("...").rstrip(".。")
+
+
+def _reported(result: ChatResult) -> str:
+    said = result.error or ""
+    return said.removeprefix(_REPORTED) if said.startswith(_REPORTED) else ""
+
+
+def _stage_of_words(result: ChatResult) -> Stage | None:
+    """Return where an error arose by its words; `None` where they do not say it."""
+    words = _reported(result)
+    return understand(Refusal(None, words)).stage if words and cause_of(words) is not None else None
+
+
+def _something_else(result: ChatResult) -> str:
+    """Return what JSON is that is no answer and tells no error; "" if it is none such."""
+    value = decode_json(result.body)
+    if _reported(result) or not isinstance(value, dict | list | str):
+        return ""
+    if not isinstance(value, dict):
+        return f"it is {'a list' if isinstance(value, list) else 'a JSON string'}"
+    keys = ", ".join(f"`{quote(key, 40)}`" for key in list(value)[:_MOST_KEYS])
+    return f"it contains {keys} and no `choices`" if keys and "choices" not in value else ""
 
 
 def _is_stream_without_error(result: ChatResult) -> bool:
@@ -127,7 +170,7 @@ def _what_is_absent(result: ChatResult) -> str | None:
     """Return what an answer in one document lacks; "" if it is whole, `None` if it tells an error."""
     answer = as_object(decode_json(result.body))
     choices = answer.get("choices")
-    if "choices" not in answer or answer.get("error"):
+    if "choices" not in answer or answer.get("error") or (result.error or "").startswith(_REPORTED):
         return None
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return "choice"

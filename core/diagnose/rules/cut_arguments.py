@@ -28,6 +28,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
+from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.fields import CallField, body_of
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -72,7 +73,7 @@ def _is_cut_copy(trace: Trace) -> bool:
 
 def _report(trace: Trace, call: CallField, text: str, words: str, cause: _Cause) -> Report:
     field = f"{call.field}.function.arguments"
-    is_said = trace.chat is not None and trace.chat.finish_reason == "length"
+    is_said = trace.chat is not None and is_limit_word(trace.chat.finish_reason)
     return Report(
         title=f"The arguments of the call to `{call.name}` {cause.ending}.",
         detail=f"`{field}` ends with {text[-60:]!r}: {words}. {cause.shown}",

@@ -35,7 +35,9 @@ def find(trace: Trace) -> Iterator[Report]:
     for result in (trace.chat, trace.chat_stream):
         if result is None or result.error:
             continue
-        empty = [call for call in calls_of_message(result.message) if call.arguments in (None, "")]
+        empty = [
+            call for call in calls_of_message(result.message) if call.has_function and call.arguments in (None, "")
+        ]
         for call in empty:
             what = "an empty string" if call.arguments == "" else "absent"
             field = f"{call.field}.function.arguments"

@@ -34,6 +34,7 @@ from prompt_debugger.core.diagnose.fixes import without_named_fields
 from prompt_debugger.core.diagnose.refusal_words import (
     evidence_of,
     explanation,
+    field_in_words,
     heading,
     held_path,
     links_of,
@@ -52,7 +53,10 @@ _SUBJECTS = {
     Cause.MODEL_NAME: "The server does not serve the model that the request names",
     Cause.SERVER: "The server failed on the request",
     Cause.POLICY: "The provider's content filter blocked the prompt",
-    Cause.QUOTA: "The account has no quota left",
+    Cause.QUOTA: "The plan or billing of the account does not allow the request",
+    Cause.RATE: "The request exceeds the rate limit of the account",
+    Cause.BUSY: "The server has no capacity for the request at the moment",
+    Cause.ACCESS: "The server did not accept the API key",
     Cause.LOADING: "The server is still loading the model",
     Cause.ADDRESS: "The request was sent to a wrong address",
     Cause.CONNECTION: "No complete answer came from the server",
@@ -68,6 +72,12 @@ _FIXES = {
         "which category it was."
     ),
     Cause.QUOTA: "Check the plan and billing of the account that the key belongs to: waiting does not help.",
+    Cause.RATE: "Wait, or raise the limit of the account. Where this request alone is larger than the limit, shorten "
+    "the messages or the tools, or lower `max_tokens`.",
+    Cause.BUSY: "Wait, then run again; the request itself needs no change.",
+    Cause.LOADING: "Wait until the model is loaded, then run again; the request itself needs no change.",
+    Cause.ACCESS: "Set the environment variable that `--api-key-env` names (OPENAI_API_KEY by default), or Key under "
+    "Target, to a key of this server.",
 }
 _MORE = (
     "Change what the message names. To know more, paste it with the request that it answers, or with the server's log "
@@ -145,7 +155,13 @@ def _fix(trace: Trace, understood: Understood) -> str:
         return known.error.remedy
     if cause is Cause.SETTING:
         return _fix_of_setting(understood)
-    return _FIXES[cause] if cause in _FIXES else _fix_of_request(trace, refusal.field, understood.certainty)
+    return (
+        _FIXES[cause]
+        if cause in _FIXES
+        else _fix_of_request(
+            trace, refusal.field or field_in_words(refusal.message, trace.request.body), understood.certainty
+        )
+    )
 
 
 def _fix_of_setting(understood: Understood) -> str:

@@ -38,11 +38,24 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, i
 def find(trace: Trace) -> Iterator[Report]:
     """Look at the arguments of every call of the answer."""
     for call in returned_calls(trace):
-        if isinstance(call.arguments, dict | list):
+        if not call.has_function:
+            yield _no_function(call)
+        elif isinstance(call.arguments, dict | list):
             yield _no_text(call)
     if comparison(trace) is None:
         for call, text, fault in broken_calls(trace, Break.NO_OBJECT, Break.OTHER):
             yield _no_json(call, text, fault.words)
+
+
+def _no_function(call: CallField) -> Report:
+    named = f"The call to `{call.name}`" if call.name else "A call"
+    return Report(
+        title=f"{named} has no `function`, which holds name and arguments.",
+        detail=f"`{call.field}` is in the form of another API: clients look for `{call.field}.function.name`.",
+        evidence=(in_message(call.field),),
+        fix="Use the server's OpenAI-compatible route, or move name and arguments into `function`, the arguments as a "
+        "string of JSON.",
+    )
 
 
 def _no_text(call: CallField) -> Report:

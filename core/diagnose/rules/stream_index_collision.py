@@ -3,7 +3,7 @@
 What it finds:
     In the streamed events, one index with two ids or two names, one id under
     two indexes, or a tool call delta without an index, or with one that is not a
-    number.
+    number. Or `tool_calls` is an object in place of a list.
 
 Why it matters:
     Clients assemble arguments by index: two calls become one with `{"path": "a"}{"path":
@@ -39,10 +39,17 @@ def find(trace: Trace) -> Iterator[Report]:
     """Walk the events once and report the first collision."""
     if trace.chat_stream is None:
         return
+    if (event := _event_of_object(trace.chat_stream.deltas)) is None:
+        yield from _collision(trace, trace.chat_stream.deltas)
+    else:
+        yield _no_list(event)
+
+
+def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report]:
     ids: dict[int, str] = {}
     names: dict[int, str] = {}
     begun: set[int] = set()
-    for event, (index, call_id, name, arguments, told) in _tool_deltas(trace.chat_stream.deltas):
+    for event, (index, call_id, name, arguments, told) in _tool_deltas(deltas):
         problem = None
         if index is None:
             yield _without_index(trace, event, told)
@@ -57,7 +64,7 @@ def find(trace: Trace) -> Iterator[Report]:
             yield Report(
                 title=f"Stream deltas of tool calls collide: {problem}.",
                 detail=(
-                    f"First at event {event} of {len(trace.chat_stream.deltas)}. A client that puts the pieces "
+                    f"First at event {event} of {len(deltas)}. A client that puts the pieces "
                     "together by index merges them into one call that the model never made; here they are kept "
                     "separate."
                 ),
@@ -69,6 +76,20 @@ def find(trace: Trace) -> Iterator[Report]:
             names.setdefault(index, name)
         if arguments:
             begun.add(index)
+
+
+def _event_of_object(deltas: tuple[StreamDelta, ...]) -> int | None:
+    found = (at for at, delta in enumerate(deltas) if isinstance(delta.delta.get("tool_calls"), dict))
+    return next(found, None)
+
+
+def _no_list(event: int) -> Report:
+    return Report(
+        title="`tool_calls` of the stream is an object, not a list.",
+        detail=f"First at event {event}. Clients read a list and find no call; here it is read as a list of one.",
+        evidence=(in_message("tool_calls"),),
+        fix="Ask without streaming, or use a newer release of the server.",
+    )
 
 
 def _without_index(trace: Trace, event: int, told: JSON) -> Report:

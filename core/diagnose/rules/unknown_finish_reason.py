@@ -25,14 +25,13 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.endings import is_filter_word, is_malformed_call
+from prompt_debugger.core.diagnose.endings import is_filter_word, is_limit_word, is_malformed_call
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 _KNOWN = frozenset(
     [
         "stop",
-        "length",
         "tool_calls",
         "function_call",
         "content_filter",
@@ -41,7 +40,6 @@ _KNOWN = frozenset(
         "end_turn",
         "stop_sequence",
         "tool_use",
-        "max_tokens",
         "pause_turn",
         "refusal",
         "completed",
@@ -56,6 +54,8 @@ _FAILED = {
     "aborted": "the server abandoned the request: the client closed the connection, or the server was stopped",
     "cancelled": "the request was cancelled",
     "repetition": "the server detected that the output repeats itself, and ended it",
+    "network_error": "the connection to the engine broke",
+    "insufficient_system_resource": "the server ran out of resources",
     "unload": "the model was unloaded while answering",
 }
 
@@ -67,7 +67,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     words = [chat.finish_reason, *(delta.finish_reason for delta in chat.deltas)]
     word = next((word for word in words if word is not None), None)
-    if word is None or is_filter_word(word) or is_malformed_call(word) or "".join(word.lower().split()) in _KNOWN:
+    if word is None or is_filter_word(word) or is_malformed_call(word) or _is_known(word):
         return
     meaning = _FAILED.get(word.lower())
     yield Report(
@@ -86,6 +86,11 @@ def find(trace: Trace) -> Iterator[Report]:
         ),
         severity=Severity.ERROR if word.lower() in ("error",) else None,
     )
+
+
+def _is_known(word: str) -> bool:
+    """Say whether a word is the protocol's, or one that others are known to send for it."""
+    return is_limit_word(word) or "".join(word.lower().split()) in _KNOWN
 
 
 RULE: Rule = TraceRule(

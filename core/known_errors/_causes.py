@@ -1,0 +1,135 @@
+"""What has to change, by words that many servers and vendors use; for sentences that no table holds.
+
+The first cause of the list whose words are found counts. So limits of rate come before quota, as they advertise a
+larger plan, and a context that is too short before both, as it counts tokens as they do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from prompt_debugger.core.known_errors.base import Cause
+
+_MOST_CHARS = 4_000  # the cause stands at the beginning
+_ADDRESS = re.compile(r"https?://\S{1,400}")
+
+_CAUSE_BY_CODE: Mapping[str, Cause] = {
+    "insufficient_quota": Cause.QUOTA,
+    "billing_hard_limit_reached": Cause.QUOTA,
+    "exceeded_current_quota_error": Cause.QUOTA,
+    "credit_limit": Cause.QUOTA,
+    "content_filter": Cause.POLICY,
+    "content_policy_violation": Cause.POLICY,
+    "data_inspection_failed": Cause.POLICY,
+    "context_length_exceeded": Cause.CONTEXT,
+    "exceed_context_size_error": Cause.CONTEXT,
+    "tokens_limit_reached": Cause.CONTEXT,
+    "model_not_found": Cause.MODEL_NAME,
+    "model_not_available": Cause.MODEL_NAME,
+    "model_not_supported": Cause.MODEL_NAME,
+    "model_decommissioned": Cause.MODEL_NAME,
+    "rate_limit_exceeded": Cause.RATE,
+    "invalid_api_key": Cause.ACCESS,
+    "tool_use_failed": Cause.OUTPUT,
+    "json_validate_failed": Cause.OUTPUT,
+    "template_error": Cause.TEMPLATE,
+    "overloaded_error": Cause.BUSY,
+    "engine_overloaded_error": Cause.BUSY,
+    "capacity_exceeded": Cause.BUSY,
+    "queue_exceeded": Cause.BUSY,
+}
+
+_WORDS_BY_CAUSE: Mapping[Cause, tuple[str, ...]] = {
+    Cause.CONTEXT: (
+        r"maximum context length|maximum model length|max_model_len|context_length_exceeded",
+        r"context (?:size|window|length) (?:of|is|has been|exceeds)|exceeds? the (?:available |model'?s? )?context",
+        r"is longer than the model'?s context length|(?:prompt|input) is too long|prompt exceeds max",
+        r"`inputs` (?:tokens|must have less)|exceeded model token limit|range of input length should be",
+        r"\b(?:prompt|input) length\b.{0,80}\b(?:exceed|larger|greater|longer)",
+        r"reduce (?:the|your) (?:length of the )?(?:messages|prompt|input)",
+        r"request body too large for .{1,80}max size: \d+ tokens|Prompt 超长|输入.{0,6}(?:超长|过长)",
+    ),
+    Cause.RATE: (
+        r"rate[ _-]?limit|too many requests|throttl|\brequests? limit\b",
+        r"\b(?:RPM|TPM|RPD|TPD)\b|\bretry (?:in|after) \d",
+        r"\b(?:limit|quota|allocation|requests|tokens)\b.{0,60}\bper (?:second|minute|hour|day)\b|concurrency limit",
+        r"\bper (?:second|minute|hour|day)\b.{0,40}\blimit|\bdaily (?:\w+ ){0,2}(?:limit|quota|allocation)",
+        r"resource (?:has been )?exhausted(?! ?:? ?your)|并发|频率|限流",
+    ),
+    Cause.QUOTA: (
+        r"insufficient[ _](?:account[ _])?(?:balance|credits?|funds|quota)",
+        r"balance is (?:insufficient|too low|not enough)",
+        r"(?:credits?|quota) (?:(?:limit|is|are|was|has been|have been) )?"
+        r"(?:exceeded|expired|exhausted|used up|too low)",
+        r"(?:out of|ran out of|any|no|all available|no remaining|included|purchase more) credits?\b",
+        r"exceeded your (?:current |monthly )?(?:quota|included credits|usage limit)|spending limit|overdue balance",
+        r"(?:enter|add) a payment method|past invoices|plan and billing|in good standing|top up your balance",
+        r"free (?:tier|quota|allocation)\b.{0,60}\b(?:exhausted|used up)|余额不足|欠费|请充值",
+    ),
+    Cause.ACCESS: (
+        r"(?:incorrect|invalid|missing|wrong|expired|revoked) (?:api|subscription|secret|access)[ _-]?(?:key|token)",
+        r"\b(?:api|subscription|secret)[ _-]?key (?:\w+ ){0,3}(?:not valid|invalid|incorrect|missing|expired|required)",
+        r"api key not valid|not a valid api key|carry the API secret key|authentication (?:failed|error)",
+        r"invalid (?:authentication )?credentials|身份验证|鉴权失败",
+    ),
+    Cause.POLICY: (
+        r"content (?:management )?(?:policy|filter)|inappropriate content|sensitive content|new_sensitive",
+        r"considered high risk|rejected as a result of our safety system|\binput was flagged|requires moderation",
+        r"敏感内容|不安全",
+    ),
+    Cause.SETTING: (
+        r"(?:do(?:es)? ?n[o']t|not) support (?:tools|function[ -]calling|tool (?:use|calls?|calling))(?! in stream)",
+        r"tool (?:use|calling|calls?) (?:is|are) not supported",
+    ),
+    Cause.OUTPUT: (
+        r"(?:failed|unable|could not|cannot|error) ?(?:to )?(?:pars|read|decod)\w{0,4} (?:the )?"
+        r"(?:tool|function)[ _]calls?\b",
+        r"(?:tool|function)[ _]call\w{0,3} (?:could not be|failed to) (?:be )?pars",
+        r"(?:failed to|did not|could not) (?:generate|output|produce|write) (?:an? )?(?:valid )?"
+        r"(?:tool|function)[ _]?calls?\b",
+        r"did not (?:generate|output|produce) (?:an? )?(?:valid )?JSON|harmony.{0,60}(?:error|pars)|HarmonyError",
+    ),
+    Cause.TEMPLATE: (
+        r"\bjinja|chat[ _]template|raise_exception|Template ?Error|TemplateSyntaxError|UndefinedError",
+        r"while executing \w{1,40} at line",
+    ),
+    Cause.LOADING: (
+        r"\bmodel\b.{0,120}\b(?:is|are) (?:currently |still )?"
+        r"(?:loading|being loaded|starting|warming up|initiali[sz]ing)",
+        r"^loading model|\bmodel is not (?:yet )?ready",
+    ),
+    Cause.BUSY: (
+        r"\boverloaded|\bat capacity\b|capacity (?:is )?(?:temporarily |currently )?(?:exceeded|exhausted)",
+        r"queue is full",
+        r"\bhigh (?:traffic|demand|load)\b|\b(?:model|server|engine|service) (?:is )?(?:too |currently )?busy",
+        r"no (?:healthy|available) (?:upstream|workers?|instances?|backends?|replicas?)|过载|繁忙",
+    ),
+    Cause.MODEL_NAME: (
+        r"\bmodel\b.{0,120}\b(?:does not exist|not found|is not (?:found|available|served|loaded)|unknown)",
+        r"(?:no such|unknown|invalid|not a valid) model|model_not_found|pinned to .{1,200}requested",
+        r"unable to access model|not supported by any provider|模型不存在",
+        r"\bmodel\b.{0,120}\b(?:has been|is|was) (?:decommissioned|retired|sunset)|\bmodel\b.{0,120}end[ -]of[ -]life",
+    ),
+    Cause.SERVER: (
+        r"\bCUDA (?:error|out of memory)|\bout of memory\b|internal server error|failed during generation",
+        r"EngineDeadError|engine (?:core )?(?:is |has )?(?:dead|died)|\bNCCL\b",
+    ),
+    Cause.REQUEST: (r"\binvalid[ _](?:params?|parameters?|arguments?|request)\b|参数(?:非法|错误)",),
+}
+_PATTERN_BY_CAUSE = {
+    cause: re.compile("|".join(words), re.IGNORECASE | re.DOTALL) for cause, words in _WORDS_BY_CAUSE.items()
+}
+
+
+def cause_of_words(said: str, code: str | None = None) -> Cause | None:
+    """Return what has to change by a server's words and its own code; `None` where they say nothing that is known.
+
+    Args:
+        said: The words.
+        code: The code or type of error beside them.
+    """
+    if code is not None and code.lower() in _CAUSE_BY_CODE:
+        return _CAUSE_BY_CODE[code.lower()]
+    words = _ADDRESS.sub(" ", said[:_MOST_CHARS])  # `…/settings/billing` says nothing of why
+    return next((cause for cause, pattern in _PATTERN_BY_CAUSE.items() if pattern.search(words)), None)
