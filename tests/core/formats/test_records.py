@@ -157,6 +157,7 @@ ALLOWED = {
     "core/parse/scan.py": "where a call that is never closed ends at the latest, whoever wrote it; below the records",
     "core/tools/plugin/inside/certainty.py": "how careful a stream is with each, which nothing but the plugin asks",
     "core/parse/engines/vllm_worker/vocabulary.py": "runs inside vLLM's process, which has none of our records",
+    "core/parse/engines/wheel_worker/mlx_lm.py": "the reasoning markers that mlx-lm's server knows, for its own code",
     "core/parse/engines/wheel_worker/sglang.py": "SGLang's names for its parsers, and what its server does for each",
 }
 
