@@ -141,7 +141,7 @@ def with_quoted_output(gathered: Gathered) -> Gathered:
     """Return what came with a refusal that quotes the output: the quote is the raw output where there is no other."""
     refusal = gathered.refusal
     quoted = None if refusal is None else quoted_output(refusal.message, refusal.output)
-    if gathered.raw is not None or quoted is None or quoted.is_elided:
+    if gathered.raw is not None or quoted is None or quoted.is_elided or quoted.is_cut:
         return gathered
     reason = quoted.why_not_whole or "it is what the server's error quotes of the output"
     raw = Completion(quoted.text, None, None, evidence=Basis.SAME_RUN)

@@ -136,7 +136,7 @@ def _yaml_value(value: str, lines: list[str], start: int, margin: int) -> list[s
         item = _YAML_ITEM.match(line)
         if item is not None and len(item[1]) >= margin and not value:
             found += _item(item[2])
-        elif len(line) - len(line.lstrip()) > margin and (value or found):
+        elif len(line) - len(line.lstrip()) > margin and (value or found or line.lstrip().startswith("-")):
             found += _words(line.strip().rstrip("\\"))
         else:
             break

@@ -19,6 +19,13 @@ from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers import Paste, find_reader, find_readers
 from prompt_debugger.core.evidence.recognise import recognise
+from prompt_debugger.core.evidence.report_text import (
+    begins_template,
+    is_report,
+    is_template,
+    not_recognised,
+    shown_output,
+)
 from prompt_debugger.core.evidence.split import Block, BlockKind, split, without_comments
 from prompt_debugger.core.evidence.taking import is_cut, with_its_beginning, without_shortened
 
@@ -44,6 +51,7 @@ _OTHER_LEAD = re.compile(
     r"\b(?:expected|should|instead of|correct|works?|working|fixed|desired|workaround)\b", re.IGNORECASE
 )
 _NOT_LEAD = re.compile(r"\b(?:actual|but|wrong|not|does(?:n't| not)|got)\b", re.IGNORECASE)
+_PROMPT_LEAD = re.compile(r"\b(?:prompt|template|input)\b[^\n]{0,60}(?::|sent|contains?|is|renders?)", re.IGNORECASE)
 _OUTPUT_LEAD = re.compile(r"\b(?:raw|model|generated)\b.{0,40}\b(?:output|text|completion|response)\b", re.IGNORECASE)
 _CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
 _LEAD = re.compile(
@@ -87,17 +95,20 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
     inner = cleaned.text
     if row > 1:
         return _noted(read(inner, row), cleaned.notes)
+    is_talk = is_report(blocks)
     whole, failure = _try(inner, row, read)
+    if whole is not None and is_talk and whole.form is Form.OUTPUT:
+        whole, failure = None, not_recognised(inner)
     if whole is not None and (len(blocks) < 2 or _is_certain(whole, cleaned.text, blocks)):
         return _noted(whole, cleaned.notes)
     fenced = _of_shown_output(whole, blocks, read)
     if fenced is not None:
         return _noted(fenced, cleaned.notes)
     merged = _merged(blocks, read)
-    if whole is not None and (merged is None or not _says_more(merged, whole)):
+    if whole is not None and (merged is None or not _says_more(merged, whole, is_talk=is_talk)):
         return _noted(whole, cleaned.notes)
     if merged is None:
-        raise _with_hint(failure)
+        raise not_recognised(inner) if is_talk else _with_hint(failure)
     return _noted(merged, cleaned.notes)
 
 
@@ -140,8 +151,7 @@ def _of_shown_output(whole: Evidence | None, blocks: Sequence[Block], read: Read
 def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
     """Return an error that is not known whole as its own paragraph says it: sentences around it are a person's."""
     paragraphs = [one for one in _PARAGRAPHS.split(text) if one.strip()] if evidence.error is not None else []
-    is_known = evidence.form is not Form.ERROR or evidence.words != "an error"
-    if is_known or not 1 < len(paragraphs) <= _MOST_PARAGRAPHS:
+    if _is_known(evidence) or not 1 < len(paragraphs) <= _MOST_PARAGRAPHS:
         return evidence
     found: list[Evidence] = []
     for paragraph in paragraphs:
@@ -149,7 +159,7 @@ def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
         if reader is not None:
             with suppress(RequestError):
                 found.append(reader[0].read(Paste(paragraph)))
-    return next((one for one in found if one.words != "an error"), found[0] if found else evidence)
+    return next((one for one in found if _is_known(one)), found[0] if found else evidence)
 
 
 def _is_broken_json(text: str) -> bool:
@@ -215,9 +225,16 @@ def _begins_with_marker(text: str) -> bool:
     return text.lstrip().startswith(("<", "[", "{", "\uff5c"))
 
 
-def _says_more(merged: Evidence, whole: Evidence) -> bool:
+def _is_known(evidence: Evidence) -> bool:
+    """Say whether an error is one that a table explains; what is no error is known."""
+    return evidence.form is not Form.ERROR or evidence.words != "an error"
+
+
+def _says_more(merged: Evidence, whole: Evidence, *, is_talk: bool) -> bool:
     if whole.form is Form.REQUEST and any(map(_OF_REQUESTS.match, merged.notes)):
         return not any("two requests" in note for note in whole.notes)  # the one that is not said to work
+    if is_talk and whole.form in (Form.ERROR, Form.LOG, Form.REQUEST) and _is_known(merged):
+        return {*merged.holds} >= {*whole.holds}  # the same without the talk around it
     strong = {*merged.holds} & _STRONG
     return bool(strong) if whole.form is Form.OUTPUT else {*merged.holds} > {*whole.holds}
 
@@ -282,12 +299,21 @@ def _of_block(block: Block, read: Read) -> Evidence | None:
     evidence = None
     with suppress(RequestError):  # what is left of it is nothing
         evidence, _ = _try(text, 1, read)
+    if evidence is not None and evidence.form is Form.OUTPUT and (is_template(text) or _shows_prompt(block)):
+        return None
     if evidence is not None:
         return evidence
     return _by_lead(block.lead, text) if block.kind is BlockKind.FENCED else None
 
 
+def _shows_prompt(block: Block) -> bool:
+    """Say whether the line above a block calls it a prompt, and nothing calls it an output."""
+    return _PROMPT_LEAD.search(block.lead) is not None and _OUTPUT_LEAD.search(block.lead) is None
+
+
 def _of_prose(text: str) -> Evidence | None:
+    if begins_template(text):
+        return None
     paste = Paste(text)
     pieces: list[Evidence] = []
     for reader in find_readers(paste, LEAST_SCORE):
@@ -303,7 +329,10 @@ def _of_prose(text: str) -> Evidence | None:
 def _after_lead(text: str) -> Evidence | None:
     """Return the text below a line that says what it is: `Response choices[0].message.content:`."""
     found = _LEAD.search(text)
-    return _of_inline_code(text) if found is None else _by_lead(found[1], text[found.end() :].strip("\n"))
+    if found is not None:
+        return _by_lead(found[1], text[found.end() :].strip("\n"))
+    shown = shown_output(text)
+    return _of_inline_code(text) if shown is None else _output(shown)
 
 
 def _of_inline_code(text: str) -> Evidence | None:
@@ -311,7 +340,7 @@ def _of_inline_code(text: str) -> Evidence | None:
     shown = [line[1] for line in _CODE_LINE.finditer(text) if recognise(line[1]) is Form.OUTPUT]
     if len(shown) != 1 or "{" not in shown[0]:
         return None
-    return Evidence(Form.OUTPUT, f"a raw output of {len(shown[0]):,} characters", raw=shown[0])
+    return _output(shown[0])
 
 
 def _by_lead(lead: str, text: str) -> Evidence | None:
@@ -320,5 +349,9 @@ def _by_lead(lead: str, text: str) -> Evidence | None:
         chat = ChatResult({"role": "assistant", "content": text}, None)
         return Evidence(Form.ANSWER, "the content of a message", chat=chat)
     if _OUTPUT_LEAD.search(lead):
-        return Evidence(Form.OUTPUT, f"a raw output of {len(text):,} characters", raw=text)
+        return _output(text)
     return None
+
+
+def _output(text: str) -> Evidence:
+    return Evidence(Form.OUTPUT, f"a raw output of {len(text):,} characters", raw=text)

@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.complete.dialects import Answer
@@ -30,6 +30,7 @@ from prompt_debugger.core.evidence.recognise import (
     request_in,
     tools_in,
 )
+from prompt_debugger.core.evidence.report_text import begins_template, not_recognised
 from prompt_debugger.core.evidence.several import note_on_second
 from prompt_debugger.core.evidence.taking import of_deltas_alone, with_answer
 from prompt_debugger.core.report import read_bundle
@@ -37,10 +38,6 @@ from prompt_debugger.core.request import body_text, read_request
 
 MAX_CHARS = 8_000_000  # of a HAR, or of a log whose one line is read
 _BODY_OF = "This is a body of "
-_NEEDED = (
-    "Paste a request, a response or its stream, the raw output with its tags, an error, or a server's log, "
-    "complete and unchanged."
-)
 
 
 def read_evidence(text: str, wanted: Form | None = None, row: int = 1) -> Evidence:
@@ -65,6 +62,8 @@ def read_evidence(text: str, wanted: Form | None = None, row: int = 1) -> Eviden
 
 def _read_one(text: str, row: int) -> Evidence:
     """Read a text that is one thing."""
+    if begins_template(text):
+        raise not_recognised(text)
     paste = Paste(text, row)
     found = find_reader(paste)
     if found is not None:
@@ -73,23 +72,6 @@ def _read_one(text: str, row: int) -> Evidence:
     if form is None:
         raise not_recognised(text)
     return _READERS[form](text, row)
-
-
-def not_recognised(text: str) -> RequestError:
-    """Return what to say of a text that was not understood: what it looks like, and what would be needed."""
-    if not text.strip("\ufeff \t\r\n"):
-        return RequestError("Nothing was pasted.", _NEEDED)
-    value = json_of(text)
-    if value is None and (found := lenient_json_of(text) if text.lstrip().startswith(("{", "[")) else None) is not None:
-        value = found[0]
-    if isinstance(value, dict):
-        names = ", ".join(f"`{name[:40]}`" for name in list(value)[:12])
-        what = f"The JSON object was not recognized; it has {names}." if names else "The JSON object is empty."
-    elif isinstance(value, list):
-        what = f"The JSON list of {len(value):,} was not recognized; it begins with {shorten(value[:1], 60)}."
-    else:
-        what = f"The text was not recognized; it begins with {shorten(text.strip()[:60], 50)}."
-    return RequestError(what, _NEEDED)
 
 
 def _value_of(text: str) -> tuple[JSON, tuple[str, ...]]:

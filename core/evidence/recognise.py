@@ -17,7 +17,7 @@ from prompt_debugger.core.report import is_bundle
 
 # What only a model writes: control tokens and the tags of tool calls and reasoning, of a family that is known or not.
 _TAGS = {*TABLES.call_markers, *(tag.strip() for pair in TABLES.reasoning_pairs for tag in pair)}
-_MARKERS = re.compile(
+MARKER = re.compile(
     "|".join(
         [
             CONTROL_TOKEN.pattern,
@@ -35,7 +35,10 @@ _CODE = re.compile(
     r"^(?!(?:time|level|ts)=)\w+ *="
 )
 _ANSWER_START = re.compile(r"(?m)^[ \t]*(?=\{\s*+[\"}]|data:|HTTP/|< HTTP)")
-_REQUEST_STARTS = ("dict(", "(", "#", "//", "/*", "```")
+_REQUEST_STARTS = ("dict(", "(", "/*", "```", "{", "[")
+_FILES = ("%PDF-", "\x89PNG")
+_LOGGED = re.compile(r"(?:time=\S{1,60} )?level=[A-Za-z]{1,10} ")  # whose fields may quote markup
+_COMMENTS = re.compile(r"(?:[ \t]*+(?:#(?!#)|//)[^\n]*(?:\n\s*+|\Z))++")
 _REQUEST_FIELDS = frozenset({"messages", "input", "tools", "tool_choice", "functions", "max_tokens", "temperature"})
 _REQUEST_NAMES = ("request", "body", "request_body", "requestBody", "payload", "req", "kwargs", "params", "parameters")
 _ANSWER_NAMES = (
@@ -52,6 +55,8 @@ _COUNTED = 16  # so many characters before an error cost what one costs that is 
 def recognise(text: str) -> Form | None:
     """Return what a text is most likely meant to be; `None` if it looks like nothing that is known."""
     start = text.lstrip("\ufeff \t\r\n\u200b")
+    if start.startswith(_FILES) or _LOGGED.match(start) is not None:
+        return None
     if start.startswith(("{", "[")):
         return _form_of_json(text, start)
     if _STREAM.match(start):
@@ -60,9 +65,10 @@ def recognise(text: str) -> Form | None:
         return Form.REQUEST if answer_after_command(text) is None else Form.EXCHANGE
     if _CODE.search(text[:20_000]) and not start.startswith("<"):
         return Form.REQUEST
-    if _MARKERS.search(text):
+    if MARKER.search(text):
         return Form.OUTPUT
-    return Form.REQUEST if start.startswith(_REQUEST_STARTS) else None
+    comments = _COMMENTS.match(start)
+    return Form.REQUEST if start.startswith(_REQUEST_STARTS, 0 if comments is None else comments.end()) else None
 
 
 def _form_of_json(text: str, start: str) -> Form | None:
@@ -72,7 +78,7 @@ def _form_of_json(text: str, start: str) -> Form | None:
         if is_event_list(values):
             return Form.STREAM
         return Form.REQUEST if all(is_lone_message(one) for one in values) else Form.LINES
-    if value is None and _MARKERS.match(start):
+    if value is None and MARKER.match(start):
         return Form.OUTPUT
     if value is None:
         found = lenient_json_of(text)

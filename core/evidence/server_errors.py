@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
@@ -57,6 +57,12 @@ _EXCEPTION = re.compile(
 _BODY = re.compile(
     r"""[\[{]\s{0,9}(?:[\[{]\s{0,9})?["'](?:error|errors|object|detail|message|code|type|success|status)["']\s{0,9}:"""
 )
+# The message of a body, which may be cut: `"message": "Cannot pass both …`.
+_MESSAGE_OF_CUT = re.compile(
+    r"""["'](?:message|error|detail)["']\s{0,9}:\s{0,9}(?:"(?P<double>(?:[^"\\\n]|\\.)++)|'(?P<single>(?:[^'\\\n]|\\.)++))"""
+)
+_LEAST_WORDS = 15  # characters of an error that no table knows
+_HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _LOG_WORD = re.compile(
     r"\b(?:error|exception|fail(?:ed|ure)?|refus\w{0,3}|unparsed|warn(?:ing)?)\b|\[E\]", re.IGNORECASE
 )
@@ -83,6 +89,7 @@ _LABEL = re.compile(r"\[[\w./ -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the word
 _BOX = re.compile("[\u2500-\u257f]+")
 _REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\]")
 _OF_REQUEST = re.compile(r"\b\d{1,4} validation errors? for \w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s")
+_BLANK_LINES = re.compile(r"\n[ \t]*\n")
 _STACK = re.compile(r"\n\s{2,12}at |\n\s{0,9}\n")
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
 _NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
@@ -113,6 +120,8 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
         return error_of_value(value[0], status) if is_list_of_errors else None
     if not isinstance(value, dict) or any(value.get(key) and isinstance(value[key], list) for key in _NO_ERRORS):
         return None
+    if len(value) == 1 and (name := next(iter(value))).startswith("error ") and isinstance(value[name], str):
+        value = {"error": f"{name}: {value[name]}"}  # as Ollama 0.11 streamed it
     if isinstance(value.get("errorMessage"), str):
         value = _of_node(value)
     inside = next((found for key in _TEXT_OF_BODY if isinstance(found := value.get(key), str)), None)
@@ -293,6 +302,7 @@ def _of_body_within(text: str) -> FoundError | None:
     if len(text) > _ALONE * 10:
         return None
     body = _body_in(text) if not text.lstrip().startswith(("{", "[")) else _body_at_start(text)
+    body = body or _cut_body_in(text)
     if body is None or ('"messages"' in text and "messages" not in body.message):
         return None  # there is more in it than an error: its blocks are read one by one
     return FoundError(_with(body, _status_in(text), None), 0.85)
@@ -310,13 +320,24 @@ def _of_sentence(text: str) -> FoundError | None:
     if len(stripped) <= _ALONE and not _starts_as_data(stripped) and _LOG_LINE.search(stripped) is None:
         known = recognise_error(stripped)
         if known is not None and known.error.is_distinctive:
-            return FoundError(Refusal(_status_in(stripped), _cut(stripped), None), 0.8)
+            said = _paragraph_of(stripped)
+            return FoundError(Refusal(_status_in(said), said, None), 0.8)
     for entry in _suspicious_entries(text):
         said = entry.replace('\\"', '"')  # a value of a field in quotes
         known = recognise_error(said)
         if known is not None and known.error.is_distinctive:
             return FoundError(Refusal(_status_in(said), said.strip(), None), 0.6)
     return None
+
+
+def _paragraph_of(text: str) -> str:
+    """Return the paragraph of a text that says a known sentence, rather not its title; the text, if it is several."""
+    paragraphs = [found for one in _BLANK_LINES.split(text) if (found := _cut(one))]
+    for one in sorted(paragraphs, key=lambda said: said.startswith("#")):
+        known = recognise_error(one)
+        if known is not None and known.error.is_distinctive:
+            return one
+    return _cut(text)
 
 
 def _starts_as_data(text: str) -> bool:
@@ -345,6 +366,24 @@ def _body_in(text: str) -> Refusal | None:
         if found is not None:
             return found
     return None
+
+
+def _cut_body_in(text: str) -> Refusal | None:
+    """Return the words of a body that is cut within its message, where a table knows them; else `None`."""
+    for start in islice(_BODY.finditer(text), _MOST_STARTS):
+        found = _MESSAGE_OF_CUT.search(text, start.start(), start.start() + _MOST_LITERAL)
+        if found is None:
+            continue
+        words = json_of('"' + _HALF_ESCAPE.sub("", found["double"] or _as_double(found["single"] or "")) + '"')
+        is_error = start[0].endswith(('error":', "error':")) or '"error"' in text[start.start() : found.start()]
+        if isinstance(words, str) and (recognise_error(words) is not None or (is_error and len(words) > _LEAST_WORDS)):
+            return Refusal(_status_in(text[start.start() :][:300]), words.strip(), None)
+    return None
+
+
+def _as_double(text: str) -> str:
+    """Return what stands in a Python literal of single quotes as it would stand in double ones."""
+    return re.sub(r"\\.|\"", lambda one: {"\\'": "'", '"': '\\"'}.get(one[0], one[0]), text)
 
 
 def _value_at(text: str, start: int) -> JSON:

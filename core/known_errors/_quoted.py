@@ -1,6 +1,7 @@
 """Errors that quote what the model wrote: which text that is, and where the parser that quotes it gave up.
 
 error parsing tool call: raw='ARGUMENTS', err=WHY                 Ollama
+… tool call parsing failed" error="WHY" content="TEXT"            Ollama's log
 Failed to parse input at pos N: REST                              llama.cpp; the first N characters are not shown
 unparsed peg-native output: REST                                  llama.cpp's log
 Failed to parse tool call: WHY … Model Output: TEXT               LM Studio's log
@@ -21,6 +22,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 _OLLAMA = "error parsing tool call: raw='"
+_OLLAMA_LOG = re.compile(
+    r'tool call parsing failed"? error="(?P<why>(?:[^"\\]|\\.)*+)" content="(?P<text>(?:[^"\\]|\\.)*+)(?P<end>"?)'
+)
 _AT = re.compile(r"Failed to parse input at pos (\d{1,9}): ?")
 _UNPARSED = re.compile(r"unparsed [\w-]{1,40} output: ?")
 _PYDANTIC = re.compile(r"Invalid JSON: ([^\[\n]{1,200})\[type=json_invalid,\s{0,9}input_value=")
@@ -41,6 +45,7 @@ class Quoted:
         is_arguments: Whether it is the arguments of one call, not an output.
         skipped: How many characters of the output stand before it and are not shown.
         is_elided: Whether the middle of it was left out by who quotes it.
+        is_cut: Whether it ends where the copy of the error ends, and its end is unknown.
         why: The reason that the parser gave; "" if it gave none.
         at: Character of `text` at which the parser gave up, by its own word; `None` if it did not say.
     """
@@ -49,13 +54,14 @@ class Quoted:
     is_arguments: bool = False
     skipped: int = 0
     is_elided: bool = False
+    is_cut: bool = False
     why: str = ""
     at: int | None = None
 
     @property
     def is_whole(self) -> bool:
         """Whether all of the output, or of the arguments, is shown."""
-        return not self.skipped and not self.is_elided
+        return not self.skipped and not self.is_elided and not self.is_cut
 
     @property
     def why_not_whole(self) -> str:
@@ -121,8 +127,17 @@ def _of_ollama(message: str) -> Quoted | None:
     start += len(_OLLAMA)
     stop = message.rfind("', err=")
     if stop < start:
-        return Quoted(message[start:].removesuffix("'"), is_arguments=True)
+        rest = message[start:].rstrip()
+        return Quoted(rest.removesuffix("'"), is_arguments=True, is_cut=not rest.endswith("'"))
     return Quoted(message[start:stop], is_arguments=True, why=message[stop + len("', err=") :].strip())
+
+
+def _of_ollama_log(message: str) -> Quoted | None:
+    found = _OLLAMA_LOG.search(message)
+    if found is None:
+        return None
+    why, text = (_text_of_literal(f'"{found[name]}"') for name in ("why", "text"))
+    return Quoted(text, is_cut=not found["end"], why=why.partition("\n")[0])
 
 
 def _of_position(message: str) -> Quoted | None:
@@ -212,6 +227,7 @@ def _text_of_literal(literal: str) -> str:
 
 _READERS: tuple[Callable[[str], Quoted | None], ...] = (
     _of_ollama,
+    _of_ollama_log,
     _of_position,
     _of_unparsed,
     _of_lm_studio,

@@ -47,6 +47,14 @@ SENTENCES: tuple[KnownError, ...] = (
         example="error parsing tool call: raw='{\"a\": 1', err=unexpected end of JSON input",
     ),
     KnownError(
+        "{family:word} tool call parsing failed",
+        Stage.PARSE,
+        "The call that the model wrote is not in the notation of its family, and the attempt to repair it failed.",
+        "Ask again, with a lower temperature if it happens again. A newer release may read more of this notation.",
+        "https://github.com/ollama/ollama/issues/15315",
+        example='msg="gemma4 tool call parsing failed" error="invalid character" content="call:f{a:}"',
+    ),
+    KnownError(
         "XML syntax error on line {line:int}: {why}",
         Stage.PARSE,
         "The call that the model wrote in tags is not well-formed, and the server answers with an error "

@@ -102,6 +102,8 @@ def _reason(trace: Trace, understood: Understood) -> str:
         name = "the call" if broken.name is None else f"the call `{broken.name}`"
         return f"{name} is {broken.status.value}, {broken.problem}"
     quoted = understood.quoted
+    if quoted is not None and quoted.is_cut:
+        return f"the copy of the error breaks off inside `{quote(quoted.text, 80)}`"
     if quoted is not None and quoted.skipped:
         return f"the server's parser gave up at character {quoted.skipped:,}, before `{quote(quoted.text, 80)}`"
     if quoted is not None and not quoted.why and understood.refusal.output is None:
@@ -115,6 +117,8 @@ def _shown(understood: Understood) -> str:
         return "" if understood.stage is not Stage.PARSE else " The error does not quote the output."
     if quoted.skipped:
         return f" The first {quoted.skipped:,} characters of the output are not shown."
+    if quoted.is_cut:
+        return " Copy the error to its end: it names the character at which the parser gave up."
     return " The error leaves out the middle of the output." if quoted.is_elided else ""
 
 

@@ -15,7 +15,7 @@ from prompt_debugger.core.evidence.flags import flags_of, server_of, shown_flags
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
-_OTHER = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import )|\.create\(|(?:^|\s)curl\s")
+_OTHER = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import )|\.create\(|(?:^|\s)curl\s(?![^\n]{0,200}/health)")
 
 
 def _finds(paste: Paste) -> float:

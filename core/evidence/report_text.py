@@ -1,0 +1,128 @@
+"""A report as a person writes it in a tracker: a title, headings of a form, prose, and fenced blocks.
+
+    [Bug]: Calls stay in content #123          a title, as a page shows it
+    someone opened on Jul 25, 2025
+    ### Your current environment               headings of a form
+    **What is the bug?**
+
+What stands in it is read block by block; the text around the blocks is talk, and shows at most a line of an output.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
+from prompt_debugger.core.evidence.recognise import MARKER, recognise
+from prompt_debugger.core.evidence.split import Block, BlockKind
+
+NEEDED = (
+    "Paste a request, a response or its stream, the raw output with its tags, an error, or a server's log, "
+    "complete and unchanged."
+)
+_HEADING = re.compile(
+    r"(?mi)^[ \t>]{0,4}(?:#{1,6} |\*\*)[^\n]{0,20}?\b(?:bug|issue|description|describe|environment|version|summary|"
+    r"expected|actual|observed|steps|reproduc\w*|to reproduce|what happen\w*|which|question|motivation|proposal|"
+    r"system info|logs?|additional|checklist|prerequisites|problem|error message|root cause|workaround|"
+    r"umgebung|beschreibung|erwartet\w*|fehler\w*)\b|^[ \t>]{0,4}(?:#{1,6} |\*\*)[^\n]{0,10}"
+    r"(?:环境|问题|描述|复现|预期|期望|日志|版本|現象|バグ|環境)"
+)
+_TITLE = re.compile(
+    r"\A\s{0,9}(?:#{1,3} )?(?:\[(?:bug|issue|usage|feature|question|rfc|help)[^\]\n]{0,20}\]|"
+    r"[^\n]{8,200} #\d{1,7}[ \t]*\n)",
+    re.IGNORECASE,
+)
+_PAGE = re.compile(
+    r"(?m)^[^\n]{1,60}(?: · (?:description|comment|review) · \d{4}-|"
+    r"\b(?:opened|commented)(?: this issue)? on [A-Z][a-z]{2} \d)"
+)
+_RENDER = "To try it with a request: `render REQUEST --chat-template FILE`; alone: `check --chat-template FILE`."
+_FILES = (
+    ("%PDF-", "a PDF"), ("PK\x03\x04", "an archive"), ("\x1f\x8b", "an archive"), ("\x1f\ufffd", "an archive"),
+    ("\x89PNG", "an image"), ("\ufffdPNG", "an image"), ("GIF8", "an image"),
+    ("GGUF", "a model's file"),
+)  # fmt: skip
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
+_PAGE_SOURCE = re.compile(r"(?i)<!doctype html|<html[ >]")
+_TEMPLATE = re.compile(r"\{%-?\s{0,9}(?:for|if|set|macro|elif|endfor|endif)\b")
+_ENDS = (">", "]", ")", "}", "\uff5c")
+
+
+def is_report(blocks: Sequence[Block]) -> bool:
+    """Say whether a text is a report: its prose has a title, the lines of a tracker's page, or headings of a form."""
+    prose = "\n".join(block.text for block in blocks if block.kind is BlockKind.PROSE)
+    return _is_titled(prose)
+
+
+def _is_titled(prose: str) -> bool:
+    return any(shape.search(prose) is not None for shape in (_TITLE, _PAGE, _HEADING))
+
+
+def is_template(text: str) -> bool:
+    """Say whether a text is a chat template, or a piece of one: what it prints is nobody's output."""
+    return _TEMPLATE.search(text) is not None
+
+
+def begins_template(text: str) -> bool:
+    """Say whether a text is a chat template from its first character on."""
+    return text.lstrip("\ufeff \t\r\n").startswith(("{%", "{#", "{{-", "{{ ")) and is_template(text)
+
+
+def shown_output(prose: str) -> str | None:
+    """Return the only lines of prose that are an output by themselves: from a marker that begins a line to its end."""
+    found: list[str] = []
+    lines: list[str] = []
+    for line in [*prose.split("\n"), ""]:
+        begins = MARKER.match(line.strip()) is not None
+        if line.strip() and (begins or lines):
+            lines.append(line)
+            continue
+        if lines:
+            found.append("\n".join(lines))
+        lines = []
+    kept = [text for text in found if text.rstrip().endswith(_ENDS) and recognise(text) is Form.OUTPUT]
+    return kept[0] if len(kept) == 1 else None
+
+
+def not_recognised(text: str) -> RequestError:
+    """Return what to say of a text that was not understood: what it looks like, and what would be needed."""
+    if not text.strip("\ufeff \t\r\n"):
+        return RequestError("Nothing was pasted.", NEEDED)
+    value = json_of(text)
+    if value is None and (found := lenient_json_of(text) if text.lstrip().startswith(("{", "[")) else None) is not None:
+        value = found[0]
+    if isinstance(value, dict):
+        names = ", ".join(f"`{name[:40]}`" for name in list(value)[:12])
+        what = f"The JSON object was not recognized; it has {names}." if names else "The JSON object is empty."
+    elif isinstance(value, list):
+        what = f"The JSON list of {len(value):,} was not recognized; it begins with {shorten(value[:1], 60)}."
+    else:
+        return _of_words(text)
+    return RequestError(what, NEEDED)
+
+
+def _of_words(text: str) -> RequestError:
+    start = text.lstrip("\ufeff \t\r\n")[:2_000]
+    kind = next((kind for sign, kind in _FILES if start.startswith(sign)), None)
+    if kind is None and len(_CONTROL.findall(start)) * 10 > len(start):
+        kind = "a file that is not text"
+    if kind is not None:
+        return RequestError(f"The text is the content of {kind}.", "Copy the words that it shows, and paste those.")
+    if _PAGE_SOURCE.match(start) is not None:
+        return RequestError(
+            "The text is the source of an HTML page.",
+            "Copy the text that the page shows, or what the server's log says.",
+        )
+    if is_template(text):
+        return RequestError(
+            "The text is a chat template, or holds one, and nothing that was rendered with it.", _RENDER
+        )
+    if _is_titled(text):
+        return RequestError(
+            "The text is a report in words; it holds no request, response, raw output, error or log that can be read.",
+            NEEDED,
+        )
+    return RequestError(f"The text was not recognized; it begins with {shorten(text.strip()[:60], 50)}.", NEEDED)

@@ -1,0 +1,137 @@
+"""Reports as people copy them from trackers: their parts are found, their prose is no evidence."""
+
+import json
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.evidence import Form, read_evidence
+from prompt_debugger.core.evidence.report_text import not_recognised
+
+OUTPUT = '<tool_call>\n{"name": "book", "arguments": {"seat": "12A"}}\n</tool_call>'
+TITLE = "[Bug]: Seats are not booked #4711\n\nsomeone opened on Mar 3, 2026\n\n"
+
+
+def shown(text):
+    return read_evidence(text)
+
+
+def test_an_output_that_stands_in_the_prose_of_a_report_is_that_line_alone():
+    text = (
+        "## Description\n\nThe model answers with a message like this:\n"
+        '<|tool_call_start|>[book(seat="12A")]<|tool_call_end|>\n\nand no call.\n'
+        "The template:\n```\n{%- for message in messages %}<|im_start|>{{ message.role }}{%- endfor %}\n```\n"
+    )
+
+    assert shown(text).raw == '<|tool_call_start|>[book(seat="12A")]<|tool_call_end|>'
+
+
+def test_markup_that_a_report_only_mentions_is_no_output():
+    text = (
+        "# Parser reads the thinking\n\n## What is the bug?\n\nThe parser looks for `<tool_call>` inside of "
+        "<think> blocks and finds calls there.\n\n## Steps to reproduce\n\n1. Load a model that thinks\n"
+    )
+
+    with pytest.raises(RequestError, match="report in words"):
+        shown(text)
+
+
+def test_a_piece_of_a_prompt_that_a_report_shows_is_no_output():
+    text = f"{TITLE}The prompt that was sent to the model contains:\n\n```\n<|im_start|>tool\n{{}}<|im_end|>\n```\n"
+
+    with pytest.raises(RequestError, match="report in words"):
+        shown(text)
+
+
+def test_a_title_is_not_the_words_of_an_error():
+    text = (
+        "# Parsing error for calls: error parsing tool call\n\n## Logs\n\n"
+        "error parsing tool call: raw='{\"seat\": \"12A\"}]', err=invalid character ']' after top-level value\n"
+    )
+
+    error = shown(text).error
+
+    assert error is not None
+    assert error.message.startswith("error parsing tool call: raw=")
+
+
+def test_an_error_in_a_fence_is_read_without_the_talk_around_it():
+    text = (
+        f"{TITLE}I see this:\n\n```\nERROR Error in applying chat template from request: Conversation roles "
+        "must alternate user/assistant/user/assistant/...\n```\n\nIn case there is no system message, send nothing.\n"
+    )
+
+    error = shown(text).error
+
+    assert error is not None
+    assert "In case" not in error.message
+    assert "```" not in error.message
+
+
+def test_the_words_of_a_body_that_is_cut_are_read():
+    body = json.dumps(
+        {"error": {"code": 400, "message": "Conversation roles must alternate user/assistant/user/assis"}}
+    )
+    text = f"## What happened?\n\nPart of the answer: 400:Bad Request:{body[:-4]}\n\n=== end of the part"
+
+    error = shown(text).error
+
+    assert error is not None
+    assert error.message.startswith("Conversation roles must alternate")
+
+
+def test_an_error_that_is_cut_inside_what_it_quotes_quotes_no_output():
+    message = 'error parsing tool call: raw=\'{"seat": "12A", "row"'
+    evidence = shown(json.dumps({"error": message}))
+
+    assert evidence.error is not None
+    assert evidence.raw is None
+
+
+def test_a_log_line_of_ollama_shows_the_output_that_it_quotes():
+    line = (
+        'level=WARN source=gemma4.go:306 msg="gemma4 tool call parsing failed" error="invalid character \'@\'" '
+        'content="call:book{seat:<|\\"|>12A<|\\"|>@}"'
+    )
+
+    assert shown(line).raw == 'call:book{seat:<|"|>12A<|"|>@}'
+    assert shown(line[:-8]).raw is None
+
+
+def test_compose_with_a_command_of_several_lines_and_a_health_check_is_a_command():
+    text = (
+        "services:\n  a:\n    image: lmsysorg/sglang:latest\n    entrypoint: python3 -m sglang.launch_server\n"
+        "    command:\n      --model-path /models/a\n      --tool-call-parser qwen25\n"
+        '    healthcheck:\n      test: ["CMD-SHELL", "curl -f http://localhost:30000/health || exit 1"]\n'
+    )
+
+    evidence = shown(text)
+
+    assert evidence.form is Form.COMMAND
+    assert evidence.server is not None
+    assert evidence.server.tool_parser == "qwen25"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{% for message in messages %}{{ message.content }}{% endfor %}", "chat template"),
+        ("{%- macro f(x) %}{{ x }}{%- endmacro %}<|im_start|>", "chat template"),
+        ("%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>", "content of a PDF"),
+        ("\x89PNG\r\n\x1a\n\x00\x00", "content of an image"),
+        ("PK\x03\x04\x14\x00", "content of an archive"),
+        ("\x00\x01\x02\x7fELF\x00\x00\x00", "a file that is not text"),
+        ("<!DOCTYPE html>\n<html><head></head><body>x</body></html>", "source of an HTML page"),
+        ("# Calls are lost\n\n## Environment\n\nPython 3.12\n", "report in words"),
+        ("### Your current environment\n\n```\nPyTorch version: 2.8\nOS: Ubuntu\n```\n", "report in words"),
+        ("Nothing works.", "begins with"),
+        ("", "Nothing was pasted"),
+    ],
+)
+def test_what_is_not_understood_is_called_what_it_is(text, said):
+    with pytest.raises(RequestError, match=said):
+        shown(text)
+
+    error = not_recognised(text)
+    assert said in error.message
+    assert error.hint
