@@ -38,7 +38,7 @@ from prompt_debugger.core.tools.verify.judge import account_of_run
 from prompt_debugger.core.tools.verify.validity import check_calls
 
 _TEMPLATE = "chat_template.jinja"
-_LINE = re.compile(r"\(template line (\d{1,7})\)")  # as the findings of `check` name it
+_LINE = re.compile(r"\btemplate line (\d{1,7})\b")  # as the findings of `check` name it
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
@@ -108,7 +108,7 @@ def template_line(finding: Finding, prompt: Prompt | None) -> int | None:
             is_of = one.where == "request" and one.field is not None and span.field == one.field
             if (is_at or is_of) and span.template_line is not None:
                 return span.template_line
-    named = _LINE.search(finding.detail)
+    named = _LINE.search(f"{finding.title} {finding.detail}")
     return None if named is None else int(named[1])
 
 

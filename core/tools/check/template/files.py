@@ -12,6 +12,7 @@ from prompt_debugger.core.tools.check.answers import TOOLS, USER_WORDS
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.template.finding import found, shown
+from prompt_debugger.core.tools.check.template.places import first_mention
 
 
 def file_findings(model: CheckedModel, ideals: Sequence[Ideal], renderer: Renderer | None = None) -> Iterator[Finding]:
@@ -32,7 +33,8 @@ def _ends(model: CheckedModel, ideals: Sequence[Ideal]) -> Iterator[Finding]:
         Severity.ERROR,
         f"The template ends the model's turn with {shown(text.end)}, but no file makes generation stop there.",
         "`tokenizer_config.json` and `generation_config.json` end it at "
-        f"{', '.join(map(shown, sorted(known)))}: the model keeps generating into the next turn.",
+        f"{', '.join(map(shown, sorted(known)))}: the model keeps generating into the next turn. "
+        f"{first_mention(model.template, text.end, 'eos_token')}",
         quote=text.raw[-60:],
         fix=f"Add the id of {text.end!r} to `eos_token_id` of `generation_config.json`, or send it in `stop`.",
     )

@@ -57,7 +57,7 @@ def check_template(
     probes = probe_template(model.template, special_tokens=model.special_tokens, renderer=renderer)
     findings = [
         *(_union_types() if has_plain_tools else ()),
-        *answer_findings(ideals),
+        *answer_findings(ideals, model.template),
         *input_findings(model, ideals, probes, renderer),
         *prompt_findings(model, ideals, renderer),
         *file_findings(model, ideals, renderer),

@@ -15,6 +15,7 @@ from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.template.finding import found
+from prompt_debugger.core.tools.check.template.places import first_mention, line_mark
 
 
 def input_findings(
@@ -25,7 +26,7 @@ def input_findings(
     has_calls = any(one.answer.name == SIMPLEST_CALL and one.is_whole for one in ideals)
     yield from _dropped(model, by_name, has_calls=has_calls, renderer=renderer)
     if has_calls:
-        yield from _arguments(by_name)
+        yield from _arguments(model, by_name)
     yield from _bos(model, by_name)
 
 
@@ -43,15 +44,19 @@ def _dropped(
             else "vLLM joins them into one string first"
         )
         severity = Severity.WARNING if goes_through else Severity.NOTE
-        yield _lost("Part of content given as a list of texts is not printed.", f"{parts.detail} {whom}.", severity)
+        place = first_mention(model.template, "content")
+        detail = f"{parts.detail} {whom}. {place}"
+        yield _lost("Part of content given as a list of texts is not printed.", detail, severity)
     system = probes.get("system-role")
     if _is_lost(system):
         assert system is not None
-        yield _lost("A system message is not printed.", system.detail, Severity.WARNING)
+        place = first_mention(model.template, '"system"', "'system'")
+        yield _lost("A system message is not printed.", f"{system.detail} {place}", Severity.WARNING)
     results = probes.get("tool-results")
     if has_calls and _is_lost(results):
         assert results is not None
-        yield _lost("What a tool returned is not printed.", results.detail, Severity.ERROR)
+        place = first_mention(model.template, '"tool"', "'tool'")
+        yield _lost("What a tool returned is not printed.", f"{results.detail} {place}", Severity.ERROR)
 
 
 def _is_lost(probe: ProbeAnswer | None) -> bool:
@@ -66,7 +71,7 @@ def _lost(title: str, detail: str, severity: Severity) -> Finding:
     )
 
 
-def _arguments(probes: Mapping[str, ProbeAnswer]) -> Iterator[Finding]:
+def _arguments(model: CheckedModel, probes: Mapping[str, ProbeAnswer]) -> Iterator[Finding]:
     """Report a form of the arguments of earlier calls for which a template fails."""
     for name, form, severity, who in (
         ("object-arguments", "an object", Severity.ERROR, "vLLM always passes them this way."),
@@ -83,17 +88,17 @@ def _arguments(probes: Mapping[str, ProbeAnswer]) -> Iterator[Finding]:
                 "arguments-as-python",
                 Severity.ERROR,
                 "The template prints the arguments of earlier calls as a Python repr.",
-                f"{probe.detail.rstrip('.')}. The model learns to write what no JSON parser reads.",
+                f"{probe.detail.rstrip('.')}. The model learns to write what no JSON parser reads. "
+                f"{first_mention(model.template, 'arguments')}",
                 quote=probe.quote,
                 fix="Print them with `| tojson`.",
             )
         if probe is not None and probe.support is Support.REFUSED:
-            line = "" if probe.template_line is None else f" (template line {probe.template_line})"
             yield found(
                 "arguments-refused",
                 severity,
                 f"The template fails for the arguments of an earlier call as {form}.",
-                f"{probe.fault.rstrip('.')}{line}. {who}",
+                f"{probe.fault.rstrip('.')}{line_mark(probe.template_line)}. {who}",
                 fix="Let the template accept both: test the arguments with `is string`.",
             )
 
@@ -109,6 +114,7 @@ def _bos(model: CheckedModel, probes: Mapping[str, ProbeAnswer]) -> Iterator[Fin
         Severity.NOTE,
         "The template writes BOS, and the tokenizer adds one more to a text.",
         "vLLM's chat adds none. Its `/v1/completions` does for the rendered text, unless "
-        "`add_special_tokens` is false, and so do scripts that render to text and tokenize it.",
+        "`add_special_tokens` is false, and so do scripts that render to text and tokenize it. "
+        f"{first_mention(model.template, 'bos_token')}",
         fix="Send token ids, or tokenize the rendered text without special tokens.",
     )

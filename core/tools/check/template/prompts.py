@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.text import first_divergence
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Request, Severity, SpanKind, Trace
 from prompt_debugger.core.diagnose import RULES, diagnose_trace
 from prompt_debugger.core.render import generation_prompt, render_local
 from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL, TOOLS, USER_WORDS
-from prompt_debugger.core.tools.check.ideal import Ideal, Render
+from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.template.finding import found, shown
+from prompt_debugger.core.tools.check.template.places import line_mark, line_of_character
 
 _ASKED_RULES = frozenset(
     {
@@ -32,7 +34,7 @@ def prompt_findings(
 ) -> Iterator[Finding]:
     """Report what is wrong with prompts."""
     yield from _by_rules(model, ideals, renderer)
-    yield from _turn_after_turn(model.renderer(renderer), ideals)
+    yield from _turn_after_turn(model, ideals, renderer)
     yield from _volatile(model, renderer)
 
 
@@ -114,8 +116,9 @@ def _result_of(asked: JSONObject) -> JSONObject:
     return {"role": "tool", "tool_call_id": call["id"], "name": function["name"], "content": _RESULT}
 
 
-def _turn_after_turn(render: Render, ideals: Sequence[Ideal]) -> Iterator[Finding]:
+def _turn_after_turn(model: CheckedModel, ideals: Sequence[Ideal], renderer: Renderer | None) -> Iterator[Finding]:
     """Report the next prompt that does not begin with prompt and output of the turn before, the worst of them."""
+    render = model.renderer(renderer)
     breaks: list[Finding] = []
     for ideal in ideals:
         answer = ideal.answer
@@ -123,31 +126,36 @@ def _turn_after_turn(render: Render, ideals: Sequence[Ideal]) -> Iterator[Findin
             continue
         turn = ideal.form.message(answer)
         more: JSONObject = _result_of(turn) if answer.calls else {"role": "user", "content": _NEXT}
+        body: JSONObject = {"messages": [*_user(), turn, more], "tools": list(TOOLS)}
+        if ideal.form.kwargs:
+            body["chat_template_kwargs"] = dict(ideal.form.kwargs)
         try:
-            after = render(
-                {
-                    "messages": [*_user(), turn, more],
-                    "tools": list(TOOLS),
-                    **({"chat_template_kwargs": dict(ideal.form.kwargs)} if ideal.form.kwargs else {}),
-                }
-            )
+            after = render(body)
         except RenderError:
             continue
         before = ideal.prompt + ideal.raw
-        if not after.startswith(before):
-            breaks.append(_break(ideal, before, after))
+        at = first_divergence(before, after)
+        if not after.startswith(before) and at is not None:
+            breaks.append(_break(ideal, before, after, at, _line_of(model, body, at, renderer)))
     yield from sorted(breaks, key=lambda one: one.severity is Severity.NOTE)[:1]
 
 
-def _break(ideal: Ideal, before: str, after: str) -> Finding:
-    at = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after)))
+def _line_of(model: CheckedModel, body: JSONObject, at: int, renderer: Renderer | None) -> int | None:
+    try:
+        prompt = render_local(body, template=model.template, special_tokens=model.special_tokens, renderer=renderer)
+    except RenderError:
+        return None
+    return line_of_character(prompt, at)
+
+
+def _break(ideal: Ideal, before: str, after: str, at: int, line: int | None) -> Finding:
     is_reasoning = ideal.answer.reasoning is not None
     why = "a tool result" if ideal.answer.calls else "the user's next words"
     return found(
         "history-leaves-prompt",
         Severity.NOTE if is_reasoning and not ideal.answer.calls else Severity.WARNING,
         f"After `{ideal.answer.name}` and {why}, the prompt does not continue where the model ended.",
-        f"From character {at} it has {shown(after[at : at + 60])} where the model had "
+        f"From character {at} it has {shown(after[at : at + 60])}{line_mark(line)} where the model had "
         f"{shown(before[at : at + 60])}: the prefix cache misses from here on.",
         quote=after[max(0, at - 60) : at + 60],
         fix="Print the turn as it was generated, the generation prompt and reasoning included.",
@@ -166,11 +174,10 @@ def _volatile(model: CheckedModel, renderer: Renderer | None) -> Iterator[Findin
     for span in prompt.spans:
         text = prompt.text[span.char_span.start : span.char_span.stop]
         if span.kind is SpanKind.ENVIRONMENT and text.strip() and text not in named:
-            line = "" if span.template_line is None else f", from template line {span.template_line}"
             yield found(
                 "volatile-prompt",
                 Severity.NOTE,
-                f"The prompt contains {shown(text)}, which comes from the clock{line}.",
+                f"The prompt contains {shown(text)}, which comes from the clock{line_mark(span.template_line)}.",
                 "The same request gives a different prompt on another day: the prefix cache restarts, and "
                 "a result may change.",
                 quote=prompt.text[max(0, span.char_span.start - 40) : span.char_span.stop + 40],

@@ -8,6 +8,7 @@ from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.tools.check.model import CheckedModel, load_model
 from prompt_debugger.core.tools.check.run import write_answers
 from prompt_debugger.core.tools.check.template import check_template
+from prompt_debugger.core.tools.fixes.exports import template_line
 from tests.conftest import ROOT
 from tests.core.tools.check.templates import HERMES, changed
 
@@ -51,8 +52,20 @@ def test_a_good_template_is_silent():
          ("volatile-prompt", "note")),
     ],
 )  # fmt: skip
-def test_a_planted_defect_is_found(old, new, finding):
-    assert finding in names(check(changed(HERMES, old, new)))
+def test_a_planted_defect_is_found_and_has_a_line_in_the_template(old, new, finding):
+    found = check(changed(HERMES, old, new)).findings
+
+    assert finding in [(one.name, str(one.severity)) for one in found]
+    own = [one for one in found if one.code.startswith("PD8") and "does not mention" not in one.detail]
+    assert all(template_line(one, None) in range(1, HERMES.count("\n") + 2) for one in own)
+
+
+def test_a_loss_of_what_the_template_never_mentions_says_so_instead_of_a_line():
+    silent = changed(HERMES, HERMES[HERMES.index(CALLS) : HERMES.index("{% endfor %}", HERMES.index(CALLS)) + 12], "")
+    [lost] = [one for one in check(silent).findings if one.severity == "error"]
+
+    assert lost.detail.endswith("The template does not mention `tool_calls`.")
+    assert template_line(lost, None) is None
 
 
 @pytest.mark.parametrize(

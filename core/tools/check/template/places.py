@@ -1,0 +1,37 @@
+"""Where in a template something that a finding is about stands, as the finding says it and SARIF reads it."""
+
+from __future__ import annotations
+
+import re
+
+from prompt_debugger.core.base.types import Prompt
+
+
+def first_mention(template: str, *names: str) -> str:
+    """Return a sentence that says in which line a template first mentions something, or that it does nowhere.
+
+    Args:
+        template: The template.
+        names: Names or literals; the first that is mentioned anywhere counts.
+
+    >>> first_mention("{{ m.content }}", "content")
+    'The first mention of `content` is in template line 1.'
+    >>> first_mention("{{ m.content }}", "tool_calls", "function_call")
+    'The template does not mention `tool_calls`.'
+    """
+    for name in names:
+        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", template)
+        if found is not None:
+            line = template.count("\n", 0, found.start()) + 1
+            return f"The first mention of `{name}` is in template line {line}."
+    return f"The template does not mention `{names[0]}`."
+
+
+def line_of_character(prompt: Prompt, at: int) -> int | None:
+    """Return the template's line that wrote a character of a prompt, `None` where that is not known."""
+    return next((one.template_line for one in prompt.spans if one.char_span.start <= at < one.char_span.stop), None)
+
+
+def line_mark(line: int | None) -> str:
+    """Return how a sentence names a line of the template, "" if it is not known."""
+    return "" if line is None else f" (template line {line})"
