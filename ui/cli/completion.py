@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from prompt_debugger.ui.cli.output import OK, print_text
@@ -82,14 +82,50 @@ complete -o default -F _prompt_debugger {_PROGRAM}
 
 
 def _zsh(commands: Mapping[str, tuple[str, list[_Option]]]) -> str:
-    """Return what bash reads, after what lets zsh read it."""
-    loading = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n"
-    return f"#compdef {_PROGRAM}\n{loading}{_bash(commands)}"
+    """Return the body of the function that zsh loads with its first use; the file is named `_prompt-debugger`."""
+    cases, values = [], []
+    for name, (_, options) in commands.items():
+        spelled = _zsh_words((word, option.summary) for option in options for word in option.names)
+        places = _zsh_words((one, "") for option in options if not option.names for one in option.choices)
+        cases.append(f"  {name}) options=({spelled}) offered=({places}) ;;")
+        values += [
+            f"  {name}:{word}) options=() offered=({_zsh_words((one, '') for one in option.choices)}) ;;"
+            for option in options
+            for word in option.names
+            if option.choices
+        ]
+    named = _zsh_words((name, summary) for name, (summary, _) in commands.items())
+    return f"""#compdef {_PROGRAM}
+local -a options offered
+if (( CURRENT == 2 )); then
+  offered=({named})
+  _describe command offered
+  return
+fi
+case $words[2] in
+{chr(10).join(cases)}
+esac
+case "$words[2]:$words[CURRENT-1]" in
+{chr(10).join(values)}
+esac
+if [[ $words[CURRENT] == -* ]]; then
+  _describe -o option options
+elif (( $#offered )); then
+  _describe value offered
+else
+  _files
+fi
+"""
+
+
+def _zsh_words(told: Iterable[tuple[str, str]]) -> str:
+    escaped = ((word.replace(":", "\\:"), summary) for word, summary in told)
+    return " ".join(shlex.quote(f"{word}:{summary}" if summary else word) for word, summary in escaped)
 
 
 def _fish(commands: Mapping[str, tuple[str, list[_Option]]]) -> str:
     head = f"complete -c {_PROGRAM}"
-    lines = []
+    lines = [f"{head} -n __fish_use_subcommand -f"]  # no files where a command stands
     for name, (summary, options) in commands.items():
         lines.append(f"{head} -n __fish_use_subcommand -a {name} -d {_fish_text(summary)}")
         seen = f"-n '__fish_seen_subcommand_from {name}'"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import subprocess
 
 import pytest
@@ -36,6 +37,38 @@ def completed(line: str) -> list[str]:
 )
 def test_bash_completes_commands_options_and_choices(line: str, offered: list[str]) -> None:
     assert completed(line) == offered
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="no fish here")
+@pytest.mark.parametrize(
+    ("line", "offered"), [("pa", "parse"), ("check --tem", "--template-only"), ("report x --as k", "k2vv")]
+)
+def test_fish_completes_commands_options_and_choices(line: str, offered: str) -> None:
+    script = write_completion(build_parser(), "fish").replace("prompt-debugger", "true")
+    done = subprocess.run(
+        ["fish", "-c", f"{script}\ncomplete -C {shlex.quote(f'true {line}')}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert offered in done.stdout.split()
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_a_script_is_in_the_shell_s_own_grammar(shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell} here")
+    script = write_completion(build_parser(), shell)
+    subprocess.run([shell, "--no-execute"], input=script, text=True, check=True)
+
+
+def test_zsh_gets_a_function_that_offers_at_once_and_starts_no_completion_of_its_own() -> None:
+    first, *lines = write_completion(build_parser(), "zsh").splitlines()
+
+    assert first == "#compdef prompt-debugger"
+    assert not any("compinit" in line for line in lines)
+    assert any(line.startswith("  check:--engine) options=() offered=(vllm sglang mlx-lm all)") for line in lines)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

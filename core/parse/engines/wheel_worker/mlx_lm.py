@@ -34,10 +34,8 @@ _THINKING = (
     ("<think>", "</think>"), ("<longcat_think>", "</longcat_think>"), ("<|think:start|>", "<|think:end|>"),
     ("<|channel>thought", "<channel|>"), ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
 )  # fmt: skip
-# Its vocabulary's tokens for them, as far as they tell which pair a model has; the last are Kimi K3's.
-_TOKENS = (
-    *_THINKING[:3], ("<|channel>", "<channel|>"), ("<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>"),
-)  # fmt: skip
+# Its vocabulary's tokens for them, as far as they tell which pair a model has.
+_TOKENS = (*_THINKING[:3], ("<|channel>", "<channel|>"), ("<|open|>", "<|close|>"))
 _OWN = {
     "generate.py": ("_build_trie", "TextStateMachine", "make_text_state_machine"),
     "server.py": ("ToolCallFormatter",),
@@ -143,7 +141,9 @@ def _vocabulary(own: SimpleNamespace, module: Any, asked: Asked) -> SimpleNamesp
     """Return what the state machine reads of a tokenizer; without one, the markers that prompt and output show."""
     if asked.tokenizer is None:
         shown = asked.prompt_end + asked.raw
-        words = {mark: 0 for marks in _TOKENS if any(mark in shown for mark in marks[:2]) for mark in marks}
+        words = {mark: 0 for marks in _TOKENS if any(mark in shown for mark in marks) for mark in marks}
+        if "<|open|>" in words:
+            words |= {"<|sep|>": 0, "<|end_of_msg|>": 0}  # a vocabulary with that one has these, too
         tokenizer: Any = SimpleNamespace(get_vocab=lambda: words, encode=lambda text, **_: [text])
     else:
         tokenizer = asked.tokenizer
