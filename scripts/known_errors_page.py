@@ -6,13 +6,14 @@ python scripts/known_errors_page.py --check    say whether it is out of date, ex
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from prompt_debugger.core.known_errors import KNOWN_ERRORS, KnownError  # noqa: E402  # the checkout comes first
+from prompt_debugger.core.known_errors import ERROR_CLASSES, KNOWN_ERRORS, KnownError  # noqa: E402  # the checkout comes first
 
 PAGE = ROOT / "docs" / "known-errors.md"
 _HEAD = """\
@@ -26,6 +27,15 @@ stage, what it means and what helps. With the request beside it, the field or me
 for this table; the others were read in the source that is named, and their wording may have changed since. A maker is
 a file in `core/known_errors/`; `scripts/known_errors_page.py` writes this page.
 """
+_CLASSES_HEAD = """
+## Sentences that are in no table
+
+They belong to a class by what their words mean, wherever they come from: gateways' wrapped bodies, escaped and cut
+JSON, exceptions at the end of a traceback, lines of a log. What is said then holds for the whole class, names the field
+or message that the words name, and is marked as inferred. The first class that fits counts. A sentence of no class is
+shown whole, with who reported it and at which stage where a traceback shows that; an error of another program gets one
+sentence and no finding.
+"""
 
 
 def page() -> str:
@@ -34,7 +44,21 @@ def page() -> str:
     parts = [_HEAD.format(count=count, makers=len(KNOWN_ERRORS))]
     for maker, errors in sorted(KNOWN_ERRORS.items(), key=lambda item: item[0].lower()):
         parts.append(f"\n## {maker[:1].upper()}{maker[1:]}\n\n{_table(errors)}")
-    return "".join(parts)
+    return "".join([*parts, _classes()])
+
+
+def _classes() -> str:
+    """Return the classes of sentences that nobody wrote down."""
+    rows = "".join(
+        f"| {error.subject} | {error.stage.value} | {_plain(error.means)} | {_plain(error.remedy)} |\n"
+        for error in ERROR_CLASSES
+    )
+    return f"{_CLASSES_HEAD}\n| class | stage | what it means | what helps |\n|---|---|---|---|\n{rows}"
+
+
+def _plain(text: str) -> str:
+    """Return a sentence of a class with what it says where the words name no part."""
+    return re.sub(r"\{\w+\|([^}]*)\}", r"\1", text).replace("|", chr(92) + "|")
 
 
 def _table(errors: tuple[KnownError, ...]) -> str:

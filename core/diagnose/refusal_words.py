@@ -37,8 +37,8 @@ def title_words(understood: Understood) -> str:
     """Return the words that a title has room for: of a known sentence what it says, without what stands before it."""
     known = understood.known
     said = known.said if known is not None and known.said in words_as_one_line(understood.refusal.message) else ""
-    said = _PYTHON_REST.sub("", said or words_of(understood.refusal))
-    return quote(said, TITLE_CHARS).removesuffix("...").rstrip("!")
+    said = _PYTHON_REST.sub("", said or understood.words or words_of(understood.refusal))
+    return quote(_PARAMETER.sub("", said).rstrip("."), TITLE_CHARS).removesuffix("...").rstrip("!")
 
 
 def named_field(understood: Understood) -> str | None:
@@ -46,7 +46,7 @@ def named_field(understood: Understood) -> str | None:
     if understood.refusal.field is not None:
         return understood.refusal.field
     field = None if understood.known is None else understood.known.field
-    return None if field in ("messages", "input") else field
+    return understood.field if field in (None, "messages", "input") else field
 
 
 def field_in_words(said: str, body: JSONObject) -> str | None:
@@ -72,18 +72,41 @@ def _naming(key: str) -> str:
 
 def spots(trace: Trace, understood: Understood) -> tuple[Spot, ...]:
     """Return the places of the request that explain the refusal, where it is at hand."""
-    return () if understood.known is None else spots_of(trace.request, understood.known)
+    if understood.known is not None:
+        return spots_of(trace.request, understood.known.error.look, understood.known.parts)
+    found = understood.classified
+    return () if found is None else spots_of(trace.request, found.error.look, found.parts)
 
 
 def explanation(understood: Understood, found: Sequence[Spot]) -> str:
-    """Return what the words mean and what stands in the request, or that the sentence is not known."""
-    known = understood.known
-    if known is None:
-        return "This error message is not in the tables of known errors, so no explanation is available."
-    parts = [known.error.means, *(spot.says for spot in found)]
-    if not found and (calls := known.parts.get("calls")):
-        parts += broken_calls_in(calls)
-    return f"{' '.join(parts)} This error message comes from {known.maker}."
+    """Return what the words mean, what stands in the request, and who says them."""
+    known, classified = understood.known, understood.classified
+    spots_say = [spot.says for spot in found]
+    if known is not None:
+        parts = [known.error.means, *spots_say]
+        if not found and (calls := known.parts.get("calls")):
+            parts += broken_calls_in(calls)
+        return f"{' '.join(parts)} This error message comes from {known.maker}."
+    who = _speaker(understood)
+    if classified is None:
+        return f"This error message is not in the tables of known errors, so no explanation is available.{who}"
+    return f"{' '.join([classified.means, *spots_say])} This is inferred from its words.{who}"
+
+
+def remedy_of(understood: Understood) -> str:
+    """Return what helps by the sentence, or by its class; "" where nothing is known to."""
+    known, classified = understood.known, understood.classified
+    if known is not None and known.error.remedy:
+        return known.error.remedy
+    return "" if classified is None else classified.remedy
+
+
+def _speaker(understood: Understood) -> str:
+    speaker = understood.speaker
+    if speaker is None:
+        return ""
+    where = f" (`{speaker.where}`)" if speaker.where else ""
+    return f" It was reported by {speaker.title}{where}."
 
 
 def evidence_of(

@@ -1,17 +1,31 @@
 """What a refusal is about, read from the server's own words: the request, the context, a setting, the server itself.
 
 The words decide, never the status alone: llama.cpp answers 500 to a schema that it cannot use, and vLLM answers 400
-where it was started without a flag. A sentence that is known (`core.known_errors`) has its cause and stage there; of
+where it was started without a flag. A sentence that is known (`core.known_errors`) has its cause and stage there;
 the others both are concluded from words that many programs use.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.types import Certainty, Refusal, Stage
-from prompt_debugger.core.known_errors import Cause, Quoted, Recognised, cause_of_words, quoted_output, recognise_error
+from prompt_debugger.core.known_errors import (
+    Cause,
+    Classified,
+    Quoted,
+    Recognised,
+    Speaker,
+    cause_of_words,
+    classes_of,
+    field_in,
+    innermost,
+    quoted_output,
+    recognise_error,
+    speaker_of,
+    words_as_one_line,
+)
 
 # `"auto" tool choice requires --enable-auto-tool-choice …` (vLLM), `tools param requires --jinja flag` (llama.cpp).
 _FLAG = re.compile(
@@ -25,6 +39,8 @@ _ABOUT_REQUEST = re.compile(
     r"unsupported|not supported|invalid|must be|expected|failed to parse",
     re.IGNORECASE,
 )
+# Causes of which a class says more.
+_BY_CLASS = (Cause.REQUEST, Cause.SERVER, Cause.TEMPLATE, Cause.SETTING)
 _STAGE_BY_CAUSE = {
     Cause.SETTING: Stage.COMPLETE,
     Cause.SERVER: Stage.COMPLETE,
@@ -47,57 +63,132 @@ class Understood:
 
     Attributes:
         refusal: The refusal.
+        words: Its innermost words, without what gateways and clients put around them.
         cause: What has to change.
         stage: Where in the run it arose.
         certainty: Whether its stage is known from the sentence or from a quoted output, or concluded.
         known: The sentence, where it is a known one.
+        classified: The class that its words belong to, where the sentence is not known, or nothing is known to help.
         quoted: What it quotes of the output.
+        field: The request field or message that it names, as a path.
+        speaker: Who says it, where that shows.
     """
 
     refusal: Refusal
+    words: str
     cause: Cause
     stage: Stage
     certainty: Certainty
     known: Recognised | None = None
+    classified: Classified | None = None
     quoted: Quoted | None = None
+    field: str | None = None
+    speaker: Speaker | None = None
 
 
 def understand(refusal: Refusal) -> Understood:
     """Return what the words of a refusal say."""
-    known = recognise_error(refusal.message)
+    quoted = quoted_output(refusal.message, refusal.output)
+    nested = innermost(refusal.message) if quoted is None else None
+    words = words_as_one_line(refusal.message) if nested is None else nested.words
+    known = recognise_error(words) or recognise_error(refusal.message)
     if refusal.code is not None and (known is None or known.error.is_about is Cause.UNCLEAR):
         known = recognise_error(refusal.code) or known
-    quoted = quoted_output(refusal.message, refusal.output)
-    cause = _cause(refusal, known, quoted)
-    stage = _STAGE_BY_CAUSE.get(cause, Stage.REQUEST)
+    around = f"{refusal.code or ''} {refusal.around or ''}"
+    named = _named_cause(refusal, words)
+    classified = None if quoted is not None else _class(known, words, around, named)
+    field_of_known = None
+    if classified is not None and known is not None:
+        field_of_known, known = known.field, None
+    speaker = speaker_of(f"{around} {refusal.message}")
+    cause = _cause(refusal, words, known, quoted, classified, named)
+    field = refusal.field or (None if nested is None else nested.field) or field_in(words) or field_of_known
+    if classified is not None:
+        field = field or classified.field
+        classified = replace(classified, parts={**classified.parts, "field": field} if field else classified.parts)
+    return Understood(
+        refusal,
+        words,
+        cause,
+        _stage(cause, known, classified, speaker),
+        _certainty(refusal, cause, known, quoted, classified),
+        known,
+        classified,
+        quoted,
+        field,
+        speaker,
+    )
+
+
+def _class(known: Recognised | None, words: str, around: str, named: Cause | None) -> Classified | None:
+    """Return the class of words that no sentence explains, or that one explains which many programs use.
+
+    Where words or a code name the cause, it is a class of that cause.
+    """
+    found = classes_of(words, around)
+    if known is None:
+        return next((one for one in found if named in (None, one.error.cause)), None)
+    is_vague = known.error.is_general or not known.error.is_distinctive or not known.error.remedy
+    return next((one for one in found if one.error.is_distinctive), None) if is_vague else None
+
+
+def _stage(cause: Cause, known: Recognised | None, classified: Classified | None, speaker: Speaker | None) -> Stage:
     if known is not None and known.error.stage is not Stage.REQUEST and cause is not Cause.CONTEXT:
-        stage = known.error.stage
-    is_named = refusal.code is not None and cause_of_words("", refusal.code) is not None
-    is_seen = known is not None or quoted is not None or is_named or refusal.status is not None
+        return known.error.stage
+    if known is None and classified is not None and classified.error.cause is cause:
+        return classified.error.stage
+    if known is None and speaker is not None and speaker.stage is not None:
+        return speaker.stage
+    return _STAGE_BY_CAUSE.get(cause, Stage.REQUEST)
+
+
+def _certainty(
+    refusal: Refusal, cause: Cause, known: Recognised | None, quoted: Quoted | None, classified: Classified | None
+) -> Certainty:
+    if known is not None or quoted is not None or _is_coded(refusal):
+        return Certainty.OBSERVED
     is_failure = refusal.status is not None and refusal.status >= 500  # whose words are about the request, or seem so
     concluded = (Cause.TEMPLATE, Cause.OUTPUT, Cause.REQUEST) if is_failure else (Cause.TEMPLATE, Cause.OUTPUT)
-    is_concluded = cause in concluded and known is None and quoted is None
-    certainty = Certainty.INFERRED if is_concluded or not is_seen else Certainty.OBSERVED
-    return Understood(refusal, cause, stage, certainty, known, quoted)
+    is_inferred = classified is not None or cause in concluded or refusal.status is None
+    return Certainty.INFERRED if is_inferred else Certainty.OBSERVED
 
 
-def _cause(refusal: Refusal, known: Recognised | None, quoted: Quoted | None) -> Cause:
+def _cause(
+    refusal: Refusal,
+    words: str,
+    known: Recognised | None,
+    quoted: Quoted | None,
+    classified: Classified | None,
+    named: Cause | None,
+) -> Cause:
     if known is not None:
         return known.error.is_about
     if quoted is not None:
         return Cause.OUTPUT
-    said, code = refusal.message, refusal.code
-    named = cause_of_words(said, code) or cause_of_words(code or "")
-    if named is not Cause.CONTEXT and flag_of_refusal(refusal):
-        return Cause.SETTING
     if named is not None:
         return named
-    if refusal.status == 404 and "model" in said.lower():
+    if classified is not None and classified.error.is_distinctive:
+        return classified.error.cause
+    if flag_of_refusal(refusal):
+        return Cause.SETTING
+    if refusal.status == 404 and "model" in words.lower():
         return Cause.MODEL_NAME
+    if classified is not None:
+        return classified.error.cause
     is_servers = refusal.status is not None and refusal.status >= 500
-    if is_servers and refusal.field is None and not _ABOUT_REQUEST.search(said):
+    if is_servers and refusal.field is None and not _ABOUT_REQUEST.search(words):
         return Cause.SERVER
     return Cause.REQUEST
+
+
+def _is_coded(refusal: Refusal) -> bool:
+    return refusal.code is not None and cause_of_words("", refusal.code) is not None
+
+
+def _named_cause(refusal: Refusal, words: str) -> Cause | None:
+    """Return the cause that vendors' words or the server's own code name; `None` for what a class says as well."""
+    named = cause_of_words(words, refusal.code) or cause_of_words(refusal.code or "")
+    return None if named in _BY_CLASS or (named is not Cause.CONTEXT and flag_of_refusal(refusal)) else named
 
 
 def flag_of_refusal(refusal: Refusal) -> str | None:

@@ -22,7 +22,7 @@ from prompt_debugger.core.diagnose.fields import (
     request_tools,
     texts_inside,
 )
-from prompt_debugger.core.known_errors import Look, Recognised
+from prompt_debugger.core.known_errors import Look
 
 MOST_SPOTS = 3
 NINE = re.compile(r"[A-Za-z0-9]{9}")
@@ -44,12 +44,17 @@ class Spot(NamedTuple):
     quote: str | None = None
 
 
-def spots_of(request: Request, known: Recognised) -> tuple[Spot, ...]:
-    """Return the first places of the request that a known sentence is about; none where it holds no such place."""
-    look = known.error.look
+def spots_of(request: Request, look: Look | None, parts: Mapping[str, str]) -> tuple[Spot, ...]:
+    """Return the first places of the request that an error is about; none where it holds no such place.
+
+    Args:
+        request: What was asked.
+        look: What to look for.
+        parts: What the words of the error name.
+    """
     if look is None or not request.body:
         return ()
-    return tuple(islice(_LOOKS[look](request, known.parts), MOST_SPOTS))
+    return tuple(islice(_LOOKS[look](request, parts), MOST_SPOTS))
 
 
 def _roles(request: Request) -> list[tuple[int, str]]:

@@ -18,6 +18,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.recognise import MARKER, recognise
 from prompt_debugger.core.evidence.split import Block, BlockKind
+from prompt_debugger.core.evidence.unknown_errors import other_program
 
 NEEDED = (
     "Paste a request, a response or its stream, the raw output with its tags, an error, or a server's log, "
@@ -91,6 +92,8 @@ def not_recognised(text: str) -> RequestError:
     """Return what to say of a text that was not understood: what it looks like, and what would be needed."""
     if not text.strip("\ufeff \t\r\n"):
         return RequestError("Nothing was pasted.", NEEDED)
+    if (unrelated := other_program(text)) is not None:
+        return RequestError(unrelated, NEEDED)
     value = json_of(text)
     if value is None and (found := lenient_json_of(text) if text.lstrip().startswith(("{", "[")) else None) is not None:
         value = found[0]

@@ -24,6 +24,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Refusal
 from prompt_debugger.core.complete.backends.error_words import faults_in, title_of_page, words_of_value
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.unknown_errors import error_by_meaning
 from prompt_debugger.core.known_errors import recognise_error
 
 MOST_CHARS = 400_000  # of a text in which an error is looked for
@@ -31,6 +32,7 @@ _MOST_STARTS = 40  # bodies that are tried within one text
 _MOST_LITERAL = 60_000  # characters of a body that is written as Python
 _MOST_LINES = 40  # lines of a log that are looked up
 _MOST_OF_FRAME = 600  # characters above an exception: its source line, and the marks below it
+_MOST_AROUND = 2_000  # characters that are kept of what stands around an error
 _ALONE = 2_000  # characters of a text that may be an error without looking like one
 
 _HEAD = re.compile(r"\A\s{0,9}(?:< )?HTTP/[\d.]{1,3} (\d{3})\b[^\n]*\n")
@@ -85,12 +87,13 @@ _VLLM_HEAD = re.compile(
     r"(?m)^[`\s]{0,8}(?:\([\w. -]{1,60} pid=\d{1,9}\) ?)?(?:ERROR|WARNING|INFO) (?:\d\d-\d\d \d\d:\d\d:\d\d )?"
     r"\[[\w.]{1,80}:\d{1,6}\] ?"
 )
+_DATA_START = re.compile(r"\s*+(?:\{|\[\s*+[\[{\"'\]\d-])")
 _LABEL = re.compile(r"\[[\w./ -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the words of an error
 _BOX = re.compile("[\u2500-\u257f]+")
 _REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\]")
 _OF_REQUEST = re.compile(r"\b\d{1,4} validation errors? for \w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s")
 _BLANK_LINES = re.compile(r"\n[ \t]*\n")
-_STACK = re.compile(r"\n\s{2,12}at |\n\s{0,9}\n")
+_STACK = re.compile(r"\n\s{2,12}at |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}")
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
 _NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
 _TEXT_OF_BODY = ("responseBody", "response_body", "body", "response")
@@ -144,6 +147,23 @@ def error_of_text(text: str) -> FoundError | None:
     if text.lstrip().startswith(("data:", "event:")):
         return _of_stream(text)
     bare = _VLLM_HEAD.sub("", text)
+    found = _of_form(text, bare) or _of_meaning(bare)
+    return None if found is None else found._replace(refusal=_with_around(found.refusal, text))
+
+
+def _with_around(refusal: Refusal, text: str) -> Refusal:
+    """Return an error with what stood around its words, which may show who said them."""
+    rest = text.replace(refusal.message, " ")[-_MOST_AROUND:].strip()
+    return replace(refusal, around=rest) if rest else refusal
+
+
+def _of_meaning(text: str) -> FoundError | None:
+    found = error_by_meaning(text)
+    return None if found is None else FoundError(*found)
+
+
+def _of_form(text: str, bare: str) -> FoundError | None:
+    """Return the error of a text in one of the forms that are known, or whose sentence is."""
     return (
         _of_head(text)
         or _of_parser(bare)
@@ -301,7 +321,7 @@ def _of_body_within(text: str) -> FoundError | None:
     """Read a body that stands after words, as in `API request failed with status 500: {…}`."""
     if len(text) > _ALONE * 10:
         return None
-    body = _body_in(text) if not text.lstrip().startswith(("{", "[")) else _body_at_start(text)
+    body = _body_at_start(text) if _DATA_START.match(text) else _body_in(text)
     body = body or _cut_body_in(text)
     if body is None or ('"messages"' in text and "messages" not in body.message):
         return None  # there is more in it than an error: its blocks are read one by one

@@ -13,23 +13,38 @@ from collections.abc import Mapping
 from prompt_debugger.core.base.discover import discover
 from prompt_debugger.core.base.errors import PluginError
 from prompt_debugger.core.known_errors._causes import cause_of_words
+from prompt_debugger.core.known_errors._classes import CLASSES as ERROR_CLASSES
+from prompt_debugger.core.known_errors._classes import classes_of
+from prompt_debugger.core.known_errors._classes.base import Classified, ErrorClass
+from prompt_debugger.core.known_errors._fields import field_in
 from prompt_debugger.core.known_errors._match import Recognised, find_sentence, words_as_one_line
+from prompt_debugger.core.known_errors._nested import Nested, innermost
 from prompt_debugger.core.known_errors._quoted import JsonBreak, Quoted, json_break, quoted_output
+from prompt_debugger.core.known_errors._speakers import Speaker, speaker_of
 from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
 
 __all__ = [
+    "ERROR_CLASSES",
     "KNOWN_ERRORS",
     "Cause",
+    "Classified",
+    "ErrorClass",
     "JsonBreak",
     "KnownError",
     "Look",
+    "Nested",
     "Quoted",
     "Recognised",
+    "Speaker",
     "cause_of",
     "cause_of_words",
+    "classes_of",
+    "field_in",
+    "innermost",
     "json_break",
     "quoted_output",
     "recognise_error",
+    "speaker_of",
     "words_as_one_line",
 ]
 

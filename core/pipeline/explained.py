@@ -25,6 +25,7 @@ def explained_for(body: JSONObject) -> Iterator[None]:
     except RenderError as error:
         known = recognise_error(error.message)
         if known is not None:
-            spots = () if known.error.look in _NAMED_ALREADY else spots_of(Request(body, ""), known)
+            look = None if known.error.look in _NAMED_ALREADY else known.error.look
+            spots = spots_of(Request(body, ""), look, known.parts)
             error.hint = " ".join([*(spot.says for spot in spots), known.error.remedy, error.hint]).strip()
         raise

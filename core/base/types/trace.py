@@ -45,6 +45,7 @@ class Refusal:
         field: Path of the request field that the server named, if any.
         code: Its own code or type of error, such as `insufficient_quota`; an exception's name where it was pasted.
         output: What the model wrote, where the server puts it beside its words, such as `failed_generation`.
+        around: What stood around the words where they were pasted, such as the frames of a traceback.
     """
 
     status: int | None
@@ -52,6 +53,7 @@ class Refusal:
     field: str | None = None
     code: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     output: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    around: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
 
     @property
     def label(self) -> str:

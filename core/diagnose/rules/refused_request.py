@@ -39,6 +39,7 @@ from prompt_debugger.core.diagnose.refusal_words import (
     held_path,
     links_of,
     named_field,
+    remedy_of,
     spots,
     title_words,
 )
@@ -95,13 +96,11 @@ def find(trace: Trace) -> Iterator[Report]:
     is_of_target = understood.cause is Cause.MODEL_NAME and _names_another_model(trace)
     found = () if is_of_target else spots(trace, understood)
     field = None if is_of_target else _field(understood)
-    subject = _SUBJECTS.get(understood.cause, "The server refused the request")
+    subject = _subject(understood)
     if understood.cause is Cause.CONNECTION and trace.refusal.status is not None:
         subject = _SUBJECTS[Cause.SERVER]  # it answered: what could not be reached lies further on
     if is_of_target:
         subject = "The server does not serve the model that the target names"
-    if understood.cause is Cause.REQUEST and understood.certainty is Certainty.INFERRED:
-        subject = "An error was returned instead of an answer"
     yield Report(
         title=f"{subject}: {title_words(understood)}.",
         detail=f"{heading(trace.refusal, trace.refusal.field)} {explanation(understood, found)}",
@@ -111,6 +110,16 @@ def find(trace: Trace) -> Iterator[Report]:
         certainty=understood.certainty,
         links=links_of(understood),
     )
+
+
+def _subject(understood: Understood) -> str:
+    """Return what happened: of a class what is true for all of it."""
+    classified = understood.classified
+    if understood.known is None and classified is not None and classified.error.cause is understood.cause:
+        return classified.error.subject
+    if understood.cause is Cause.REQUEST and understood.certainty is Certainty.INFERRED:
+        return "An error was returned instead of an answer"
+    return _SUBJECTS.get(understood.cause, "The server refused the request")
 
 
 def _names_another_model(trace: Trace) -> bool:
@@ -153,6 +162,10 @@ def _fix(trace: Trace, understood: Understood) -> str:
     known = understood.known
     if known is not None and known.error.remedy and (known.error.is_distinctive or cause is not Cause.REQUEST):
         return known.error.remedy
+    if cause is Cause.SETTING and flag_of_refusal(refusal):
+        return _fix_of_setting(understood)
+    if understood.classified is not None:
+        return _fix_of_class(trace, understood)
     if cause is Cause.SETTING:
         return _fix_of_setting(understood)
     return (
@@ -162,6 +175,13 @@ def _fix(trace: Trace, understood: Understood) -> str:
             trace, refusal.field or field_in_words(refusal.message, trace.request.body), understood.certainty
         )
     )
+
+
+def _fix_of_class(trace: Trace, understood: Understood) -> str:
+    """Return what helps against errors of the class, and where the field that the words name stands in the request."""
+    held = held_path(trace.request.body, understood.field) if understood.field else ""
+    where = f" In the request it is at `{held}`." if held and held != understood.field else ""
+    return remedy_of(understood) + where
 
 
 def _fix_of_setting(understood: Understood) -> str:

@@ -33,6 +33,7 @@ from prompt_debugger.core.diagnose.refusal_words import (
     explanation,
     heading,
     links_of,
+    remedy_of,
     spots,
     title_words,
     words_of,
@@ -55,7 +56,6 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     found = spots(trace, understood)
     place = _place(understood)
-    known = understood.known
     reason = place.why if place is not None else _reason(trace, understood)
     where = "" if place is None else f" Character {place.at:,} of the quoted text: {place.why}."
     yield Report(
@@ -66,7 +66,7 @@ def find(trace: Trace) -> Iterator[Report]:
             *(in_request(spot.field, spot.quote) for spot in found),
             FindingEvidence("server", quote=quote(words_of(trace.refusal))),
         ),
-        fix=known.error.remedy if known is not None and known.error.remedy else _FIX,
+        fix=remedy_of(understood) or _FIX,
         stage=understood.stage,
         certainty=understood.certainty,
         links=links_of(understood),
@@ -74,6 +74,8 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _subject(understood: Understood) -> str:
+    if understood.known is None and understood.classified is not None and understood.quoted is None:
+        return understood.classified.error.subject
     if understood.stage is Stage.CONTRACT:
         known = understood.known
         is_call = known is None or known.error.is_about_call

@@ -34,6 +34,7 @@ from prompt_debugger.core.diagnose.refusal_words import (
     heading,
     links_of,
     named_field,
+    remedy_of,
     spots,
     title_words,
 )
@@ -46,6 +47,7 @@ _SUBJECTS = {
     Cause.REQUEST: "The chat template refused the messages",
     Cause.SETTING: "The server cannot render this request with its template",
 }
+_FAILED = "The prompt could not be made"
 _FIX = (
     "Render the request here (`render REQUEST --chat-template FILE`): this reports the line of the "
     "template and what is there."
@@ -60,13 +62,14 @@ def find(trace: Trace) -> Iterator[Report]:
     if understood.stage is not Stage.RENDER:
         return
     found = spots(trace, understood)
-    known = understood.known
     subject = _SUBJECTS.get(understood.cause, "The chat template failed")
+    if understood.known is None:
+        subject = _FAILED if understood.classified is None else understood.classified.error.subject
     yield Report(
         title=f"{subject}: {title_words(understood)}.",
         detail=f"{heading(trace.refusal, trace.refusal.field)} {explanation(understood, found)}",
         evidence=evidence_of(trace, understood, found, named_field(understood)),
-        fix=known.error.remedy if known is not None and known.error.remedy else _FIX,
+        fix=remedy_of(understood) or _FIX,
         certainty=understood.certainty,
         links=links_of(understood),
     )

@@ -78,7 +78,7 @@ CASES = [(look, *case) for look, cases in FAULTS.items() for case in cases]
 
 def fields_of(look: Look, body: JSONObject, parts: dict[str, str]) -> list[str]:
     known = Recognised(KnownError("x", Stage.REQUEST, "m", "r", "s", look=look), "maker", parts)
-    return [spot.field for spot in spots_of(Request(body, ""), known)]
+    return [spot.field for spot in spots_of(Request(body, ""), known.error.look, known.parts)]
 
 
 @pytest.mark.parametrize(("look", "messages", "parts", "fields"), CASES)

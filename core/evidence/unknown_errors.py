@@ -1,0 +1,173 @@
+r"""Errors in words that nobody wrote down: found by their shape and their class, and told from other programs' errors.
+
+    SomeError: words                    an exception, alone or at the end of a traceback, in any language
+    ERROR module: words                 a line of a log
+    words                               a short text that says what a class of errors says
+    {\"message\": \"words\"                 a body that was cut, or escaped, so that it is no JSON any more
+
+A text counts if its words are of chat requests alone, or if something around them is: a module of an engine or client,
+an address, a field of a request. An error of anything else is named as such, and nothing is concluded from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from prompt_debugger.core.base.types import Refusal
+from prompt_debugger.core.known_errors import Cause, Classified, classes_of, speaker_of, words_as_one_line
+
+_SCORE = 0.62  # less than that of a log, which is read with the error in it
+_MOST_EXCEPTIONS = 6
+_MOST_LINES = 12
+_MOST_WORDS = 1_500  # characters of a statement
+_MOST_ALONE = 900  # characters of a text that is a sentence without the shape of an error
+_MOST_SENTENCES = 4
+_EXCEPTION = re.compile(
+    r"(?m)^[^\w\n]{0,12}(?:(?:Error|ERROR|error|Exception|Caused by|Uncaught|thread '[\w-]{1,40}' pani"
+    r"cked at)[: ]{1,3}|\[?[\w ]{1,30}\]? ?(?:- )?)?((?:[\w$]{1,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Excep"
+    r"tion|Behavior|Failure|Timeout|Interrupt|Exit))\b(?: \[\w{1,60}\])?: ?(?=\S)"
+)
+_LEVEL = re.compile(
+    r"(?m)^[^\n]{0,160}?(?P<words>(?:\b(?:ERROR|ERR|FATAL|CRITICAL|SEVERE|Error|error|Exception|level="
+    r"error|Failed|failed|panic)\b)[^\n]{8,}(?:\n[ \t]{1,12}[|=][^\n]*){0,3})$"
+)
+_FOREIGN = re.compile(
+    r"psycopg|sqlalchemy|redis|mysql|mariadb|pymongo|mongodb|smtplib|kafka|celery"
+    r"|paramiko|selenium|playwright|sqlite|postgres",
+    re.IGNORECASE,
+)
+_SHAPED = re.compile(
+    r"\A\W{0,12}(?:[\w.]{0,60}(?:Error|Exception)\b|(?:an )?error\b|fail(?:ed|ure)\b|failed to|unable "
+    r"to|could not|cannot|invalid|unsupported|unknown|unexpected|http(?: error)? ?[45]\d\d|[45]\d\d\b|"
+    r"api error|bad request|stream error|warning|\[?[\w. -]{1,30}\]?:? (?:error|failed|fail)\b|status"
+    r"(?: code)?:? ?[45]\d\d)",
+    re.IGNORECASE,
+)
+_CLASS = re.compile(r"[A-Z]\w{2,60}(?:Error|Exception)\b")
+_PERSON = re.compile(r"\b(?:I|I'm|I've|we|my|our|let's|hello|thanks|how (?:do|can|to)|why)\b|\?(?:\s|$)")
+_QUOTED = re.compile(r"`[^`]{0,400}`|\"[^\"]{0,400}\"")
+_STRONG = re.compile(
+    r"\b(?:llms?|litellm|vllm|sglang|llama[\w.-]{0,20}|ollama|lm ?studio|openai|anthropic|claude|gemin"
+    r"i|vertex ?ai|bedrock|openrouter|groq|mistral\w{0,10}|qwen[\w.-]{0,20}|deepseek|kimi|gpt-[\w.-]"
+    r"{1,20}|chat[ _.]?completions?|completions?|tokenizer|tool[ _]?(?:calls?|choice|use)|function cal"
+    r"l\w{0,3}|chat[_ ]template|system (?:message|prompt)|max_(?:completion_)?tokens|response_format|r"
+    r"easoning(?:_content)?|thinking|langchain|langgraph|crewai|llama_?index|pydantic[_ ]ai|smolagents"
+    r"|dspy|instructor|mcp|agents?|prompts?|context (?:length|window)|inference|huggingface|transforme"
+    r"rs|gguf|mlx)\b|/v1/|/api/(?:chat|generate|tags|version)|:11434|:1234\b|ai_apicallerror"
+    r"|ai_\w{3,40}error",
+    re.IGNORECASE,
+)
+_PROGRAM = re.compile(
+    r"(?m)^\s*File \"([^\"\n]{1,200})\", line (\d{1,7})"
+    r"|\bat [\w.$<> ]{1,80} \(?([\w./\\:-]{1,120}\.[jt]sx?):(\d{1,7})"
+)
+
+
+_SLASH = re.compile(r"[/\\]")
+
+
+class Statement(NamedTuple):
+    """Words within a text that may be an error.
+
+    Attributes:
+        words: They, in one line.
+        name: Of the exception; "" without one.
+        is_shaped: Whether something but the words says that it is an error.
+    """
+
+    words: str
+    name: str
+    is_shaped: bool
+
+
+def error_by_meaning(text: str) -> tuple[Refusal, float] | None:
+    """Return the error of a chat request that a text is about, by what its words mean, and a score; else `None`."""
+    if len(text) > _MOST_ALONE * 40:
+        text = text[-_MOST_ALONE * 40 :]
+    is_of_chat = is_about_chat(text)
+    rest: list[Statement] = []
+    for statement in _statements(text):
+        found = next(classes_of(statement.words, f"{statement.name} {text[-4_000:]}"), None)
+        if found is None:
+            rest.append(statement)
+        elif found.error.is_distinctive or is_of_chat or _is_of_connection(found, statement, text):
+            return _refusal(statement), _SCORE
+    shaped = next((one for one in rest if one.is_shaped and one.name), None)
+    if shaped is not None and speaker_of(text) is not None:
+        return _refusal(shaped), _SCORE
+    return None
+
+
+def _is_of_connection(found: Classified, statement: Statement, text: str) -> bool:
+    """Say whether a client did not get its answer, of any server but a database and the like."""
+    return found.error.cause is Cause.CONNECTION and statement.is_shaped and _FOREIGN.search(text) is None
+
+
+def is_about_chat(text: str) -> bool:
+    """Say whether a text has a sign of chat requests: a program that handles them, an address, a field."""
+    return _STRONG.search(text) is not None or speaker_of(text) is not None
+
+
+def other_program(text: str) -> str | None:
+    """Return a sentence on an error that has nothing to do with chat requests; `None` if a text is none."""
+    found = list(_EXCEPTION.finditer(text))
+    if not found or is_about_chat(text):
+        return None
+    place = list(_PROGRAM.finditer(text))
+    where = ""
+    if place:
+        file, line = (place[-1][1], place[-1][2]) if place[-1][1] else (place[-1][3], place[-1][4])
+        where = f", raised in {_SLASH.split(file)[-1]} line {line}"
+    return (
+        f"This is an error of a program (`{found[-1][1].rpartition('.')[2]}`{where}); nothing in it speaks of a chat "
+        "request, a template, a model or its answer."
+    )
+
+
+def _refusal(statement: Statement) -> Refusal:
+    return Refusal(_status(statement.words), statement.words, None, statement.name or None)
+
+
+def _status(words: str) -> int | None:
+    found = re.search(
+        r"\b(?:status(?: ?code)?|HTTP|error code|error)\W{0,3}([45]\d\d)\b"
+        r"|\A\W{0,3}([45]\d\d) [A-Z]",
+        words,
+        re.IGNORECASE,
+    )
+    return None if found is None else int(found[1] or found[2])
+
+
+def _statements(text: str) -> Iterator[Statement]:
+    """Yield what may be an error, the likeliest first."""
+    exceptions = list(_EXCEPTION.finditer(text))[-_MOST_EXCEPTIONS:]
+    for found in reversed(exceptions):
+        yield Statement(_until_stack(text[found.end() :]), found[1].rpartition(".")[2], is_shaped=True)
+    if not text.lstrip().startswith("<"):
+        for index, line in enumerate(_LEVEL.finditer(text)):
+            if index >= _MOST_LINES:
+                break
+            yield Statement(words_as_one_line(line["words"])[:_MOST_WORDS], "", is_shaped=True)
+    stripped = text.strip()
+    if len(stripped) <= _MOST_ALONE * 2 and (_SHAPED.match(stripped) or not _is_prose(stripped)):
+        is_shaped = _SHAPED.match(stripped) is not None or _CLASS.search(stripped[:200]) is not None
+        yield Statement(words_as_one_line(stripped)[:_MOST_WORDS], "", is_shaped=is_shaped)
+
+
+def _until_stack(text: str) -> str:
+    """Return the words of an exception without the frames, the bars and the prose that follow them."""
+    end = re.search(
+        r"\n\s{0,12}(?:at |File \"|\+-|\||During handling|The above|Traceback)"
+        r"|\n[ \t]{0,9}\n|\n\S[^\n]{0,200}(?:INFO|DEBUG|WARN)",
+        text,
+    )
+    return words_as_one_line(text[: end.start() if end is not None else len(text)])[:_MOST_WORDS]
+
+
+def _is_prose(text: str) -> bool:
+    """Say whether a text is what a person or a model writes about something, not what a program reports."""
+    bare = _QUOTED.sub("", text)
+    sentences = len(re.findall(r"[.!?](?:\s|$)", bare))
+    return len(text) > _MOST_ALONE or sentences > _MOST_SENTENCES or _PERSON.search(bare) is not None

@@ -1,0 +1,47 @@
+"""Classes of errors by meaning: what a sentence is about that nobody wrote down.
+
+A known sentence says more than its class. Of classes the first one counts whose words are found: those of templates and
+media before those of single fields, and words of any program last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.known_errors._classes import of_answers, of_requests, of_servers, of_templates
+from prompt_debugger.core.known_errors._classes.base import Classified, ErrorClass, words_pattern
+
+CLASSES: tuple[ErrorClass, ...] = (
+    *of_templates.CLASSES,
+    *of_requests.CLASSES[:-2],
+    *of_answers.CLASSES[:5],
+    *of_servers.CLASSES,
+    *of_requests.CLASSES[-2:],
+    *of_answers.CLASSES[5:],
+    *of_requests.LOOSE,
+)
+"""All classes, in the order in which they are tried."""
+
+
+_MOST_WORDS = 2_000  # characters in which the words of a class stand
+_MOST_AROUND = 6_000
+
+
+def classes_of(words: str, around: str = "") -> Iterator[Classified]:
+    """Yield the classes whose words a sentence has, the surest first.
+
+    Args:
+        words: The sentence, in one line.
+        around: What stands around it, such as a traceback or the name of its exception.
+    """
+    words, around = words[:_MOST_WORDS], f"{words[:_MOST_WORDS]} {around[-_MOST_AROUND:]}"
+    for error in CLASSES:
+        found = words_pattern(error.says).search(words)
+        if found is None or (error.unless and words_pattern(error.unless).search(words)):
+            continue
+        if error.around and not words_pattern(error.around).search(around):
+            continue
+        parts = {name: text for name, text in found.groupdict().items() if text}
+        if "name" not in parts and parts:
+            parts["name"] = next(iter(parts.values()))
+        yield Classified(error, parts)

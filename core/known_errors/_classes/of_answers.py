@@ -1,0 +1,134 @@
+"""Classes of errors about what the model wrote: answers that are not JSON, do not fit, are empty, or come too often."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors.base import Cause
+
+_TOKEN = r"(?:unexpected|invalid|unrecognized) (?:token|character|identifier)\W{0,4}"
+_NOT_JSON = r"is not (?:a )?valid json|in json at|json"
+
+CLASSES: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "output-not-read",
+        r"(?:failed|unable|could not|cannot|error) ?(?:to )?(?:pars|read|decod|extract)\w{0,4} (?:the "
+        r")?(?:tool|function)[ _]calls?\b"
+        r"|(?:tool|function)[ _]call\w{0,3} (?:could not be|failed to) (?:be )?pars"
+        r"|harmony.{0,60}(?:error|pars)|HarmonyError",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "The output could not be read",
+        "The model answered, and the server's or client's parser could not take a call, or a message, out of it.",
+        "Ask again; if it happens again, compare the raw output with the notation that the server's parser expects: a "
+        "parser of another model, an output that was cut, or a call in another form.",
+    ),
+    ErrorClass(
+        "stream-for-json",
+        rf"{_TOKEN}['\"]?[de]['\"]?.{{0,12}}?(?:data|event): ?",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "A stream came where one JSON answer was expected",
+        "The text that was to be JSON begins with `data:`: the server answered with a stream of events.",
+        "Send `stream: false`, or let the client read a stream; a proxy or plugin between may have turned one "
+        "into the other.",
+    ),
+    ErrorClass(
+        "fence-for-json",
+        rf"{_TOKEN}['\"]?`|invalid character '`'",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "The JSON is in a code fence",
+        "The model wrote its JSON as Markdown code, and the program reads the text as it is.",
+        "Enforce the form with `response_format`, or take the fence off before reading; asking for *JSON without "
+        "a code "
+        "fence* in the prompt helps, but not always.",
+    ),
+    ErrorClass(
+        "reasoning-for-json",
+        rf"{_TOKEN}.{{0,8}}?<think",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "Reasoning came where JSON was expected",
+        "The text begins with the model's thinking, which nothing has separated from the answer.",
+        "Start the server with the model's reasoning parser (`--reasoning-parser`), switch thinking off, or drop "
+        "all up "
+        "to `</think>` before reading.",
+    ),
+    ErrorClass(
+        "prose-for-json",
+        rf"{_TOKEN}['\"]?[A-Z*#]['\"]?, ?['\"]{{1,2}}[^<{{\[]{{3,80}}?['\"]? ?\.\.\.",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "Prose came where JSON was expected",
+        "The model answered in sentences, and the program reads the whole text as JSON.",
+        "Enforce the form (`response_format` with a schema, or a tool that must be called) and check that it "
+        "reaches the "
+        "server; an agent's last turn is often sent without it.",
+        around=_NOT_JSON,
+    ),
+    ErrorClass(
+        "unlike-format",
+        r"(?:model |llm )?(?:outputs?|response|answer|completion|generation)\b.{0,40}?(?:does(?:n't| n"
+        r"ot) (?:fit|match|conform|contain)|(?:could|can) ?not be parsed|is not (?:valid|in the)|faile"
+        r"d (?:to parse|validation))"
+        r"|(?:failed|unable|could not|error|cannot) (?:to )?(?:pars\w{1,3}|extract|validat\w{1,3}) "
+        r"(?:the )?(?:(?:model|llm|agent|structured|json|ai)[ '\w]{0,20}?)?(?:output|response|completi"
+        r"on|answer|object|result)|outputparser|output parser|output_parser|parsing llm output"
+        r"|structured output\b.{0,80}?(?:fail|invalid|not)"
+        r"|did not (?:match|conform to) (?:the )?schema|no object generated",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The answer does not fit what the program expects",
+        "The model answered, but not in the form that the program reads; the words do not show the answer.",
+        "Look at the answer itself (paste it with the schema): prose, a code fence or reasoning around the JSON, other "
+        "keys, an end that was cut, or nothing at all each need another remedy. Check that the schema is sent and that "
+        "the server enforces it.",
+    ),
+    ErrorClass(
+        "attempts-used-up",
+        r"exceeded max(?:imum)? (?:number of )?(?:retries|attempts|iterations|turns|steps)"
+        r"|max(?:imum)? (?:number of )?(?:retries|attempts|iterations|turns|steps)\b.{0,40}?"
+        r"(?:exceeded|reached|hit)|reached max(?:imum)? (?:turns|iterations|steps)|recursion limit"
+        r"|iteration limit|all (?:retries|attempts) failed|failed after \d{1,3} (?:attempts|retries)",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The program gave up after its allowed attempts",
+        "An agent tried again and again, or went in a circle; why each attempt failed is not part of the words.",
+        "Look at the single attempts: the messages of the run show the answer that was not accepted, or the call that "
+        "came again and again.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "empty-answer",
+        r"(?:empty|no|none or empty|null|blank) (?:assistant )?(?:response|content|outputs?|completion"
+        r"|message|choices|answer|generations?)\b(?! (?:format|type))"
+        r"|(?:response|content|answer|output|completion|choices) (?:is|was|were|are) (?:empty|null|non"
+        r"e|missing)|returned (?:an )?empty|invalid response from llm"
+        r"|(?:contained|received|produced) no (?:content|text|message|output|assistant)",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "The answer was empty",
+        "The model, or what the client took of its answer, held no text: all of it may be reasoning, cut by the token "
+        "limit, filtered, or a call that was lost.",
+        "Look at the whole body of the answer: `finish_reason`, `reasoning_content`, `tool_calls` and `usage` "
+        "distinguish these; `capture` records it.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "words-not-shown",
+        r"(?:client|server) error '\d{3} [\w -]{1,40}' for url|status code \(no body\)"
+        r"|(?:request |http )?failed with (?:http )?status(?: code)? ?:? ?\d{3}"
+        r"|\b[45]\d\d (?:client|server) error|non-200|http error \d{3}"
+        r"|status[_ ]?code[:= ]{1,3}[45]\d\d",
+        Stage.COMPLETE,
+        Cause.UNCLEAR,
+        "The server answered with an error, whose words are not shown",
+        "The client reports the status alone; the reason is in the body of the answer.",
+        "Print the body where the program catches the error (`error.response.text`), look into the server's log, "
+        "or put "
+        "`prompt-debugger capture` between; then paste that.",
+        is_distinctive=False,
+    ),
+)
+"""In this order: the first class whose words are found counts."""

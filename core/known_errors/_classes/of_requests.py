@@ -1,0 +1,397 @@
+"""Classes of errors about the request: fields, values, roles, tools and their schemas, media."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors.base import Cause, Look
+
+_SCHEMA_PLACE = (
+    r"(?:function_?declarations?|response_?schema|responseschema|response_?format|input_?schema|json_?schema|"
+    r"tools[.\[]\d+\]?|tools\.function|parameters|\bfunction\b|\btool\b)"
+)
+
+CLASSES: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "reasoning-not-sent-back",
+        r"(?:reasoning_content|reasoning content|thinking block|`?thinking`? or `?redacted_thinking|th"
+        r"ought_?signature).{0,120}?(?:missing|must be (?:passed|sent|preserved|provided|included)|pas"
+        r"sed back|required)"
+        r"|(?:missing|must (?:include|contain)).{0,40}(?:reasoning_content|thought_?signature)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A message was sent back without its reasoning",
+        "With thinking on, this API wants an assistant message of the history with the reasoning that came with it.",
+        "Keep what came beside the answer (`reasoning_content`, thinking blocks, signatures) and send it back "
+        "unchanged "
+        "with that message; or switch thinking off.",
+        look=Look.REASONING_ABSENT,
+    ),
+    ErrorClass(
+        "stream-wanted",
+        r"thinking.{0,120}?(?:non-?stream|stream\s?=\s?f|streaming calls|非流式)|only supports? (?:the )?stream"
+        r"|please enable the stream|(?:must|need to) (?:use|enable|set) (?:the )?stream(?:ing)?\b(?! options)"
+        r"|streaming is (?:strongly )?(?:required|recommended)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The server does this only in a stream",
+        "The model, or its thinking, is served only as a stream, and the request asked for one answer.",
+        "Send `stream: true`; or, where thinking is the reason, switch it off for this call (`enable_thinking: false` "
+        "in the body, `extra_body` of the OpenAI client).",
+    ),
+    ErrorClass(
+        "calls-without-tools",
+        r"(?:toolconfig|`?tools`?=?)\b.{0,60}?(?:must be (?:defined|provided|set|specified)|required|expected)"
+        r".{0,80}?(?:tool_?use|tool_?result|tool_?calls?|tool blocks|tool calling)"
+        r"|without specifying `?tools",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The history holds calls, but the request declares no tools",
+        "The messages hold calls or their results; this API then wants the tools declared in the same request.",
+        "Send `tools` (Bedrock: `toolConfig`) with every request whose messages hold calls or results, also where no "
+        "further call is wanted, as in a summary; or write those messages as plain text.",
+    ),
+    ErrorClass(
+        "calls-without-results",
+        r"(?:tool_?calls?|tool_?use|function calls?)\b.{0,100}?(?:must be followed|did not have (?:a )"
+        r"?(?:response|result)|without (?:a |matching )?.{0,20}?(?:results?|responses?|outputs?))"
+        r"|no (?:tool )?(?:outputs?|results?|responses?) (?:was |were )?found for (?:tool|function)"
+        r"|(?:insufficient|missing) tool (?:messages|results?|outputs?)"
+        r"|(?:expected|missing) toolresult",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A call in the history has no result",
+        "Each call of an assistant message must be answered by a result with its id right after it.",
+        "Send a result for every call, also for one that failed or was stopped; when history is cut, cut calls and "
+        "results together.",
+        look=Look.OPEN_CALLS,
+    ),
+    ErrorClass(
+        "results-without-call",
+        r"(?:tool_?results?|toolresult|role\W{1,4}tool\b|tool (?:messages?|results?|responses?)|functi"
+        r"on_call_output|function response)\b.{0,100}?(?:must (?:be a response|follow|be preceded)|une"
+        r"xpected|no (?:matching |tool |function )*call|without (?:a )?(?:matching|corresponding|prece"
+        r"ding)|exceeds the number of tool_?use|does not match)|no tool call found",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A result in the history has no call",
+        "A tool's result must follow the assistant message that made the call, with the same id.",
+        "Send the message with the call right before its results; when history is cut, cut calls and results together.",
+        look=Look.ORPHAN_RESULTS,
+    ),
+    ErrorClass(
+        "system-not-taken",
+        r"system (?:messages?|role|prompts?|instructions?).{0,30}?(?:not (?:allowed|supported|enabled|"
+        r"permitted)|unsupported)"
+        r"|(?:does not|doesn't|not) support (?:a |the )?(?:system|developer) (?:message|role|prompt|in"
+        r"struction)|developer instruction is not enabled",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "System messages are not taken here",
+        "This model or API takes no message with the role `system` in the list of messages.",
+        "Put its text where the API wants it: `instructions` (Responses), `system` (Messages), `system_instruction` "
+        "(Gemini); or at the beginning of the first user message.",
+    ),
+    ErrorClass(
+        "roles-out-of-order",
+        r"roles? must alternate|must alternate"
+        r"|(?:first|last) (?:message|turn|content|role)\b.{0,60}?\b(?:must|should|role|be|has to)"
+        r"|conversation must (?:start|end|begin)|system (?:messages?|role).{0,30}?must (?:be|come)"
+        r"|after the optional system"
+        r"|(?:unexpected|invalid|unknown|unsupported|bad) (?:message )?role\b"
+        r"|role\W{1,4}\w{1,20}\W{1,4}(?:is )?(?:not (?:supported|allowed)|invalid)"
+        r"|(?:consecutive|multiple) (?:user|assistant|system) messages?|assistant message prefill"
+        r"|use a valid role|no user (?:query|message) found",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The roles of the messages, or their order, are not accepted",
+        "This API, or the model's template, takes messages in a certain order only.",
+        "Send at most one system message, first; then user and assistant in turn, neighbors of one role joined, the "
+        "last one from the user or a tool.",
+        look=Look.ROLES_ALTERNATE,
+    ),
+    ErrorClass(
+        "unknown-schema-keyword",
+        r"unknown name [\\\"'`]{0,8}(?P<name>[\w$-]{1,60})[\\\"'`]{0,8} at [\\\"'`]{0,8}(?P<field>"
+        r"[^'\" ]{0,300}?(?:function_declarations|response_schema|parameters|schema)[^'\" ]{0,200})",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A schema has a keyword that this API does not know",
+        "The schema at {field|the place that is named} holds {name|a keyword}, which this API does not take.",
+        "Take {name|that keyword} out of the schema: what `$ref` and `$defs` point to is written in its place, and "
+        "`title`, `default`, `examples`, `additionalProperties` and the like are left out. Gateways do so in "
+        "newer releases.",
+    ),
+    ErrorClass(
+        "schema-refused",
+        rf"(?:`(?P<name>[\w.-]{{1,64}})` )?{_SCHEMA_PLACE}.{{0,160}}?(?:should be of type|must be of type"
+        rf"|must have a? ?[`'\"]?type|missing field|"
+        r"should be non-empty|must be non-empty|only allowed for|schema.{0,60}?(?:invalid|not valid|unsupported"
+        r"|not supported))"
+        r"|invalid (?:json )?schema\b|(?:function|tool|input)_?\s?schema is invalid|(?:json ?schema"
+        r"|schema)\b.{0,60}?(?:unsupported|not supported|unrecognized|"
+        r"is invalid|not valid|conversion failed|must be|error)|unsupported.{0,40}?schema"
+        r"|properties\[(?P<field>[^\]]{1,80})\][^ ]{0,80}: missing field",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A schema of the request is not accepted",
+        "The JSON Schema of a tool, or of the answer, is not one that this server can use.",
+        "Correct the schema of {name|the tool or format that is named}: `type: object` with `properties` at its root, "
+        "`items` for every array, no reference that leads nowhere, no keyword that this server does not know.",
+        unless=r"unexpected empty grammar|does not match|did not match",
+    ),
+    ErrorClass(
+        "tool-type",
+        r"(?:unsupported|unknown|invalid) tool type\W{0,4}(?P<name>[\w.-]{1,60})?"
+        r"|tool type\b.{0,40}?(?:not supported|unsupported|not allowed)"
+        r"|unsupported tools?\W{1,3}(?P<kind>[\w.-]{1,60})"
+        r"|(?:hosted tool|web_search|custom tool)\W.{0,60}?(?:not supported|unsupported)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A tool is of a type that this server does not have",
+        "The server takes tools of the type `function`, and some built-in ones; the request has another one.",
+        "Leave {name|that tool} out (agents have a switch for built-in tools such as web search), or use a server that "
+        "has it; types are renamed between releases, so update the client as well.",
+    ),
+    ErrorClass(
+        "tool-choice",
+        r"tool[_ ]?choice\b.{0,120}?(?:must be|only|not (?:supported|allowed)|unsupported|invalid|does"
+        r" not support|cannot)"
+        r"|(?:does(?:n't| not) support|unsupported|invalid).{0,40}?tool_?choice(?P<rest>[\w.]{0,40})",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The server does not take this `tool_choice`",
+        "This model or server does not take the choice that was sent: often it cannot force a call, or not while "
+        "thinking.",
+        'Send `tool_choice: "auto"`, or leave it out; to force a call, use a model and server that can, with thinking '
+        "off.",
+    ),
+    ErrorClass(
+        "tool-name",
+        r"(?:tool|function)(?:\[\d+\])?\W{0,3}(?:function\W)?names?\b.{0,80}?(?:pattern|must (?:be|mat"
+        r"ch|start|contain)|invalid|unique|duplicate|alphanumeric|characters|too long|at most|reserved"
+        r")|(?:duplicate|invalid) (?:tool|function) (?:name|declaration)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A tool's name is not accepted",
+        "Names of tools must be unique, and most servers take letters, digits, `_` and `-` only, up to 64 of them.",
+        "Rename the tool, and keep a map back to its own name.",
+        look=Look.TOOL_NAMES,
+    ),
+    ErrorClass(
+        "tool-call-id",
+        r"tool[_ ]?(?:call|use)[_ ]?ids?\b.{0,100}?(?:length|alphanumeric|pattern|characters|duplicate"
+        r"|unique|too long|invalid|must be)|(?:duplicate|invalid) tool[_ ]?(?:call|use)[_ ]?ids?",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The id of a call is not accepted",
+        "The API checks the form of the ids that pair calls and results, and that each is used once.",
+        "Send ids as this API made them; for ids of another one, map them to a form that it takes, in calls and "
+        "results alike.",
+    ),
+    ErrorClass(
+        "tools-not-supported",
+        r"(?:does(?:n't| not)|cannot|not) support (?:the )?(?:tools?\b|function[ -]?call|native tool|t"
+        r"ool[ _]?(?:use|call))"
+        r"|(?:tools?|tool[ _](?:use|calling|calls)|function[ _]?calling) (?:is|are) (?:not "
+        r"(?:supported|available|enabled)|unsupported|disabled)"
+        r"|`?tools`? (?:parameter )?(?:is )?not supported|support(?:ing|s)? tool use",
+        Stage.COMPLETE,
+        Cause.SETTING,
+        "This model or server does not take tools",
+        "The request declares tools, and the model, its template or the provider that it goes to takes none.",
+        "Use a model and a provider that list tools, or a server started with a tool parser; or send the request "
+        "without `tools`.",
+        unless=r"stream",
+    ),
+    ErrorClass(
+        "media-count",
+        r"at most \d{1,4} (?:\w{1,20}\(?s?\)? )?(?:images?|videos?|audios?)|too many (?:images?|media|videos?)"
+        r"|(?:images?|videos?|audios?)\b.{0,40}?(?:count|number).{0,30}?exceed|limit[_-]mm[_-]per[_-]prompt",
+        Stage.REQUEST,
+        Cause.SETTING,
+        "The request holds more media than the server allows",
+        "The server limits how many images, videos or audios one prompt may hold.",
+        "Send fewer, counting those of earlier messages; or raise the server's limit (`--limit-mm-per-prompt` of "
+        "vLLM).",
+    ),
+    ErrorClass(
+        "media-placeholder",
+        r"\bmm_items\[|prompt (?:replacements?|updates?).{0,120}?(?:image|video|audio|mm_|items?)"
+        r"|(?:image|media|video|audio|multi-?modal)[ _](?:tokens?|markers?|placeholders?|features?)\b."
+        r"{0,100}?(?:not match|mismatch|number of|missing|expected|differ)"
+        r"|number of (?:images?|media|bitmaps|placeholders|videos?|audios?)\b.{0,80}?(?:match|tokens?|"
+        r"bitmaps|placeholders)|(?:mismatch|mismatched).{0,60}?(?:image|video|audio) tokens?"
+        r"|placeholders?.{0,60}?(?:images?|videos?|audios?)",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The prompt does not hold the placeholders of its media",
+        "The server looks in the prompt for the tokens that stand for each image, video or audio, and does not find "
+        "as many as there are.",
+        "Send media as content parts to `/v1/chat/completions`, so that the template writes their placeholders; in a "
+        "prompt that you write yourself, use those of exactly this model, one for each item. If that is so already, "
+        "template and processor do not belong together: take both from the model's repository, and update the server.",
+    ),
+    ErrorClass(
+        "media-not-taken",
+        r"mmproj|vision (?:projector|encoder|adapter|tower).{0,60}?(?:not|missing|without|fail)"
+        r"|does(?:n't| not) support (?:images?|vision|audio|video|multi-?modal|file)\b"
+        r"|(?:is )?not (?:a )?(?:multi-?modal|vision)(?: model)?\b"
+        r"|(?:images?|image[_ ](?:url|input)s?|vision|audio|video|multi-?modal)\b[^.]{0,40}?(?:not "
+        r"(?:supported|enabled|allowed|available)|unsupported|disabled)"
+        r"|no endpoints found that support image|missing image config|unknown variant .{0,3}image_url"
+        r"|support(?:s|ed)? (?:only )?text only|only (?:supports? )?text",
+        Stage.REQUEST,
+        Cause.SETTING,
+        "This model or server takes no such media",
+        "The request holds an image, video, audio or file, and the model as it is served takes text only.",
+        "Send text only, or serve a model with vision as such: llama.cpp and its relatives need the projector of the "
+        "same model (`--mmproj FILE`); elsewhere choose a multimodal model and endpoint.",
+    ),
+    ErrorClass(
+        "media-unreadable",
+        r"cannot identify image"
+        r"|(?:failed|unable|could not|cannot) (?:to )?(?:load|decode|fetch|download|process|read|open|"
+        r"parse) (?:the )?(?:image|audio|video|media|data ?ur[il])"
+        r"|invalid (?:image|base64|data ?ur[il]|image[_ ]?url)|unsupported image"
+        r"|image.{0,40}?(?:exceeds|too (?:large|small|big)|could not be|dimensions)|incorrect padding"
+        r"|illegal base64",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The server could not read an image or another file of the request",
+        "The media of a message could not be fetched or decoded.",
+        "Send it as `data:image/png;base64,…` with the type that it really has and without line breaks, within the "
+        "size limit; a URL must be reachable from the server.",
+    ),
+    ErrorClass(
+        "max-tokens-value",
+        r"(?:max_(?:completion_|output_|new_)?tokens|maxoutputtokens|max tokens)\b.{0,80}?(?:too large"
+        r"|must be|less than|greater|at most|at least|out of range|exceeds? (?:the )?(?:maximum|limit)"
+        r"|invalid|should be|range of|supports at most)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The value of `max_tokens` is not accepted",
+        "The model allows fewer tokens of output than the request asks for, or wants another number.",
+        "Set it within the range that the words name; agents and gateways have it in the model's settings.",
+        unless=r"maximum context length|context length|`inputs`|unsupported|not supported",
+    ),
+    ErrorClass(
+        "exclusive",
+        r"(?:cannot|can't|can not|must not) (?:specify|set|use|pass|provide|combine|have|contain|send)"
+        r" both|mutually exclusive"
+        r"|(?:cannot|can't|must not|may not) be (?:used|combined|set|specified|enabled|passed|provided"
+        r"|present) (?:together|simultaneously|at the same time|with\b|when\b|if\b|alongside)"
+        r"|(?:not compatible|incompatible) with\b|only one of .{1,120}?(?:can|may|should|must|allowed)"
+        r"|\bnot both\b|both .{1,60}? and .{1,60}? (?:cannot|are (?:set|specified))"
+        r"|unsupported combination|is unsupported (?:with|when)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "Two settings of the request exclude each other",
+        "The server takes one of the two that its words name, not both.",
+        "Send one of them and leave the other out; a client may add one by itself.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "response-format",
+        r"(?:response_?format|json[_ ]?schema|json[_ ]mode|json_object|structured[_ ]outputs?|guided_"
+        r"\w{1,20}|response ?mime ?type|text\.format)\b.{0,100}?(?:must be|should be|not (?:supported|"
+        r"available|allowed|enabled)|unsupported|unavailable|is invalid|invalid|unknown|does not|remov"
+        r"ed)"
+        r"|(?:does(?:n't| not) support|unsupported|unavailable|invalid).{0,30}?(?:response_?format|jso"
+        r"n[_ ]?schema|json[_ ]mode|structured[_ ]outputs?|json_object)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The server does not take this format of the answer",
+        "The server or model does not offer structured output in the form that was asked for.",
+        "Send the form that its words name: `json_schema` with a schema, `json_object`, or none at all; then ask for "
+        "JSON in the prompt and check the answer. Frameworks let you choose the method for structured output.",
+        unless=r"grammar stack",
+    ),
+    ErrorClass(
+        "unknown-field",
+        r"(?P<path>[\w$.\[\]-]{1,160}): extra inputs? (?:is|are) not permitted"
+        r"|extra (?:inputs?|fields?) (?:is|are)? ?not (?:permitted|allowed)|extra_forbidden"
+        r"|(?:unrecognized|unknown|unexpected) (?:request )?(?:arguments?|fields?|parameters?|keys?|pr"
+        r"operty|properties|name)(?: supplied| provided| passed| found)?\b\W{0,20}(?P<name>[\w$.]{1,60})?"
+        r"|additional (?:fields?|properties|keys?) .{0,40}?not (?:allowed|permitted)"
+        r"|property \W?(?P<prop>[\w.]{1,60})\W? is (?:unsupported|not allowed)"
+        r"|got an unexpected keyword argument \W?(?P<keyword>\w{1,60})",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The request has a field that is not accepted",
+        "The server checks the request strictly and knows no {field|such field} there.",
+        "Leave {field|the field that is named} out, wherever it occurs. Where a client, framework or "
+        "gateway "
+        "adds it, switch that off there (LiteLLM: `drop_params: true`) or update it.",
+    ),
+    ErrorClass(
+        "unsupported-field",
+        r"unsupported (?:parameter|field|argument|option|value|request)\W{0,4}(?P<name>[\w.]{1,60})?"
+        r"|(?:parameter|field|argument|option|value)s?\b.{0,60}?(?:is |are )?not (?:supported|allowed|"
+        r"permitted|available|enabled)"
+        r"|\W(?P<param>\w{2,40})\W{1,3}(?:is |are )?(?:not supported|unsupported|deprecated|not availa"
+        r"ble) (?:with|by|for|in|on) (?:this|the|your) (?:model|api|provider|endpoint)"
+        r"|(?:this|the|your) model (?:does(?:n't| not)|do not) (?:support|accept) .{0,10}?(?P<feature>"
+        r"[\w.]{2,60})"
+        r"|does(?:n't| not) support (?:the |setting )?\W?(?P<other>[\w.]{2,60})\W? (?:parameter|field|"
+        r"argument|option)|remove (?P<removed>[\w.]{2,80}) and try again",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The request has a setting that this model or server does not take",
+        "The field is known, but not for this model, or not with this value.",
+        "Leave {field|the setting that is named} out, or use a model that takes it; a client may send it by itself.",
+    ),
+)
+"""In this order: the first class whose words are found counts."""
+
+LOOSE: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "wrong-type",
+        r"invalid type\b|\(?expected type \w{1,20}|input should be (?:a )?(?:valid )?\w{1,20}"
+        r"|is not of type"
+        r"|must be (?:a |an )?(?:string|array|list|object|dict\w*|integer|number|boolean|int|bool)\b"
+        r"|expected (?:a |an |one of (?:a |an )?)?(?:string|array|list|object|map|integer|number|boole"
+        r"an|sequence)\b|cannot unmarshal"
+        r"|is not (?:a valid )?(?:string|array|list|object|integer|number|boolean)\b|wrong type"
+        r"|type mismatch",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A field of the request has a value of the wrong type",
+        "The API expects another type of value at that place.",
+        "Send {field|the field that is named} in the type that the words ask for; an absent text is left out, or sent "
+        'as `""`.',
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "missing-field",
+        r"(?:missing|lacks?) (?:the |a |an )?(?:required )?(?:field|parameter|argument|property|key|va"
+        r"lue)s?\b|field required|is (?:a )?required(?: field)?\b"
+        r"|required (?:field|parameter|property)"
+        r"|must (?:be )?(?:provided?|defined|specified|present|non-?empty|have|include|contain)\b"
+        r"|(?:cannot|must not|can't|may not|should not) be (?:empty|blank|null|none|undefined)"
+        r"|is (?:empty|mandatory)\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "Something that the request must hold is missing or empty",
+        "The API wants a field that is absent, empty or null.",
+        "Send {field|what the words name}, filled; or leave out what needs it.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "invalid-value",
+        r"supported values|invalid value|is not one of|not (?:a )?valid|are not valid"
+        r"|invalid (?:parameter|argument|request|input|params|format|option)|out of range"
+        r"|is (?:illegal|invalid)"
+        r"|must be (?:one of|either|>|<|less|greater|at (?:most|least)|between|in|'|\"|`)"
+        r"|unknown variant|should be (?:one of|either|less|greater|>|<)|not acceptable|not allowed"
+        r"|malformed|invalid_(?:request|argument|parameter)|failed to deserialize",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A value in the request is not accepted",
+        "The API takes other values at that place than the one that was sent.",
+        "Change {field|what the words name} to a value that the API takes: its words, or its documentation for this "
+        "model, list them; values come and go with releases, so update the client as well.",
+        is_distinctive=False,
+    ),
+)
+"""Words that programs of any kind use: tried last."""

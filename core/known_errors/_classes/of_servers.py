@@ -1,0 +1,321 @@
+"""Classes of errors about what serves: access, quota, the model's name, the address, connections, the server."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors.base import Cause
+
+_LOG = "Look at the server's log of that moment: the reason is there, mostly in a traceback above that line."
+_REACH = (
+    "Check that the server runs and that address and port are right, from the machine or container that sends; in a "
+    "container `localhost` is the container itself."
+)
+
+CLASSES: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "grammar-failed",
+        r"grammar\b.{0,30}?(?:rejected|stack|failed|error|could not|invalid|compil\w{0,6} (?:failed|er"
+        r"ror|timed))"
+        r"|failed to (?:advance|initialize|compile|parse|accept|create|build)\b.{0,40}?(?:fsm|grammar|"
+        r"samplers?|matcher|regex|guide)"
+        r"|(?:xgrammar|outlines|llguidance|lm-format-enforcer|structured[_ ]output)\b.{0,120}?(?:error"
+        r"|failed|unsupported|not support|cannot|rejected)",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "The server's grammar for structured output failed",
+        "The server makes a grammar of the schema, or of the tools, and holds every token against it; here grammar and "
+        "output did not go together: a schema that the library cannot take, or tokens that another feature wrote "
+        "first, "
+        "such as a thinking block that the prompt opens or speculative decoding.",
+        "Send the request once without `response_format` and `strict` to be sure, then with thinking off; update the "
+        "server, simplify the schema, or choose another backend for structured output (vLLM "
+        "`--structured-outputs-config.backend`, SGLang `--grammar-backend`).",
+    ),
+    ErrorClass(
+        "content-policy",
+        r"content[ _](?:policy|filter|management)|safety (?:filter|system|setting|reason|policy)"
+        r"|flagged (?:as|by|for)|data_inspection_failed|inappropriate content|prohibited[_ ]content"
+        r"|blocked by .{0,40}?(?:policy|safety|moderation|filter|guardrail)|responsible ai|usage polic"
+        r"|moderation (?:blocked|failed|flag)|sensitive (?:content|words)|risk control",
+        Stage.COMPLETE,
+        Cause.POLICY,
+        "The provider's content filter stopped it",
+        "A filter of the provider, not the model, refused the prompt or held the answer back.",
+        "Change the text that triggers it, or the filter's setting; the body of the answer often names the category. "
+        "Retrieved documents and tool results count as prompt, too.",
+    ),
+    ErrorClass(
+        "context-length",
+        r"(?:context|sequence)[ _](?:length|window|size|limit)|`inputs` (?:tokens|must have less)"
+        r"|maximum (?:context|model|sequence|input|prompt) (?:length|tokens?)"
+        r"|(?:input|prompt|request|messages?|conversation|history)\b.{0,60}?(?:too (?:long|large|big|m"
+        r"any tokens)|exceeds? .{0,40}?(?:tokens?|length|limit|maximum|max))"
+        r"|too many (?:input |total |prompt )?tokens"
+        r"|exceed\w{0,3} .{0,40}?(?:token limit|max(?:imum)? (?:number of )?tokens|context|max_model_l"
+        r"en|n_ctx)|max_model_len|reduce the length of|token limit exceeded"
+        r"|longer than the (?:model|maximum|context)|range of input length|n_ctx|prompt is too long"
+        r"|tokens? in request .{0,20}?exceed",
+        Stage.REQUEST,
+        Cause.CONTEXT,
+        "The request does not fit the server's context",
+        "Prompt, or prompt and the room asked for the answer together, have more tokens than the model or server "
+        "allows.",
+        "Shorten the messages or the tools, or lower `max_tokens` if prompt and answer together are too long; or start "
+        "the server with a longer context (`--max-model-len` of vLLM, `-c` of llama.cpp, `num_ctx` of Ollama).",
+        unless=r"cannot be broadcast|rate limit|per (?:minute|day|min)\b",
+    ),
+    ErrorClass(
+        "rate-limit",
+        r"rate[ _-]?limit|too many requests|\b429\b"
+        r"|(?:requests?|tokens?) per (?:min(?:ute)?|day|hour|second)|\b(?:tpm|rpm|rpd|tpd)\b|throttl"
+        r"|resource[_ ]exhausted|(?:try|retry) again in \d",
+        Stage.COMPLETE,
+        Cause.RATE,
+        "Too many requests came in a short time",
+        "The provider limits requests and tokens in a stretch of time; a long prompt counts with all its tokens.",
+        "Wait as long as the answer says (`retry-after`), send fewer at a time, or raise the limit of the "
+        "account; free "
+        "models share one limit among all users.",
+    ),
+    ErrorClass(
+        "quota",
+        r"insufficient[_ ](?:quota|balance|credits?|funds)"
+        r"|(?:exceeded|over|out of|reached|no) (?:your |the )?(?:current |remaining |monthly |usage )?"
+        r"(?:quota|credits?|balance|spend(?:ing)? limit)|billing|credit balance|payment required"
+        r"|\b402\b|arrear|account .{0,30}?(?:suspended|deactivated|overdue)"
+        r"|quota (?:exceeded|exhausted|limit)|(?:weekly|monthly|usage|5-hour) limit",
+        Stage.COMPLETE,
+        Cause.QUOTA,
+        "The account has no quota or credit left",
+        "The provider counts what an account uses, and what was paid for or free is used up.",
+        "Check plan, credit and spending limits of the account and project that the key belongs to; a limit of time "
+        "lifts by itself, credit does not.",
+    ),
+    ErrorClass(
+        "overloaded",
+        r"overloaded|at capacity|(?:over|lack of|insufficient) capacity"
+        r"|server (?:is )?(?:busy|too busy)|high demand|temporarily (?:unavailable|rate-limited|out)"
+        r"|no (?:available|healthy) (?:workers?|upstream|instances?|endpoints?|providers?|channels?|de"
+        r"ployments?|servers?)|queue (?:is )?full|service unavailable|engine is currently overloaded"
+        r"|try again later",
+        Stage.COMPLETE,
+        Cause.BUSY,
+        "The provider has no room for the request at the moment",
+        "No server at that address, or none with room, could take the request; the request itself may be right.",
+        "Try again later, or with another provider or model; of your gateway, look which of its servers it "
+        "holds for healthy.",
+        unless=r"mimetype",
+    ),
+    ErrorClass(
+        "key",
+        r"\b401\b|unauthori[sz]ed"
+        r"|(?:invalid|incorrect|missing|no|wrong|expired|malformed) (?:authentication|api[ _-]?key|x-a"
+        r"pi-key|access token|auth(?:orization)?|credentials?|token provided|bearer)"
+        r"|api[ _-]?key\b.{0,50}?(?:not (?:valid|found|set|provided|configured)|missing|invalid|is req"
+        r"uired|expired|must be (?:set|provided)|incorrect|leaked)"
+        r"|authentication(?:error| failed| fails| required|_error)|not authenticated"
+        r"|(?:token|key|credentials?) (?:has |have |is |are )?expired|could not resolve authentication"
+        r"|unable to locate credentials|authenticate",
+        Stage.COMPLETE,
+        Cause.ACCESS,
+        "The key was not accepted, or none was sent",
+        "The server wants a key and got none, a wrong one, or one of another service or region.",
+        "Check which key the program really sends, and to which address: an environment variable of another account, a "
+        "blank at its end, a key of another region or plan. A local server takes any, but many clients want one set.",
+    ),
+    ErrorClass(
+        "model-of-account",
+        r"model\b.{0,60}?not (?:supported|available|allowed|permitted|enabled) (?:when|for|with|in|to|"
+        r"on)\b.{0,60}?(?:account|plan|subscription|region|key|project|organization|user|tier)"
+        r"|(?:(?:does not|do not|don't|doesn't) have|has no|have no|no) access to (?:the |this )?(?:model|it)"
+        r"|access (?:to (?:the |this )?model )?(?:is )?denied"
+        r"|not (?:authorized|entitled|allowed) to (?:access|use|perform|invoke)|permission|forbidden"
+        r"|\b403\b|requires? (?:a )?(?:paid|pro|plus|premium|subscription|verified)"
+        r"|(?:unsupported|not supported in your|not available in your) (?:country|region|location)",
+        Stage.COMPLETE,
+        Cause.ACCESS,
+        "The account may not use this",
+        "The key is known, but this model, feature or region is not open to it.",
+        "Choose a model that this account lists (`/v1/models`), or have the access granted: plan, organization, "
+        "region, "
+        "or the model's terms.",
+    ),
+    ErrorClass(
+        "memory",
+        r"out of memory|outofmemory|\boom\b|not enough memory|insufficient memory"
+        r"|requires more (?:system |gpu )?memory|failed to allocate|unable to allocate"
+        r"|no available memory for the cache"
+        r"|kv cache\b.{0,60}?(?:full|insufficient|larger|not enough|needed)"
+        r"|larger than the available kv cache|cuda error: out"
+        r"|memory (?:allocation|limit) (?:failed|exceeded)",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "The server has too little memory",
+        "Weights, the cache for the context and the batch did not fit into the memory that was there.",
+        "Serve with a shorter context (`--max-model-len`, `-c`, `num_ctx`), fewer requests at once, a smaller "
+        "quantization or fewer layers on the GPU; see what else holds memory there.",
+    ),
+    ErrorClass(
+        "not-loaded",
+        r"(?:failed|unable|error|cannot|could not) (?:to )?(?:load|loading|open|initialize)(?:ing)? "
+        r"(?:the )?(?:model|gguf|weights|tokenizer|checkpoint)|unknown model architecture"
+        r"|(?:does not|doesn't) recognize this architecture|unsupported (?:model )?architecture"
+        r"|architectures? .{0,80}?not supported"
+        r"|model type\b.{0,80}?(?:not (?:supported|recogni[sz]ed)|but transformers)"
+        r"|invalid (?:gguf|magic)|missing tensor|wrong number of tensors|llama runner process"
+        r"|model (?:runner|loader)\b.{0,40}?(?:stopped|terminated|failed|crashed)|repo(?:sitory)? id"
+        r"|is not a valid model identifier",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "The server could not load the model",
+        "The model's files are missing, damaged, or of a kind that this release of the server does not know.",
+        "Update the server (a model is often newer than it), and check path and files: complete, of the format and "
+        "quantization that this server reads. Its log names the file or tensor.",
+    ),
+    ErrorClass(
+        "loading",
+        r"model is (?:still |currently )?(?:loading|starting|being loaded|warming)|loading model\b"
+        r"|still (?:loading|starting)|not ready|server is starting|warming up",
+        Stage.COMPLETE,
+        Cause.LOADING,
+        "The server is still loading the model",
+        "The server runs, but the model is not ready.",
+        "Wait until its health endpoint or its log says that it is ready, then send again.",
+    ),
+    ErrorClass(
+        "model-name",
+        r"(?:no such|unknown|invalid|unsupported|not a valid|nonexistent|non-existent) model\b"
+        r"|model_not_found"
+        r"|model\b.{0,120}?(?:does not exist|doesn't exist|not (?:be )?(?:found|exist|deployed|served|"
+        r"registered|recogni[sz]ed|installed|loaded|available)|is not (?:supported|available|valid)|un"
+        r"known)|allowed now, your model|deployment\b.{0,60}?(?:not exist|not found|does not)"
+        r"|(?:try pulling|pull) (?:it|the model)|pinned to .{1,200}requested"
+        r"|no (?:allowed providers|provider|channel|endpoints?)\b.{0,60}?(?:for|found for) (?:the )?"
+        r"(?:selected )?model|模型.{0,20}不存在",
+        Stage.REQUEST,
+        Cause.MODEL_NAME,
+        "The server does not serve the model that the request names",
+        "Names are compared letter for letter, often with the publisher before a `/` or a tag after a `:`.",
+        "Set `model` to one that the server serves (`/v1/models` lists them).",
+        unless=r"does not support|support tools",
+    ),
+    ErrorClass(
+        "address",
+        r"404 page not found|\bnot found: ?/|no (?:route|static resource|handler)"
+        r"|cannot (?:post|get|put) /|method not allowed|\b405\b|invalid (?:url|endpoint)"
+        r"|unknown (?:url|endpoint|path|request url)|unexpected endpoint|unexpected token '?<'?"
+        r"|<!doctype|<html|not found.{0,20}?/(?:v1|api|chat)|unsupported protocol|url is missing",
+        Stage.COMPLETE,
+        Cause.ADDRESS,
+        "The request was sent to a wrong address",
+        "Something answered there that is not the API: another path, another program, or a proxy's page.",
+        "Check the address up to and including `/v1` (or `/api` of Ollama, without `/v1` twice); call "
+        "`ADDRESS/models` by hand to see what answers.",
+    ),
+    ErrorClass(
+        "tls",
+        r"certificate|wrong version number|wrong_version_number|self[- ]signed"
+        r"|ssl:? (?:error|handshake|certificate)|sslerror|tls (?:handshake|alert|error)"
+        r"|unable to (?:get|verify) .{0,20}?(?:issuer|leaf)",
+        Stage.COMPLETE,
+        Cause.CONNECTION,
+        "The encrypted connection was not made",
+        "Client and server did not agree on TLS: a certificate that the client does not trust, or `https` to a "
+        "port that speaks `http`.",
+        "Use `http://` for a local server without TLS; else install the authority's certificate where the client looks "
+        "for it (`SSL_CERT_FILE`, `REQUESTS_CA_BUNDLE`, `NODE_EXTRA_CA_CERTS`).",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "not-json",
+        r"(?:unexpected |wrong )?mimetype|attempt to decode json"
+        r"|content[- ]type\b.{0,60}?(?:text/html|text/plain|text/event-stream|unexpected|expected)",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "What answered did not answer with JSON",
+        "The body is empty or of another kind: a page of a proxy between, of another program on that port, or a stream "
+        "where one answer was expected.",
+        "Call the address by hand (`curl -i URL`) from where the client runs, and look at status and body. Proxies are "
+        "taken from `HTTP_PROXY` also for `localhost`: set `NO_PROXY=localhost,127.0.0.1`.",
+    ),
+    ErrorClass(
+        "broken-off",
+        r"payload is not completed|transferencodingerror|not enough data to satisfy"
+        r"|incomplete(?: chunked)? ?read|incompleteread|peer closed|premature(?:ly)? (?:close|end)"
+        r"|connection (?:was )?(?:reset|closed|aborted|lost|dropped|broken|terminated|interrupted)"
+        r"|econnreset|epipe|broken pipe|socket hang up"
+        r"|stream (?:was |is )?(?:ended|closed|disconnected|terminated|interrupted)"
+        r"|disconnected before completion|unexpected eof|server disconnected|remote end closed"
+        r"|remoteprotocolerror|\bterminated$",
+        Stage.COMPLETE,
+        Cause.CONNECTION,
+        "The answer broke off",
+        "The connection was closed in the middle of the answer: mostly the server failed or ended at that "
+        "moment, else a "
+        "proxy's or client's limit of time.",
+        _LOG + " If it shows none, look for limits of time in between.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "unreachable",
+        r"connection (?:attempts? )?(?:refused|failed|error)|econnrefused|cannot connect"
+        r"|could(?: not|n't) (?:connect|reach|be reached)|failed to (?:connect|fetch|establish)"
+        r"|unable to (?:connect|reach)|no route to host|network is unreachable|connect call failed"
+        r"|connecterror|connectionerror|apiconnectionerror|fetch failed|enotfound|getaddrinfo"
+        r"|name resolution|name or service|host (?:not found|unreachable)"
+        r"|is (?:it|ollama|the server) running|err_connection",
+        Stage.COMPLETE,
+        Cause.CONNECTION,
+        "The server was not reached",
+        "No connection came about: nothing listens there, the name is not known, or something in between keeps "
+        "it away.",
+        _REACH,
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "timeout",
+        r"timed? ?out|\btimeout\b|etimedout|deadline exceeded|\b(?:504|408|524)\b|timeouterror"
+        r"|readtimeout|took too long",
+        Stage.COMPLETE,
+        Cause.CONNECTION,
+        "No answer came within the limit of time",
+        "Client, gateway or server stopped waiting; the model may still have been working, or loading, or "
+        "waiting for its turn.",
+        "Raise that limit (each program between has its own), stream the answer, or ask for less; the server's log "
+        "shows what it did meanwhile.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "version",
+        r"cannot import name|no module named|modulenotfounderror|(?:has been|was) removed"
+        r"|no longer (?:supported|available|exists)|is (?:deprecated|outdated|too old)"
+        r"|requires? (?:a )?(?:newer|later|at least|version|ollama|transformers|python)\b"
+        r"|incompatible (?:version|with)|please (?:update|upgrade)|(?:update|upgrade) to\b"
+        r"|module '?[\w.]{1,80}'? has no attribute",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "Two releases do not belong together",
+        "A program uses something that the installed release of another one does not have, or not any more.",
+        "Install releases that belong together: update the older one, or go back to the one that worked before.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "engine-died",
+        r"enginedead|enginecore\b.{0,40}?(?:issue|died|dead|failed|fatal|error)"
+        r"|engine (?:core )?(?:crashed|died|has died|process failed|loop)|segmentation fault|sigsegv"
+        r"|core dumped|cuda error|illegal memory access|device-side assert|nccl|broadcast_shapes"
+        r"|cannot be broadcast|shapes? (?:mismatch|cannot)|size mismatch"
+        r"|worker (?:process )?(?:died|crashed|exited|failed)|ggml_assert|scheduler hit an exception"
+        r"|background loop|internal (?:server )?error|model has crashed"
+        r"|server (?:process )?(?:crashed|died)|server connection lost"
+        r"|unexpected(?:ly)? (?:stopped|terminated)",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "The server failed on the request",
+        "Something broke inside the server; the words name nothing that the request could change.",
+        _LOG + " Then look for that line in the server's bug tracker, and try its newest release.",
+        is_distinctive=False,
+    ),
+)
+"""In this order: the first class whose words are found counts."""

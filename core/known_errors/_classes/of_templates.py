@@ -1,0 +1,125 @@
+"""Classes of errors that arise where the prompt is made: templates that are missing, not parsed, or fail on a value."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors.base import Cause
+
+_TEMPLATE = (
+    r"jinja|chat[_ ]?templat|prompt[_ ]templat|template ?syntax|templat\w*[_ ]?(?:error|failed|exception)|<template>"
+    r"|apply_template|minja"
+    r"|(?:arrayvalue|stringvalue|objectvalue|undefinedvalue|closestatement|filterexpression|callexpres"
+    r"sion)|at row \d|tool_calls?\b.{0,20}template|while executing \w{1,40} at line|template: ?:\d"
+    r"|\{%-?|error rendering prompt"
+)
+_OTHER_TEMPLATE = (
+    "update the server first; else take a template that was written for it, such as the one that another "
+    "publisher ships "
+    "with the same model, or rewrite that place in a copy (`--chat-template-file` of llama.cpp, "
+    "`--chat-template` of vLLM and SGLang, the model's settings of LM Studio)."
+)
+
+CLASSES: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "template-file",
+        r"chat template\W{0,4}(?P<name>\S{1,200})? .{0,60}?(?:is not a built-in|not found|does not exi"
+        r"st|no such file|not a valid|could not be (?:found|read|opened))"
+        r"|(?:failed|unable) to (?:open|read|find|load) (?:the )?(?:chat )?template(?: file)?\b"
+        r"|the supplied chat template string",
+        Stage.RENDER,
+        Cause.SETTING,
+        "The server did not find the chat template that it was started with",
+        "The name is neither that of a template in the server nor a file that it can read.",
+        "Give {name|it} as a path that exists where the server runs: absolute, and inside its container if it has one.",
+    ),
+    ErrorClass(
+        "template-absent",
+        r"no chat[_ ]template|chat_template (?:is )?(?:not set|none|missing)"
+        r"|(?:does not|doesn't) (?:have|define|provide|include) a chat[_ ]?template"
+        r"|default chat template is no longer|without a chat template"
+        r"|cannot use (?:chat template functions|apply_chat_template)",
+        Stage.RENDER,
+        Cause.SETTING,
+        "The model has no chat template",
+        "Neither the tokenizer nor the server's start names a template, so messages cannot become a prompt: base "
+        "models "
+        "have none, and newer repositories keep it in `chat_template.jinja`, which was not copied along.",
+        "Give one at the server's start (`--chat-template FILE`), copy `chat_template.jinja` beside the tokenizer, or "
+        "use the chat model of the family.",
+    ),
+    ErrorClass(
+        "template-engine-lacks",
+        r"unknown (?!\(built-in\) filter \W?\w+\W? for type)(?:\(built-in\) )?(?:\w+value )?(?:filter|"
+        r"test|method|function|statement|operator|tag|global)\b\W{0,8}(?P<name>[\w.]{1,60})?"
+        r"|no (?:filter|test) named \W?(?P<filter>\w{1,60})"
+        r"|(?:encountered )?unknown tag \W?(?P<tag>\w{1,40})"
+        r"|(?:filter|test|method|function) \W?(?P<missing>\w{1,60})\W{0,3}(?:is |does )?(?:not "
+        r"(?:defined|found|supported|implemented|known|exist|registered)|undefined|unknown)"
+        r"|(?:object|value) is not callable: ?(?:null|undefined)"
+        r"|has no method named (?P<method>\w{1,60})|no method named (?P<called>\w{1,60})"
+        r"|\W?strftime_now\W? is undefined",
+        Stage.RENDER,
+        Cause.SETTING,
+        "The server's template engine lacks something that the template uses",
+        "The template is written for another engine of Jinja, or for a newer release of this one: {name|a "
+        "filter, test, "
+        "function or method of it} does not exist here. Some servers then go on with a built-in template.",
+        f"The request needs no change: {_OTHER_TEMPLATE}",
+        around=_TEMPLATE,
+    ),
+    ErrorClass(
+        "template-not-parsed",
+        r"(?:template ?syntax|parser) ?error|failed to parse (?:the )?(?:chat |jinja )?template"
+        r"|unexpected (?:char|character|token|end of (?:template|input)|'[%}]\}?')"
+        r"|expected (?:closing|opening|token|statement|identifier|name|end of)"
+        r"|failed to parse number.{0,300}\{\{|unclosed"
+        r"|unable to (?:parse|compile) (?:the )?(?:chat |jinja )?template",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The server cannot parse the chat template",
+        "The template is not in the notation that this server's engine reads: written for a fuller engine of "
+        "Jinja, cut "
+        "or escaped when it was copied, or Ollama's notation (`.System`, `.Messages`) where Jinja is expected.",
+        f"The request needs no change: {_OTHER_TEMPLATE}",
+        around=_TEMPLATE,
+        unless=r"is not (?:a )?valid json|in json at position",
+    ),
+    ErrorClass(
+        "template-value",
+        r"\W?(?P<name>[\w.]{1,60})\W? is undefined|has no (?:attribute|element|item)\b"
+        r"|expected iterable|not iterable|unsupported (?:operand|types?)|can only concatenate"
+        r"|undefined is not json|of type undefined"
+        r"|cannot (?:subscript|index|access|call|iterate|read propert|concatenate|convert)"
+        r"|not subscriptable|undefined (?:variable|value|and)|invalid operation"
+        r"|filter \W?(?P<filter>\w{1,40})\W? for type (?P<type>\w{1,40})"
+        r"|is not a (?:string|list|mapping|function)|must be (?:a )?str",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The chat template failed on a value that is missing or of another type",
+        "The template reads {name|a value} where the request, or the server, holds nothing or something of "
+        "another type.",
+        "Compare that line of the template with the request: `content` is to be a text where the template cuts or "
+        'joins texts (not `null` beside calls, not a list of parts), tools are written as `{"type": "function", '
+        '"function": {…}}` with one `type` for each parameter, and the template\'s own names come in '
+        "`chat_template_kwargs` or from the tokenizer (`bos_token`). `render REQUEST --chat-template FILE` shows the "
+        "line and the value.",
+        around=rf"{_TEMPLATE}|of type undefined is not json|undefined is not json",
+        unless=r"cannot be broadcast|roles? must",
+    ),
+    ErrorClass(
+        "template-refused",
+        r"jinja exception|raise_exception|templateerror|error rendering prompt with jinja"
+        r"|while executing \w{1,40} at line"
+        r"|(?:failed|error|unable) .{0,30}?(?:appl|render|execut)\w{0,6} .{0,30}?templat"
+        r"|(?:chat )?template (?:rendering |application )?(?:failed|error)",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The chat template failed",
+        "Templates raise errors by themselves where the messages are not in the order or form that the model was "
+        "trained on; its own words say what it wants.",
+        "Change the messages as the template's words ask, or serve another template. `render REQUEST --chat-template "
+        "FILE` shows its line and the value there.",
+    ),
+)
+"""In this order: the first class whose words are found counts."""

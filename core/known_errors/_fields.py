@@ -1,0 +1,59 @@
+"""Which field of the request, or which message, the words of an error name: written as a path of the body."""
+
+from __future__ import annotations
+
+import re
+
+_TOP = (
+    r"messages|input|tools|tool_choice|response_format|functions|contents|system|system_instruction"
+    r"|generation_?config|stream_options|extra_body|chat_template_kwargs|metadata|reasoning|thinking"
+    r"|tool_config|text|instructions|max_tokens|max_completion_tokens|temperature|top_p|stop|stream"
+    r"|model|parallel_tool_calls"
+)
+_PATH = re.compile(rf"(?<![\w./])(?P<path>(?:{_TOP})(?:\.?\[[\w-]{{1,60}}\]|\.\w{{1,60}}){{1,14}})(?![\w/])")
+_FIELD = re.compile(
+    r"(?:field|parameter|param|argument|property|key)s?:? ?[`'\"](?P<path>[A-Za-z_][\w.\[\]]{0,160})[`'\"]",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(r"\bthe (?P<path>[a-z]{2,30}(?:_[a-z]{1,30}){0,5}) (?:field|parameter|argument)\b", re.IGNORECASE)
+_NAMED = re.compile(r"[`'\"](?P<path>[a-z]{1,30}(?:_[a-z]{1,30}){1,5})[`'\"]")
+_INDEX = re.compile(
+    r"(?:\bmessages?\b.{0,60}?\b(?:at )?(?:index|position|number|#) ?#?|messages? index |messages\[|me"
+    r"ssage )(?P<index>\d{1,5})\b",
+    re.IGNORECASE,
+)
+_KIND = re.compile(
+    r"\.(?:tool_use|tool_result|text|image|thinking|custom|function|ephemeral|str|int|l"
+    r"ist|dict)(?=\.)"
+)
+
+
+def field_in(words: str) -> str | None:
+    """Return the path of the request field that words name; `None` if they name none.
+
+    >>> field_in("messages.65.content.1.tool_use.text: Extra inputs are not permitted")
+    'messages[65].content[1].text'
+    >>> field_in("Extra inputs are not permitted, field: 'messages[8].reasoning'")
+    'messages[8].reasoning'
+    >>> field_in("reasoning_content is missing in assistant tool call message at index 19")
+    'messages[19]'
+    """
+    for pattern in (_PATH, _FIELD, _PLAIN):
+        found = pattern.search(words)
+        if found is not None and not found["path"].endswith((".py", ".js", ".ts", ".go")):
+            return as_path(found["path"])
+    index = _INDEX.search(words)
+    if index is not None:
+        return f"messages[{index['index']}]"
+    named = _NAMED.search(words)
+    return None if named is None else named["path"]
+
+
+def as_path(named: str) -> str:
+    """Return a path with its numbers in brackets, without the names of classes that validators put between.
+
+    >>> as_path("tools.3.custom.input_examples"), as_path("messages.[0].content")
+    ('tools[3].input_examples', 'messages[0].content')
+    """
+    path = re.sub(r"\.?\[(\d{1,6})\]|\.(\d{1,6})(?=\.|$)", lambda one: f"[{one[1] or one[2]}]", named)
+    return _KIND.sub("", path.rstrip("."))

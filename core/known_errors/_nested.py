@@ -1,0 +1,110 @@
+r"""Errors within errors: the innermost words of a body that gateways and clients wrapped, escaped, printed and cut.
+
+    litellm.BadRequestError: VertexAIException - b'{\n  "error": {\n    "code": 400,\n    "message": "WORDS", …
+    {"error": {"message": "Error from provider: {\"error\":{\"message\":\"WORDS\"}}"}}
+    Error code: 400 - {'error': {'message': 'WORDS', 'param': 'tools'
+
+Nothing is parsed as a whole: a body that is cut, or escaped twice, gives its words all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_MOST_DEEP = 6
+_MOST_READ = 8_000  # characters of a value
+_KEY = re.compile(
+    r"(\\{0,15})([\"'])(?:message|detail|error|msg|error_message|errorMessage)\1\2\s{0,4}:\s{0,4}(?:\["
+    r"\s{0,4})?[bu]?(\\{0,15})([\"'])"
+)
+_BESIDE = re.compile(
+    r"(\\{0,15})[\"'](?:error|code|type|status|param|request_id|object|detail|errors|success)\1[\"']\s"
+    r"{0,4}:|error\b[^{]{0,80}\{|exception\b[^{]{0,80}\{|\b[45]\d\d\b[^{]{0,60}\{|status[^{]{0,60}\{"
+    r"|body[^{]{0,20}\{",
+    re.IGNORECASE,
+)
+_FIELD = re.compile(r"(\\{0,15})[\"'](?:param|field)\1[\"']\s{0,4}:\s{0,4}\1[\"']([\w.\[\]$-]{1,200})\1[\"']")
+_LOC = re.compile(r"\\{0,15}[\"']loc\\{0,15}[\"']\s{0,4}:\s{0,4}[\[(]([^\])]{1,300})[\])]")
+_STEP = re.compile(r"[\"']?([\w$.-]{1,80})\\{0,15}[\"']?(?:,|$)")
+_WRAPPER = re.compile(
+    r"(?:[\w.]{0,80}(?:Error|Exception)\b ?(?::|-) ?|Error code: \d{3} - |(?:an )?error: |Failed after"
+    r" \d{1,3} attempts\. Last error: |\d{3} (?=[A-Z`'a-z])|API Error: |Message: |Caused by: )",
+    re.IGNORECASE,
+)
+_ROOTS = ("body", "query", "path", "header")
+
+
+class Nested(NamedTuple):
+    """The innermost words of an error.
+
+    Attributes:
+        words: They, in one line, without the names of exceptions before them.
+        field: Path of the request field that stands beside them; `None` if none does.
+    """
+
+    words: str
+    field: str | None
+
+
+def innermost(text: str) -> Nested:
+    r"""Return the words of an error without what wraps them.
+
+    >>> innermost("litellm.BadRequestError: XException - b'{\"error\": {\"message\": \"No \\\"x\\\".\"}}'").words
+    'No "x".'
+    """
+    words = text[: _MOST_READ * 4]
+    field = None
+    for _ in range(_MOST_DEEP):
+        found = _value_in(words)
+        if found is None:
+            break
+        field = _field_in(words) or field
+        words = found
+    return Nested(_bare(" ".join(words.split())), _field_in(words) or field)
+
+
+def _value_in(text: str) -> str | None:
+    """Return the first words that an error's body within a text holds; `None` if it holds none."""
+    for key in _KEY.finditer(text):
+        around = text[max(0, key.start() - 200) : key.start()] + "{" + text[key.end() : key.end() + 600][-300:]
+        if _BESIDE.search(around) is None:
+            continue
+        value = _string_at(text, key.end(), key[3], key[4])
+        if len(value.strip()) > 2:
+            return value
+    return None
+
+
+def _string_at(text: str, start: int, escape: str, quote: str) -> str:
+    """Return a string from its first character to its closing quote, or to the end where it is cut."""
+    stop = min(len(text), start + _MOST_READ)
+    for closing in re.finditer(rf"(\\*+){quote}", text[start:stop]):
+        if len(closing[1]) == len(escape):
+            stop = start + closing.start()
+            break
+    value = re.sub(r"\\{1,15}[nrt]", "\n", text[start:stop])
+    deeper = "\\" * (2 * len(escape) + 1)
+    return value.replace(f"{deeper}{quote}", quote).replace(f"{escape}\\'", "'") if deeper in value else value
+
+
+def _field_in(text: str) -> str | None:
+    named = _FIELD.search(text)
+    if named is not None:
+        return named[2].removeprefix("body.")
+    loc = _LOC.search(text)
+    if loc is None:
+        return None
+    steps = [step[1] for step in _STEP.finditer(loc[1].replace("\\", "").replace(" ", ""))]
+    steps = steps[1:] if steps and steps[0] in _ROOTS else steps
+    return "".join(f"[{step}]" if step.isdecimal() else f".{step}" for step in steps).removeprefix(".") or None
+
+
+def _bare(words: str) -> str:
+    """Return words without the names of exceptions, statuses and clients before them."""
+    for _ in range(_MOST_DEEP):
+        found = _WRAPPER.match(words)
+        if found is None or found.end() >= len(words):
+            break
+        words = words[found.end() :]
+    return words.replace('\\"', '"').strip()

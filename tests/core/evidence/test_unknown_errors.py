@@ -1,0 +1,85 @@
+"""Errors that nobody wrote down: each gives a finding with its own words, and other programs' errors give none."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Certainty
+from prompt_debugger.core.evidence import Part, parts_of, read_evidence, show_evidence
+from prompt_debugger.core.evidence.unknown_errors import error_by_meaning
+from tests.attacks.growth import grows_linearly
+
+ERRORS = yaml.safe_load(Path(__file__).with_name("unknown_errors.yml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=[error["title"] for error in ERRORS])
+def test_an_error_in_words_of_its_own_gets_a_finding_of_its_class(error):
+    trace = asyncio.run(show_evidence(read_evidence(error["text"])))
+
+    found = trace.findings[0]
+    assert (found.code, found.stage.value, found.certainty) == (error["code"], error["stage"], Certainty.INFERRED)
+    assert error["title"] in found.title
+    assert error["advice"] in found.fix
+    assert Part.ERROR in parts_of(trace)
+
+
+def test_a_finding_by_class_says_that_it_is_inferred_and_who_reported_it():
+    unknown = next(error for error in ERRORS if "moon" in error["title"])
+    trace = asyncio.run(show_evidence(read_evidence(unknown["text"])))
+
+    assert "was reported by vLLM (`vllm/multimodal/moonlight.py`)" in trace.findings[0].detail
+    known = asyncio.run(show_evidence(read_evidence(ERRORS[0]["text"]))).findings[0]
+    assert "inferred from its words" in known.detail
+
+
+def test_the_field_that_the_words_name_is_pointed_at_in_the_request():
+    body = {"model": "m", "messages": [{"role": "user", "content": "a", "foo": 1}]}
+    said = {"error": {"message": "messages.0.foo: Extra inputs are not permitted"}}
+    text = json.dumps({"request": body, "response": said})
+
+    found = asyncio.run(show_evidence(read_evidence(text))).findings[0]
+
+    assert [one.field for one in found.evidence if one.where == "request"] == ["messages[0].foo"]
+
+
+UNRELATED = [
+    'Traceback (most recent call last):\n  File "/home/me/shop/cart.py", line 3, in total\n    price["net"]\n'
+    "KeyError: 'net'\n",
+    "java.lang.IllegalStateException: cart is empty\n    at shop.Cart.total(Cart.java:7)\n",
+    "ValueError: date must be a string",
+    'psycopg2.OperationalError: connection to server at "db" failed: Connection timed out',
+    "TypeError: Cannot read properties of undefined (reading 'price')\n    at total (/shop/cart.js:3:9)\n",
+]
+
+
+@pytest.mark.parametrize("text", UNRELATED)
+def test_an_error_of_another_program_gets_one_sentence_and_no_finding(text):
+    with pytest.raises(RequestError, match="nothing in it speaks of a chat request"):
+        read_evidence(text)
+
+
+PROSE = [
+    "I think that tool_choice must be auto here. Why does the server not take another value?",
+    "We found that the context length is too small for our documents, and our prompts are too long.",
+    "The report says that the image tokens do not match. It was raining. People were sad. Nobody knew. It went on.",
+    "How do I fix the chat template? My model has none.",
+    "2026-01-01 10:00:00 [INFO] started\n2026-01-01 10:00:01 [INFO] loaded 3 tools\n2026-01-01 10:00:02 [INFO] done\n",
+    "The weather in Oslo is fine today.",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", PROSE)
+def test_prose_and_logs_without_errors_are_no_errors(text):
+    assert error_by_meaning(text) is None
+
+
+@pytest.mark.parametrize("part", ["Error: a\n", "a.b.c.D", "ERROR ", 'File "', "tool_choice must be ", "\n| =x"])
+def test_time_grows_linearly_with_hostile_texts(part):
+    assert grows_linearly(lambda size: error_by_meaning(part * size), first=200, tries=2, doublings=6)
