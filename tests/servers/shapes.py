@@ -411,7 +411,7 @@ FAULTY: dict[str, Shape] = {
     "TGI, a template that fails": Shape(
         reply=answer(422, {"error": "Template error: unknown method: rstrip", "error_type": "template_error"}),
         codes=("PD221",),
-        said="The chat template failed",
+        said="template engine lacks something",
     ),
     "Zhipu's filter": Shape(
         reply=answer(400, _error("系统检测到输入或生成内容可能包含不安全或敏感内容", code="1301")),

@@ -72,7 +72,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|resource[_ ]exhausted|(?:try|retry) again in \d",
         Stage.COMPLETE,
         Cause.RATE,
-        "Too many requests came in a short time",
+        "The request exceeds the rate limit of the account",
         "The provider limits requests and tokens in a stretch of time; a long prompt counts with all its tokens.",
         "Wait as long as the answer says (`retry-after`), send fewer at a time, or raise the limit of the "
         "account; free "
@@ -87,7 +87,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|quota (?:exceeded|exhausted|limit)|(?:weekly|monthly|usage|5-hour) limit",
         Stage.COMPLETE,
         Cause.QUOTA,
-        "The account has no quota or credit left",
+        "The plan or billing of the account does not allow the request",
         "The provider counts what an account uses, and what was paid for or free is used up.",
         "Check plan, credit and spending limits of the account and project that the key belongs to; a limit of time "
         "lifts by itself, credit does not.",
@@ -101,7 +101,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|try again later",
         Stage.COMPLETE,
         Cause.BUSY,
-        "The provider has no room for the request at the moment",
+        "The server has no capacity for the request at the moment",
         "No server at that address, or none with room, could take the request; the request itself may be right.",
         "Try again later, or with another provider or model; of your gateway, look which of its servers it "
         "holds for healthy.",
@@ -119,7 +119,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|unable to locate credentials|authenticate",
         Stage.COMPLETE,
         Cause.ACCESS,
-        "The key was not accepted, or none was sent",
+        "The server did not accept the API key",
         "The server wants a key and got none, a wrong one, or one of another service or region.",
         "Check which key the program really sends, and to which address: an environment variable of another account, a "
         "blank at its end, a key of another region or plan. A local server takes any, but many clients want one set.",
@@ -151,7 +151,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|memory (?:allocation|limit) (?:failed|exceeded)",
         Stage.COMPLETE,
         Cause.SERVER,
-        "The server has too little memory",
+        "The server failed on the request for want of memory",
         "Weights, the cache for the context and the batch did not fit into the memory that was there.",
         "Serve with a shorter context (`--max-model-len`, `-c`, `num_ctx`), fewer requests at once, a smaller "
         "quantization or fewer layers on the GPU; see what else holds memory there.",
