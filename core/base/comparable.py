@@ -19,6 +19,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 
+MAY_BE_CONTENT = "it contains no control token, and it may have been copied from what a server shows"
 _TWO_RUNS = "Raw output and answer come from two runs that may differ"
 
 

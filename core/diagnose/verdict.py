@@ -53,6 +53,8 @@ from prompt_debugger.core.formats import TABLES
 REFUSED = "PD100"
 _NOTHING = "Nothing was checked: no request, no prompt and no output."
 _REFUSALS = frozenset({REFUSED, "PD221", "PD445"})  # an error in place of an answer: whatever else there is came before
+_SYMPTOMS = frozenset({"PD412"})  # which say little beside what explains them
+_AS_TEXT = "PD463"  # a call that nobody says to be a raw output or a message
 _NOT_SAID = "so whether anything was lost is unknown."
 
 
@@ -96,7 +98,8 @@ def _guilty(findings: Sequence[Finding], *, is_wrong: bool) -> Finding | None:
         return None
     first = min(broken, key=lambda finding: (blame_rank(finding.stage), finding.code))
     cause = _cause_of(first, broken)
-    return cause if cause is not None and cause.stage is Stage.REQUEST else first
+    is_told = cause is not None and (cause.stage is Stage.REQUEST or first.code in _SYMPTOMS)
+    return cause if is_told else first
 
 
 def _cause_of(finding: Finding, findings: Sequence[Finding]) -> Finding | None:
@@ -133,6 +136,7 @@ def _inside_sentence(title: str) -> str:
 def _sentence_without_guilt(trace: Trace, compared: str) -> str:
     parts = [compared]
     warnings = [finding for finding in trace.findings if finding.severity is Severity.WARNING]
+    warnings = [finding for finding in warnings if finding.code != _AS_TEXT]  # which was said already
     if warnings:
         more = f" ({len(warnings) - 1} more)" if len(warnings) > 1 else ""
         first = _cause_of(warnings[0], warnings) or warnings[0]
@@ -154,7 +158,7 @@ def _what_was_compared(trace: Trace) -> tuple[str, Conclusion]:
             return f"The raw output was not read, {_NOT_SAID}", Conclusion.UNKNOWN
         return _compared(trace.parse)
     if trace.parse is not None:
-        held = partly_known(trace, trace.parse)
+        held = _shown_as_text(trace.findings) or partly_known(trace, trace.parse)
         if trace.raw is not None and trace.raw.completeness is not Completeness.WHOLE:
             return f"{held}, {_NOT_SAID}", Conclusion.UNKNOWN
         return held, Conclusion.UNCHECKED
@@ -168,6 +172,12 @@ def _what_was_compared(trace: Trace) -> tuple[str, Conclusion]:
     return _examined(trace, only="Only ") or _NOTHING, Conclusion.UNCHECKED
 
 
+def _shown_as_text(findings: Sequence[Finding]) -> str:
+    """Return what a text is that was pasted alone, where that is a call; "" where it is anything else."""
+    shown = next((finding for finding in findings if finding.code == _AS_TEXT), None)
+    return "" if shown is None else f"{shown.title} The text does not show where it came from"
+
+
 def _examined(trace: Trace, only: str = "") -> str:
     """Say which parts were examined and found healthy, or with `only`, that there are no others."""
     parts = examined(trace)
@@ -177,8 +187,16 @@ def _examined(trace: Trace, only: str = "") -> str:
     nothing = "nothing more serious than a note was found" if trace.findings else "no problem was found"
     found = nothing if is_nothing_wrong(trace.findings) else ""
     if not only:
-        return f"{nothing[:1].upper()}{nothing[1:]} in {parts}. "
+        return f"{nothing[:1].upper()}{nothing[1:]} in {parts}{_first_note(trace.findings)}. "
     return f"Only {parts} {were} examined" + (f", and {found}." if found else ".")
+
+
+def _first_note(findings: Sequence[Finding]) -> str:
+    """Return what the first of the notes says, behind a colon; "" where there is none."""
+    if not findings:
+        return ""
+    more = f" ({len(findings) - 1} more)" if len(findings) > 1 else ""
+    return f": {_inside_sentence(findings[0].title).removesuffix('.')}{more}"
 
 
 def _compared(parse: Parse) -> tuple[str, Conclusion]:

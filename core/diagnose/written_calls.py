@@ -18,6 +18,9 @@ _BARE_CALL = re.compile(
     r'\s*+\{\s*+(?:"type"\s*+:\s*+"function"\s*+,\s*+"function"\s*+:\s*+\{\s*+)?"name"\s*+:\s*+"([\w.:/-]{1,100})"'
     r'\s*+,\s*+"(?:arguments|parameters)"\s*+:\s*+\{'
 )
+_BEGUN_CALL = re.compile(
+    r'\[?\s*+\{\s*+"(?:name|tool_name)"\s*+:\s*+"([\w.:/-]{1,100})[^\n]{0,100}?"(?:arguments|parameters)"\s*+:\s*+\{'
+)
 _MOST_DIFFERENT = 500  # calls that are looked for in the request, each in all of it
 _OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, SegmentKind.CALL_ARGUMENTS)
 
@@ -80,6 +83,12 @@ def open_bare_call(text: str) -> str | None:
     """Return the name of the call that a text is, in bare JSON that is not closed; `None` if it is anything else."""
     begun = _BARE_CALL.match(text)
     return begun[1] if begun is not None and stops_early(text.strip()) else None
+
+
+def begun_bare_call(text: str) -> str | None:
+    """Return the name of the call that a text begins with, in bare JSON, whatever comes of it; else `None`."""
+    begun = _BEGUN_CALL.match(text.lstrip())
+    return None if begun is None else begun[1]
 
 
 def bare_calls(trace: Trace, text: str) -> tuple[ToolCallAttempt, ...]:

@@ -33,11 +33,25 @@ def _dialect_of(value: JSON) -> Dialect | None:
 
 
 def _whole(value: JSON) -> JSON:
+    if isinstance(value, dict) and _is_item(value):
+        value = [value]
     if not isinstance(value, list):
         return value
     output: JSONObject = {"output": value}
     content: JSONObject = {"content": value}
     return next((one for one in (output, content) if dialect_of_answer(one) is not None), None)
+
+
+def _is_item(value: JSONObject) -> bool:
+    """Say whether an object is an item of the `output` of a response."""
+    match value.get("type"):
+        case "function_call":
+            return isinstance(value.get("name"), str) and "arguments" in value
+        case "message":
+            parts = objects_of(value.get("content"))
+            return bool(parts) and all(part.get("type") in ("output_text", "refusal") for part in parts)
+        case _:
+            return False
 
 
 def is_event_list(values: Sequence[JSON]) -> bool:

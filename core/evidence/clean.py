@@ -31,6 +31,7 @@ _INDENT = re.compile(r"(?m)^[ \t]*+\u00a0[ \t\u00a0]*+")  # as web pages indent 
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 # What a person wrote beside a line of JSON: `"content": null,   <---- missing`.
 _REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
+_BARE_QUOTE = re.compile(r'(?<!\\)"')
 _LEAST_INNER = 20  # characters of a text that stands in a JSON string
 _BOX = "\u2503\u2502|"
 _LEAST_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
@@ -153,6 +154,14 @@ def _unstringed(text: str) -> str | None:
     return inner if isinstance(inner, str) and len(inner) >= _LEAST_INNER else None
 
 
+def _unslashed(text: str) -> str | None:
+    """Turn back a text whose quotation marks are escaped without exception, as they stand in a string."""
+    if not text.lstrip().startswith(('{\\"', '[{\\"')) or _BARE_QUOTE.search(text) is not None:
+        return None
+    inner = json_of(f'"{text.strip()}"')
+    return inner if isinstance(inner, str) else text.replace('\\"', '"')
+
+
 def _unremarked(text: str) -> str | None:
     """Take off what is no JSON at the end of lines, where all is JSON without it."""
     if not text.lstrip().startswith(("{", "[")) or json_of(text) is not None:
@@ -223,6 +232,7 @@ _STEPS: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     ("", _unindented),
     ("A frame around each line was removed.", _unboxed),
     ("The JSON string around the text was unwrapped.", _unstringed),
+    ("The escapes before all quotation marks were removed.", _unslashed),
     ("Remarks next to lines of JSON were removed.", _unremarked),
     ("Comments between lines of JSON were taken off.", _uncommented),
     ("HTML escapes were decoded.", _unescaped),

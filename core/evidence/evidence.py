@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
+from prompt_debugger.core.base.comparable import MAY_BE_CONTENT
 from prompt_debugger.core.base.types import (
     Basis,
     ChatResult,
@@ -23,6 +24,8 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.formats import CONTROL_TOKEN
+
+_IN_LOG = "it contains no control token, and a log may leave them out"
 
 
 class Part(StrEnum):
@@ -199,5 +202,5 @@ def _completion(evidence: Evidence, text: str) -> Completion:
         return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=evidence.raw_reason)
     if evidence.chat is not None or CONTROL_TOKEN.search(text):
         return raw
-    reason = "it contains no control token, and it may have been copied from what a server shows"
+    reason = _IN_LOG if evidence.form is Form.LOG else MAY_BE_CONTENT
     return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=reason)

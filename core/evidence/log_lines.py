@@ -4,6 +4,7 @@ Drawn literally, after the prefix of the logger:
 
     vLLM       Received request chatcmpl-1: prompt: '…', params: SamplingParams(…)     Request chatcmpl-1 JSON body: {…}
                Generated response chatcmpl-1: output: '…', output_token_ids: […], finish_reason: stop
+               Generated response chatcmpl-1 (streaming delta): output: '…', …       DELTA TEXT: …       a piece each
                non-default args: {…}        vLLM API server version 0.11.0
     SGLang     Receive: obj=GenerateReqInput(…)   Finish: obj=GenerateReqInput(…), out={…}   server_args=ServerArgs(…)
     llama.cpp  Parsing input with format X: …   Parsed message: {…}   request: {…}   unparsed peg-native output: …
@@ -31,6 +32,7 @@ from prompt_debugger.core.evidence.python_repr import plain, read_printed
 
 MOST_ENTRIES = 20_000
 _MOST_OF_WARNING = 300  # characters
+_MOST_OF_PIECE = 2_000
 _MOST_READ = 8  # times the text, for values that begin and never end
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"\s*+")
@@ -189,6 +191,24 @@ def _vllm_output(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     return found
 
 
+def _vllm_delta(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    """Read a piece of a stream, as it was before any parser saw it."""
+    read = read_printed(log.text, match.end())
+    if read is None or read.is_cut or not isinstance(read.value, str):
+        return []
+    line = log.text[read.stop : _line_end(log.text, read.stop)]
+    reason = re.search(r", finish_reason: (\w+)", line)
+    ended: list[tuple[What, JSON]] = [(What.REASON, reason[1])] if reason and reason[1] != "None" else []
+    return [(What.PIECE, read.value), *ended]
+
+
+def _delta_text(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    """Read a piece that was printed as it is: up to the line of the next one, its own line breaks with it."""
+    following = log.text.find("DELTA TEXT: ", match.end(), match.end() + _MOST_OF_PIECE)
+    end = _line_end(log.text, match.end()) if following < 0 else log.text.rfind("\n", match.end(), following)
+    return [(What.PIECE, log.text[match.end() : max(end, match.end())])]
+
+
 def _sglang_input(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     value = as_object(log.printed(match.end()))
     return [(What.PROMPT, value.get("text"))]
@@ -269,6 +289,8 @@ _MARKS: tuple[_Mark, ...] = (
         re.compile(rf"Generated response {_ID}(?P<streamed> \(streaming complete\))?: output: (?=['\"])"),
         _vllm_output,
     ),
+    _Mark("vllm", re.compile(rf"Generated response {_ID} \(streaming delta\): output: (?=['\"])"), _vllm_delta),
+    _Mark("vllm", re.compile(r"(?m)^[^\n]{0,80}\bDELTA TEXT: "), _delta_text),
     _Mark("vllm", re.compile(rf"Generated response {_ID} details: output_token_ids: (?=\[)"), _a_printed(What.IDS)),
     _Mark("vllm", re.compile(r"\bnon-default args: (?=\{)"), _a_printed(What.FLAGS)),
     _Mark("vllm", re.compile(r"\bargs: (?=Namespace\()"), _a_printed(What.FLAGS)),

@@ -15,7 +15,9 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.clean import clean
+from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
+from prompt_debugger.core.evidence.flags import flags_of, mentioned_server, server_of
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers import Paste, find_reader, find_readers
 from prompt_debugger.core.evidence.recognise import recognise
@@ -88,28 +90,43 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
         RequestError: Nothing in it is known; the error is that of reading it whole.
     """
     cleaned = clean(text)
-    blocks = split(cleaned.text)
+    return _with_server(_noted(_read_cleaned(cleaned.text, row, read, depth), cleaned.notes), cleaned.text)
+
+
+def _with_server(evidence: Evidence, text: str) -> Evidence:
+    """Return evidence with the server that the same text starts, or whose parser it names, where none is known."""
+    if evidence.server is not None or evidence.form is Form.RUN or Paste(text).value is not None:
+        return evidence
+    commands = find_commands(text) if PROGRAM.search(text) is not None else ()
+    if not commands:
+        server = mentioned_server(text)
+        return evidence if server is None else replace(evidence, server=server)
+    started = server_of(commands[0].kind, flags_of(commands[0].kind, commands[0].words), commands[0].version)
+    return replace(evidence, server=started.server, notes=(*evidence.notes, *started.notes))
+
+
+def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
+    blocks = split(text)
     lone = blocks[0] if len(blocks) == 1 and blocks[0].kind is BlockKind.FENCED else None
-    if lone is not None and depth < _MOST_FENCES and not _is_fenced_request(lone.text, cleaned.text):
-        return _noted(read_mixed(lone.text, row, read, depth + 1), cleaned.notes)
-    inner = cleaned.text
+    if lone is not None and depth < _MOST_FENCES and not _is_fenced_request(lone.text, text):
+        return read_mixed(lone.text, row, read, depth + 1)
     if row > 1:
-        return _noted(read(inner, row), cleaned.notes)
+        return read(text, row)
     is_talk = is_report(blocks)
-    whole, failure = _try(inner, row, read)
+    whole, failure = _try(text, row, read)
     if whole is not None and is_talk and whole.form is Form.OUTPUT:
-        whole, failure = None, not_recognised(inner)
-    if whole is not None and (len(blocks) < 2 or _is_certain(whole, cleaned.text, blocks)):
-        return _noted(whole, cleaned.notes)
+        whole, failure = None, not_recognised(text)
+    if whole is not None and (len(blocks) < 2 or _is_certain(whole, text, blocks)):
+        return whole
     fenced = _of_shown_output(whole, blocks, read)
     if fenced is not None:
-        return _noted(fenced, cleaned.notes)
+        return fenced
     merged = _merged(blocks, read)
     if whole is not None and (merged is None or not _says_more(merged, whole, is_talk=is_talk)):
-        return _noted(whole, cleaned.notes)
+        return whole
     if merged is None:
-        raise not_recognised(inner) if is_talk else _with_hint(failure)
-    return _noted(merged, cleaned.notes)
+        raise not_recognised(text) if is_talk else _with_hint(failure)
+    return merged
 
 
 def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError | None]:

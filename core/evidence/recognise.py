@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.dialects import dialect_of_answer
+from prompt_debugger.core.diagnose.written_calls import begun_bare_call
 from prompt_debugger.core.evidence.answers import events_in_list, is_answer, is_error, is_event_list
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
-from prompt_debugger.core.evidence.shapes import chunk_of_delta, is_chunk
+from prompt_debugger.core.evidence.shapes import chunk_of_delta, is_called_function, is_chunk
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.report import is_bundle
 
@@ -34,6 +35,7 @@ _CODE = re.compile(
     r"(?m)^[ \t]*(?:import |from [\w.]+ import |const |let |var )|\.create\(|\.parse\(|\.invoke\(|"
     r"^(?!(?:time|level|ts)=)\w+ *="
 )
+_HEADER = re.compile(r"to=[\w.-]{1,64}(?: [\w<|>]{1,40})?<\|")  # of a message with a recipient, no assignment
 _ANSWER_START = re.compile(r"(?m)^[ \t]*(?=\{\s*+[\"}]|data:|HTTP/|< HTTP)")
 _REQUEST_STARTS = ("dict(", "(", "/*", "```", "{", "[")
 _FILES = ("%PDF-", "\x89PNG")
@@ -63,7 +65,7 @@ def recognise(text: str) -> Form | None:
         return Form.STREAM
     if _CURL.search(text[:20_000]):
         return Form.REQUEST if answer_after_command(text) is None else Form.EXCHANGE
-    if _CODE.search(text[:20_000]) and not start.startswith("<"):
+    if _CODE.search(text[:20_000]) and not start.startswith("<") and _HEADER.match(start) is None:
         return Form.REQUEST
     if MARKER.search(text):
         return Form.OUTPUT
@@ -78,7 +80,7 @@ def _form_of_json(text: str, start: str) -> Form | None:
         if is_event_list(values):
             return Form.STREAM
         return Form.REQUEST if all(is_lone_message(one) for one in values) else Form.LINES
-    if value is None and MARKER.match(start):
+    if value is None and (MARKER.match(start) or begun_bare_call(start) is not None):
         return Form.OUTPUT
     if value is None:
         found = lenient_json_of(text)
@@ -103,7 +105,7 @@ def form_of_value(value: JSON) -> Form | None:
 
 
 def _form_of_list(value: list[JSON]) -> Form | None:
-    if value and all(isinstance(item, dict) and _is_bare_call(item) for item in value):
+    if value and all(isinstance(item, dict) and _is_bare_call(item) and not is_called_function(item) for item in value):
         return Form.OUTPUT
     if events_in_list(value) is not None:
         return Form.STREAM
@@ -121,7 +123,7 @@ def _form_of_object(value: JSONObject) -> Form | None:
     if answer_in(value) is not None:
         return Form.ANSWER
     if isinstance(value.get("raw"), str) or _is_bare_call(value):
-        return Form.OUTPUT
+        return Form.ANSWER if is_called_function(value) else Form.OUTPUT
     if isinstance(value.get("delta"), dict) and chunk_of_delta(value) is not None:
         return Form.STREAM
     if output_beside_prompt(value) is not None:

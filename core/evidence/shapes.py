@@ -18,6 +18,8 @@ _DELTA_FIELDS = frozenset(
 _AROUND_DELTA = frozenset({"delta", "index", "finish_reason", "logprobs", "stop_reason"})
 _AROUND_CHOICES = frozenset({"id", "object", "created", "usage"})
 _OF_MESSAGE = ("content", "tool_calls", "reasoning", "reasoning_content", "function_call")
+_FUNCTION = frozenset({"name", "arguments"})
+_AROUND_FUNCTION = frozenset({"id", "type", "index"})
 _MOST_LOOKED_AT = 50
 
 
@@ -57,7 +59,7 @@ def shape_answer(value: JSON) -> Shaped | None:
         return Shaped({"choices": [value]}, "a choice of a chat response", (), is_whole=False)
     if _is_message(value):
         return _of_message(value)
-    if _is_call(value):
+    if _is_call(value) or is_called_function(value):
         return _of_calls([value])
     return None
 
@@ -83,9 +85,11 @@ def _of_message(message: JSONObject) -> Shaped:
 
 def _of_calls(value: list[JSON]) -> Shaped | None:
     calls = objects_of(value)
-    if not calls or len(calls) < len(value) or not all(_is_call(call) for call in calls[:_MOST_LOOKED_AT]):
+    if calls and len(calls) == len(value) and all(is_called_function(call) for call in calls[:_MOST_LOOKED_AT]):
+        calls = tuple(_of_function(call) for call in calls)
+    elif not calls or len(calls) < len(value) or not all(_is_call(call) for call in calls[:_MOST_LOOKED_AT]):
         return None
-    message: JSONObject = {"role": "assistant", "content": None, "tool_calls": value}
+    message: JSONObject = {"role": "assistant", "content": None, "tool_calls": list[JSON](calls)}
     words = "a tool call of a message" if len(calls) == 1 else "tool calls of a message"
     return Shaped({"choices": [{"message": message}]}, words, is_whole=False)
 
@@ -94,6 +98,23 @@ def _is_call(value: JSONObject) -> bool:
     """Say whether an object is a tool call of a message: a function that was called, and not one that is declared."""
     function = as_object(value.get("function"))
     return isinstance(function.get("name"), str) and "arguments" in function and "parameters" not in function
+
+
+def is_called_function(value: JSONObject) -> bool:
+    """Say whether an object is what a call holds as its `function`: arguments as a text, as servers send them.
+
+    A model that writes a call in bare JSON writes its arguments as an object.
+    """
+    return (
+        isinstance(value.get("name"), str)
+        and isinstance(value.get("arguments"), str)
+        and not value.keys() - (_FUNCTION | _AROUND_FUNCTION)
+    )
+
+
+def _of_function(value: JSONObject) -> JSONObject:
+    around: JSONObject = {name: item for name, item in value.items() if name in _AROUND_FUNCTION}
+    return {**around, "function": {name: value[name] for name in ("name", "arguments")}}
 
 
 def _is_message(value: JSONObject) -> bool:

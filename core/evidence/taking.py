@@ -9,6 +9,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.dialects import Answer
+from prompt_debugger.core.complete.dialects.base import NO_END
 from prompt_debugger.core.diagnose.broken_arguments import is_shortened
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import Evidence
@@ -43,6 +44,19 @@ def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
     )
 
 
+def as_part(answer: Answer) -> Answer:
+    """Return an answer of which nothing that is absent proves anything."""
+    chat, stream = (
+        None if result is None else replace(result, body="", elapsed_s=None, error=_unless_cut(result.error))
+        for result in (answer.chat, answer.stream)
+    )
+    return answer._replace(chat=chat, stream=stream)
+
+
+def _unless_cut(error: str | None) -> str | None:
+    return None if error is not None and error.startswith(NO_END) else error
+
+
 def without_end(evidence: Evidence) -> Evidence:
     """Return evidence of deltas alone, or of a cut answer: without a word on how it ended, of which none is missing."""
     if evidence.chat is None:
@@ -59,7 +73,9 @@ def of_deltas_alone(evidence: Evidence) -> Evidence:
     if chat is None or not isinstance(calls, list) or chat.finish_reason is not None:
         return evidence
     whole = [call for call in calls if _is_whole(call)]
-    chat = replace(chat, message={**chat.message, "tool_calls": whole}, error=None, deltas=())
+    chat = replace(chat, message={**chat.message, "tool_calls": whole}, error=None)
+    if len(whole) < len(calls):
+        chat = replace(chat, deltas=())
     note = f"{len(calls) - len(whole)} of {len(calls)} calls were still open where the text ends, and were left out."
     notes = evidence.notes if len(whole) == len(calls) else (*evidence.notes, note, CUT_NOTE)
     return replace(evidence, chat=chat, stream=chat, notes=notes)

@@ -29,6 +29,9 @@ from prompt_debugger.core.parse.scan import skip_space
 _MemberReader = Callable[[str, int, int], tuple[Member, ...]]
 
 
+_USUAL = 2  # keys of the arguments that parsers know, too
+
+
 @value(frozen=True, slots=True)
 class CallKeys:
     """Which members of an object hold what; the first one present counts.
@@ -109,6 +112,7 @@ def call_from_object(text: str, scan: JSONScan, keys: CallKeys) -> ToolCallAttem
         arguments_json=value,
         id=identifier,
         status=status,
+        deviation=_other_key(keys.arguments, arguments_member) if status is CallStatus.COMPLETE else None,
         place=Place.BODY,
         char_span=scan.span,
         name_span=name_span,
@@ -235,6 +239,13 @@ def _unwrap(text: str, members: Sequence[Member], read_members: _MemberReader) -
         return members
     inner = read_members(text, function.value_span.start, function.value_span.stop)
     return (*inner, *(m for m in members if m.key != "function" and m.key != "name"))
+
+
+def _other_key(usual: Sequence[str], member: Member | None) -> str | None:
+    """Say that arguments stand under a key that this program takes and parsers do not."""
+    if member is None or member.key in usual[:_USUAL]:
+        return None
+    return f"its arguments stand under `{member.key}`, not under `{usual[0]}`"
 
 
 def _find(members: Sequence[Member], keys: Sequence[str]) -> Member | None:

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Span, Stage, ToolCallAttempt, Trace
@@ -38,9 +38,9 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.bare_lists import bare_list
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
-from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
+from prompt_debugger.core.diagnose.unparsed_calls import departs, foreign_parser, have_parsed
 from prompt_debugger.core.diagnose.written_calls import (
     bare_calls,
     format_of,
@@ -48,7 +48,7 @@ from prompt_debugger.core.diagnose.written_calls import (
     open_bare_call,
     written_calls,
 )
-from prompt_debugger.core.formats import FORMATS, find_stripped_calls
+from prompt_debugger.core.formats import find_stripped_calls
 
 _AGAIN = (
     "Ask again: the model wrote it this way. A grammar for calls keeps their JSON whole (`tool_choice` as "
@@ -64,7 +64,7 @@ _PYTHON = re.compile(
     re.DOTALL,
 )
 _MOST_NAMES = 20
-_TELL = "For a hosted model, report it to the provider."
+_CLOSED = re.compile(r"</tool_calls?>\s*\Z")
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -90,30 +90,10 @@ def find(trace: Trace) -> Iterator[Report]:
             yield from _in_reasoning(trace)
 
 
-def _fix(trace: Trace, family: str) -> tuple[Step, ...]:
-    """Return how servers are told to parse the calls of a family."""
-    facts = FORMATS[family].facts
-    meant = facts.tool_parsers[:1]
-    sglang = facts.parser_names["sglang"].tools[:1] if "sglang" in facts.parser_names else ()
-    if has_own_names(trace.server):
-        return (Step(FAMILYS_PARSER), Step(_TELL))
-    flags = [f"vLLM `--enable-auto-tool-choice --tool-call-parser {name}`" for name in meant or ("NAME",)]
-    flags += [f"SGLang `--tool-call-parser {name}`" for name in sglang or (() if meant else ("NAME",))]
-    parser = None if trace.server is None else trace.server.tool_parser
-    is_set = {"tool_parser": parser} if parser is not None and parser in facts.tool_parsers else {}
-    text = f"Have the server parse this model's calls: {', '.join([*flags, 'llama.cpp `--jinja`'])}."
-    return (Step(text, server=is_set), Step(_TELL))
-
-
-def _departs(calls: Sequence[ToolCallAttempt], family: str) -> str:
-    """Say how the calls depart from their notation, where they do."""
-    parts = list(dict.fromkeys(call.deviation for call in calls if call.deviation is not None))
-    listed_parts = "; ".join(parts[:3])
-    return f" It departs from the notation of `{family}`, which a parser may refuse: {listed_parts}." if parts else ""
-
-
 def _report_begun(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
     family = format_of(trace, content)
+    if (closer := _CLOSED.search(content, call.char_span.start)) is not None:
+        return _report_half_closed(trace, call, content, closer[0])
     return Report(
         title=f"A tool call to `{call.name}` begins in content and is not closed.",
         detail=(
@@ -121,7 +101,25 @@ def _report_begun(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
             "output was cut, or the model stopped inside the call; the server did not parse what there is."
         ),
         evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
-        fix=(Step("Do not execute this call. Raise `max_tokens` if finish_reason is `length`."), *_fix(trace, family)),
+        fix=(
+            Step("Do not execute this call. Raise `max_tokens` if finish_reason is `length`."),
+            *have_parsed(trace, family),
+        ),
+        certainty=Certainty.INFERRED,
+    )
+
+
+def _report_half_closed(trace: Trace, call: ToolCallAttempt, content: str, closer: str) -> Report:
+    """Report a call that ends with its outermost marker, while others before it are missing."""
+    family = format_of(trace, content)
+    wrong = foreign_parser(trace, family)
+    why = f" The parser `{wrong}` does not read this notation at all." if wrong else ""
+    return Report(
+        title=f"A tool call to `{call.name}` is in content, and its inner markup is not closed.",
+        detail=f"It is written in the notation of `{family}` and ends with `{closer}`, but what opens inside it has no "
+        f"end there: the model left it out, or it was lost where the text was copied.{why}",
+        evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
+        fix=have_parsed(trace, family),
         certainty=Certainty.INFERRED,
     )
 
@@ -133,7 +131,7 @@ def _report_broken(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
         detail=f"It starts at character {call.char_span.start} in the notation of `{family}`: {call.problem}. A parser "
         "that reads it strictly gives it back as text.",
         evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
-        fix=(Step(f"Do not run this call. {_AGAIN}"), *_fix(trace, family)),
+        fix=(Step(f"Do not run this call. {_AGAIN}"), *have_parsed(trace, family)),
         stage=Stage.COMPLETE,
     )
 
@@ -165,13 +163,15 @@ def _report_written(trace: Trace, calls: list[ToolCallAttempt], content: str) ->
     names = ", ".join(f"`{call.name}`" for call in calls[:6])
     one = len(calls) == 1
     what = f"A tool call to {names} is" if one else f"Tool calls to {names} are"
+    wrong = foreign_parser(trace, family)
+    why = f", because the parser `{wrong}` does not read the notation `{family}`" if wrong else ""
     return Report(
-        title=f"{what} in content instead of the answer's calls.",
+        title=f"{what} in content instead of the answer's calls{why}.",
         detail=f"Content contains {'a complete call' if one else f'{len(calls)} complete calls'} with "
         f"{'its' if one else 'their'} markup, that of `{family}`: the model wrote {'it' if one else 'them'}, the "
-        f"server did not parse {'it' if one else 'them'}.{_departs(calls, family)}",
+        f"server did not parse {'it' if one else 'them'}.{departs(calls, family)}",
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
-        fix=_fix(trace, family),
+        fix=have_parsed(trace, family),
     )
 
 
@@ -183,13 +183,18 @@ def _report_bare(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: str)
         detail=(
             "It looks like a call of this model family without control tokens, and the answer has no call: the "
             "server did not parse it, or the model answers with an "
-            f"example.{guess}{_departs(calls, format_of(trace, content))}"
+            f"example.{guess}{departs(calls, format_of(trace, content))}"
         ),
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
-        fix=_fix(trace, format_of(trace, content) if (found := bare_list(trace)) is None else found.family),
+        fix=have_parsed(trace, format_of(trace, content) if (found := bare_list(trace)) is None else found.family),
         certainty=Certainty.INFERRED,
-        severity=Severity.NOTE if guess else Severity.WARNING,
+        severity=Severity.NOTE if guess and not _says_no_call(trace) else Severity.WARNING,
     )
+
+
+def _says_no_call(trace: Trace) -> bool:
+    """Say whether the answer has a field for calls, and it is empty."""
+    return trace.chat is not None and "tool_calls" in trace.chat.message and not trace.chat.message["tool_calls"]
 
 
 def _stripped(trace: Trace, content: str) -> Iterator[Report]:
@@ -209,7 +214,7 @@ def _stripped(trace: Trace, content: str) -> Iterator[Report]:
         title=f"Content looks like a tool call to `{found.name}` that lost its markers.",
         detail=f"It is {text[:120]!r}, which is what remains of a tool call when its control tokens are removed.",
         evidence=(in_message("content", content, Span(0, len(content))),),
-        fix=_fix(trace, found.format),
+        fix=have_parsed(trace, found.format),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )
@@ -232,7 +237,7 @@ def _without_tokens(trace: Trace, content: str, names: tuple[str, ...]) -> Repor
                 "its recipient, and the arguments. The model called the tool; the server took its control tokens out "
                 "and handed the call on as text.",
                 evidence=(in_message("content", content[slice(*span)], span),),
-                fix=_fix(trace, "harmony"),
+                fix=have_parsed(trace, "harmony"),
                 certainty=Certainty.INFERRED,
             )
     return None

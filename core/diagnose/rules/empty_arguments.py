@@ -35,6 +35,8 @@ def find(trace: Trace) -> Iterator[Report]:
     for result in (trace.chat, trace.chat_stream):
         if result is None or result.error:
             continue
+        if _has_gaps(trace):
+            return
         empty = [
             call for call in calls_of_message(result.message) if call.has_function and call.arguments in (None, "")
         ]
@@ -49,6 +51,12 @@ def find(trace: Trace) -> Iterator[Report]:
             )
         if empty:
             return
+
+
+def _has_gaps(trace: Trace) -> bool:
+    """Say whether the answer was put together from a stream of which events were left out."""
+    chat, stream = trace.chat, trace.chat_stream
+    return chat is not None and stream is not None and not stream.deltas and chat.message == stream.message
 
 
 _FILL = '''\

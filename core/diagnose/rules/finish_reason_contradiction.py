@@ -101,7 +101,7 @@ def _problem(trace: Trace, result: ChatResult) -> str | None:
     if result.finish_reason == "tool_calls" and not calls:
         return "it contains no tool call"
     # Of a message without the answer around it, `stop` may be the word of the raw completion, which knows no calls.
-    is_of_answer = asked_server(trace) or bool(result.body or result.deltas)
+    is_of_answer = asked_server(trace) or bool(result.body or result.deltas) or trace.chat_stream is not None
     if result.finish_reason == "stop" and calls and not names_a_tool and is_of_answer:
         return "it contains tool calls"
     if result.finish_reason is None and (result.body or result.token_ids):

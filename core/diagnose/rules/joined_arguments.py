@@ -25,9 +25,9 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
-from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
-from prompt_debugger.core.diagnose.fields import as_list, as_text
+from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.broken_arguments import Break, break_of, broken_calls
+from prompt_debugger.core.diagnose.fields import CallField, as_list, as_text, body_of, decode_json, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
@@ -36,6 +36,9 @@ _MOST_SHOWN = 4
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report returned arguments that are several objects."""
+    if not body_of(trace).get("tools"):  # with which a text may be meant to hold JSON
+        for call in returned_calls(trace):
+            yield from _in_one_value(call)
     for call, text, fault in broken_calls(trace, Break.JOINED):
         field = f"{call.field}.function.arguments"
         events = _events_of(trace, text, fault.parts)
@@ -59,6 +62,26 @@ def find(trace: Trace) -> Iterator[Report]:
                 "share an index: distinguish them by id, or ask without streaming."
             ),
         )
+
+
+def _in_one_value(call: CallField) -> Iterator[Report]:
+    """Report arguments that are one text in which several objects stand: a client wrapped what it had joined."""
+    arguments = decode_json(as_text(call.arguments) or "")
+    values = [*arguments.items()] if isinstance(arguments, dict) else []
+    text = values[0][1] if len(values) == 1 else None
+    fault = break_of(text) if isinstance(text, str) and text.lstrip().startswith("{") else None
+    if not isinstance(text, str) or fault is None or fault.kind is not Break.JOINED:
+        return
+    field = f"{call.field}.function.arguments"
+    yield Report(
+        title=f"The arguments of the call to `{call.name}` are one text that holds {len(fault.parts)} JSON objects.",
+        detail=f"`{values[0][0]}` in `{field}` is {text[:160]!r}: {fault.words}. A client joined the arguments of "
+        "several calls and, as they were no JSON, wrapped them as a text.",
+        evidence=(in_message(field, as_text(call.arguments)),),
+        fix="Make a separate call of each object. The client that assembled the stream joined calls that share an "
+        "index, or dropped their indexes: tell them apart by index and id, or ask without streaming.",
+        certainty=Certainty.INFERRED,
+    )
 
 
 def _events_of(trace: Trace, text: str, parts: tuple[Span, ...]) -> tuple[int, ...]:

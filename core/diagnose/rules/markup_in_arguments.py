@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import ReadContext, Rule
-from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, JSONObject, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.fields import CallField, as_text, body_of, decode_json, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.markers import find_markers
@@ -36,6 +36,7 @@ from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import pick_format
 
 _CLOSES = re.compile(r"</|<[|｜]/|[_▁](?:end|END)|:end_")
+_TAG = re.compile(r"</(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?\s{0,4}\Z")  # ends a key
 _FIX = (
     "Read the calls from the raw output: what follows the marker is another call, or the end of this one. "
     "Report the value to the authors of the server's parser, which missed its end; a template or parser of "
@@ -52,7 +53,7 @@ def find(trace: Trace) -> Iterator[Report]:
         written = origins.get(index)
         if isinstance(arguments, dict) and (written is None or written.arguments_json != arguments):
             values = [text for text in texts_inside(arguments) if any(True for _ in find_markers(text))]
-            yield from _in_values(trace, call, values)
+            yield from _in_values(trace, call, values) if not (key := _tagged_key(arguments)) else _in_key(call, key)
     for call, text, fault in broken_calls(trace, Break.MARKUP):
         field = f"{call.field}.function.arguments"
         yield Report(
@@ -84,6 +85,21 @@ def _in_id(trace: Trace, call: CallField) -> Iterator[Report]:
             evidence=(in_message(field, call.id, marker),),
             fix=_FIX,
         )
+
+
+def _tagged_key(arguments: JSONObject) -> str:
+    return next((key for key in arguments if _TAG.search(key)), "")
+
+
+def _in_key(call: CallField, key: str) -> Iterator[Report]:
+    """Report a key that goes on into the markup behind it."""
+    field = f"{call.field}.function.arguments"
+    yield Report(
+        title=f"A key in the arguments of the call to `{call.name}` runs into the markup of a call.",
+        detail=f"In `{field}`, a key is {key[:160]!r}. The parser took the end of a value for a name.",
+        evidence=(in_message(field, as_text(call.arguments)),),
+        fix=_FIX,
+    )
 
 
 def _in_values(trace: Trace, call: CallField, values: list[str]) -> Iterator[Report]:

@@ -23,9 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import returned_calls
+from prompt_debugger.core.diagnose.fields import as_list, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.duplicate_call_id import OWN_IDS
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
@@ -48,9 +49,15 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _has_no_ids(trace: Trace) -> bool:
-    """Say whether an answer is of Ollama's own API or has the older `function_call`, where results name the tool."""
+    """Say whether an answer is of Ollama's own API or has the older `function_call`, where results name the tool.
+
+    Of a call of which nothing but its function was copied, nobody knows its id.
+    """
     body = next((chat.body for chat in (trace.chat, trace.chat_stream) if chat is not None and chat.body), "")
-    is_legacy = trace.chat is not None and bool(trace.chat.message.get("function_call"))
+    message = {} if trace.chat is None else trace.chat.message
+    calls = as_list(message.get("tool_calls"))
+    is_bare = len(calls) == 1 and as_object(calls[0]).keys() == {"function"}
+    is_legacy = bool(message.get("function_call")) or (is_bare and not body)
     return is_legacy or ('"done"' in body and '"choices"' not in body)
 
 

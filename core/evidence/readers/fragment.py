@@ -12,15 +12,14 @@ from functools import lru_cache
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.complete.dialects import Answer
-from prompt_debugger.core.complete.dialects.base import NO_END
 from prompt_debugger.core.evidence.answers import events_in_list, is_answer, read_answer, refusal_of
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_fragment import Recovered, begins_inside, recover
 from prompt_debugger.core.evidence.json_of import json_lines, lenient_json_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.evidence.shapes import is_called_function
+from prompt_debugger.core.evidence.taking import as_part, with_answer
 from prompt_debugger.core.request import body_text, read_request
 
 _IN_MESSAGE = ("tool_calls", "content", "reasoning", "reasoning_content", "message", "finish_reason")
@@ -60,9 +59,9 @@ def _evidence_of(found: Recovered) -> Evidence | None:
     value = _in_shape(found.value)
     whole = Evidence(Form.FRAGMENT, "a fragment of JSON", notes=found.notes)
     if isinstance(value, list) and events_in_list(value) is not None:
-        return with_answer(replace(whole, words="a fragment of a stream"), _as_part(read_answer(value)))
+        return with_answer(replace(whole, words="a fragment of a stream"), as_part(read_answer(value)))
     if is_answer(value):
-        return with_answer(replace(whole, words="a fragment of an answer"), _as_part(read_answer(value)))
+        return with_answer(replace(whole, words="a fragment of an answer"), as_part(read_answer(value)))
     if isinstance(value, dict) and value.get("error") and found.is_begun_inside:
         return replace(whole, words="a fragment of an error", error=refusal_of(value))
     is_request = isinstance(value, dict) and isinstance(value.get("messages"), list) and value["messages"]
@@ -71,23 +70,10 @@ def _evidence_of(found: Recovered) -> Evidence | None:
     return None
 
 
-def _as_part(answer: Answer) -> Answer:
-    """Return an answer of which nothing that is absent proves anything."""
-    chat, stream = (
-        None if result is None else replace(result, body="", elapsed_s=None, error=_unless_cut(result.error))
-        for result in (answer.chat, answer.stream)
-    )
-    return answer._replace(chat=chat, stream=stream)
-
-
-def _unless_cut(error: str | None) -> str | None:
-    return None if error is not None and error.startswith(NO_END) else error
-
-
 def _in_shape(value: JSON) -> JSON:
     """Return a fragment as what it most likely is a part of; what is none of that stays as it is."""
     if isinstance(value, list):
-        objects = [item for item in value if isinstance(item, dict)]
+        objects = [item for item in value if isinstance(item, dict) and not is_called_function(item)]
         shaped = next((item for item in objects if is_answer(_in_shape(item))), None)
         return value if shaped is None or events_in_list(value) is not None else _in_shape(shaped)
     if not isinstance(value, dict) or is_answer(value) or "messages" in value:

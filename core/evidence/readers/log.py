@@ -35,6 +35,7 @@ _CALL = re.compile(r"([\w.:-]{1,100})\((?=[{\[\"\)])")
 _DECODER = json.JSONDecoder()
 _MOST_WARNINGS = 20
 _SCORE_OF_LINES = 0.65  # of a log without an entry: above an error in one of its lines, which is read with it
+_OF_PIECES = "it was put together from pieces in the log, and others may have been left out"
 _OF_SERVER = (What.FLAGS, What.VERSION, What.WARNING)
 _STARTS = (What.REQUEST, What.PROMPT)
 _ENDS = (What.RAW, What.PIECE, What.CONTENT, What.MESSAGE, What.ANSWER)
@@ -119,7 +120,8 @@ def _of_group(evidence: Evidence, group: list[Entry]) -> Evidence:
     evidence = _with_request(evidence, values.get(What.REQUEST))
     raw, reason, ids = _text(values, What.RAW), _text(values, What.REASON), values.get(What.IDS)
     pieces = [entry.value for entry in group if entry.what is What.PIECE and isinstance(entry.value, str)]
-    raw = "".join(pieces) if raw is None and pieces else raw
+    if raw is None and pieces:
+        raw, evidence = "".join(pieces), replace(evidence, raw_reason=_OF_PIECES if evidence.raw_reason == "" else "")
     content = _text(values, What.CONTENT)
     if content is not None:
         evidence = _with_content(evidence, content, reason)

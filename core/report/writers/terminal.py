@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from prompt_debugger.core.base.account import outcomes_of_calls
 from prompt_debugger.core.base.text import printable, visible_whitespace
@@ -25,6 +25,7 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.report.counts import calls_words, characters_words
 from prompt_debugger.core.report.readers import by_engine, matrix_lines, parsers_sentence
 
+_AS_TEXT = "PD463"  # a text that is a call, or a part of one
 _MANY = 12  # parsers of several engines that are shown one by one
 _UNASKED = (KwargSource.DEFAULT, KwargSource.TOKENIZER)  # of those, only what the template read is worth a line
 _MARKS = {
@@ -59,7 +60,7 @@ def parse_to_terminal(
     title_of: Callable[[str], str] = str,
 ) -> str:
     """Return the census and the ledger of one raw output as plain text; the parsers of several engines as a matrix."""
-    lines = [f"format {_line(parse.parsed.format)}", *_calls(parse), "", *_ledger(parse)]
+    lines = [f"format {_line(parse.parsed.format)}", *_calls(parse, findings), "", *_ledger(parse)]
     is_matrix = len(parse.parsers) > _MANY and len(by_engine(parse.parsers)) > 1
     lines += ["", *map(_line, matrix_lines(parse, title_of))] if is_matrix else []
     for name, outcome in () if is_matrix else parse.parsers.items():
@@ -105,7 +106,7 @@ def _lines(trace: Trace, title_of: Callable[[str], str]) -> Iterator[str]:
         finish = _line(str(trace.raw.finish_reason))
         yield f"complete  {count}{len(trace.raw.text)} characters, finish_reason {finish}"
     if trace.parse is not None:
-        yield "parse     " + "; ".join(_calls(trace.parse))
+        yield "parse     " + "; ".join(_calls(trace.parse, trace.findings))
         yield ""
         yield from _ledger(trace.parse)
         yield from _readers(trace.parse)
@@ -141,9 +142,10 @@ def _kwarg_line(kwarg: TemplateKwarg) -> str:
     return f"template variable {_line(kwarg.name)} = {value} from {_line(source)}{use}"
 
 
-def _calls(parse: Parse) -> list[str]:
+def _calls(parse: Parse, findings: Sequence[Finding]) -> list[str]:
     if not parse.parsed.calls:
-        return ["no tool call in the raw output"]
+        is_begun = any(finding.code == _AS_TEXT for finding in findings)
+        return [f"no tool call {'that could be read' if is_begun else 'in the raw output'}"]
     lines = []
     outcomes = outcomes_of_calls(parse)
     for index, call in enumerate(parse.parsed.calls):

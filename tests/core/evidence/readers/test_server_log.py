@@ -67,10 +67,25 @@ def test_answers_and_ignored_fields_are_told():
     assert "ignored fields of the request that it does not know: strict." in notes
 
 
-def test_a_log_with_pieces_of_outputs_is_not_said_to_have_none():
-    piece = "INFO 01-02 13:29:36 [logger.py:92] Generated response c-1 (streaming delta): output: 'a'\n"
+def test_the_pieces_of_an_output_are_put_together_and_may_not_be_all():
+    line = "INFO 01-02 13:29:36 [logger.py:92] Generated response c-1 (streaming delta): output: {!r}, "
+    line += "output_token_ids: [1], finish_reason: {}\n"
+    ends = [("<tool_call>\n{", None), ('"name": "f"', None), ("}", "stop")]
+    pieces = "".join(line.format(text, end) for text, end in ends)
 
-    assert any("only pieces of outputs" in note for note in read_evidence(VLLM + piece).notes)
+    evidence = read_evidence(VLLM + pieces)
+
+    assert evidence.raw == '<tool_call>\n{"name": "f"}'
+    assert evidence.finish_reason == "stop"
+    assert "may have been left out" in evidence.raw_reason
+
+
+def test_deltas_that_were_printed_as_they_are_keep_their_line_breaks():
+    log = "INFO 01-02 08:42:03 [async_llm.py:269] Added request chatcmpl-1.\n" + "".join(
+        f"DELTA TEXT: {piece}\n" for piece in ("I look.", "\n", "[get", "_time(", ")]", "")
+    )
+
+    assert read_evidence(log).raw == "I look.\n[get_time()]"
 
 
 @pytest.mark.parametrize(("context", "prompt", "is_told"), [(4096, 39846, True), (4096, 96, False)])

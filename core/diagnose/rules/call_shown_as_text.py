@@ -1,0 +1,169 @@
+"""A text is a tool call as a model writes it, and nothing shows that a server parsed it.
+
+What it finds:
+    A text of which nobody knows whether it is a raw output or what a server
+    returned, without a message beside it: complete calls with their markup, or
+    in bare JSON and nothing else, or a call that is cut or malformed. A warning where the calls depart from their
+    notation (a marker or a key of another name), which their parsers may refuse;
+    a note otherwise, as in a raw output there is nothing wrong with a call. A
+    warning, too, where a text is the inside of a call (keys and values in their
+    tags) and the marker that begins one is missing.
+
+Why it matters:
+    Most such texts are copied from where a user saw them: in the chat window of a
+    client, whose server did not parse the call.
+
+Bad:
+    `<function=read><parameter=path>a.md</parameter></function></tool_call>` in a chat window
+
+Good:
+    the same in a server's log of raw outputs, and one entry of `tool_calls` in the answer
+
+Source:
+    tracker: ollama/ollama#16686, anomalyco/opencode#1406, ollama/ollama#18357.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.comparable import MAY_BE_CONTENT
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import (
+    CallStatus,
+    Certainty,
+    Place,
+    Severity,
+    Span,
+    Stage,
+    ToolCallAttempt,
+    Trace,
+)
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.markers import find_unquoted_markers
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw
+from prompt_debugger.core.diagnose.unparsed_calls import departures, have_parsed, readers_of
+from prompt_debugger.core.diagnose.words import counted, listed
+from prompt_debugger.core.diagnose.written_calls import begun_bare_call
+from prompt_debugger.core.formats import FORMATS
+from prompt_debugger.core.known_errors import json_break
+
+_BEFORE = 24  # characters that are shown before the place
+_LEAST_MARKERS = 3  # different ones, which nobody mentions by chance
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Look at a text alone."""
+    raw, parse = trace.raw, trace.parse
+    is_alone = trace.chat is None and trace.chat_stream is None and trace.refusal is None and not asked_server(trace)
+    if raw is None or parse is None or not is_alone or raw.completeness_reason != MAY_BE_CONTENT:
+        return
+    if not parse.parsed.calls:
+        name = begun_bare_call(raw.text)
+        fault = None if name is None else json_break(raw.text.strip())
+        if name is not None and fault is not None:
+            place = raw.text[max(0, fault.at - _BEFORE) : fault.at + 1]
+            problem = f"{fault.why}, at character {fault.at} (behind {place!r})"
+            yield _of_broken(trace, name, Span(0, len(raw.text)), problem)
+        else:
+            yield from _of_inner_markup(trace)
+        return
+    broken = [call for call in parse.parsed.calls if call.status is not CallStatus.COMPLETE and call.name]
+    if broken and len(broken) == len(parse.parsed.calls):
+        first = broken[0]
+        is_cut = first.status is CallStatus.TRUNCATED
+        yield _of_broken(trace, first.name or "", first.char_span, first.problem or "", is_cut=is_cut)
+        return
+    calls = [call for call in parse.parsed.calls if call.status is CallStatus.COMPLETE and call.place is Place.BODY]
+    is_marked = any(True for _ in find_unquoted_markers(raw.text))
+    if not calls or len(calls) < len(parse.parsed.calls) or not all(call.name for call in calls):
+        return
+    if is_marked or not (parse.parsed.content or "").strip():
+        yield _report(trace, calls, parse.parsed.format, is_marked=is_marked)
+
+
+def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marked: bool) -> Report:
+    names = listed(list(dict.fromkeys(call.name or "" for call in calls)))
+    one = len(calls) == 1
+    what = f"a call to {names}" if one else f"{counted(len(calls), 'call')} ({names})"
+    departing = departures(calls)
+    title = f"The text is {what} as a model writes it{_notation(family) if is_marked else ', in bare JSON'}."
+    if departing:
+        title = f"The text is {what} that departs from the notation of `{family}`: {departing}."
+    readers = readers_of(family)
+    read = f" Parsers made for this notation: {readers}." if readers and is_marked else ""
+    rest = "; in a raw output there is nothing wrong with it."
+    if departing:
+        rest = ", and a parser may refuse it for that reason."
+    return Report(
+        title=title,
+        detail=f"If a server returned this text as content, it did not parse the call{rest}{read}",
+        evidence=tuple(in_raw(trace, call.char_span) for call in calls[:4]),
+        fix=_fix(trace, family),
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING if departing else None,
+    )
+
+
+def _of_inner_markup(trace: Trace) -> Iterator[Report]:
+    """Report the inside of a call, key and value, before which the marker that begins a call is missing."""
+    assert trace.raw is not None
+    assert trace.parse is not None
+    text = trace.raw.text
+    spans = [*find_unquoted_markers(text)]
+    shown = list(dict.fromkeys(text[slice(*span)] for span in spans))
+    for family, one in FORMATS.items():
+        markers = one.facts.call_markers or ()
+        begins = markers[0] if markers else ""
+        if len(shown) < _LEAST_MARKERS or begins in shown or not {*shown} <= {*markers}:
+            continue
+        yield Report(
+            title=f"The text is the inside of a call in the notation of `{family}`: `{begins}` before it is missing.",
+            detail=f"It holds {listed(shown[:4])}, which stand nowhere but in such a call. Either the model left "
+            f"`{begins}` out, or the server removed it with the special tokens before a parser could see it; without "
+            "it no parser finds the call.",
+            evidence=(in_raw(trace, Span(spans[0].start, spans[-1].stop)),),
+            fix=_fix(trace, family),
+            certainty=Certainty.INFERRED,
+            severity=Severity.WARNING,
+        )
+        return
+
+
+def _of_broken(trace: Trace, name: str, span: Span, problem: str, *, is_cut: bool = False) -> Report:
+    """Report a call that no parser can take out: the model did not write it to its end, or not as its notation is."""
+    what = "that ends early" if is_cut else "that is malformed"
+    cut = " Raise `max_tokens` where finish_reason is `length`." if is_cut else ""
+    return Report(
+        title=f"The text is a call to `{name}` {what}: {problem}.",
+        detail="Unless the text was cut where it was copied, the output is so. A strict parser gives such a call back "
+        "as text, or drops it without a word.",
+        evidence=(in_raw(trace, span),),
+        fix=f"Do not run this call; ask again.{cut} A grammar for calls keeps them whole (`tool_choice` as `required`, "
+        "or `strict` in the tool, where the server constrains calls by it).",
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+        stage=Stage.COMPLETE,
+    )
+
+
+def _fix(trace: Trace, family: str) -> list[Step]:
+    first, *others = have_parsed(trace, family)
+    text = f"Where it came as content: {first.text[:1].lower()}{first.text[1:]}"
+    return [Step(text, request=first.request, server=first.server), *others]
+
+
+def _notation(family: str) -> str:
+    return f", in the notation of `{family}`"
+
+
+RULE: Rule = TraceRule(
+    code="PD463",
+    name="call-shown-as-text",
+    severity=Severity.NOTE,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("ollama/ollama#16686", "anomalyco/opencode#1406", "ollama/ollama#18357"),
+    reads_stripped=True,
+)

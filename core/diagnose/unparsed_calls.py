@@ -1,0 +1,73 @@
+"""What to say and advise where a call of a family stands in a text, and no parser took it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prompt_debugger.core.base.types import ToolCallAttempt, Trace
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
+from prompt_debugger.core.diagnose.words import listed
+from prompt_debugger.core.formats import FORMATS
+
+_TELL = "For a hosted model, report it to the provider."
+_OF_OLLAMA = (
+    "Ollama chooses its parser by the model's template: take the model from its library, or give the Modelfile the "
+    "template that goes with this notation, and update Ollama."
+)
+
+
+def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
+    """Return how servers are told to parse the calls of a family: the one at hand, else all that are known."""
+    facts = FORMATS[family].facts
+    kind = "" if trace.server is None else trace.server.kind
+    if kind == "ollama":
+        return (Step(_OF_OLLAMA),)
+    meant = facts.tool_parsers[:1]
+    own = facts.parser_names[kind].tools[:1] if kind in facts.parser_names else () if kind == "sglang" else meant
+    if (wrong := foreign_parser(trace, family)) is not None and own:
+        return (Step(f"Start the server with `--tool-call-parser {own[0]}` in place of `{wrong}`."),)
+    if has_own_names(trace.server):
+        return (Step(FAMILYS_PARSER), Step(_TELL))
+    parser = None if trace.server is None else trace.server.tool_parser
+    is_set = {"tool_parser": parser} if parser is not None and parser in facts.tool_parsers else {}
+    text = f"Have the server parse this model's calls: {', '.join(_flags(family, kind))}."
+    return (Step(text, server=is_set), Step(_TELL))
+
+
+def foreign_parser(trace: Trace, family: str) -> str | None:
+    """Return the server's tool parser where it is known and made for another notation."""
+    return trace.server.tool_parser if trace.server is not None and is_made_for(trace.server, family) is False else None
+
+
+def _flags(family: str, kind: str) -> list[str]:
+    facts = FORMATS[family].facts
+    meant = facts.tool_parsers[:1]
+    sglang = facts.parser_names["sglang"].tools[:1] if "sglang" in facts.parser_names else ()
+    of_vllm = [f"vLLM `--enable-auto-tool-choice --tool-call-parser {name}`" for name in meant or ("NAME",)]
+    of_sglang = [f"SGLang `--tool-call-parser {name}`" for name in sglang or (() if meant else ("NAME",))]
+    of_llama = ["llama.cpp `--jinja`"]
+    known = {"vllm": of_vllm, "sglang": of_sglang, "llama.cpp": of_llama}
+    return known.get(kind) or [*of_vllm, *of_sglang, *of_llama]
+
+
+def departures(calls: Sequence[ToolCallAttempt]) -> str:
+    """Return how calls depart from their notation, as a clause; "" where they do not."""
+    return "; ".join(list(dict.fromkeys(call.deviation for call in calls if call.deviation is not None))[:3])
+
+
+def departs(calls: Sequence[ToolCallAttempt], family: str) -> str:
+    """Say how the calls depart from their notation, where they do."""
+    parts = departures(calls)
+    return f" It departs from the notation of `{family}`, which a parser may refuse: {parts}." if parts else ""
+
+
+def readers_of(family: str) -> str:
+    """Return the names of the parsers that are made for a family, for a person; "" where none is known."""
+    facts = FORMATS[family].facts
+    sglang = facts.parser_names["sglang"].tools[:2] if "sglang" in facts.parser_names else ()
+    parts = [
+        f"vLLM's {listed(facts.tool_parsers[:2])}" if facts.tool_parsers else "",
+        f"SGLang's {listed(sglang)}" if sglang else "",
+    ]
+    return " and ".join(part for part in parts if part)

@@ -1,0 +1,103 @@
+r"""Arguments of a call without the call: what somebody copied because it cannot be decoded.
+
+    "{\"city\": \"Oslo\"}"                       a JSON text of a JSON text
+    {"a": 1}{"a": 2}                             several objects end to end
+    ', "arguments": {"a": 1}}'                   with what stands around them in a call
+    {"cmd": "ls\n</parameter": "x               with the markup of a call in them
+    read_file("{\"path\": \"a.md\"}")            behind the name, as agents print a call
+
+What could be decoded as it is, is no such text: nothing would be wrong with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.types import ChatResult, JSONObject
+from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
+from prompt_debugger.core.evidence.answers import is_answer, is_error
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_of, json_values
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.recognise import is_request
+
+_MOST_CHARS = 40_000
+_LEAD = re.compile(r"\A(?:(?:tool_?call\.)?(?:function\.)?(?:arguments|args|input)[ \t]*[:=][ \t]*)?")
+_NAMED = re.compile(r"\A([A-Za-z_][\w.-]{0,80})\((?=[\"'{])")
+_HOLDERS = re.compile(
+    r"[\"']?\b(?:role|content|choices|messages?|model|tool_calls|output|type|name|function|done|delta|raw|prompt|error)[\"']?\s*+:"
+)
+_INNER = re.compile(r'\A["\']?,? ?"(?:arguments|parameters)": ?\{')
+_UNNAMED = "name not copied"
+_KNOWN = (Break.JOINED, Break.MARKUP, Break.ESCAPED, Break.WRAPPED, Break.PYTHON)
+
+
+def _finds(paste: Paste) -> float:
+    return 0.4 if _arguments(paste.text) is not None else 0.0
+
+
+def _read(paste: Paste) -> Evidence:
+    found = _arguments(paste.text)
+    name, text = found if found is not None else (_UNNAMED, paste.text)
+    call: JSONObject = {"id": "unknown", "type": "function", "function": {"name": name, "arguments": text}}
+    message: JSONObject = {"role": "assistant", "content": None, "tool_calls": [call]}
+    note = "The text was read as the arguments of a tool call; the answer around them was not copied."
+    return Evidence(Form.FRAGMENT, "the arguments of a tool call", chat=ChatResult(message, None), notes=(note,))
+
+
+def _arguments(text: str) -> tuple[str, str] | None:
+    """Return the name of the call, where there is one, and its arguments; `None` of any other text."""
+    text = text.strip()
+    if len(text) > _MOST_CHARS or "\n\n" in text:
+        return None
+    named = _NAMED.match(text)
+    if named is not None:
+        inside = _inside(text[named.end() :])
+        return None if inside is None or not _is_broken(inside) else (named[1], inside)
+    bare = _LEAD.sub("", text, count=1)
+    return next(((_UNNAMED, one) for one in _without_quotes(bare) if _is_broken(one)), None)
+
+
+def _inside(text: str) -> str | None:
+    """Return what stands between the brackets of a call that is printed, decoded where it is a text."""
+    end = text.find("\n-> ")
+    text = (text if end < 0 else text[:end]).rstrip()
+    if not text.endswith(")"):
+        return None
+    written = text[:-1].rstrip()
+    value = json_of(written)
+    if isinstance(value, str):
+        return value
+    if written[:1] == '"' and written[-1:] == '"':
+        return written[1:-1].replace('\\"', '"')
+    return written
+
+
+def _without_quotes(text: str) -> Iterator[str]:
+    yield text
+    if len(text) > 2 and text[0] == text[-1] and text[0] in "'\"`":
+        yield text[1:-1]
+
+
+def _is_broken(text: str) -> bool:
+    """Say whether a text is no JSON object, in a way in which arguments of a call are broken."""
+    value = json_of(text)
+    if isinstance(value, str):
+        return isinstance(json_of(value), dict)
+    if value is not None or not text.startswith(("{", '"{', '"', ",")):
+        return False
+    if text.startswith(('"', ",")):
+        return _INNER.match(text) is not None
+    if _HOLDERS.search(text.split("</", 1)[0]):
+        return False
+    fault = break_of(text)
+    if fault is None or fault.kind not in _KNOWN:
+        return False
+    return fault.kind is not Break.JOINED or not any(
+        is_request(one) or is_answer(one) or is_error(one) for one in json_values(text)
+    )
+
+
+READER = Reader(Form.FRAGMENT, _finds, _read)

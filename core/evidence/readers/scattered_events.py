@@ -1,0 +1,123 @@
+"""Events of a stream that stand in other text: labelled, with sentences between, as Python or JavaScript.
+
+    chunk 1: { index: 0, id: "call_a", function: { name: "search", arguments: '{"qu' } }
+    chunk 2: { index: 0, function: { arguments: 'ery": 1}' } }
+
+All objects of the text must be events of one stream: deltas of calls, chunks, or events of a known API.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from functools import lru_cache
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, Span
+from prompt_debugger.core.complete.shapes import integer_of
+from prompt_debugger.core.evidence.answers import is_event_list, read_stream
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
+from prompt_debugger.core.evidence.python_repr import plain, read_printed
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.taking import as_part, of_deltas_alone, with_answer
+
+_MOST_CHARS = 400_000
+_MOST_OBJECTS = 5_000
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_LEAST_WORDS = 4  # of a sentence
+_GAP = re.compile(r"\s*(?:\.{3}|\u2026)")
+_STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|[{}\[\]]")
+_OF_CALL = frozenset({"index", "id", "type", "function"})
+_SIGNS = re.compile(r"\bdelta\b|\btool_calls\b|\bfunction\b|\bdone\b|\btype\b")
+_CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |const |let |def )|\.create\(|(?:^|\s)curl\s")
+
+
+def _finds(paste: Paste) -> float:
+    text = paste.text
+    if paste.value is not None or len(text) > _MOST_CHARS or text.lstrip().startswith(("data:", "event:")):
+        return 0.0
+    if _SIGNS.search(text) is None or _CODE.search(text[:20_000]) or json_lines(text):
+        return 0.0
+    return 0.64 if _events(text) else 0.0
+
+
+def _read(paste: Paste) -> Evidence:
+    events = _events(paste.text)
+    if not events:
+        raise RequestError("The objects in the text are not events of one stream.", "Paste the stream alone.")
+    lines = "\n".join(json.dumps(event, ensure_ascii=False) for event in events)
+    note = f"{len(events)} objects in the text were read as the events of a stream."
+    answer = as_part(read_stream(lines))
+    if _has_gaps(paste.text) and answer.chat is not None:
+        chat = replace(answer.chat, deltas=())
+        answer = answer._replace(chat=chat, stream=chat)
+        note = f"{note} What stood between them is unknown."
+    return of_deltas_alone(with_answer(Evidence(Form.STREAM, "a streamed response", notes=(note,)), answer))
+
+
+def _has_gaps(text: str) -> bool:
+    """Say whether anything stands between the objects that is no label, so that events may be left out there."""
+    rest, at = [], 0
+    for span in _spans(text):
+        rest.append(text[at : span.start])
+        at = span.stop
+    between = "\x00".join([*rest, text[at:]])
+    return any(len(_WORD.findall(line)) >= _LEAST_WORDS or _GAP.match(line) for line in between.split("\n"))
+
+
+@lru_cache(maxsize=4)
+def _events(text: str) -> tuple[JSONObject, ...]:
+    """Return the objects of a text as events; none unless all of them are events of one stream."""
+    values: list[JSON] = []
+    for span in _spans(text):
+        value = _value(text[slice(*span)])
+        if not isinstance(value, dict) or len(values) >= _MOST_OBJECTS:
+            return ()
+        values.append(_chunk_of_call(value) or value)
+    if len(values) < 2 or not is_event_list(values):
+        return ()
+    return tuple(value for value in values if isinstance(value, dict))
+
+
+def _spans(text: str) -> list[Span]:
+    """Return the stretches of a text from a brace to the one that closes it; none if the text begins inside of one."""
+    spans: list[Span] = []
+    depth, start = 0, 0
+    for found in _STRING.finditer(text):
+        if found[0] in ("{", "["):
+            start = found.start() if depth == 0 else start
+            depth += 1
+        elif found[0] in ("}", "]"):
+            if depth == 0:
+                return []
+            depth -= 1
+            if depth == 0 and text[start] == "{":
+                spans.append(Span(start, found.end()))
+    return spans
+
+
+def _value(written: str) -> JSON:
+    value = json_of(written)
+    if value is not None:
+        return value
+    printed = read_printed(written)
+    if printed is not None and not printed.is_cut and printed.stop == len(written):
+        return plain(printed.value)
+    lenient = lenient_json_of(written)
+    return None if lenient is None else lenient[0]
+
+
+def _chunk_of_call(value: JSONObject) -> JSONObject | None:
+    """Return a delta of a call as an event of a stream."""
+    function = as_object(value.get("function"))
+    is_delta = integer_of(value.get("index")) is not None and isinstance(function.get("arguments"), str)
+    if not is_delta or value.keys() - _OF_CALL:
+        return None
+    return {"choices": [{"index": 0, "delta": {"tool_calls": [value]}, "finish_reason": None}]}
+
+
+READER = Reader(Form.STREAM, _finds, _read)

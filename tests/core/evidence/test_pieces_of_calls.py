@@ -1,0 +1,145 @@
+"""Pieces of calls that people copy without what is around them: a function, arguments, deltas in other text, flags."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.evidence import Form, read_evidence, show_evidence
+from tests.attacks.growth import grows_linearly
+
+
+def calls_of(text):
+    chat = read_evidence(text).chat
+    return [] if chat is None else [call["function"] for call in chat.message["tool_calls"]]
+
+
+def codes_of(text):
+    trace = asyncio.run(show_evidence(read_evidence(text)))
+    return {finding.code for finding in trace.findings}, trace.verdict.sentence
+
+
+def test_a_function_with_its_arguments_as_a_text_is_a_call_of_a_message():
+    assert calls_of('{"name": "find", "arguments": "{\\"a\\": 1}"}') == [{"name": "find", "arguments": '{"a": 1}'}]
+
+
+def test_a_function_with_its_arguments_as_an_object_is_what_a_model_writes():
+    assert read_evidence('{"name": "find", "arguments": {"a": 1}}').form is Form.OUTPUT
+
+
+def test_a_tool_is_no_call():
+    with pytest.raises(RequestError):
+        read_evidence('{"name": "find", "arguments": "a list", "description": "Finds."}')
+
+
+def test_an_item_of_a_response_is_read_alone():
+    item = {"type": "function_call", "call_id": "c", "name": "find", "arguments": "{}"}
+    text = {"type": "message", "content": [{"type": "output_text", "text": "Hi."}]}
+
+    assert calls_of(json.dumps(item)) == [{"name": "find", "arguments": "{}"}]
+    assert read_evidence(json.dumps(text)).chat.message["content"] == "Hi."
+    assert "Responses" in read_evidence(json.dumps(text)).words
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('\'"{\\"a\\": \\"b\\"}"\'', "PD415"),
+        ('{"a": 1}{"a": 2}', "PD451"),
+        ('arguments={"a": 1}{"a": 2}', "PD451"),
+        ('{"cmd": "x", "b\\n</parameter": ', "PD452"),
+        ('\', "arguments": {"a": 1}}\'', "PD453"),
+        ('read("{\\"cmd\\": 1, \\"b\\n</parameter>\\": 2}")', "PD452"),
+    ],
+)
+def test_arguments_alone_that_cannot_be_decoded(text, code):
+    assert code in codes_of(text)[0]
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', '"a sentence that stands in quotation marks"', '{"a": 1', "f(1, 2)"])
+def test_what_says_nothing_of_a_call_is_not_taken_for_arguments(text):
+    with pytest.raises(RequestError):
+        read_evidence(text)
+
+
+def test_deltas_with_labels_before_them_are_one_call():
+    text = (
+        'chunk 1: { index: 0, id: "a", type: "function", function: { name: "find", arguments: \'{"q\' } }\n'
+        'chunk 2: { index: 0, id: "a", function: { arguments: \'": 1}\' } }'
+    )
+
+    assert calls_of(text) == [{"name": "find", "arguments": '{"q": 1}'}]
+    assert "PD464" in codes_of(text)[0]
+
+
+def test_events_with_sentences_between_them_prove_nothing_of_what_stood_there():
+    first = {
+        "choices": [{"delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}}]}}]
+    }
+    last = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+    text = f"{json.dumps(first, indent=1)}\n\nThe last event of the stream is then:\n\n{json.dumps(last, indent=1)}"
+
+    codes, sentence = codes_of(text)
+
+    assert codes == {"PD412"}
+    assert "finish_reason `stop`" in sentence
+
+
+def test_objects_that_are_no_events_are_not_made_a_stream():
+    text = 'one: {"type": "a", "x": 1}\ntwo: {"type": "b", "x": 2}'
+
+    with pytest.raises(RequestError):
+        read_evidence(text)
+
+
+def test_the_flags_above_a_request_belong_to_its_answer():
+    content = "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"
+    answer = {
+        "choices": [{"message": {"role": "assistant", "content": content, "tool_calls": []}, "finish_reason": "stop"}]
+    }
+    command = "python3 -m sglang.launch_server --model-path /m --tool-call-parser qwen25"
+    request = """curl http://h/v1/chat/completions -d '{"messages": [{"role": "user", "content": "x"}]}'"""
+
+    _, sentence = codes_of(f"{command}\n\n{request}\n\n{json.dumps(answer)}")
+
+    assert "because the parser `qwen25` does not read the notation `qwen3_coder`" in sentence
+
+
+@pytest.mark.parametrize(
+    ("said", "parser"),
+    [
+        ("I run vLLM with --tool-call-parser hermes and get", "hermes"),
+        ("用vllm部署，参数--tool-call-parser hermes，得到", "hermes"),
+        ("vLLM. One should use --tool-call-parser hermes. I get", None),
+        ("vLLM with --tool-call-parser hermes or --tool-call-parser qwen3_coder gives", None),
+    ],
+)
+def test_a_parser_that_a_sentence_names_is_the_servers_unless_it_is_advised(said, parser):
+    server = read_evidence(
+        f'{said}: Choice(finish_reason="stop", message=Message(content="Hi.", tool_calls=[]))'
+    ).server
+
+    assert (None if server is None else server.tool_parser) == parser
+
+
+def test_a_text_whose_quotes_are_all_escaped_is_read_without_the_escapes():
+    evidence = read_evidence('{\\"name\\": \\"f\\", \\"arguments\\": {\\"a\\": 1}}')
+
+    assert evidence.raw == '{"name": "f", "arguments": {"a": 1}}'
+
+
+def test_a_message_header_is_no_assignment():
+    assert read_evidence("to=find<|message|>{}").form is Form.OUTPUT
+
+
+@pytest.mark.parametrize("piece", ['{"a": 1}', "x: {index: 0} delta\n", '"</parameter'])
+def test_the_time_grows_as_the_text(piece):
+    def run(size):
+        with suppress(RequestError):
+            read_evidence(piece * size)
+
+    assert grows_linearly(run, first=500)
