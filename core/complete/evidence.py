@@ -207,6 +207,7 @@ class Gathering(SecondRun):
             prompt_text=reported_text or await self._prompt_text(ids),
             prompt_pieces=None if self.reported_template is None or ids is None else self.reported_template.pieces,
             template_kwargs=rendered.template_kwargs if rendered is not None else None,
+            grammar=rendered.grammar if rendered is not None else None,
             server=observed_server(self.server, await facts_of((whole or judged).body)),
         )
         placed = place_on_ladder(gathered, own.completion, sampling, contradicts_itself=bool(own.doubts))

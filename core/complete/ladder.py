@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from prompt_debugger.core.base.comparable import draws_at_random, may_constrain
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.protocols import Tokenizer
-from prompt_debugger.core.base.types import Basis, ChatResult, Completeness, Completion, JSONObject, Refusal, Server
+from prompt_debugger.core.base.types import (
+    Basis,
+    ChatResult,
+    Completeness,
+    Completion,
+    JSONObject,
+    Refusal,
+    Server,
+    ServerGrammar,
+)
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.completeness import decoded_from_ids
 from prompt_debugger.core.complete.engines import engine_of
@@ -45,6 +54,7 @@ class Gathered:
         prompt_pieces: The bytes of each of these ids, or its vocabulary entry, where the server tells them.
         raw_pieces: The same of each id of `raw`; asked for only without a tokenizer.
         template_kwargs: Effective template kwargs, where the server gives them.
+        grammar: The grammar that the server puts on the answer, where it renders the request.
         server: The server, with what the answers showed of it.
         refusal: Why the server would not take the request.
         notes: What could not be had or is not certain, a sentence each.
@@ -63,6 +73,7 @@ class Gathered:
     prompt_pieces: tuple[bytes | str, ...] | None = None
     raw_pieces: tuple[bytes | str, ...] | None = None
     template_kwargs: JSONObject | None = None
+    grammar: ServerGrammar | None = None
     server: Server | None = None
     refusal: Refusal | None = None
     notes: tuple[str, ...] = ()

@@ -112,7 +112,7 @@ def _settings(step: Step) -> Iterator[str]:
     for path, value in step.request.items():
         yield f"`{path.replace('[]', '')}: {json.dumps(value)}`"
     for name, value in step.server.items():
-        yield f"the {name.replace('_', ' ')} `{value}`"
+        yield "a reasoning parser" if name == "has_reasoning_parser" else f"the {name.replace('_', ' ')} `{value}`"
 
 
 def _joined(words: Sequence[str]) -> str:

@@ -200,6 +200,7 @@ class _Run:
             prompt=prompt,
             prompt_difference=difference,
             refusal=gathered.refusal,
+            server_grammar=gathered.grammar,
             server=_with_observation(server, gathered),
             notes=(*self.trace.notes, *gathered.notes),
         )

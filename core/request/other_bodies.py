@@ -349,6 +349,8 @@ def _anthropic_option(name: str, option: JSON, work: BodyWork) -> None:
         _anthropic_choice(as_object(option), work)
     elif name == "stop_sequences":
         work.body["stop"] = option
+    elif name == "output_config":
+        _output_config(as_object(option), work)
     elif name == "thinking":
         work.lose("thinking", "`thinking` does not exist in chat completions; chat templates have their own switches.")
     elif name in ("max_tokens", "temperature", "top_p", "stream", "metadata", *_OF_SERVERS):
@@ -357,16 +359,30 @@ def _anthropic_option(name: str, option: JSON, work: BodyWork) -> None:
         work.lose(name, f"`{name}` does not exist in chat completions.")
 
 
+def _output_config(config: JSONObject, work: BodyWork) -> None:
+    form = as_object(config.get("format"))
+    if "schema" in form:
+        wanted: JSONObject = {"name": str(form.get("type")), "schema": form["schema"]}
+        work.body["response_format"] = {"type": "json_schema", "json_schema": wanted}
+    if "effort" in config:
+        work.body["reasoning_effort"] = config["effort"]
+    for name in config:
+        if name not in ("format", "effort"):
+            work.lose(f"output_config.{name}", f"`output_config.{name}` does not exist in chat completions.")
+
+
 def _anthropic_tool(tool: JSONObject, index: int, work: BodyWork) -> JSON:
     function: JSONObject = {"name": tool.get("name")}
     if "description" in tool:
         function["description"] = tool["description"]
+    if "strict" in tool:
+        function["strict"] = tool["strict"]
     if "input_schema" in tool:
         function["parameters"] = tool["input_schema"]
     at = f"tools[{index}]"
     work.origins |= {f"{at}.function": at, f"{at}.function.parameters": f"{at}.input_schema"}
     for name in tool:
-        if name not in ("name", "description", "input_schema", "type"):
+        if name not in ("name", "description", "input_schema", "strict", "type"):
             work.lose(f"tools[{index}].{name}", f"`{name}` does not exist in chat completions.")
     return {"type": "function", "function": function}
 

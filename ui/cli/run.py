@@ -6,12 +6,13 @@ import argparse
 import asyncio
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.api import run_async
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import Api, Finding, JSONObject, Request, Trace
 from prompt_debugger.core.complete import may_carry_key, title_of
@@ -27,12 +28,14 @@ from prompt_debugger.core.pipeline import (
 )
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.core.request import read_request
+from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.apis import ApiRuns, run_by_all
 from prompt_debugger.core.tools.conversation import Conversation, conversation_to_json, converse, read_stub
 from prompt_debugger.core.tools.experiments import RunComparison, compare_runs, runs_to_json
 from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
 from prompt_debugger.core.tools.experiments.documents import apis_to_json
 from prompt_debugger.core.tools.fixes.experiments import Experiment
+from prompt_debugger.core.tools.grammar import GrammarEngine, InForce, judge_in_force
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.offline import run_offline
 from prompt_debugger.ui.cli.connection import add_connection_arguments, extra_headers
@@ -45,6 +48,7 @@ from prompt_debugger.ui.cli.fixes import (
     experiments_to_terminal,
     margin_to_terminal,
 )
+from prompt_debugger.ui.cli.grammar import add_grammar, grammar_to_terminal
 from prompt_debugger.ui.cli.lab import add_lab_arguments, named, spec_from_options
 from prompt_debugger.ui.cli.output import (
     OK,
@@ -67,6 +71,7 @@ class _Further(NamedTuple):
 
     experiments: list[Experiment] | None = None
     conversation: Conversation | None = None
+    grammar: InForce | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -230,21 +235,24 @@ def _run(options: argparse.Namespace) -> int:
     other = read_run_to_compare(options.compare_with) if options.compare_with else None
     labs = LabPool()
     further = _Further()
+    engine = GrammarEngine()
     try:
         if options.examples:
             return asyncio.run(_run_examples(options, labs))
         if options.cases:
-            return asyncio.run(_run_cases(options, labs))
+            return asyncio.run(_run_cases(options, labs, engine))
         if options.api == "all":
-            return asyncio.run(_run_all_apis(options, labs))
+            return asyncio.run(_run_all_apis(options, labs, engine))
         if options.bundle:
             trace = _open_bundle(options)
         else:
             trace, further = asyncio.run(_run_request(options, labs))
         if options.parsers:
             trace = _with_parsers(trace, options)
+        further = further._replace(grammar=judge_in_force(trace, engine))
     finally:
         labs.stop_all()
+        engine.close()
     comparison = None if other is None else compare_runs(other.trace, trace)
     if options.title:
         trace = replace(trace, title=" ".join(options.title.split()))
@@ -264,6 +272,7 @@ def _run(options: argparse.Namespace) -> int:
 def _document(trace: Trace, comparison: RunComparison | None, further: _Further) -> JSONObject:
     document = trace_to_json(trace)
     add_margin(document, trace)
+    add_grammar(document, further.grammar)
     if comparison is not None:
         document["comparison"] = runs_to_json(comparison)
     if further.experiments is not None:
@@ -274,7 +283,7 @@ def _document(trace: Trace, comparison: RunComparison | None, further: _Further)
 
 
 def _footer(trace: Trace, further: _Further) -> str:
-    more = margin_to_terminal(trace)
+    more = margin_to_terminal(trace) + grammar_to_terminal(further.grammar)
     more += "" if further.experiments is None else experiments_to_terminal(trace, further.experiments)
     return more + ("" if further.conversation is None else conversation_to_terminal(further.conversation))
 
@@ -311,11 +320,11 @@ async def _run_request(options: argparse.Namespace, labs: LabPool) -> tuple[Trac
     return trace, _Further(tried, await run_turns(trace, target, labs, options))
 
 
-async def _run_all_apis(options: argparse.Namespace, labs: LabPool) -> int:
+async def _run_all_apis(options: argparse.Namespace, labs: LabPool, engine: GrammarEngine) -> int:
     if options.experiments or options.picks or options.tool_answers or options.compare_with or options.offline:
         raise RequestError("`--api all` runs the request itself only.", "Name one API, or leave the others out.")
     target, request = _aimed(options)
-    return await ask_all(request, target, labs, _say(), as_json=options.json, report=options.report)
+    return await ask_all(request, target, labs, _say(), engine, as_json=options.json, report=options.report)
 
 
 def _aimed(options: argparse.Namespace) -> tuple[Target, Request]:
@@ -337,14 +346,19 @@ async def _run_example(example: Example, options: argparse.Namespace, labs: LabP
     return await run_async(example.request_text, target, labs=labs, on_progress=_say())
 
 
-async def _run_cases(options: argparse.Namespace, labs: LabPool) -> int:
+async def _run_cases(options: argparse.Namespace, labs: LabPool, engine: GrammarEngine) -> int:
     target = target_from_options(options)
+
+    async def document_of(trace: Trace) -> JSONObject:
+        document = trace_to_json(trace)
+        add_grammar(document, await in_thread(judge_in_force, trace, engine))
+        return document
 
     async def run_one(request: Request) -> Trace:
         request = asking_for_margin(request) if options.margin else request
         return await run_async(request, target, labs=labs, on_progress=_say())
 
-    return await run_cases(options.cases, run_one, jobs=options.jobs)
+    return await run_cases(options.cases, run_one, document_of, jobs=options.jobs)
 
 
 async def _run_examples(options: argparse.Namespace, labs: LabPool) -> int:
@@ -384,6 +398,7 @@ async def ask_all(
     target: Target,
     labs: LabPool,
     say: Callable[[Progress], None],
+    engine: GrammarEngine,
     *,
     as_json: bool,
     report: str | None,
@@ -393,19 +408,22 @@ async def ask_all(
     traces = {api: trace for api, trace in done.runs.items() if trace is not None}
     for api, trace in traces.items() if report else ():
         write_trace(str(report), trace, api.value)
+    grammars = {api: await in_thread(judge_in_force, trace, engine) for api, trace in traces.items()}
     if as_json:
         runs = {api: None if trace is None else trace_to_json(trace) for api, trace in done.runs.items()}
+        for api, found in grammars.items():
+            add_grammar(as_object(runs[api]), found)
         print_json(apis_to_json(runs, done.differences))
     else:
-        print_text("\n".join(_lines(done)) + "\n")
+        print_text("\n".join(_lines(done, grammars)) + "\n")
     return exit_status(tuple(finding for trace in traces.values() for finding in trace.findings))
 
 
-def _lines(done: ApiRuns) -> Iterator[str]:
+def _lines(done: ApiRuns, grammars: Mapping[Api, InForce | None]) -> Iterator[str]:
     for api, trace in done.runs.items():
         yield f"== {api}"
         if trace is not None:
-            yield trace_to_terminal(trace, title_of)
+            yield trace_to_terminal(trace, title_of) + grammar_to_terminal(grammars[api])
         elif api in done.problems:
             yield printable(f"No run: {done.problems[api].message}\n", on_one_line=True)
     yield "== differences"

@@ -14,22 +14,23 @@ from typing import TypeAlias
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject, Request, Trace
-from prompt_debugger.core.report import trace_to_json
 from prompt_debugger.core.request import read_request
 from prompt_debugger.ui.cli.case_lines import Chunk, answered, read_chunks
 from prompt_debugger.ui.cli.cases import opened
 from prompt_debugger.ui.cli.output import FOUND, OK
 
 RunOne: TypeAlias = Callable[[Request], Awaitable[Trace]]
+DocumentOf: TypeAlias = Callable[[Trace], Awaitable[JSONObject]]
 _AROUND = ("request", "body")
 
 
-async def run_cases(name: str, run: RunOne, *, jobs: int) -> int:
+async def run_cases(name: str, run: RunOne, document_of: DocumentOf, *, jobs: int) -> int:
     """Run every line of a file; a bad line gives an `error` object and the rest still runs.
 
     Args:
         name: The file, or `-` for standard input.
         run: Makes one run.
+        document_of: Writes it down.
         jobs: Runs at a time.
 
     Returns:
@@ -48,7 +49,7 @@ async def run_cases(name: str, run: RunOne, *, jobs: int) -> int:
             while True:
                 following = await asyncio.to_thread(next, lines, None) if len(waiting) < jobs else None
                 if following is not None:
-                    waiting.append(asyncio.create_task(_answer(*following, run)))
+                    waiting.append(asyncio.create_task(_answer(*following, run, document_of)))
                 elif waiting:
                     has_error |= _write(await waiting.popleft())
                 else:
@@ -70,14 +71,14 @@ def _write(document: JSONObject) -> bool:
     return done.has_error
 
 
-async def _answer(number: int, line: bytes, run: RunOne) -> JSONObject:
+async def _answer(number: int, line: bytes, run: RunOne, document_of: DocumentOf) -> JSONObject:
     """Run one line; what is wrong with it becomes an `error` object."""
     named: JSONObject = {"id": number}
     try:
         value = _read(line, number)
         named = {"id": value.get("id", number)} | {key: value[key] for key in ("custom_id",) if key in value}
         trace = await run(read_request(json.dumps(_body_of(value, number), ensure_ascii=False)))
-        return {**trace_to_json(trace), **named}
+        return {**await document_of(trace), **named}
     except DebuggerError as error:
         return {**named, "error": error.to_json()}
     except Exception as error:  # noqa: BLE001 - a fault of ours costs one line, not all behind it

@@ -148,6 +148,21 @@ class ChatResult:
 
 
 @value(frozen=True, slots=True)
+class ServerGrammar:
+    """What a server's own render of a request says of the grammar that it puts on the answer.
+
+    Attributes:
+        constraint: In the shape of `structured_outputs`, as JSON text; `None` if it puts none.
+        waits_for_reasoning: Whether it has a reasoning parser, for whose end a grammar waits; `None` if it is not told.
+        reasoning_ended: Whether reasoning is over with the prompt; `None` if it is not told.
+    """
+
+    constraint: str | None
+    waits_for_reasoning: bool | None = None
+    reasoning_ended: bool | None = None
+
+
+@value(frozen=True, slots=True)
 class Server:
     """What is known of the server under test.
 

@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import ClassVar
 
 from prompt_debugger.core.base.types.base import LEFT_OUT_IF_NONE, Api, Basis, JSONObject
-from prompt_debugger.core.base.types.completion import ChatResult, Completion, Server
+from prompt_debugger.core.base.types.completion import ChatResult, Completion, Server, ServerGrammar
 from prompt_debugger.core.base.types.finding import Finding, Verdict
 from prompt_debugger.core.base.types.frozen import value
 from prompt_debugger.core.base.types.prompt import Prompt, PromptDifference
@@ -91,6 +91,7 @@ class Trace:
         api: By which API the server was asked.
         sent_native: The body that went to it, where that is not chat completions.
         lost: What has no place in that API and was left out of the body, and where it stood.
+        server_grammar: The grammar that the server puts on the answer, where it renders the request itself.
     """
 
     request: Request
@@ -118,4 +119,5 @@ class Trace:
     api: Api = Api.CHAT
     sent_native: JSONObject | None = None
     lost: tuple[Notice, ...] = ()
+    server_grammar: ServerGrammar | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     _repr_html_: ClassVar[Callable[[Trace], str] | None] = None  # the package sets it: views are made in `ui`

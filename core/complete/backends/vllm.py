@@ -13,12 +13,13 @@ those of the chat; `render` takes the same way as the chat.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prompt_debugger.core.base.errors import BackendError, shorten
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject, ServerGrammar
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.shapes import ids_of, integer_of, parse_look, text_of
 
@@ -39,6 +40,8 @@ class RenderAnswer:
         constraint: Grammar that chat puts on the output, in the shape of `structured_outputs`; `None` for none.
         template_kwargs: Effective template kwargs; `None` unless a reasoning parser is configured.
         body: The answer as received.
+        waits_for_reasoning: Whether a reasoning parser is configured; `None` where an older release does not tell.
+        reasoning_ended: Whether reasoning is over with the prompt; `None` if that is left to the engine.
     """
 
     token_ids: tuple[int, ...]
@@ -46,6 +49,14 @@ class RenderAnswer:
     constraint: JSONObject | None = None
     template_kwargs: JSONObject | None = None
     body: str = ""
+    waits_for_reasoning: bool | None = None
+    reasoning_ended: bool | None = None
+
+    @property
+    def grammar(self) -> ServerGrammar:
+        """What it says of the grammar."""
+        text = None if self.constraint is None else json.dumps(self.constraint, ensure_ascii=False)
+        return ServerGrammar(text, self.waits_for_reasoning, self.reasoning_ended)
 
     @property
     def max_tokens(self) -> int | None:
@@ -69,12 +80,15 @@ async def request_render(
         raise _odd(path, fields)
     sampling = as_object(fields.get("sampling_params"))
     kwargs = as_object(fields.get("reasoning_parser_kwargs")).get("chat_template_kwargs")
+    told, ended = "reasoning_parser_kwargs" in fields, fields.get("reasoning_ended")
     return RenderAnswer(
         token_ids=ids,
         sampling=sampling,
         constraint=_constraint_of(sampling.get("structured_outputs")),
         template_kwargs=kwargs if isinstance(kwargs, dict) else None,
         body=answer.text,
+        waits_for_reasoning=fields["reasoning_parser_kwargs"] is not None if told else None,
+        reasoning_ended=ended if isinstance(ended, bool) else None,
     )
 
 

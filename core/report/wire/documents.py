@@ -36,6 +36,7 @@ from prompt_debugger.core.base.types import (
     Refusal,
     Segment,
     Server,
+    ServerGrammar,
     ServerOutcome,
     Span,
     TemplateKwarg,
@@ -273,6 +274,7 @@ class RunDocument:
         lost: What has no place in that API and was left out of the body, and where it stood.
         request_api: The API that the pasted body is of, where that is not chat completions.
         request_native: That body.
+        server_grammar: The grammar that the server puts on the answer, where it renders the request itself.
     """
 
     __pydantic_config__ = WIRE
@@ -312,3 +314,4 @@ class RunDocument:
     lost: tuple[Notice, ...] = dataclasses.field(default=(), metadata=LEFT_OUT_IF_EMPTY)
     request_api: Api | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     request_native: JSONObject | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    server_grammar: ServerGrammar | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)

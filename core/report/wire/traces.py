@@ -117,6 +117,7 @@ def _run_document(trace: Trace, *, whole: bool) -> RunDocument:
         lost=trace.lost,
         request_api=None if request.api is Api.CHAT else request.api,
         request_native=request.native,
+        server_grammar=trace.server_grammar,
     )
 
 
@@ -251,6 +252,7 @@ def _trace(document: RunDocument) -> Trace:
         api=document.api,
         sent_native=document.sent_native,
         lost=document.lost,
+        server_grammar=document.server_grammar,
     )
 
 

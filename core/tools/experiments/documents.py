@@ -22,7 +22,7 @@ from prompt_debugger.core.tools.experiments.releases import CallHistory, Release
 from prompt_debugger.core.tools.experiments.runs import Fact, RunComparison, explanation_of, sentence_of
 from prompt_debugger.core.tools.experiments.turns import TurnReport
 from prompt_debugger.core.tools.experiments.what_if import WhatIf
-from prompt_debugger.core.tools.grammar import GrammarVerdict
+from prompt_debugger.core.tools.grammar import GrammarVerdict, InForce
 
 Spanned = tuple[int, int]
 
@@ -207,6 +207,7 @@ ANSWERS: Mapping[str, type] = {
     "apis": ApisDocument,
     "comparison": RunsDocument,
     "constrained": GrammarVerdict,
+    "grammar": InForce,
     "probe": ProbeAnswer,
     "prompt-tokens": CountAnswer,
     "releases": ReleasesDocument,

@@ -4,6 +4,7 @@ families     which structural tag goes with which format
 enforcement  what vLLM would enforce for these tools and this request
 tags, worker the grammar, built and run by XGrammar in a process of its own
 first_illegal  walk, explain by relaxing one thing at a time, forgive, go on
+in_force       was the grammar that a request asks for in force, and from which token on?
 """
 
 from prompt_debugger.core.tools.grammar.enforcement import (
@@ -20,11 +21,16 @@ from prompt_debugger.core.tools.grammar.engine import (
 )
 from prompt_debugger.core.tools.grammar.families import FAMILIES, GrammarFamily, find_family
 from prompt_debugger.core.tools.grammar.first_illegal import first_illegal_token
+from prompt_debugger.core.tools.grammar.in_force import judge_in_force
 from prompt_debugger.core.tools.grammar.output import JudgedOutput
 from prompt_debugger.core.tools.grammar.verdict import (
     Cause,
+    Forbidden,
     GrammarStatus,
     GrammarVerdict,
+    InForce,
+    InForceReason,
+    InForceStatus,
     Intervention,
     SchemaRule,
     SecondOpinion,
@@ -36,6 +42,7 @@ __all__ = [
     "LEVELS",
     "Cause",
     "Enforcement",
+    "Forbidden",
     "GrammarEngine",
     "GrammarFamily",
     "GrammarLimits",
@@ -43,6 +50,9 @@ __all__ = [
     "GrammarStatus",
     "GrammarTooMuchError",
     "GrammarVerdict",
+    "InForce",
+    "InForceReason",
+    "InForceStatus",
     "Intervention",
     "JudgedOutput",
     "SchemaRule",
@@ -52,4 +62,5 @@ __all__ = [
     "enforcement_of_request",
     "find_family",
     "first_illegal_token",
+    "judge_in_force",
 ]

@@ -87,15 +87,7 @@ class GrammarMatcher:
 
     def walk_tag(self, tag: JSON, data: bytes, *, explore: bool = False) -> Walk:
         """Feed `data` to the grammar of a tag; raises as `walk` does."""
-        text = base64.b64encode(data).decode("ascii")
-        answer = self._ask({"ask": "walk", "tag": tag, "data": text, "explore": explore})
-        samples = answer.get("samples")
-        return Walk(
-            int(str(answer["accepted"])),
-            answer["completed"] is True,
-            answer.get("free") is True,
-            tuple(str(sample) for sample in samples) if isinstance(samples, list) else (),
-        )
+        return walk_constraint(self._engine, "tag", tag, data, explore=explore)
 
     def lets_pass(self, plan: GrammarPlan, data: bytes, *, ended: bool) -> bool:
         """Say whether a plan's grammar takes all of `data` and, if it `ended`, lets it end there.
@@ -129,10 +121,39 @@ class GrammarMatcher:
         return tag
 
     def _ask(self, question: JSONObject) -> JSONObject:
-        answer = self._engine.ask(question)
-        if "refused" in answer:
-            raise GrammarRefusedError(str(answer["refused"]))
-        return answer
+        return _asked(self._engine, question)
+
+
+def walk_constraint(engine: GrammarEngine, kind: str, value: JSON, data: bytes, *, explore: bool = False) -> Walk:
+    """Feed `data` to what a request constrains its answer by.
+
+    Args:
+        engine: XGrammar.
+        kind: `schema`, `regex`, `grammar`, `choice` or `tag`.
+        value: The constraint.
+        data: The output.
+        explore: Whether to say what might have come instead where it stops.
+
+    Raises:
+        GrammarRefusedError: XGrammar cannot compile it.
+        EngineError: The helper failed.
+    """
+    text = base64.b64encode(data).decode("ascii")
+    answer = _asked(engine, {"ask": "walk", "kind": kind, "value": value, "data": text, "explore": explore})
+    samples = answer.get("samples")
+    return Walk(
+        int(str(answer["accepted"])),
+        answer["completed"] is True,
+        answer.get("free") is True,
+        tuple(str(sample) for sample in samples) if isinstance(samples, list) else (),
+    )
+
+
+def _asked(engine: GrammarEngine, question: JSONObject) -> JSONObject:
+    answer = engine.ask(question)
+    if "refused" in answer:
+        raise GrammarRefusedError(str(answer["refused"]))
+    return answer
 
 
 def _tool_spec(tool: ToolGrammar) -> JSONObject:

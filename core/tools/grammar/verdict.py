@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.base.types import JSON, Certainty
 
 
 class GrammarStatus(StrEnum):
@@ -167,3 +167,71 @@ class GrammarVerdict:
     def first(self) -> Intervention | None:
         """The first intervention, if there is one."""
         return self.interventions[0] if self.interventions else None
+
+
+class InForceStatus(StrEnum):
+    """Whether a grammar was in force."""
+
+    IN_FORCE = "in-force"
+    NEVER = "never"
+    UNKNOWN = "unknown"
+
+
+class InForceReason(StrEnum):
+    """Why a grammar was not in force, why that cannot be said, or what it held up."""
+
+    NO_PLACE = "no-place-in-api"
+    NOT_READ = "not-read"
+    REASONING_NOT_ENDED = "reasoning-not-ended"
+    NOT_APPLIED = "not-applied"
+    NO_REASONING_PARSER = "no-reasoning-parser"
+    NO_OUTPUT = "no-output"
+    OTHER_RUN = "other-run"
+    NOT_KNOWN = "grammar-not-known"
+    REFUSED = "grammar-refused"
+    OBEYED_ANYWAY = "obeyed-anyway"
+    NO_ENGINE = "no-engine"
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """The first token that the grammar would not have let through.
+
+    Attributes:
+        token: Its index, from 0; `None` without tokens.
+        char: Its first character, from 0; the length of the output for its end.
+        text: The token, or the text from there on, shortened; "" for the end of the output.
+        allowed: What might have come instead, a few ways.
+    """
+
+    token: int | None
+    char: int
+    text: str
+    allowed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """Whether the grammar that a request asks for was in force.
+
+    Attributes:
+        status: The answer.
+        fields: The fields of the request that ask for it.
+        from_token: The first token that it held, from 0; `None` if none, or without tokens.
+        from_char: The first character that it held; `None` if none.
+        forbidden: The first token that it would have forbidden, where it was not in force.
+        reason: Why it was not, or cannot be said; of one in force, what it held up; `None` if there is nothing to say.
+        certainty: `observed` if server or output show it, `inferred` if it follows from how such servers work.
+        sentence: All of it in plain words.
+        fix: What to do; "" if nothing.
+    """
+
+    status: InForceStatus
+    fields: tuple[str, ...]
+    from_token: int | None = None
+    from_char: int | None = None
+    forbidden: Forbidden | None = None
+    reason: InForceReason | None = None
+    certainty: Certainty = Certainty.INFERRED
+    sentence: str = ""
+    fix: str = ""

@@ -8,9 +8,22 @@ from difflib import get_close_matches
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.structural_tag import GrammarPlan
+from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.diagnose.removed_fields import SUCCESSORS
+from prompt_debugger.core.diagnose.thinking import thinking_switch
+from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.tools.grammar.explain import Explanation
 from prompt_debugger.core.tools.grammar.matcher import Walk
-from prompt_debugger.core.tools.grammar.verdict import Cause, GrammarStatus, Intervention, SecondOpinion
+from prompt_debugger.core.tools.grammar.verdict import (
+    Cause,
+    Forbidden,
+    GrammarStatus,
+    InForce,
+    InForceReason,
+    InForceStatus,
+    Intervention,
+    SecondOpinion,
+)
 
 _SHOWN_RULE = 160
 
@@ -61,6 +74,82 @@ def describe_verdict(
     agrees = opinion is not None and opinion.is_json and not opinion.schema_errors and first.rule is not None
     other = " JSON Schema itself has no objection to these arguments." if agrees else ""
     return f"Constrained decoding would have steered this output elsewhere at {place}. {first.sentence}{other}"
+
+
+_WHY = {
+    InForceReason.NO_PLACE: "The API that was asked has no such field, so the server never saw it.",
+    InForceReason.NOT_READ: "The server's own render of this request puts no grammar on the answer.",
+    InForceReason.REASONING_NOT_ENDED: (
+        "The server has a reasoning parser and lets a grammar begin where reasoning ends. In this output it never ends."
+    ),
+    InForceReason.NOT_APPLIED: "The output breaks it, so the server did not hold the model to it.",
+    InForceReason.NO_OUTPUT: "There is no answer to judge.",
+    InForceReason.OTHER_RUN: "The raw output of this answer is not known.",
+    InForceReason.NOT_KNOWN: "How the server writes this grammar is not known.",
+    InForceReason.REFUSED: "XGrammar does not take it, so it cannot be compared with the output.",
+    InForceReason.OBEYED_ANYWAY: (
+        "The output obeys it, but nothing shows whether the server held the model to it or the model did so by itself."
+    ),
+}
+
+
+def describe_in_force(found: InForce) -> str:
+    """Return whether a grammar was in force, and why not, in plain words."""
+    what = f"The grammar of {_list(found.fields)}"
+    if found.status is InForceStatus.IN_FORCE:
+        place = "" if found.from_token is None else f" from token {found.from_token} on"
+        held = " It also held where the model reasons." if found.reason is InForceReason.NO_REASONING_PARSER else ""
+        return f"{what} was in force{place}, and the output obeys it.{held}"
+    why = _WHY[found.reason] if found.reason is not None else ""
+    if found.status is InForceStatus.UNKNOWN:
+        return f"Whether the grammar of {_list(found.fields)} was in force cannot be said. {why}".strip()
+    return " ".join(part for part in (f"{what} was never in force.", why, _would_have(found.forbidden)) if part)
+
+
+def _would_have(forbidden: Forbidden | None) -> str:
+    if forbidden is None:
+        return "The output obeys it all the same."
+    place = f"character {forbidden.char}" if forbidden.token is None else f"token {forbidden.token}"
+    what = f"{place} ({shorten(forbidden.text, 40)})" if forbidden.text else f"the end at {place}"
+    ways = " or ".join(shorten(way, 60) for way in forbidden.allowed)
+    return f"It would have forbidden {what}" + (f"; allowed was {ways}." if ways else ".")
+
+
+def fix_in_force(trace: Trace, found: InForce) -> str:
+    """Return what to do where a grammar was not in force, or held up reasoning; "" if there is nothing."""
+    removed = next((field for field in found.fields if field in SUCCESSORS), None)
+    match found.reason:
+        case InForceReason.NO_PLACE:
+            return "Send the request by `--api chat`, which has the field."
+        case InForceReason.NOT_READ if removed is not None:
+            return f"Use {SUCCESSORS[removed]} instead: vLLM removed `{removed}` in 0.12."
+        case InForceReason.NOT_READ if trace.api != "chat":
+            return "Send the request by `--api chat`: this endpoint of the server does not read the field."
+        case InForceReason.NOT_READ:
+            return (
+                "Check the server's tool parser, which may have no grammar for calls, and that "
+                "`VLLM_ENFORCE_STRICT_TOOL_CALLING` is not 0."
+            )
+        case InForceReason.REASONING_NOT_ENDED:
+            return _end_reasoning(trace)
+        case InForceReason.NOT_APPLIED:
+            return "Check that this server and its release support this constraint: some drop it without a word."
+        case InForceReason.NO_REASONING_PARSER:
+            return "Start the server with a reasoning parser, so that the grammar waits for the end of reasoning."
+        case _:
+            return ""
+
+
+def _end_reasoning(trace: Trace) -> str:
+    """Return how a parser that waits for the end of reasoning is told that there is none."""
+    switch = thinking_switch(trace)
+    parser = None if trace.server is None else trace.server.reasoning_parser
+    if parser in TABLES.parsers_ignoring_switch:
+        return f"Start the server without `--reasoning-parser {parser}`, which no request can switch off."
+    return (
+        f'Send `"chat_template_kwargs": {{{switch.written}}}` if the model is not to reason, or start the server with '
+        "the reasoning parser of this model."
+    )
 
 
 def _tool_name(plan: GrammarPlan, name: str) -> str:

@@ -79,6 +79,20 @@ def test_a_body_of_anthropic_is_read_with_its_calls_and_results():
     assert {"system", "thinking"} <= told(request)
 
 
+def test_what_constrains_an_answer_of_anthropic_is_read():
+    schema = {"type": "object"}
+    config = {"format": {"type": "json_schema", "schema": schema}, "effort": "low", "other": 1}
+    tools = [{"name": "f", "input_schema": {}, "strict": True}]
+
+    request = read_request(json.dumps({**ANTHROPIC, "output_config": config, "tools": tools}))
+
+    assert request.body["response_format"]["json_schema"]["schema"] == schema
+    assert request.body["reasoning_effort"] == "low"
+    assert request.body["tools"][0]["function"]["strict"] is True
+    assert "output_config.other" in told(request)
+    assert not {"output_config", "tools[0].strict"} & told(request)
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -6,6 +6,7 @@ import json
 from prompt_debugger.core.base.types import JSON, Api
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.request import read_request
+from prompt_debugger.core.tools.grammar import GrammarEngine
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.cli.main import main
 from prompt_debugger.ui.cli.run import ask_all
@@ -22,7 +23,8 @@ def ask(capsys, *, as_json):
         async with faulty_server(SERVED) as server:
             target = Target(base_url=server.base_url, asks_once=True)
             request = read_request(BODY)
-            return await ask_all(request, target, LabPool(), lambda _: None, as_json=as_json, report=None)
+            with GrammarEngine() as engine:
+                return await ask_all(request, target, LabPool(), lambda _: None, engine, as_json=as_json, report=None)
 
     status = asyncio.run(go())
     return status, capsys.readouterr().out

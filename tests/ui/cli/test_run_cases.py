@@ -9,6 +9,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import BackendError, RequestError
 from prompt_debugger.core.pipeline.recordings import load_recording
+from prompt_debugger.core.report import trace_to_json
 from prompt_debugger.ui.cli.main import main
 from prompt_debugger.ui.cli.run_cases import run_cases
 
@@ -58,11 +59,15 @@ class Runner:
         return self.trace
 
 
+async def written(trace):
+    return trace_to_json(trace)
+
+
 @pytest.mark.parametrize("jobs", [1, 3, 20])
 async def test_documents_come_in_the_order_of_the_lines_with_id_or_number(cases, capsys, jobs):
     runner = Runner("healthy-call")
 
-    status = await run_cases(cases, runner, jobs=jobs)
+    status = await run_cases(cases, runner, written, jobs=jobs)
 
     documents = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert status == 1
@@ -79,12 +84,12 @@ async def test_the_exit_status_tells_of_errors(tmp_path, name, status):
     file = tmp_path / "one.jsonl"
     file.write_text(json.dumps(body("x")), encoding="utf-8")
 
-    assert await run_cases(str(file), Runner(name), jobs=2) == status
+    assert await run_cases(str(file), Runner(name), written, jobs=2) == status
 
 
 async def test_a_run_needs_a_place(cases):
     with pytest.raises(RequestError, match="At least one"):
-        await run_cases(cases, Runner("healthy-call"), jobs=0)
+        await run_cases(cases, Runner("healthy-call"), written, jobs=0)
 
 
 def test_a_file_that_is_not_there_is_said(capsys):

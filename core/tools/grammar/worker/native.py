@@ -85,13 +85,6 @@ class XGrammar:
             compiled = self._compiler.compile_grammar_from_strings(str(value), "root")
         else:
             compiled = self._compiler.compile_lark(str(value), [], [])
-        return self._started(compiled)
-
-    def compile(self, tag: JSON) -> Matcher:
-        """Return a matcher at the start of a structural tag."""
-        return self._started(self._compiler.compile_structural_tag(json.dumps(tag)))
-
-    def _started(self, compiled: object) -> Matcher:
         matcher: Matcher = self._matcher(compiled, None, _NO, -1, None)
         return matcher
 

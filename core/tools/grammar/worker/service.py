@@ -75,7 +75,8 @@ def _answer(library: XGrammar, question: JSONObject) -> JSONObject:
 
         return opinions(question["schema"], str(question["arguments"]))
     data = base64.b64decode(str(question["data"]))
-    return walk(library.compile(question["tag"]), data, explore=question.get("explore") is True)
+    matcher = library.compile_constraint(str(question["kind"]), question["value"])
+    return walk(matcher, data, explore=question.get("explore") is True)
 
 
 def _rehearse(library: XGrammar) -> None:
@@ -91,7 +92,7 @@ def _rehearse(library: XGrammar) -> None:
         compile_constraint(library, kind, value)
     tools: list[JSON] = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
     with suppress(Exception):  # a release may call its formats otherwise: what it reads late it will be refused
-        walk(library.compile(library.model_tag("llama", tools, "auto")), b"a", explore=True)
+        walk(library.compile_constraint("tag", library.model_tag("llama", tools, "auto")), b"a", explore=True)
 
 
 def _write(answers: BinaryIO, answer: JSONObject) -> None:
