@@ -16,7 +16,7 @@ import httpx
 
 from prompt_debugger.core.base.egress import open_egress
 
-_SERVER = "server"
+SERVER_EGRESS = "server"
 
 
 async def resolve_name(host: str, port: int) -> Sequence[str]:
@@ -25,7 +25,7 @@ async def resolve_name(host: str, port: int) -> Sequence[str]:
     Raises:
         OSError: There is no such host.
     """
-    with open_egress(_SERVER, host):  # a thread of `to_thread` sees the same door
+    with open_egress(SERVER_EGRESS, host):  # a thread of `to_thread` sees the same door
         found = await asyncio.to_thread(
             socket.getaddrinfo, host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
         )
@@ -56,11 +56,11 @@ class EgressBackend(httpcore.AsyncNetworkBackend):
         """Connect to the first address of a host that answers within its share of the time."""
         clock = asyncio.get_running_loop()
         end_s = None if timeout is None else clock.time() + timeout
-        addresses = await _addresses_of(host, port, timeout)
+        addresses = await addresses_of(host, port, timeout)
         for left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
             share = None if end_s is None else max(end_s - clock.time(), 0.0) / left
             try:
-                with open_egress(_SERVER, address, port=port):
+                with open_egress(SERVER_EGRESS, address, port=port):
                     return await self._inner.connect_tcp(address, port, share, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 if left == 1:
@@ -81,7 +81,13 @@ class EgressBackend(httpcore.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
 
-async def _addresses_of(host: str, port: int, timeout: float | None) -> Sequence[str]:
+async def addresses_of(host: str, port: int, timeout: float | None) -> Sequence[str]:
+    """Return the addresses of a host, itself if it is one.
+
+    Raises:
+        httpcore.ConnectTimeout: Looking it up took too long.
+        httpcore.ConnectError: There is none.
+    """
     try:
         return (str(ipaddress.ip_address(host)),)
     except ValueError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
@@ -18,6 +19,7 @@ from prompt_debugger.core.complete.backends.certificates import public_certifica
 from prompt_debugger.core.complete.backends.clients import Clients, build_client
 from prompt_debugger.core.complete.backends.failures import Call, failure_of_transport
 from prompt_debugger.core.complete.backends.limits import Timeouts
+from prompt_debugger.core.complete.backends.straight import Connection, StraightConnections
 
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
@@ -29,6 +31,7 @@ _OF_ONE_CONNECTION = frozenset(
 )  # fmt: skip
 _OF_A_REQUEST = frozenset({b"host", b"accept-encoding", b"expect"})
 _IDLE_S = 2.0  # as in `http.py`
+_MOST_URLS = 64  # that are known; to read one takes as long as to pass a small answer on
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,15 @@ class Relay:
 
     def __init__(self, address: Address, connect_s: float = 10.0) -> None:
         self.address = address
+        self._urls: dict[tuple[bytes, bytes], httpx.URL] = {}
         self._timeouts = Timeouts(connect_s=connect_s)
         # A proxy from the environment never stands before this machine.
         trust_env = not address.is_loopback
         certificates = public_certificates(trust_env=trust_env)
+        url = httpx.URL(address.base_url)
+        self._straight: StraightConnections | None = None
+        if not (trust_env and getproxies() and not proxy_bypass(url.host)):
+            self._straight = StraightConnections(url, certificates, connect_s, _IDLE_S)
 
         def build() -> httpx.AsyncClient:
             return build_client(
@@ -69,11 +77,14 @@ class Relay:
                 verify=certificates,
             )
 
-        self._clients = Clients(build)
+        self._clients = None if self._straight is not None else Clients(build)
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._clients.close()
+        if self._straight is not None:
+            self._straight.close()
+        if self._clients is not None:
+            await self._clients.close()
 
     def url_of(self, raw_path: bytes, query: bytes) -> httpx.URL:
         """Return where a path leads; `/v1/…` counts from the base URL, any other from the root of the server.
@@ -81,12 +92,18 @@ class Relay:
         Raises:
             ValueError: Nothing can be asked for by that path.
         """
+        known = self._urls.get((raw_path, query))
+        if known is not None:
+            return known
         path = raw_path.decode("ascii")
         steps = path.lower().replace("%2e", ".").split("/")
         if not path.startswith("/") or not {".", ".."}.isdisjoint(steps) or not {"?", "#"}.isdisjoint(path):
             raise ValueError("the path points elsewhere")
         url = httpx.URL(self.address.url_of(path) if path != "/v1" else self.address.base_url)
-        return url.copy_with(query=query) if query else url
+        url = url.copy_with(query=query) if query else url
+        if len(self._urls) < _MOST_URLS:
+            self._urls[raw_path, query] = url
+        return url
 
     @asynccontextmanager
     async def send(
@@ -103,14 +120,19 @@ class Relay:
         Raises:
             BackendError: There is no answer.
         """
-        call = Call(method, str(url.copy_with(query=None)))
         passed = [*kept_headers(headers, _OF_A_REQUEST), (b"accept-encoding", b"identity")]
+        if self._straight is not None:
+            async with self._sent_straight(self._straight, method, url, passed, content) as answer:
+                yield answer
+            return
+        call = _call(method, url)
         try:
             request = httpx.Request(method, url, headers=passed, content=content)
         except (ValueError, httpx.InvalidURL) as error:
             raise failure_of_transport(
                 call, httpx.LocalProtocolError(str(error)), self._timeouts, began=False
             ) from None
+        assert self._clients is not None
         with self._clients.take() as client:
             try:
                 response = await client.send(request, stream=True)
@@ -122,12 +144,56 @@ class Relay:
             finally:
                 await response.aclose()
 
+    @asynccontextmanager
+    async def _sent_straight(
+        self,
+        connections: StraightConnections,
+        method: str,
+        url: httpx.URL,
+        headers: RawHeaders,
+        content: AsyncIterator[bytes] | None,
+    ) -> AsyncIterator[RelayedAnswer]:
+        """Send a request on a connection of our own; it is kept if the answer comes to its end."""
+        is_chunked = content is not None and not any(name == b"content-length" for name, _ in headers)
+        framing = ((b"transfer-encoding", b"chunked"),) if is_chunked else ()
+        head = head_of(method, url, (*headers, *framing))
+        try:
+            connection = await connections.take()
+        except httpx.HTTPError as error:
+            raise failure_of_transport(_call(method, url), error, self._timeouts, began=False) from error
+        try:
+            try:
+                await connection.ask(method, head, content, is_chunked=is_chunked)
+            except httpx.HTTPError as error:
+                raise failure_of_transport(_call(method, url), error, self._timeouts, began=False) from error
+            kept = kept_headers(connection.headers, frozenset())
+            yield RelayedAnswer(connection.status, kept, self._straight_pieces(method, url, connection))
+        finally:
+            connections.give_back(connection)
+
+    async def _straight_pieces(self, method: str, url: httpx.URL, connection: Connection) -> AsyncIterator[bytes]:
+        try:
+            async for piece in connection.pieces():
+                yield piece
+        except httpx.HTTPError as error:
+            raise failure_of_transport(_call(method, url), error, self._timeouts, began=True) from error
+
     async def _pieces(self, call: Call, response: httpx.Response) -> AsyncIterator[bytes]:
         try:
             async for piece in response.aiter_raw():
                 yield piece
         except httpx.HTTPError as error:
             raise failure_of_transport(call, error, self._timeouts, began=True) from error
+
+
+def _call(method: str, url: httpx.URL) -> Call:
+    return Call(method, str(url.copy_with(query=None)))
+
+
+def head_of(method: str, url: httpx.URL, headers: RawHeaders) -> bytes:
+    """Return the request line and the headers of a request as they go out."""
+    lines = [b"%s: %s\r\n" % pair for pair in ((b"host", url.netloc), *headers)]
+    return b"%s %s HTTP/1.1\r\n%s\r\n" % (method.encode("ascii"), url.raw_path, b"".join(lines))
 
 
 def kept_headers(headers: Iterable[tuple[bytes, bytes]], left_out: frozenset[bytes]) -> list[tuple[bytes, bytes]]:

@@ -13,6 +13,8 @@ from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.core.tools.capture.exchange import Exchange, Held, api_of
 from prompt_debugger.core.tools.capture.record import Line, line_without_bodies, raw_of, write_exchange
 
+_AT_ONCE = 4
+
 
 class Keeps(Protocol):
     """Where exchanges are written; `store.Store` is one."""
@@ -61,6 +63,7 @@ class Recorder:
         self._held = Held()
         self._writing: set[asyncio.Task[None]] = set()
         self._one_at_a_time = asyncio.Lock()
+        self._few_at_a_time = asyncio.Semaphore(_AT_ONCE)
 
     def begin(self, method: str, path: str, secrets: tuple[str, ...]) -> Exchange:
         """Return an exchange that begins now."""
@@ -96,7 +99,8 @@ class Recorder:
     async def _line_of(self, exchange: Exchange) -> Line:
         raw = raw_of(exchange, self._upstream)
         try:
-            return await sandbox_of().run(write_exchange, raw)
+            async with self._few_at_a_time:  # the sandbox looks at all who wait, at each
+                return await sandbox_of().run(write_exchange, raw)
         except SandboxError as error:
             return line_without_bodies(raw, error.message)
         finally:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from prompt_debugger.core.base.egress import know_own_name
 from prompt_debugger.core.base.listening import listen_on
@@ -136,10 +136,7 @@ class Serving:
             uvicorn.Config(
                 proxy,
                 interface="asgi3",
-                http=type(
-                    "Protocol", (TimedHeads, H11Protocol), {"head_s": head_s}
-                ),  # h11's heads have a greatest length
-                h11_max_incomplete_event_size=_MOST_HEAD_BYTES,  # the other protocol has no such limit
+                http=type("Protocol", (_Protocol,), {"head_s": head_s}),
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -157,6 +154,30 @@ class Serving:
         """End the server."""
         self._server.should_exit = True
         await self._task
+
+
+class _Protocol(TimedHeads, HttpToolsProtocol):  # type: ignore[misc]  # `cycle` is uvicorn's own
+    """A connection whose heads have a greatest length and come in time; llhttp limits neither."""
+
+    _is_in_head = True
+    _head_bytes = 0
+
+    def data_received(self, data: bytes) -> None:
+        """Refuse a head that is too long."""
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._is_in_head and self._head_bytes > _MOST_HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too long.")
+
+    def on_headers_complete(self) -> None:
+        """Note that the head has come."""
+        self._is_in_head = False
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Count the next head from its start."""
+        self._is_in_head, self._head_bytes = True, 0
+        super().on_message_complete()
 
 
 class _Server(uvicorn.Server):

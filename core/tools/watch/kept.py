@@ -44,8 +44,33 @@ class Bounds:
     most_age_s: float = 30 * 86_400.0
 
 
-class WatchJournal(Journal):
-    """An open journal of what goes by; a context manager. One process at a time writes to it, others may read.
+class KeptExchanges(Journal):
+    """A journal of what goes by, for whoever reads its exchanges; what is kept is for `WatchJournal` to say."""
+
+    def line(self, number: int) -> str | None:
+        """Return what was written down of an exchange; `None` once it has left."""
+        found = self._do("SELECT answer FROM rows WHERE side = 0 AND data_index = ?", (number,)).fetchone()
+        return None if found is None or found[0] is None else zlib.decompress(found[0]).decode("utf-8")
+
+    def waiting(self) -> Iterator[int]:
+        """Yield the numbers of exchanges that wait to be read."""
+        for (number,) in self._do("SELECT data_index FROM rows WHERE state = 'answered' ORDER BY data_index"):
+            yield int(number)
+
+    def note_client(self, number: int, client: str) -> None:
+        """Note what the client of an exchange calls itself."""
+        self._do("UPDATE seen SET client = ? WHERE data_index = ?", (client, number))
+
+    def note_unread(self, number: int, reason: str) -> None:
+        """Note that an exchange is not read, and why."""
+        self._do("UPDATE rows SET state = 'unread' WHERE side = 0 AND data_index = ?", (number,))
+        self._do("UPDATE seen SET reason = ? WHERE data_index = ?", (reason, number))
+
+
+class WatchJournal(KeptExchanges):
+    """An open journal of what goes by; a context manager.
+
+    One process at a time adds exchanges, and another notes what was read in them.
 
     Args:
         path: The file; made if it is not there.
@@ -108,25 +133,6 @@ class WatchJournal(Journal):
             (number, blob),
         )
         return self.path
-
-    def line(self, number: int) -> str | None:
-        """Return what was written down of an exchange; `None` once it has left."""
-        found = self._do("SELECT answer FROM rows WHERE side = 0 AND data_index = ?", (number,)).fetchone()
-        return None if found is None or found[0] is None else zlib.decompress(found[0]).decode("utf-8")
-
-    def waiting(self) -> Iterator[int]:
-        """Yield the numbers of exchanges that wait to be read."""
-        for (number,) in self._do("SELECT data_index FROM rows WHERE state = 'answered' ORDER BY data_index"):
-            yield int(number)
-
-    def note_client(self, number: int, client: str) -> None:
-        """Note what the client of an exchange calls itself."""
-        self._do("UPDATE seen SET client = ? WHERE data_index = ?", (client, number))
-
-    def note_unread(self, number: int, reason: str) -> None:
-        """Note that an exchange is not read, and why."""
-        self._do("UPDATE rows SET state = 'unread' WHERE side = 0 AND data_index = ?", (number,))
-        self._do("UPDATE seen SET reason = ? WHERE data_index = ?", (reason, number))
 
     def leave(self) -> None:
         """Let the oldest go until size and age are kept."""

@@ -1,6 +1,6 @@
 """The proxy and its reader, side by side: exchanges are passed on and written down, then read in their own time.
 
-proxy ──► WatchJournal ──► waiting (bounded) ──► Reader ──► Counts ──► alarms
+proxy ──► WatchJournal ──► waiting (bounded) ──► ReadingProcess ──► Counts ──► alarms
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from signal import SIGINT, SIGTERM
 
-from prompt_debugger.core.base.errors import DebuggerError
 from prompt_debugger.core.base.listening import listen_on
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.pipeline.target import Target
@@ -28,7 +27,7 @@ from prompt_debugger.core.tools.verify.session import Stop
 from prompt_debugger.core.tools.watch.alarms import Alarm, Webhook, alarm_of
 from prompt_debugger.core.tools.watch.counts import Counts, is_bad
 from prompt_debugger.core.tools.watch.kept import Bounds, WatchJournal
-from prompt_debugger.core.tools.watch.reading import Reader
+from prompt_debugger.core.tools.watch.reading_process import ReadingProcess
 
 _READERS = 2
 _MOST_WAITING = 500
@@ -137,7 +136,7 @@ class _Watching:
         self._webhook = Webhook(watch.webhook, self._webhook_failed) if watch.webhook else None
 
     async def run(self, stop: Stop, ready: Callable[[str, str], None]) -> Counts:
-        reader = Reader(self._watch.target)
+        reader = ReadingProcess(self._watch.store, self._watch.target)
         readings = asyncio.gather(*(self._read_all(reader) for _ in range(_READERS)))
         sending = None if self._webhook is None else asyncio.create_task(self._webhook.send_all())
         try:
@@ -177,29 +176,23 @@ class _Watching:
         self.counts.unread[reason] += 1
         self._listener.read(self.counts)
 
-    async def _read_all(self, reader: Reader) -> None:
+    async def _read_all(self, reader: ReadingProcess) -> None:
         while True:
             while not self._waiting:
                 if self._is_over:
                     return
                 self._has_news.clear()
                 await self._has_news.wait()
-            try:
-                await self._read(reader, self._waiting.popleft())
-            except DebuggerError as error:
-                self._listener.problem(error.message)
-                self._left_out(UNWRITTEN)
+            self._take(await reader.read(self._waiting.popleft()))
 
-    async def _read(self, reader: Reader, number: int) -> None:
-        line = self._journal.line(number)
-        read = "it was discarded before it was read" if line is None else await reader.read(number, line)
-        if isinstance(read, str):
-            self._journal.note_unread(number, read)
-            self._left_out(read)
+    def _take(self, said: JSONObject) -> None:
+        """Count what was made of an exchange."""
+        row, client, problem = said.get("row"), str(said.get("client") or ""), said.get("problem")
+        if isinstance(problem, str):
+            self._listener.problem(problem)
+        if not isinstance(row, dict):
+            self._left_out(UNWRITTEN if problem is not None else str(said.get("unread")))
             return
-        (row, trace), client = read
-        self._journal.note_result(0, number, row, trace)
-        self._journal.note_client(number, client)
         self.counts.add(row, client)
         self._listener.read(self.counts)
         if is_bad(row):
