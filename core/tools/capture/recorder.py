@@ -11,19 +11,73 @@ from typing import Protocol
 from prompt_debugger.core.base.errors import DebuggerError, SandboxError
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.core.tools.capture.exchange import Exchange, Held, api_of
-from prompt_debugger.core.tools.capture.record import Line, line_without_bodies, raw_of, write_exchange
+from prompt_debugger.core.tools.capture.record import Line, Raw, line_without_bodies, raw_of, write_exchange
 
 _AT_ONCE = 4
 
 
+class Writes(Protocol):
+    """What writes lines of exchanges; `store.Store` is one."""
+
+    def write(self, number: int, kind: str, line: str) -> Path:
+        """Write an exchange; return the file in which it stands."""
+
+
 class Keeps(Protocol):
-    """Where exchanges are written; `store.Store` is one."""
+    """Who keeps exchanges."""
 
     def take_number(self) -> int:
         """Return the number of an exchange that begins."""
 
-    def write(self, number: int, kind: str, line: str) -> Path:
-        """Write an exchange; return the file in which it stands."""
+    async def warm_up(self) -> None:
+        """Start what takes a while to start."""
+
+    async def keep(self, raw: Raw) -> Kept:
+        """Write an exchange that is over, without keys.
+
+        Raises:
+            DebuggerError: It could not be written.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An exchange that was written.
+
+    Attributes:
+        n_calls: Tool calls in its answer; `None` if it has no whole answer.
+        file: Where it stands.
+    """
+
+    n_calls: int | None
+    file: Path
+
+
+class Writer:
+    """Takes keys out of exchanges and writes them, few at a time.
+
+    Args:
+        writes: Where to.
+    """
+
+    def __init__(self, writes: Writes) -> None:
+        self._writes = writes
+        self._one_at_a_time = asyncio.Lock()
+        self._few_at_a_time = asyncio.Semaphore(_AT_ONCE)  # the sandbox looks at all who wait, at each
+
+    async def keep(self, raw: Raw) -> Kept:
+        """Write an exchange; raises as `Keeps.keep`."""
+        async with self._few_at_a_time:
+            line = await self._line_of(raw)
+        async with self._one_at_a_time:
+            file = await asyncio.to_thread(self._writes.write, raw.number, raw.api, line.text)
+        return Kept(line.n_calls, file)
+
+    async def _line_of(self, raw: Raw) -> Line:
+        try:
+            return await sandbox_of().run(write_exchange, raw)
+        except SandboxError as error:
+            return line_without_bodies(raw, error.message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +101,7 @@ class Recorder:
     """Writes the exchanges of one proxy.
 
     Args:
-        store: Where to.
+        keeps: Who keeps them.
         upstream: Address of the server, for the record.
         on_outcome: Told of each exchange once it is written.
 
@@ -55,20 +109,18 @@ class Recorder:
         n_failed: Exchanges that could not be written.
     """
 
-    def __init__(self, store: Keeps, upstream: str, on_outcome: Callable[[Outcome], None]) -> None:
+    def __init__(self, keeps: Keeps, upstream: str, on_outcome: Callable[[Outcome], None]) -> None:
         self.n_failed = 0
-        self._store = store
+        self._keeps = keeps
         self._upstream = upstream
         self._on_outcome = on_outcome
         self._held = Held()
         self._writing: set[asyncio.Task[None]] = set()
-        self._one_at_a_time = asyncio.Lock()
-        self._few_at_a_time = asyncio.Semaphore(_AT_ONCE)
 
     def begin(self, method: str, path: str, secrets: tuple[str, ...]) -> Exchange:
         """Return an exchange that begins now."""
         api = api_of(method, path)
-        number = 0 if api is None else self._store.take_number()
+        number = 0 if api is None else self._keeps.take_number()
         return Exchange.begin(number, api, method, path, secrets, self._held)
 
     def keep(self, exchange: Exchange) -> None:
@@ -87,22 +139,12 @@ class Recorder:
             self._on_outcome(Outcome(exchange))
             return
         try:
-            line = await self._line_of(exchange)
-            async with self._one_at_a_time:
-                file = await asyncio.to_thread(self._store.write, exchange.number, exchange.api, line.text)
-            outcome = Outcome(exchange, line.n_calls, file)
+            kept = await self._keeps.keep(raw_of(exchange, self._upstream))
+            outcome = Outcome(exchange, kept.n_calls, kept.file)
         except DebuggerError as error:
             self.n_failed += 1
             outcome = Outcome(exchange, failure=error)
-        self._on_outcome(outcome)
-
-    async def _line_of(self, exchange: Exchange) -> Line:
-        raw = raw_of(exchange, self._upstream)
-        try:
-            async with self._few_at_a_time:  # the sandbox looks at all who wait, at each
-                return await sandbox_of().run(write_exchange, raw)
-        except SandboxError as error:
-            return line_without_bodies(raw, error.message)
         finally:
             exchange.sent.drop()
             exchange.answered.drop()
+        self._on_outcome(outcome)

@@ -20,7 +20,7 @@ from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.complete.backends.relay import Relay
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.capture.proxy import App, CaptureProxy, RequestTimes
-from prompt_debugger.core.tools.capture.recorder import Keeps, Outcome, Recorder
+from prompt_debugger.core.tools.capture.recorder import Keeps, Outcome, Recorder, Writer
 from prompt_debugger.core.tools.capture.store import Store
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -109,12 +109,14 @@ async def serve_capture(
     host = f"[{capture.host}]" if ":" in capture.host else capture.host
     with ExitStack() as stack:
         listener = stack.enter_context(closing(listen_on(capture.host, capture.port)))
-        store = stack.enter_context(closing(Store(capture.out))) if keeps is None else keeps
+        if keeps is None:
+            keeps = KeptHere(stack.enter_context(closing(Store(capture.out))))
         relay = Relay(address)
-        recorder = Recorder(store, address.base_url, on_outcome)
+        recorder = Recorder(keeps, address.base_url, on_outcome)
         names = frozenset(map(str.lower, (capture.host, *capture.host_names)))
         proxy = CaptureProxy(relay, recorder, names, times, asks_for_ids=capture.asks_for_ids)
-        warming = asyncio.ensure_future(in_thread(sandbox_of().warm_up))  # what reads exchanges, before the first comes
+        # What writes exchanges down, before the first comes.
+        warming = asyncio.ensure_future(keeps.warm_up())
         try:
             serving = Serving(proxy, listener, told, times.head_s)
             on_ready(f"http://{host}:{listener.getsockname()[1]}/v1", address.base_url)
@@ -126,6 +128,22 @@ async def serve_capture(
             warming.cancel()
             await relay.close()
         return recorder.n_failed
+
+
+class KeptHere(Writer):
+    """Keeps exchanges in a folder or a file, from this process.
+
+    Args:
+        store: Which.
+    """
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.take_number = store.take_number
+
+    async def warm_up(self) -> None:
+        """Start what takes keys out."""
+        await in_thread(sandbox_of().warm_up)
 
 
 class Serving:

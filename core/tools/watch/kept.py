@@ -45,73 +45,17 @@ class Bounds:
 
 
 class KeptExchanges(Journal):
-    """A journal of what goes by, for whoever reads its exchanges; what is kept is for `WatchJournal` to say."""
-
-    def line(self, number: int) -> str | None:
-        """Return what was written down of an exchange; `None` once it has left."""
-        found = self._do("SELECT answer FROM rows WHERE side = 0 AND data_index = ?", (number,)).fetchone()
-        return None if found is None or found[0] is None else zlib.decompress(found[0]).decode("utf-8")
-
-    def waiting(self) -> Iterator[int]:
-        """Yield the numbers of exchanges that wait to be read."""
-        for (number,) in self._do("SELECT data_index FROM rows WHERE state = 'answered' ORDER BY data_index"):
-            yield int(number)
-
-    def note_client(self, number: int, client: str) -> None:
-        """Note what the client of an exchange calls itself."""
-        self._do("UPDATE seen SET client = ? WHERE data_index = ?", (client, number))
-
-    def note_unread(self, number: int, reason: str) -> None:
-        """Note that an exchange is not read, and why."""
-        self._do("UPDATE rows SET state = 'unread' WHERE side = 0 AND data_index = ?", (number,))
-        self._do("UPDATE seen SET reason = ? WHERE data_index = ?", (reason, number))
-
-
-class WatchJournal(KeptExchanges):
-    """An open journal of what goes by; a context manager.
-
-    One process at a time adds exchanges, and another notes what was read in them.
+    """A journal of what goes by, for the one who writes exchanges down and reads them.
 
     Args:
-        path: The file; made if it is not there.
-        upstream: The server.
+        path: The file; `WatchJournal` has made it.
         bounds: How much is kept.
-
-    Raises:
-        RequestError: It cannot be used.
     """
 
-    def __init__(self, path: Path, upstream: str, bounds: Bounds | None = None) -> None:
-        if path.suffix not in (".sqlite", ".db"):
-            raise RequestError(
-                f"The name {path.name!r} does not end in `.sqlite`.", "Choose another with --store.", field="--store"
-            )
+    def __init__(self, path: Path, bounds: Bounds | None = None) -> None:
         self._bounds = bounds or Bounds()
-        self._lock = _lock(path)
-        super().__init__(path, is_shared=True)
-        self._do_all(_SEEN)
-        identity: JSON = {"endpoints": [upstream], "watched": True}
-        found = self.fact("identity")
-        if not isinstance(found, dict) or not found.get("watched"):
-            if found is not None or not self.is_empty:
-                raise RequestError(
-                    f"{str(path)!r} is the journal of a verification.", "Choose another with --store.", field="--store"
-                )
-            self.note_fact("started_at", datetime.now(UTC).isoformat(timespec="milliseconds"))
-        self.note_fact("identity", identity)
-        (self._number,) = self._do("SELECT COALESCE(MAX(data_index), 0) FROM rows").fetchone()
         self._until_look = 0
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        super().__exit__(kind, error, trace)
-        os.close(self._lock)
-
-    def take_number(self) -> int:
-        """Return the number of an exchange that begins."""
-        self._number += 1
-        return int(self._number)
+        super().__init__(path, is_shared=True)
 
     def write(self, number: int, kind: str, line: str) -> Path:
         """Keep an exchange; from now on it outlives this process.
@@ -134,6 +78,25 @@ class WatchJournal(KeptExchanges):
         )
         return self.path
 
+    def line(self, number: int) -> str | None:
+        """Return what was written down of an exchange; `None` once it has left."""
+        found = self._do("SELECT answer FROM rows WHERE side = 0 AND data_index = ?", (number,)).fetchone()
+        return None if found is None or found[0] is None else zlib.decompress(found[0]).decode("utf-8")
+
+    def waiting(self) -> Iterator[int]:
+        """Yield the numbers of exchanges that wait to be read."""
+        for (number,) in self._do("SELECT data_index FROM rows WHERE state = 'answered' ORDER BY data_index"):
+            yield int(number)
+
+    def note_client(self, number: int, client: str) -> None:
+        """Note what the client of an exchange calls itself."""
+        self._do("UPDATE seen SET client = ? WHERE data_index = ?", (client, number))
+
+    def note_unread(self, number: int, reason: str) -> None:
+        """Note that an exchange is not read, and why."""
+        self._do("UPDATE rows SET state = 'unread' WHERE side = 0 AND data_index = ?", (number,))
+        self._do("UPDATE seen SET reason = ? WHERE data_index = ?", (reason, number))
+
     def leave(self) -> None:
         """Let the oldest go until size and age are kept."""
         self._drop("at < ?", time.time() - self._bounds.most_age_s)
@@ -154,6 +117,51 @@ class WatchJournal(KeptExchanges):
             int(self._do(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
         )
         return (pages - free) * size
+
+
+class WatchJournal(KeptExchanges):
+    """An open journal of what goes by; a context manager.
+
+    One process at a time adds exchanges, and another notes what was read in them.
+
+    Args:
+        path: The file; made if it is not there.
+        upstream: The server.
+        bounds: How much is kept.
+
+    Raises:
+        RequestError: It cannot be used.
+    """
+
+    def __init__(self, path: Path, upstream: str, bounds: Bounds | None = None) -> None:
+        if path.suffix not in (".sqlite", ".db"):
+            raise RequestError(
+                f"The name {path.name!r} does not end in `.sqlite`.", "Choose another with --store.", field="--store"
+            )
+        self._lock = _lock(path)
+        super().__init__(path, bounds)
+        self._do_all(_SEEN)
+        identity: JSON = {"endpoints": [upstream], "watched": True}
+        found = self.fact("identity")
+        if not isinstance(found, dict) or not found.get("watched"):
+            if found is not None or not self.is_empty:
+                raise RequestError(
+                    f"{str(path)!r} is the journal of a verification.", "Choose another with --store.", field="--store"
+                )
+            self.note_fact("started_at", datetime.now(UTC).isoformat(timespec="milliseconds"))
+        self.note_fact("identity", identity)
+        (self._number,) = self._do("SELECT COALESCE(MAX(data_index), 0) FROM rows").fetchone()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        os.close(self._lock)
+
+    def take_number(self) -> int:
+        """Return the number of an exchange that begins."""
+        self._number += 1
+        return int(self._number)
 
 
 def _lock(path: Path) -> int:

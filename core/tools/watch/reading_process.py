@@ -1,9 +1,11 @@
-"""The process that reads exchanges, so that reading never holds up what passes.
+"""The process that writes exchanges down and reads them, so that neither holds up what passes.
 
-    proxy's process    {"number": 12}  ──►  this one, which finds the line in the journal and writes the result there
-                       {"number": 12, "row": {…}, "client": "…"}, or "unread" with the reason  ◄──
+    proxy's process   {"number": 12, "bytes": 5120}, and the exchange  ──►  this one: into the journal, without keys
+                      {"number": 12}  ──►  what the journal has of it is read, and the result written there
+                      {"number": 12, "row": {…}, "client": "…"}, or "unread" with the reason  ◄──
 
-It ends when its input does: with the proxy, however that ends. What it had not read then waits in the journal.
+It ends when its input does, with the proxy, however that ends: what it was given is written down first, what it had not
+read waits in the journal. Where it is killed, the proxy gives its exchanges to the next.
 """
 
 from __future__ import annotations
@@ -24,14 +26,17 @@ from prompt_debugger.core.base.egress import forbid_network
 from prompt_debugger.core.base.errors import DebuggerError
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.pipeline.target import Target
-from prompt_debugger.core.tools.watch.kept import KeptExchanges
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.tools.capture.record import Raw
+from prompt_debugger.core.tools.capture.recorder import Kept, Writer
+from prompt_debugger.core.tools.watch.kept import Bounds, KeptExchanges, WatchJournal
 from prompt_debugger.core.tools.watch.reading import Reader
 
 _NICE = 10  # clients go first where there is too little processor time
 _MOST_LINE_BYTES = 64 << 20
 _LEAVE_S = 5.0
 GONE = "it was discarded before it was read"
-KILLED = "the process that read it ended, twice"
+KILLED = "the process that keeps and reads exchanges ended over it, twice"
 
 
 def main() -> None:
@@ -48,18 +53,39 @@ async def _serve() -> None:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     answers = os.fdopen(os.dup(1), "w", encoding="ascii", buffering=1)
     os.dup2(2, 1)  # whatever prints, prints to standard error
-    path, target = pickle.loads(b85decode((await lines.readline()).strip()))
+    path, bounds, target = pickle.loads(b85decode((await lines.readline()).strip()))
+    warming = asyncio.ensure_future(in_thread(sandbox_of().warm_up))
     reader = Reader(target)
     readings: set[asyncio.Task[None]] = set()
-    with KeptExchanges(path, is_shared=True) as kept:
+    with KeptExchanges(path, bounds) as kept:
+        writer, writings = Writer(kept), set[asyncio.Task[None]]()
         while line := await lines.readline():
-            reading = asyncio.create_task(_read(reader, kept, json.loads(line)["number"], answers.write))
-            readings.add(reading)
-            reading.add_done_callback(readings.discard)
+            asked = json.loads(line)
+            if "bytes" in asked:
+                raw = pickle.loads(await lines.readexactly(asked["bytes"]))
+                task, tasks = asyncio.create_task(_keep(writer, raw, answers.write)), writings
+            elif "unread" in asked:
+                with suppress(DebuggerError):  # it waits in the journal, then
+                    kept.note_unread(asked["number"], asked["unread"])
+                continue
+            else:
+                task, tasks = asyncio.create_task(_read(reader, kept, asked["number"], answers.write)), readings
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+        warming.cancel()
         for reading in readings:
             reading.cancel()
-        await asyncio.gather(*readings, return_exceptions=True)
+        await asyncio.gather(*readings, *writings, return_exceptions=True)
         await reader.close()
+
+
+async def _keep(writer: Writer, raw: Raw, answer: Callable[[str], object]) -> None:
+    try:
+        said: JSONObject = {"n_calls": (await writer.keep(raw)).n_calls}
+    except DebuggerError as error:
+        said = {"problem": error.message, "hint": error.hint}
+    with suppress(OSError):  # the proxy has gone
+        answer(f"{json.dumps({'number': raw.number, **said})}\n")
 
 
 async def _read(reader: Reader, kept: KeptExchanges, number: int, answer: Callable[[str], object]) -> None:
@@ -76,7 +102,8 @@ async def _read(reader: Reader, kept: KeptExchanges, number: int, answer: Callab
             said = {"row": row, "client": client}
     except DebuggerError as error:
         said = {"problem": error.message}
-    answer(f"{json.dumps({'number': number, **said})}\n")
+    with suppress(OSError):
+        answer(f"{json.dumps({'number': number, **said})}\n")
 
 
 Answer: TypeAlias = JSONObject
@@ -86,29 +113,62 @@ class ReadingProcess:
     """That process, from the proxy's side; it is started again where it ended.
 
     Args:
-        path: The journal.
+        journal: Where exchanges are kept.
+        bounds: How much is kept.
         target: The server, where it may be asked what ids mean.
     """
 
-    def __init__(self, path: Path, target: Target | None) -> None:
-        self._start = b85encode(pickle.dumps((path, target))) + b"\n"
+    def __init__(self, journal: WatchJournal, bounds: Bounds, target: Target | None) -> None:
+        self._journal = journal
+        self._start = b85encode(pickle.dumps((journal.path, bounds, target))) + b"\n"
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: dict[int, asyncio.Future[Answer | None]] = {}
         self._starting = asyncio.Lock()
         self._answers: asyncio.Task[None] | None = None
 
+    def take_number(self) -> int:
+        """Return the number of an exchange that begins."""
+        return self._journal.take_number()
+
+    async def warm_up(self) -> None:
+        """Start it."""
+        await self._running()
+
+    async def keep(self, raw: Raw) -> Kept:
+        """Have an exchange written down; from then on it outlives both processes.
+
+        Raises:
+            DebuggerError: It could not be written.
+        """
+        data = pickle.dumps(raw)
+        said = await self._asked(raw.number, b'{"number": %d, "bytes": %d}\n%s' % (raw.number, len(data), data))
+        if said is None or "problem" in said:
+            problem = {"problem": KILLED, "hint": ""} if said is None else said
+            raise DebuggerError(str(problem["problem"]), str(problem["hint"]))
+        n_calls = said.get("n_calls")
+        return Kept(n_calls if isinstance(n_calls, int) else None, self._journal.path)
+
+    def leave_out(self, number: int, reason: str) -> None:
+        """Have it noted that an exchange is not read; where the process has just ended, it waits in the journal."""
+        process = self._process
+        if process is not None and process.returncode is None and process.stdin is not None:
+            process.stdin.write(f"{json.dumps({'number': number, 'unread': reason})}\n".encode("ascii"))
+
     async def read(self, number: int) -> Answer:
         """Have an exchange read, and return what was made of it; the result is in the journal by then."""
+        return await self._asked(number, b'{"number": %d}\n' % number) or {"unread": KILLED}
+
+    async def _asked(self, number: int, question: bytes) -> Answer | None:
+        """Return the answer to a question about an exchange; `None` if the process ended over it, twice."""
         for _ in range(2):
             process = await self._running()
             answered: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
             self._waiting[number] = answered
             assert process.stdin is not None
-            process.stdin.write(b'{"number": %d}\n' % number)
-            answer = await answered
-            if answer is not None:
+            process.stdin.write(question)
+            if (answer := await answered) is not None:
                 return answer
-        return {"unread": KILLED}
+        return None
 
     async def close(self) -> None:
         """End it; what is being read is left for the next time."""
@@ -133,7 +193,7 @@ class ReadingProcess:
                 await self._answers
             own = str(Path(prompt_debugger.__file__).parents[1])
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "prompt_debugger.core.tools.watch.reading_process"),
+                *(sys.executable, "-c", f"from {__name__} import main; main()"),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=_MOST_LINE_BYTES,
@@ -158,7 +218,3 @@ class ReadingProcess:
         for answered in waiting.values():
             if not answered.done():
                 answered.set_result(None)
-
-
-if __name__ == "__main__":
-    main()

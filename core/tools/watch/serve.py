@@ -127,20 +127,19 @@ class _Watching:
     def __init__(self, watch: Watch, journal: WatchJournal, listener: Listener) -> None:
         self.counts = Counts()
         self._watch = watch
-        self._journal = journal
         self._listener = listener
         self._waiting = deque(journal.waiting())
         self.counts.exchanges = len(self._waiting)
         self._has_news = asyncio.Event()
         self._is_over = False
+        self._reader = ReadingProcess(journal, watch.bounds, watch.target)
         self._webhook = Webhook(watch.webhook, self._webhook_failed) if watch.webhook else None
 
     async def run(self, stop: Stop, ready: Callable[[str, str], None]) -> Counts:
-        reader = ReadingProcess(self._watch.store, self._watch.target)
-        readings = asyncio.gather(*(self._read_all(reader) for _ in range(_READERS)))
+        readings = asyncio.gather(*(self._read_all() for _ in range(_READERS)))
         sending = None if self._webhook is None else asyncio.create_task(self._webhook.send_all())
         try:
-            await serve_capture(self._watch.capture, stop.asking, ready, self._over, keeps=self._journal)
+            await serve_capture(self._watch.capture, stop.asking, ready, self._over, keeps=self._reader)
             self._is_over = True
             self._has_news.set()
             leaving = asyncio.create_task(stop.reading.wait())
@@ -150,7 +149,7 @@ class _Watching:
             readings.cancel()
             with suppress(asyncio.CancelledError):
                 await readings
-            await reader.close()
+            await self._reader.close()
             if sending is not None and self._webhook is not None:
                 await self._webhook.end()
                 await sending
@@ -166,7 +165,7 @@ class _Watching:
             self._listener.problem(f"{outcome.failure.message} {outcome.failure.hint}".strip())
             self._left_out(UNWRITTEN)
         elif len(self._waiting) >= self._watch.most_waiting:
-            self._journal.note_unread(number, BUSY)
+            self._reader.leave_out(number, BUSY)
             self._left_out(BUSY)
         else:
             self._waiting.append(number)
@@ -176,14 +175,14 @@ class _Watching:
         self.counts.unread[reason] += 1
         self._listener.read(self.counts)
 
-    async def _read_all(self, reader: ReadingProcess) -> None:
+    async def _read_all(self) -> None:
         while True:
             while not self._waiting:
                 if self._is_over:
                     return
                 self._has_news.clear()
                 await self._has_news.wait()
-            self._take(await reader.read(self._waiting.popleft()))
+            self._take(await self._reader.read(self._waiting.popleft()))
 
     def _take(self, said: JSONObject) -> None:
         """Count what was made of an exchange."""
