@@ -53,7 +53,7 @@ class Connection(asyncio.Protocol):
         self.status, self.headers, self.may_be_kept = 0, [], False
         self._head_bytes = self._waiting_bytes = 0
         self._has_head = self._is_done = self._has_length = False
-        self._pieces: deque[bytes] = deque()
+        self._pieces: list[bytes] = []
         self._error: httpx.TransportError | None = None
         self._waiter: asyncio.Future[None] | None = None
 
@@ -186,10 +186,12 @@ class Connection(asyncio.Protocol):
             httpx.TransportError: It broke off.
         """
         while True:
-            while self._pieces:
-                piece = self._pieces.popleft()
-                self._waiting_bytes -= len(piece)
+            if self._pieces:  # what came at once goes on at once
+                piece = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+                self._pieces.clear()
+                self._waiting_bytes = 0
                 yield piece
+                continue
             if self._is_done:
                 return
             if self._transport is not None:

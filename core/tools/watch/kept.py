@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS seen (
 """
 _LOOK_EVERY = 64  # exchanges between two looks at size and age
 _LEAVE_AT_ONCE = 100
+_FREE_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,9 @@ class WatchJournal(KeptExchanges):
         upstream: The server.
         bounds: How much is kept.
 
+    Attributes:
+        lock: The file's lock, an open descriptor.
+
     Raises:
         RequestError: It cannot be used.
     """
@@ -138,7 +142,7 @@ class WatchJournal(KeptExchanges):
             raise RequestError(
                 f"The name {path.name!r} does not end in `.sqlite`.", "Choose another with --store.", field="--store"
             )
-        self._lock = _lock(path)
+        self.lock = _lock(path)
         super().__init__(path, bounds)
         self._do_all(_SEEN)
         identity: JSON = {"endpoints": [upstream], "watched": True}
@@ -156,7 +160,7 @@ class WatchJournal(KeptExchanges):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         super().__exit__(kind, error, trace)
-        os.close(self._lock)
+        os.close(self.lock)
 
     def take_number(self) -> int:
         """Return the number of an exchange that begins."""
@@ -165,17 +169,30 @@ class WatchJournal(KeptExchanges):
 
 
 def _lock(path: Path) -> int:
-    """Take the file for this process; it is free again when the process ends, however it ends."""
+    """Take the file for this process and its helper; it is free again when both have ended, however they end.
+
+    The helper of a proxy that was killed still writes down what it was given: a new one waits for that.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))  # for its owner alone
         lock = os.open(path.with_name(f"{path.name}.lock"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise cannot_write(path, error, "exchanges", "Choose another with --store.", field="--store") from None
+    end_s = time.monotonic() + _FREE_S
+    while not _is_taken(lock):
+        if time.monotonic() > end_s:
+            os.close(lock)
+            message = f"Another `watch` is writing to {str(path)!r}."
+            raise RequestError(message, "Choose another with --store.", field="--store")
+        time.sleep(0.1)
+    return lock
+
+
+def _is_taken(lock: int) -> bool:
+    """Take a lock, if it is free now."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        os.close(lock)
-        message = f"Another `watch` is writing to {str(path)!r}."
-        raise RequestError(message, "Choose another with --store.", field="--store") from None
-    return lock
+        return False
+    return True

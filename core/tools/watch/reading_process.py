@@ -197,6 +197,7 @@ class ReadingProcess:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=_MOST_LINE_BYTES,
+                pass_fds=(self._journal.lock,),  # the file is not free before it has written all that it was given
                 start_new_session=True,  # Ctrl-C is the proxy's to handle
                 env={**os.environ, "PYTHONPATH": os.pathsep.join((own, os.environ.get("PYTHONPATH", "")))},
             )

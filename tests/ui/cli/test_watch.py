@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 
+from prompt_debugger.core.tools.watch import open_watched
 from prompt_debugger.ui.cli.main import main
 from tests.core.complete.faulty_server import FaultyServer, answer
 from tests.patience import PATIENCE_S
@@ -52,6 +55,37 @@ def test_a_kill_leaves_what_was_written_down(tmp_path: Path) -> None:
 
     assert status in (0, 1), stderr
     assert " 0 not read" in stdout
+
+
+def test_what_was_answered_outlives_the_proxy(tmp_path: Path) -> None:
+    store = tmp_path / "watch.sqlite"
+    with in_thread(FaultyServer("", {"*": answer(200, CHAT)})) as url:
+        watch = _watched(url, store)
+        for _ in range(5):
+            httpx.post(f"{watch.base_url}/chat/completions", json={"messages": MESSAGES}, timeout=PATIENCE_S)
+        httpx.get(f"{watch.base_url}/models", timeout=PATIENCE_S)  # by now the last one was handed on
+        watch.process.send_signal(signal.SIGKILL)
+        watch.process.communicate()
+        watch.guard.cancel()
+        watch = _watched(url, store)
+        _, stdout, stderr = watch.end(signal.SIGTERM)
+
+    assert re.search(r"^\d exchanges, \d read, 0 not read", stdout, re.MULTILINE), stderr
+    assert open_watched(str(store)).read == 5
+
+
+def test_the_process_that_keeps_and_reads_may_be_killed_at_any_moment(tmp_path: Path) -> None:
+    store = tmp_path / "watch.sqlite"
+    with in_thread(FaultyServer("", {"*": answer(200, CHAT)})) as url:
+        watch = _watched(url, store)
+        for number in range(6):
+            if number % 2:
+                for helper in psutil.Process(watch.process.pid).children():
+                    helper.kill()
+            httpx.post(f"{watch.base_url}/chat/completions", json={"messages": MESSAGES}, timeout=PATIENCE_S)
+        _, stdout, stderr = watch.end(signal.SIGTERM)
+
+    assert "6 exchanges, 6 read, 0 not read" in stdout, stderr
 
 
 @pytest.mark.parametrize(
