@@ -133,7 +133,7 @@ def fix_in_force(trace: Trace, found: InForce) -> str:
         case InForceReason.REASONING_NOT_ENDED:
             return _end_reasoning(trace)
         case InForceReason.NOT_APPLIED:
-            return "Check that this server and its release support this constraint: some drop it without a word."
+            return "Check that this server and its release support this constraint: some drop it silently."
         case InForceReason.NO_REASONING_PARSER:
             return "Start the server with a reasoning parser, so that the grammar waits for the end of reasoning."
         case _:
