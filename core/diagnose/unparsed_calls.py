@@ -6,11 +6,17 @@ from collections.abc import Sequence
 
 from prompt_debugger.core.base.types import ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.generations import families_named
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS
 
 _TELL = "For a hosted model, report it to the provider."
+_NO_NOTATION = (
+    "No parser reads a call in plain words. Send the calls of the history as `tool_calls` and their results as "
+    "messages of the role `tool`: a client or proxy that writes them out as text teaches the model to do the same. If "
+    "the history holds none, the model lost its own notation: look at the template, and at a heavy quantization."
+)
 _OF_OLLAMA = (
     "Ollama chooses its parser by the model's template: take the model from its library, or give the Modelfile the "
     "template that goes with this notation, and update Ollama."
@@ -20,6 +26,8 @@ _OF_OLLAMA = (
 def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
     """Return how servers are told to parse the calls of a family: the one at hand, else all that are known."""
     facts = FORMATS[family].facts
+    if is_plain_words(family):
+        return (Step(_NO_NOTATION),)
     kind = "" if trace.server is None else trace.server.kind
     if kind == "ollama":
         return (Step(_OF_OLLAMA),)
@@ -33,6 +41,27 @@ def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
     is_set = {"tool_parser": parser} if parser is not None and parser in facts.tool_parsers else {}
     text = f"Have the server parse this model's calls: {', '.join(_flags(family, kind))}."
     return (Step(text, server=is_set), Step(_TELL))
+
+
+def is_plain_words(family: str) -> bool:
+    """Say whether a notation is no model's own: no parser reads it, and it has no markers."""
+    facts = FORMATS[family].facts
+    return not facts.tool_parsers and not facts.parser_names and not facts.call_markers and family != "generic"
+
+
+def named_parser(trace: Trace) -> str | None:
+    """Return the parser for the family that the model's name names, where the server runs one of another family."""
+    server = trace.server
+    if server is None or server.tool_parser is None or not server.model:
+        return None
+    families = families_named(server.model)
+    spelled = "".join(char for char in server.model.lower() if char.isalnum())
+    family = next((one for one in families if one.replace("_", "") in spelled), None)
+    if family is None or is_made_for(server, family) is not False:
+        return None
+    facts = FORMATS[family].facts
+    own = facts.parser_names[server.kind].tools if server.kind in facts.parser_names else facts.tool_parsers
+    return own[0] if own else None
 
 
 def foreign_parser(trace: Trace, family: str) -> str | None:

@@ -2,6 +2,7 @@ r"""Calls as plain text, in the markup of no family: what models fall back to af
 
     [Calling tool: NAME({ARGUMENTS})]
     [Calling tool="NAME" KEY="VALUE" KEY="VALUE"]
+    [Tool Use: NAME({ARGUMENTS})]        as clients write calls of the history that they hand on as text
 
 Models with few bits per weight write so when they lose their own notation. Values of the second form are typed by
 the tool's schema. Text around a call is exact.
@@ -25,9 +26,8 @@ from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.scan import QuoteGuard
 from prompt_debugger.core.parse.tag_values import TagValue, decode_values
 
-_OPENER = re.compile(
-    r"\[Calling[ \t]tool(?::[ \t]*+(?P<called>[\w.\-]{1,256})[ \t]*+\(|=\"(?P<named>[^\"\n\]]{1,256})\")"
-)
+_LEAD = r"(?:Call(?:ing|ed)[ \t](?:tool|function)|Tool[ _](?:[Uu]se|[Cc]all)|Function[ _][Cc]all)"
+_OPENER = re.compile(rf"\[{_LEAD}(?::[ \t]*+(?P<called>[\w.\-]{{1,256}})[ \t]*+\(|=\"(?P<named>[^\"\n\]]{{1,256}})\")")
 _PAIR = re.compile(r"\s++(?P<key>[\w.\-]{1,256})=(?P<value>\"(?:[^\"\\]|\\.)*+\"|[^\s\"\]]{1,1000}+)", re.DOTALL)
 _END = re.compile(r"\s*+\]")
 _CALL_END = re.compile(r"\s*+\)\s*+\]?")
@@ -110,7 +110,10 @@ def _unquoted(text: str) -> str:
 
 FORMAT: ModelFormat = TextFormat(
     name="calling_tool",
-    marks=(Mark("[Calling tool", STRONG, r"\[Calling tool(?::[ \t]*[\w.\-]{1,256}[ \t]*\(|=\"[^\"\n\]]{1,256}\")"),),
+    marks=tuple(
+        Mark(start, STRONG, rf"\[{_LEAD}(?::[ \t]*[\w.\-]{{1,256}}[ \t]*\(|=\"[^\"\n\]]{{1,256}}\")")
+        for start in ("[Call", "[Tool", "[Function")
+    ),
     conventions=Conventions(reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2), before_call=1),
     scan=scan_calls,
     facts=FamilyFacts(call_markers=()),

@@ -40,7 +40,7 @@ from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, reque
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
-from prompt_debugger.core.diagnose.unparsed_calls import departs, foreign_parser, have_parsed
+from prompt_debugger.core.diagnose.unparsed_calls import departs, foreign_parser, have_parsed, is_plain_words
 from prompt_debugger.core.diagnose.written_calls import (
     bare_calls,
     format_of,
@@ -177,18 +177,23 @@ def _report_written(trace: Trace, calls: list[ToolCallAttempt], content: str) ->
 
 def _report_bare(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: str) -> Report:
     names = ", ".join(f"`{call.name}`" for call in calls[:6])
+    family = format_of(trace, content)
     guess = "" if is_request_known(trace) else " The request is unknown, so this is a guess."
+    if is_plain := is_plain_words(family):
+        detail = "It is written in plain words, as clients write out calls of the history: the answer has no call."
+    else:
+        detail = (
+            "It looks like a call of this model family without control tokens, and the answer has no call: the "
+            f"server did not parse it, or the model answers with an example.{guess}{departs(calls, family)}"
+        )
+    is_mild = guess and not is_plain and not _says_no_call(trace)
     return Report(
         title=f"Content is nothing but {'a call' if len(calls) == 1 else 'calls'} to {names}.",
-        detail=(
-            "It looks like a call of this model family without control tokens, and the answer has no call: the "
-            "server did not parse it, or the model answers with an "
-            f"example.{guess}{departs(calls, format_of(trace, content))}"
-        ),
+        detail=detail,
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
-        fix=have_parsed(trace, format_of(trace, content) if (found := bare_list(trace)) is None else found.family),
+        fix=have_parsed(trace, family if (found := bare_list(trace)) is None else found.family),
         certainty=Certainty.INFERRED,
-        severity=Severity.NOTE if guess and not _says_no_call(trace) else Severity.WARNING,
+        severity=Severity.NOTE if is_mild else Severity.WARNING,
     )
 
 

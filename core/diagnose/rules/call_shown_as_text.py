@@ -40,10 +40,11 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.broken_arguments import is_shortened
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw
-from prompt_debugger.core.diagnose.unparsed_calls import departures, have_parsed, readers_of
+from prompt_debugger.core.diagnose.unparsed_calls import departures, have_parsed, is_plain_words, readers_of
 from prompt_debugger.core.diagnose.words import counted, listed
 from prompt_debugger.core.diagnose.written_calls import begun_bare_call
 from prompt_debugger.core.formats import FORMATS
@@ -69,13 +70,13 @@ def find(trace: Trace) -> Iterator[Report]:
         else:
             yield from _of_inner_markup(trace)
         return
-    broken = [call for call in parse.parsed.calls if call.status is not CallStatus.COMPLETE and call.name]
+    broken = [call for call in parse.parsed.calls if _is_broken(call)]
     if broken and len(broken) == len(parse.parsed.calls):
         first = broken[0]
         is_cut = first.status is CallStatus.TRUNCATED
         yield _of_broken(trace, first.name or "", first.char_span, first.problem or "", is_cut=is_cut)
         return
-    calls = [call for call in parse.parsed.calls if call.status is CallStatus.COMPLETE and call.place is Place.BODY]
+    calls = [call for call in parse.parsed.calls if not _is_broken(call) and call.place is Place.BODY]
     is_marked = any(True for _ in find_unquoted_markers(raw.text))
     if not calls or len(calls) < len(parse.parsed.calls) or not all(call.name for call in calls):
         return
@@ -83,12 +84,18 @@ def find(trace: Trace) -> Iterator[Report]:
         yield _report(trace, calls, parse.parsed.format, is_marked=is_marked)
 
 
+def _is_broken(call: ToolCallAttempt) -> bool:
+    """Say whether a call is not whole, and nobody shortened it with `...` where it was copied."""
+    return call.status is not CallStatus.COMPLETE and bool(call.name) and not is_shortened(call.arguments)
+
+
 def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marked: bool) -> Report:
     names = listed(list(dict.fromkeys(call.name or "" for call in calls)))
     one = len(calls) == 1
     what = f"a call to {names}" if one else f"{counted(len(calls), 'call')} ({names})"
-    departing = departures(calls)
-    title = f"The text is {what} as a model writes it{_notation(family) if is_marked else ', in bare JSON'}."
+    departing = "" if is_plain_words(family) else departures(calls)
+    how = "in plain words" if is_plain_words(family) else "in bare JSON"
+    title = f"The text is {what} as a model writes it{_notation(family) if is_marked else f', {how}'}."
     if departing:
         title = f"The text is {what} that departs from the notation of `{family}`: {departing}."
     readers = readers_of(family)

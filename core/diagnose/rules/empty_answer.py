@@ -25,12 +25,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import JSON, ChatResult, Severity, Stage, Trace
+from prompt_debugger.core.base.types import JSON, Certainty, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end, words_of_end
 from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.rules.thinking_budget_eaten import reasoning_tokens_of
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.words import counted
+
+_LEAST_TOKENS = 8  # more than the markers of a turn and an empty reasoning block
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -55,6 +58,9 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _report_empty(chat: ChatResult) -> Report:
     written = None if chat.usage is None else chat.usage.completion_tokens
+    hidden = reasoning_tokens_of(chat) or 0
+    if written is not None and written - hidden >= _LEAST_TOKENS:
+        return _report_removed(chat, written)
     counts = "" if written is None else f" The server counted {counted(written, 'token')} of output."
     return Report(
         title=f"The answer is empty, and finish_reason is `{chat.finish_reason}`.",
@@ -65,6 +71,21 @@ def _report_empty(chat: ChatResult) -> Report:
             "after tool results that leave nothing to say, a model may end its turn at once. If tokens were "
             "counted, a parser or a proxy removed them."
         ),
+    )
+
+
+def _report_removed(chat: ChatResult, written: int) -> Report:
+    return Report(
+        title=f"The server counted {counted(written, 'token')} of output, and the answer shows none of them.",
+        detail=f"The message holds no text, no call, no reasoning and no refusal; finish_reason is "
+        f"`{chat.finish_reason}`. More than an end of turn was written: a parser took it out. Most often it is a tool "
+        "call that the parser began to read and gave up on, or reasoning that the server does not return.",
+        evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
+        fix="Get the raw output of this request: without a tool parser, as a plain completion of the same prompt, or "
+        "from the server's debug log; `parse` says what its call departs in. Start the server with the parser of this "
+        "model's notation, or a release whose parser returns what it cannot read.",
+        certainty=Certainty.INFERRED,
+        stage=Stage.PARSE,
     )
 
 

@@ -79,7 +79,7 @@ def _unseen(trace: Trace, chat: ChatResult, reason: str) -> Iterator[Report]:
     """Report an empty message that a limit ended; how much was reasoning is known where the server counts it."""
     if chat.error or returned_calls(trace) or _shows_text(chat):
         return
-    count, hidden = completion_tokens(trace), _reasoning_tokens(chat)
+    count, hidden = completion_tokens(trace), reasoning_tokens_of(chat)
     is_all = hidden is not None and hidden > 0 and (count is None or hidden >= count - _SLACK)
     amount = "the whole budget" if not count else f"the whole budget of {counted(count, 'token')}"
     title = f"Hidden reasoning used {amount}; no answer was written."
@@ -103,7 +103,8 @@ def _shows_text(chat: ChatResult) -> bool:
     return is_thought or bool((content_of(chat.message) or "").strip() or chat.message.get("refusal"))
 
 
-def _reasoning_tokens(chat: ChatResult) -> int | None:
+def reasoning_tokens_of(chat: ChatResult) -> int | None:
+    """Return how many tokens of reasoning the server counted, whether it returned them or not."""
     found = _REASONING_TOKENS.findall(chat.body)
     return int(found[-1]) if found else None
 

@@ -41,6 +41,7 @@ from prompt_debugger.core.diagnose.refusal_words import (
 from prompt_debugger.core.diagnose.refusals import Understood, understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw, in_request, quote
+from prompt_debugger.core.diagnose.unparsed_calls import named_parser
 from prompt_debugger.core.known_errors import Cause, JsonBreak, json_break
 
 _BEFORE = 40  # characters that are shown before the place
@@ -71,6 +72,16 @@ def find(trace: Trace) -> Iterator[Report]:
         certainty=understood.certainty,
         links=links_of(understood),
     )
+
+
+def _fix(trace: Trace, understood: Understood) -> str:
+    known, named = understood.known, named_parser(trace)
+    if named is not None and trace.server is not None:
+        return (
+            f"Start the server with `--tool-call-parser {named}` in place of `{trace.server.tool_parser}`: by its "
+            f"name, `{trace.server.model}` writes the notation that `{named}` reads."
+        )
+    return known.error.remedy if known is not None and known.error.remedy else _FIX
 
 
 def _subject(understood: Understood) -> str:

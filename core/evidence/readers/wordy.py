@@ -16,7 +16,8 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
 _CALL = re.compile(
-    r"(?m)^(?:\[Calling tool(?:: \w|=\")|```tool_code$|Thought: [^\n]{0,2000}\n(?:[^\n]{0,2000}\n){0,20}?Action: \w+\()"
+    r"(?m)^(?:\[(?:Call(?:ing|ed) (?:tool|function)|Tool[ _](?:[Uu]se|[Cc]all)|Function[ _][Cc]all)(?:: \w|=\")"
+    r"|```tool_code$|Thought: [^\n]{0,2000}\n(?:[^\n]{0,2000}\n){0,20}?Action: \w+\()"
 )
 _END = re.compile(r"[}\])]\s*+(?:</s>|<\|[a-z_]{3,30}\|>|<end_of_turn>|<eos>)\s*+\Z")
 _CODE = re.compile(r"(?m)^[ \t]*(?:from [\w.]+ import |client\b)|\.create\(|^```(?!tool_code)\w")
