@@ -72,7 +72,7 @@ def test_what_is_no_json_is_left_as_it_is_in_one_sentence(bare: DebuggerPage) ->
 
     expect(status(bare)).to_have_text("This is not JSON, so it is left unchanged.")
     assert bare.request_text() == written
-    assert violations(bare.page, "#pd-reading") == []
+    assert violations(bare.page, "#pd-editor-foot") == []
 
 
 def test_a_result_is_not_outdated_by_format_but_by_the_next_key(bare: DebuggerPage) -> None:

@@ -19,6 +19,7 @@ PAGE_STYLES = (
     "network.css",
     "room.css",
     document.CONTROLS,
+    "request.css",
 )
 
 

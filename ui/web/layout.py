@@ -45,7 +45,7 @@ from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.pasted import AUTO_DETECT, Reading
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.sharing import Sharing
-from prompt_debugger.ui.web.targets import RunOn, TargetFields, is_aimable, run_label, with_server
+from prompt_debugger.ui.web.targets import RunOn, TargetFields, is_aimable, run_label, target_label, with_server
 from prompt_debugger.ui.web.template_lab import TemplateLab
 from prompt_debugger.ui.web.verification import Verifications
 
@@ -60,8 +60,9 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     install_row = build_install_row(labs)
     with gr.Row(elem_id="pd-main"):
         with gr.Column(elem_id="pd-left", scale=0, min_width=260):
-            label = run_label(settings, labs, settings.target.base_url or "", RunOn.AUTO)
-            panel = build_request_panel(settings, examples, first.payloads["notices"], label)
+            aimed = (settings, labs, settings.target.base_url or "", RunOn.AUTO)
+            labels = run_label(*aimed), target_label(*aimed)
+            panel = build_request_panel(settings, examples, first.payloads["notices"], *labels)
         with gr.Column(elem_id="pd-right", scale=1, min_width=280):
             results = build_results(first.payloads, settings)
             views.update(results.views)
@@ -154,8 +155,9 @@ def _wire_cases(page: Page) -> Dependency:
         lambda: gr.Button(interactive=True), None, panel.run, api_name="case_refused", queue=False, **quiet()
     )
 
-    def label_of(endpoint: str, run_on: str) -> gr.Button:
-        return gr.Button(run_label(page.handlers.settings, page.handlers.labs, endpoint, RunOn(run_on)))
+    def label_of(endpoint: str, run_on: str) -> Changes:
+        aimed = (page.handlers.settings, page.handlers.labs, endpoint, RunOn(run_on))
+        return {panel.run: gr.Button(run_label(*aimed)), panel.target_row: gr.Accordion(target_label(*aimed))}
 
     def check_request(text: str, name: str, row: float | None, endpoint: str, run_on: str) -> Changes:
         checked = page.handlers.check_request(text, Reading(name, int(row or 1)))
@@ -167,12 +169,13 @@ def _wire_cases(page: Page) -> Dependency:
 
     def choose(run_on: str, endpoint: str) -> Changes:
         kept = "" if RunOn(run_on) is RunOn.LAB else endpoint
-        return {panel.endpoint: gr.skip() if kept == endpoint else kept, panel.run: label_of(kept, run_on)}
+        return {panel.endpoint: gr.skip() if kept == endpoint else kept, **label_of(kept, run_on)}
 
     named = {"api_name": "name_target", "trigger_mode": "always_last", **quiet()}
-    panel.endpoint.change(label_of, [panel.endpoint, panel.run_on], panel.run, **named)
+    labelled = [panel.run, panel.target_row]
+    panel.endpoint.change(label_of, [panel.endpoint, panel.run_on], labelled, **named)
     panel.run_on.input(
-        choose, [panel.run_on, panel.endpoint], [panel.endpoint, panel.run], api_name="run_on", **quiet()
+        choose, [panel.run_on, panel.endpoint], [panel.endpoint, *labelled], api_name="run_on", **quiet()
     )
     inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on]
     outputs = [panel.notices, panel.endpoint, panel.model, panel.tokenizer]

@@ -145,13 +145,25 @@ def with_scheme(endpoint: str) -> str:
 
 def run_label(settings: PageSettings, labs: PageLabs, endpoint: str, run_on: RunOn) -> str:
     """Return what the Run button says: where the request goes."""
-    address = "" if run_on is RunOn.LAB else endpoint.strip() or settings.target.base_url or ""
-    host = re.sub(r"^https?://|/(?:v1/?)?$", "", address)[:MAX_LABEL_CHARS]
+    host = _host_of(settings, endpoint, run_on)
     if host and run_on is RunOn.BOTH:
         return f"Run on lab and {host}"
     if host:
         return f"Run on {host}"
     return "Run on lab" if labs.enabled else "Run"
+
+
+def target_label(settings: PageSettings, labs: PageLabs, endpoint: str, run_on: RunOn) -> str:
+    """Return what stands above Run, on what opens the fields of the target: who will answer."""
+    host = _host_of(settings, endpoint, run_on)
+    if host:
+        return f"lab and {host}" if run_on is RunOn.BOTH else host
+    return "lab · a real vLLM here" if labs.enabled else "no server yet"
+
+
+def _host_of(settings: PageSettings, endpoint: str, run_on: RunOn) -> str:
+    address = "" if run_on is RunOn.LAB else endpoint.strip() or settings.target.base_url or ""
+    return re.sub(r"^https?://|/(?:v1/?)?$", "", address)[:MAX_LABEL_CHARS]
 
 
 class KeyField(NamedTuple):

@@ -66,6 +66,7 @@ function choose(made, prefix, tabs, name) {
     place.setAttribute("role", "tabpanel");
     place.setAttribute("aria-labelledby", made[i].id);
   });
+  document.dispatchEvent(new Event("pd-opened"));
 }
 
 // --- a view of the bench -------------------------------------------

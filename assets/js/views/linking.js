@@ -67,6 +67,7 @@ function open(panel) {
     tab.tabIndex = isOpen ? 0 : -1;
   });
   document.documentElement.dataset.panel = panel;
+  document.dispatchEvent(new Event("pd-opened"));
 }
 
 /** @type {Record<string, [panel: string | null, view: string | null]>} */

@@ -6,6 +6,7 @@ import { host, tellVerdict } from "../lib/host.js";
 import { controller, jump, open, panelOf, release } from "./linking.js";
 import { visibleText } from "../lib/payload.js";
 import { nextStep, watchTrial } from "./next_step.js";
+import { tabOf, toolTabs } from "./tools_row.js";
 
 const PURPOSE = "See the prompt the model reads, what it writes, and where a tool call gets lost.";
 
@@ -244,76 +245,6 @@ builders.stages = (root) => {
     },
   };
 };
-
-// Panels beside the stages: experiments on the request and on finished runs. A report has none of them.
-// Those up to `Compare` work on the run that is shown. Some are a part of a panel: `panel.part`.
-const OTHERS = "check";
-const TOOLS = [
-  ["parse.matrix", "Parsers", "Which parser reads this output?"],
-  ["parse.splits", "Streaming test", "Same message, however the stream is cut?"],
-  ["what-if", "What if", "Every render switch, one at a time"],
-  ["template", "Template", "Edit the template and render again"],
-  ["fix", "Fix", "Prove a cause, shrink it, report it"],
-  ["fix.loop", "Tool loop", "Answer the calls and continue, turn by turn"],
-  ["compare", "Compare", "Two runs side by side"],
-  ["check", "Check", "Which parser and flags for this model?"],
-  ["verify", "Verify", "Send a dataset, row by row"],
-];
-
-function toolTabs() {
-  const box = make("div", "pd-tools");
-  box.setAttribute("role", "presentation");
-  /** @type {HTMLElement[]} */
-  const hints = [];
-  TOOLS.filter(([opens]) => document.getElementById(opens.includes(".") ? partOf(opens) : "pd-panel-" + opens)).forEach(([opens, title, hint]) => {
-    const tab = tabOf(opens, "pd-tool");
-    tab.textContent = title;
-    tab.title = hint;
-    if (!box.childElementCount) box.append(groupName("This run:"));
-    if (opens === OTHERS) box.append(groupName("Models and servers:"));
-    box.append(tab);
-    const words = make("span", "pd-tool-words", hint);
-    words.dataset.of = opens;
-    words.setAttribute("aria-hidden", "true"); // the tab's title has it
-    hints.push(words);
-  });
-  box.append(...hints);
-  return box;
-}
-
-// Where a part of a panel stands: `parse.matrix` in `pd-parse-matrix`.
-/** @param {string} opens */
-function partOf(opens) {
-  return "pd-" + opens.replace(".", "-");
-}
-
-/** @param {string} name */
-function groupName(name) {
-  const word = make("span", "pd-tools-group", name);
-  word.setAttribute("aria-hidden", "true"); // each tab's title says it
-  return word;
-}
-
-/**
- * @param {string} opens
- * @param {string} className
- */
-function tabOf(opens, className) {
-  const tab = make("button", className);
-  tab.type = "button";
-  tab.id = "pd-tab-" + opens;
-  tab.dataset.opens = opens;
-  tab.setAttribute("role", "tab");
-  const [panel, part] = opens.split(".");
-  tab.setAttribute("aria-controls", part ? partOf(opens) : "pd-panel-" + opens);
-  tab.addEventListener("click", () => {
-    host.panelChosen = true;
-    open(panel);
-    const own = part && document.getElementById("pd-tab-of-" + partOf(opens));
-    if (own && own.getAttribute("aria-selected") !== "true") own.click();
-  });
-  return tab;
-}
 
 /**
  * A request at fault: a card of its own, which leads to the place. What is wrong with it stands among the findings.

@@ -48,6 +48,7 @@ class RequestPanel(NamedTuple):
     api: gr.Dropdown
     look: LookPanel
     servers: gr.HTML | None
+    target_row: gr.Accordion
 
     @property
     def target_fields(self) -> list[gr.components.Component]:
@@ -62,17 +63,22 @@ class RequestPanel(NamedTuple):
 
 
 def build_request_panel(
-    settings: PageSettings, examples: Sequence[Example], notices: str | None, label: str
+    settings: PageSettings, examples: Sequence[Example], notices: str | None, label: str, target_label: str
 ) -> RequestPanel:
-    """Place the request column; the first worked case is loaded, and Run says where it goes."""
+    """Place the request column; the first worked case is loaded, and Run and the target say where it goes."""
     first = examples[0]
-    case = gr.Dropdown(
-        [(example.title, example.name) for example in examples],
-        value=first.name,
-        label="Example",
-        elem_id="pd-case",
-        filterable=False,
-    )
+    with gr.Row(elem_id="pd-reading"):
+        case = gr.Dropdown(
+            [(example.title, example.name) for example in examples],
+            value=first.name,
+            label="Example",
+            elem_id="pd-case",
+            filterable=False,
+        )
+        read_as = gr.Dropdown(
+            list(READINGS), value=AUTO_DETECT, label="Read as", elem_id="pd-read-as", filterable=False, min_width=80
+        )
+        row = gr.Number(1, label="Number", minimum=1, maximum=1_000_000, precision=0, elem_id="pd-row", min_width=80)
     load = gr.Button("Load the example", elem_id="pd-load-case", elem_classes=["pd-unseen"])
     editor = gr.Code(
         first.request_text,
@@ -84,14 +90,16 @@ def build_request_panel(
         wrap_lines=True,
         buttons=[],
     )
-    notices_view = build_view("notices", "notices", notices)
-    check = gr.Button("Check the text", elem_id="pd-check-request", elem_classes=["pd-unseen"])
-    with gr.Row(elem_id="pd-reading"):
-        read_as = gr.Dropdown(
-            list(READINGS), value=AUTO_DETECT, label="Read as", elem_id="pd-read-as", filterable=False
-        )
-        row = gr.Number(1, label="Number", minimum=1, maximum=1_000_000, precision=0, elem_id="pd-row")
+    with gr.Row(elem_id="pd-editor-foot"):
         build_view("format", "format")
+        notices_view = build_view("notices", "notices", notices)
+    check = gr.Button("Check the text", elem_id="pd-check-request", elem_classes=["pd-unseen"])
+    # Gradio fills the fields of a closed one a moment after they appear, over what was typed by then: the page's script
+    # closes it before it is shown.
+    with gr.Accordion(target_label, elem_id="pd-target") as target_row:
+        servers = None if settings.public else build_asking_view("servers")
+        target = _build_target(settings, first)
+        look = build_look(shown=not settings.public)
     with gr.Row(elem_id="pd-buttons"):
         run = gr.Button(label, variant="primary", elem_id="pd-run", min_width=80)
         # As aimed: the server under Target, else the one that a pasted call names, else the lab.
@@ -109,14 +117,8 @@ def build_request_panel(
             visible=not settings.public,
         )
         stop = gr.Button("Stop", elem_id="pd-stop", interactive=False, min_width=60)
-    # Gradio fills the fields of a closed one a moment after they appear, over what was typed by then: the page's script
-    # closes it before it is shown.
-    with gr.Accordion("Target: the lab, or your server" if not settings.public else "Target", elem_id="pd-target"):
-        servers = None if settings.public else build_asking_view("servers")
-        target = _build_target(settings, first)
-        look = build_look(shown=not settings.public)
     return RequestPanel(
-        case, load, editor, notices_view, check, read_as, row, run, stop, run_on, *target, look, servers
+        case, load, editor, notices_view, check, read_as, row, run, stop, run_on, *target, look, servers, target_row
     )
 
 

@@ -1,0 +1,84 @@
+// @ts-check
+// The row of tools under the stage cards: what each answers, and which one is open. A report has none.
+import { make } from "../lib/dom.js";
+import { host } from "../lib/host.js";
+import { open } from "./linking.js";
+
+// Those up to `Compare` work on the run that is shown. Some are a part of a panel: `panel.part`.
+const OTHERS = "check";
+const TOOLS = [
+  ["parse.matrix", "Parsers", "Which parser reads this output?"],
+  ["parse.splits", "Streaming test", "Same message, however the stream is cut?"],
+  ["what-if", "What if", "Every render switch, one at a time"],
+  ["template", "Template", "Edit the template and render again"],
+  ["fix", "Fix", "Prove a cause, shrink it, report it"],
+  ["fix.loop", "Tool loop", "Answer the calls and continue, turn by turn"],
+  ["compare", "Compare", "Two runs side by side"],
+  ["check", "Check", "Which parser and flags for this model?"],
+  ["verify", "Verify", "Send a dataset, row by row"],
+  ["live", "Live", "Which calls are lost, as they pass?"],
+];
+
+export function toolTabs() {
+  const box = make("div", "pd-tools");
+  box.setAttribute("role", "presentation");
+  const words = make("span", "pd-tool-words");
+  words.setAttribute("aria-hidden", "true"); // the tab's title has it
+  TOOLS.filter(([opens]) => document.getElementById(opens.includes(".") ? partOf(opens) : "pd-panel-" + opens)).forEach(([opens, title, hint]) => {
+    const tab = tabOf(opens, "pd-tool");
+    tab.textContent = title;
+    tab.title = hint;
+    if (!box.childElementCount) box.append(groupName("This run:"));
+    if (opens === OTHERS) box.append(groupName("Models and servers:"));
+    box.append(tab);
+  });
+  if (box.childElementCount) box.append(words);
+  return box;
+}
+
+// One tool of the row is lit: the part of a panel that is open, else the panel itself.
+export function lightTools() {
+  const panel = document.documentElement.dataset.panel || "";
+  const tabs = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".pd-tool")]);
+  const isOpen = (/** @type {string} */ opens) => document.getElementById("pd-tab-of-" + partOf(opens))?.getAttribute("aria-selected") === "true";
+  const part = tabs.find(({ dataset: { opens = "" } }) => opens.startsWith(panel + ".") && isOpen(opens));
+  const lit = part || tabs.find(({ dataset }) => dataset.opens === panel);
+  tabs.forEach((tab) => tab.classList.toggle("pd-current", tab === lit));
+  document.querySelectorAll(".pd-tool-words").forEach((words) => (words.textContent = lit ? lit.title : ""));
+}
+
+document.addEventListener("pd-opened", lightTools);
+
+// Where a part of a panel stands: `parse.matrix` in `pd-parse-matrix`.
+/** @param {string} opens */
+function partOf(opens) {
+  return "pd-" + opens.replace(".", "-");
+}
+
+/** @param {string} name */
+function groupName(name) {
+  const word = make("span", "pd-tools-group", name);
+  word.setAttribute("aria-hidden", "true"); // each tab's title says it
+  return word;
+}
+
+/**
+ * @param {string} opens
+ * @param {string} className
+ */
+export function tabOf(opens, className) {
+  const tab = make("button", className);
+  tab.type = "button";
+  tab.id = "pd-tab-" + opens;
+  tab.dataset.opens = opens;
+  tab.setAttribute("role", "tab");
+  const [panel, part] = opens.split(".");
+  tab.setAttribute("aria-controls", part ? partOf(opens) : "pd-panel-" + opens);
+  tab.addEventListener("click", () => {
+    host.panelChosen = true;
+    open(panel);
+    const own = part && document.getElementById("pd-tab-of-" + partOf(opens));
+    if (own && own.getAttribute("aria-selected") !== "true") own.click();
+  });
+  return tab;
+}
