@@ -22,7 +22,7 @@ def lab_payload(state: str, sentence: str, fraction: float | None = None) -> str
 def target_facts(target: Target) -> list[JSON]:
     """Return what is known of a target before it answered."""
     if target.base_url is not None:
-        return [_fact("", "endpoint", "Given on the command line or under Target"), _fact("", target.base_url, "")]
+        return [_fact("", _host(target.base_url), target.base_url)]
     lab = target.lab
     return [
         _fact("", "lab", "A real vLLM on this machine, serving a miniature model"),
@@ -38,7 +38,7 @@ def server_facts(trace: Trace) -> list[JSON]:
     if server is None:
         return []
     facts: list[JSON] = [
-        _fact("", "lab" if server.is_lab else "endpoint", server.base_url),
+        _fact("", "lab" if server.is_lab else _host(server.base_url), server.base_url),
         _fact(
             "",
             " ".join(part for part in (title_of(server.kind), server.version) if part),
@@ -54,6 +54,11 @@ def server_facts(trace: Trace) -> list[JSON]:
     if trace.evidence is not None:
         facts.append(_fact("evidence", EVIDENCE_WORDS[trace.evidence], EVIDENCE_HINTS[trace.evidence]))
     return facts
+
+
+def _host(url: str) -> str:
+    """Return what a server is called in a line: its host and port."""
+    return url.partition("://")[2].partition("/")[0].rpartition("@")[2] or "endpoint"
 
 
 def _reasoning(server: Server) -> str:

@@ -8,12 +8,15 @@ from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of
 
 
-def notices_payload(outcome: Request | RequestError, *, is_public: bool = False) -> str:
+def notices_payload(
+    outcome: Request | RequestError, *, is_public: bool = False, going: str = "Run sends the request there."
+) -> str:
     """Return the payload of the lines under the editor.
 
     Args:
         outcome: What was read, or why it could not be.
         is_public: Whether the page talks to servers of a list only.
+        going: What Run does about the server that a pasted call names, where it may be named.
     """
     if isinstance(outcome, RequestError):
         return pack_payload({"state": "error", "summary": "", "items": [_error(outcome)]})
@@ -26,17 +29,17 @@ def notices_payload(outcome: Request | RequestError, *, is_public: bool = False)
             f", read from a {outcome.source} call" if outcome.source == "python" else ", read from a curl command"
         )
     if outcome.base_url is not None:  # first: with many lines below it, the button would be out of sight
-        items.insert(0, _named_server(outcome.base_url, outcome.body.get("model"), is_public=is_public))
+        items.insert(0, _named_server(outcome.base_url, outcome.body.get("model"), "" if is_public else going))
     return pack_payload({"state": "ok", "summary": summary, "items": items})
 
 
-def _named_server(url: str, model: JSON, *, is_public: bool) -> JSONObject:
+def _named_server(url: str, model: JSON, going: str) -> JSONObject:
     """Return the line about the server of a pasted call, which a press takes over where a server may be named."""
-    if is_public:
+    if not going:
         return _item(f"It names the server {url}: this public page does not send requests there.", "", None, None)
     server: JSONObject = {"url": url, "model": model if isinstance(model, str) else ""}
     return {
-        **_item(f"It names the server {url}: Run sends the request there.", "", None, None),
+        **_item(f"It names the server {url}: {going}", "", None, None),
         "server": server,
     }
 

@@ -54,6 +54,7 @@ from prompt_debugger.ui.web.targets import (
     TargetFields,
     choose_target,
     fields_for_run,
+    pasted_key,
     request_for,
     target_without_server,
     trusting_template,
@@ -153,14 +154,20 @@ class Handlers:
         target = self.settings.target
         return target.base_url is None and target.lab.is_lab_model
 
-    def check_request(self, text: str, reading: Reading = ANYTHING) -> Checked:
-        """Return what is said under the editor of a text as it stands; if it is too long for that, say so."""
+    def check_request(self, text: str, reading: Reading = ANYTHING, aim: str = "") -> Checked:
+        """Return what is said under the editor of a text as it stands; if it is too long for that, say so.
+
+        Args:
+            text: What stands there.
+            reading: What it is to be taken for.
+            aim: Whom Run asks whatever is pasted; "" for the server that it names.
+        """
         if not text.strip():
             return Checked(None)
         if len(text) > min(MAX_LIVE_CHARS, self.limits.request_chars or MAX_LIVE_CHARS):
             return Checked(too_long_payload(len(text)))
         try:
-            return sandbox_of().call(check_anything, text, reading, is_public=self.settings.public)
+            return sandbox_of().call(check_anything, text, reading, is_public=self.settings.public, aim=aim)
         except SandboxError as error:
             return Checked(notices_payload(RequestError(error.message, error.hint)))
 
@@ -254,7 +261,10 @@ class Handlers:
             return
         request = pasted.request
         try:
-            fields = fields_for_run(self.settings, fields, request, given.run_on)
+            asked = fields_for_run(self.settings, fields, request, given.run_on)
+            if asked.endpoint and asked.endpoint != fields.endpoint:  # pasted a moment ago, and so is its key
+                key = pasted_key(given.text)
+            fields = asked
             target = choose_target(self.settings, self.labs, fields, key)
         except NoServerError as error:
             yield await self._without_server(view, request, fields, error)

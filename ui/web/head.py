@@ -13,6 +13,7 @@ PAGE_STYLES = (
     "check.css",
     "fixes.css",
     "verification.css",
+    "apis.css",
     "share.css",
     "live.css",
     "help.css",

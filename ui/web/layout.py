@@ -13,6 +13,7 @@ from gradio.events import Dependency
 from prompt_debugger.core.base.types import Api
 from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.experiments import Bench
+from prompt_debugger.ui.web.fixes.apis import AllApis
 from prompt_debugger.ui.web.fixes.experiments import Experiments
 from prompt_debugger.ui.web.fixes.hand_over import HandOver
 from prompt_debugger.ui.web.fixes.loop import ToolLoop
@@ -23,13 +24,14 @@ from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
 from prompt_debugger.ui.web.model_check import ModelChecks
 from prompt_debugger.ui.web.page import Changes, Page, quiet
-from prompt_debugger.ui.web.panels.comparison import build_comparison, wire_comparison
+from prompt_debugger.ui.web.panels.comparison import build_comparison, wire_apis, wire_comparison
 from prompt_debugger.ui.web.panels.draft import wire_draft
 from prompt_debugger.ui.web.panels.experiments import build_experiments, wire_experiments
 from prompt_debugger.ui.web.panels.fixes import build_fixes, wire_fixes
 from prompt_debugger.ui.web.panels.history import wire_history
 from prompt_debugger.ui.web.panels.lab_install import build_install_row, wire_lab
 from prompt_debugger.ui.web.panels.live import wire_live
+from prompt_debugger.ui.web.panels.live_watch import build_live_watch, wire_live_watch
 from prompt_debugger.ui.web.panels.loop import wire_loop
 from prompt_debugger.ui.web.panels.model_check import build_check, wire_check
 from prompt_debugger.ui.web.panels.orders import build_orders, wire_edits, wire_offered
@@ -45,7 +47,7 @@ from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.pasted import AUTO_DETECT, Reading
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.sharing import Sharing
-from prompt_debugger.ui.web.targets import RunOn, TargetFields, is_aimable, run_label, target_label, with_server
+from prompt_debugger.ui.web.targets import RunOn, TargetFields, run_label, target_label, with_server
 from prompt_debugger.ui.web.template_lab import TemplateLab
 from prompt_debugger.ui.web.verification import Verifications
 
@@ -70,9 +72,10 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
             experiments = build_experiments(settings)
             template = build_template(settings)
             fixes = build_fixes()
-            comparison = build_comparison()
+            comparison = build_comparison(settings)
             model_check = build_check(settings)
             verification = build_verification(settings)
+            live_watch = build_live_watch(settings)
     orders = build_orders()
     gr.HTML('<div id="pd-inspector" role="status" aria-label="Inspector"></div>', elem_id="pd-foot", padding=False)
     views["notices"] = panel.notices
@@ -82,7 +85,9 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
     wire_check(page, model_check, ModelChecks(settings, redraw_rate=handlers.gate.drawing), template.editor)
-    wire_verification(page, verification, Verifications(settings, labs, handlers.gate.drawing))
+    verifications = Verifications(settings, labs, handlers.gate.drawing)
+    wire_verification(page, verification, verifications)
+    wire_live_watch(page, live_watch, verifications)
     runs = PageRuns(handlers)
     offered = OfferedFixes(runs, bench)
     wire_fixes(page, fixes, orders, Experiments(runs, bench), HandOver(runs), template)
@@ -95,7 +100,8 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_servers(page, panel.servers)
     loaded = _wire_cases(page)
     ended = _wire_run(page)
-    wire_comparison(comparison, Comparing(sharing))
+    wire_comparison(comparison.runs, Comparing(sharing))
+    wire_apis(page, comparison.apis, AllApis(runs))
     reopened = wire_history(page, history, sharing, ended=ended)
     _let_newest_win(page, loaded, opened, reopened)
     wire_lab(page, install_row, is_waited_for=labs.is_coming and settings.target.base_url is None)
@@ -159,13 +165,21 @@ def _wire_cases(page: Page) -> Dependency:
         aimed = (page.handlers.settings, page.handlers.labs, endpoint, RunOn(run_on))
         return {panel.run: gr.Button(run_label(*aimed)), panel.target_row: gr.Accordion(target_label(*aimed))}
 
-    def check_request(text: str, name: str, row: float | None, endpoint: str, run_on: str) -> Changes:
-        checked = page.handlers.check_request(text, Reading(name, int(row or 1)))
-        is_free = not page.handlers.settings.public and RunOn(run_on) is not RunOn.LAB and not endpoint.strip()
-        if not is_aimable(checked.server) or not is_free:
-            return {panel.notices: checked.payload}
+    def check_request(text: str, name: str, row: float | None, endpoint: str, run_on: str, pasted: str) -> Changes:
+        is_free = endpoint.strip() in ("", pasted)
+        aim = "the lab" if RunOn(run_on) is RunOn.LAB else "" if is_free else endpoint.strip()
+        checked = page.handlers.check_request(text, Reading(name, int(row or 1)), aim)
+        changes: Changes = {panel.notices: checked.payload}
+        if checked.server is None or page.handlers.settings.public:
+            return changes
+        if checked.key:  # for this server alone
+            changes[panel.key] = checked.key
+        if not is_free or checked.server == endpoint:
+            return changes
         # The server of a pasted call becomes the target where everybody sees it; what was under Target is not its.
-        return {panel.notices: checked.payload, panel.endpoint: checked.server, panel.model: "", panel.tokenizer: ""}
+        if endpoint and not checked.key:
+            changes[panel.key] = ""
+        return {**changes, panel.endpoint: checked.server, panel.model: "", panel.tokenizer: "", aimed: checked.server}
 
     def choose(run_on: str, endpoint: str) -> Changes:
         kept = "" if RunOn(run_on) is RunOn.LAB else endpoint
@@ -177,8 +191,9 @@ def _wire_cases(page: Page) -> Dependency:
     panel.run_on.input(
         choose, [panel.run_on, panel.endpoint], [panel.endpoint, *labelled], api_name="run_on", **quiet()
     )
-    inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on]
-    outputs = [panel.notices, panel.endpoint, panel.model, panel.tokenizer]
+    aimed = gr.State("")  # the server that a paste has made the target, and the next one may change
+    inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on, aimed]
+    outputs = [panel.notices, panel.endpoint, panel.model, panel.tokenizer, panel.key, aimed]
     live = {"trigger_mode": "always_last", **quiet()}
     # The script presses it after a key: at once, or where a text is long, once somebody pauses.
     checks: list[dict[str, Any]] = [

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import gradio as gr
+from gradio.blocks import Block
 
 from prompt_debugger.ui.web.handlers import Handlers, Payloads
 from prompt_debugger.ui.web.panels.request import RequestPanel
 from prompt_debugger.ui.web.views import Views
 
-Changes = dict[gr.components.Component, Any]
+Changes = dict[Block, Any]
 
 
 class Page(NamedTuple):

@@ -14,6 +14,7 @@ from prompt_debugger.core.sandbox.values import admit
 from prompt_debugger.ui.present import notices_payload
 from prompt_debugger.ui.present.pasted import pasted_payload
 from prompt_debugger.ui.web.limits import Limits, check_length, check_request_limits, without_keys
+from prompt_debugger.ui.web.targets import is_aimable, pasted_key, with_scheme
 
 AUTO_DETECT = "auto-detect"
 READINGS = (AUTO_DETECT, *(form.value for form in Form))
@@ -41,11 +42,13 @@ class Checked(NamedTuple):
 
     Attributes:
         payload: The lines under the editor; `None` for an empty text.
-        server: The server that a pasted call names, up to and including `/v1`.
+        server: The server that a pasted call names, up to and including `/v1`, where Run will ask it.
+        key: The key that the call holds, as the field Key takes it; "" for none.
     """
 
     payload: str | None
     server: str | None = None
+    key: str = ""
 
 
 for _traveller in (Form, Evidence, Reading, Checked):
@@ -82,12 +85,30 @@ def _without_keys(pasted: Evidence, request: Request) -> Evidence:
 
 
 @job("reading what was pasted", Sandbox(cpu_s=3.0, memory_mb=1024))
-def check_anything(text: str, reading: Reading, *, is_public: bool) -> Checked:
-    """Return the lines under the editor, whatever stands in it, and the server that a pasted call names."""
+def check_anything(text: str, reading: Reading, *, is_public: bool, aim: str = "") -> Checked:
+    """Return the lines under the editor, whatever stands in it, and the server that a pasted call names.
+
+    Args:
+        text: What stands there.
+        reading: What it is to be taken for.
+        is_public: Whether the page talks to servers of a list only.
+        aim: Whom Run asks whatever is pasted; "" for the server that it names.
+    """
     try:
         pasted = read_evidence(text, reading.form, reading.row)
     except RequestError as error:
         return Checked(notices_payload(error))
     if pasted.request is not None and not pasted.is_evidence and not pasted.rows:
-        return Checked(notices_payload(pasted.request, is_public=is_public), pasted.request.base_url)
+        return _called(pasted.request, text, aim, is_public=is_public)
     return Checked(pasted_payload(pasted))
+
+
+def _called(request: Request, text: str, aim: str, *, is_public: bool) -> Checked:
+    """Return what is said of a request, and of the server that a call of it names."""
+    server, key = request.base_url, pasted_key(text)
+    if not is_aimable(server):
+        return Checked(notices_payload(request, is_public=is_public, going="Run asks it only once you choose it."))
+    if aim and server is not None and with_scheme(aim).rstrip("/") != server.rstrip("/"):
+        return Checked(notices_payload(request, is_public=is_public, going=f"Run asks {aim} instead."))
+    going = "Run sends the request there, with the key that it holds." if key else "Run sends the request there."
+    return Checked(notices_payload(request, is_public=is_public, going=going), server, key)

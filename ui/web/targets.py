@@ -22,6 +22,18 @@ from prompt_debugger.ui.web.settings import PageSettings
 TOOL_PARSERS = ("kimi_k2", "hermes", "qwen3_coder", "llama3_json", "mistral", "deepseek_v3", "none")
 _NO_KEY = 401
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,64}: ")  # no key holds a colon and a space
+_PASTED_KEY = re.compile(
+    r"""authorization["']?\s*[:=]\s*["']?bearer\s+([^\s"'\\,;]+)"""
+    r"""|\b(x-api-key|api-key)["']?\s*[:=]\s*["']?([^\s"'\\,;]+)"""
+    r"""|\bapi_?key["']?\s*[:=]\s*["']([^\s"'\\,;]+)["']""",
+    re.IGNORECASE,
+)
+# A variable, a cut, or a word in place of a key.
+_NO_PASTED_KEY = re.compile(
+    r"[$<>{}*\u2022\u2026]|\.\.\.|^.{0,3}$|^(?:empty|none|null|dummy|token|test|not-needed|secret)"
+    r"|your|my[-_]|example|placeholder|redacted|xxx|api[-_]?key",
+    re.IGNORECASE,
+)
 _BARE = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*|\[[0-9a-fA-F:]+\]):\d{1,5}(?:/|$)")  # a host with its port
 BY_REQUEST = ("as transformers chooses: `tool_use` with tools", "")  # of several templates
 MAX_LABEL_CHARS = 40  # of a host on the Run button
@@ -136,6 +148,18 @@ def is_aimable(url: str | None) -> bool:
         return not ip_address(host).is_link_local
     except ValueError:
         return not host.startswith("metadata")
+
+
+def pasted_key(text: str) -> str:
+    """Return the key that a pasted call holds, as the field Key takes it; "" where something stands for it."""
+    found = _PASTED_KEY.search(text)
+    if found is None:
+        return ""
+    bearer, name, value, argument = found.groups()
+    key = bearer or value or argument
+    if _NO_PASTED_KEY.search(key):
+        return ""
+    return f"{name}: {key}" if name else key
 
 
 def with_scheme(endpoint: str) -> str:

@@ -25,6 +25,7 @@ from prompt_debugger.ui.report import times_of
 from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.live_watch import LiveWatch
 from prompt_debugger.ui.web.redraw_rate import RedrawRate
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields, choose_target
@@ -55,6 +56,7 @@ class Verifications:
         self._settings = settings
         self._labs = labs
         self._redraw_rate = redraw_rate or RedrawRate()
+        self._live = None if labs is None else LiveWatch(labs, self._redraw_rate, _drawn)
 
     @shown_as(lambda error: (tool_error_payload(error), ()))
     async def open(self, first: str, second: str) -> tuple[str, Opened]:
@@ -73,6 +75,24 @@ class Verifications:
         async with aclosing(run.steps(asked, target)) as steps:
             async for step in steps:
                 yield step
+
+    @shown_as(lambda error: Step(tool_error_payload(error)))
+    async def watch(
+        self, fields: TargetFields, key: str, session: str, *, asks_for_ids: bool
+    ) -> AsyncGenerator[Step | None, None]:
+        """Watch the page's target until `stop_watching`; yield what passed so far, `None` without news."""
+        self._check_own()
+        if self._labs is None or self._live is None:
+            raise RequestError("There is no server to watch.", "Name one under Target.")
+        target = choose_target(self._settings, self._labs, fields, key)
+        async with aclosing(self._live.steps(target, session, asks_for_ids=asks_for_ids)) as steps:
+            async for step in steps:
+                yield step
+
+    def stop_watching(self, session: str) -> None:
+        """Ask the watch of a session to end."""
+        if self._live is not None:
+            self._live.stop(session)
 
     async def open_row(self, opened: Opened, side: int, index: int) -> OpenedRow | None:
         """Return one row as a run that the whole page shows; `None` if it cannot be."""

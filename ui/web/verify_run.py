@@ -91,13 +91,14 @@ class VerifyRun:
         task = asyncio.ensure_future(self._verify(plan, progress))
         yield Step(running_payload(progress[0], 0.0))
         began = drawn = time.monotonic()
+        opened: tuple[Stored, ...] = ()
+        table: str | None = None
         async with aclosing(ticks_until(task, self.redraw_rate)) as ticks:
             async for _ in ticks:
                 now = time.monotonic()
-                opened: tuple[Stored, ...] = ()
                 if progress[0].read and now - drawn > _TABLE_EVERY_S:
                     opened, drawn = await in_thread(open_stored, str(journal)), now
-                table = await in_thread(self.draw, opened) if opened else None
+                    table = await in_thread(self.draw, opened)
                 yield Step(running_payload(progress[0], now - began, table), opened)
         outcome = task.result()
         if outcome.error is not None and not progress[0].read:

@@ -23,4 +23,5 @@ import "./servers.js";
 import "./share.js";
 import "../editor/template_editor.js";
 import "../tools/verification_view.js";
+import "../tools/apis_view.js";
 import "./facade.js";

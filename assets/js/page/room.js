@@ -12,7 +12,7 @@ import "./verdict_room.js";
 const PARTS = {
   "pd-left": "Request", "pd-panel-render": "Render", "pd-panel-complete": "Complete", "pd-panel-parse": "Parse",
   "pd-panel-findings": "Findings", "pd-panel-what-if": "What if", "pd-panel-template": "Template", "pd-panel-fix": "Fix",
-  "pd-panel-compare": "Compare", "pd-panel-check": "Check", "pd-panel-verify": "Verify",
+  "pd-panel-compare": "Compare", "pd-panel-check": "Check", "pd-panel-verify": "Verify", "pd-panel-live": "Live",
 };
 
 function nameParts() {

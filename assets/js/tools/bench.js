@@ -94,7 +94,7 @@ function bench(root, name, hint, draw) {
       const head = make("div", "pd-bench-head");
       head.append(prose("p", "pd-bench-sentence", header.sentence || "\u2026"));
       if (header.source) head.append(prose("p", "pd-muted", header.source));
-      if (header.state === "running") head.append(progress(header.progress));
+      if (header.state === "running" && header.progress) head.append(progress(header.progress));
       if (header.state === "error") head.append(trouble(header));
       const open = openItems(root);
       root.replaceChildren(head);

@@ -3,7 +3,7 @@
 // Plots are SVG in the page's own colours; each can be saved as a PNG. Numbers stand beside every bar.
 import { bench } from "./bench.js";
 import { builders } from "../lib/builders.js";
-import { button, make, prose, region, table } from "../lib/dom.js";
+import { button, copyText, make, prose, region, table } from "../lib/dom.js";
 import { ruleName } from "../views/findings_view.js";
 import { open } from "../views/linking.js";
 import { plural, visibleText } from "../lib/payload.js";
@@ -22,21 +22,13 @@ import { saveCanvas } from "../views/picture.js";
  * @typedef {Record<string, string | number>} Attributes
  */
 
-/** @type {((side: number, index: number) => void) | null} */
-let openRow = null; // as long as its view is there
 const SPACE = "http://www.w3.org/2000/svg";
 const LABEL = 250, BAR = 300, NOTE = 235, ROW = 25, WIDTH = LABEL + BAR + NOTE;
 const MOST_DATASET_BYTES = 90_000_000;
 const COLORS = ["accent", "line-strong"];
 
-builders.verification = (root, name) => {
-  /** @type {(side: number, index: number) => void} */
-  const ask = (side, index) => root.pdAsk("select", { index: 0, value: { side, index } });
-  openRow = (/** @type {number} */ side, /** @type {number} */ index) => {
-    ask(side, index);
-    open("findings");
-  };
-  return bench(root, name, "Drop a dataset to send its rows, or open the results of the command verify: how many calls are lost, why, at which stage and for which tool, with every row one click from its whole run. Add a second one to see what got better and what got worse.", (/** @type {Told & { state: string }} */ told) => {
+builders.verification = (root, name) =>
+  bench(root, name, "Drop a dataset to send its rows, or open the results of the command verify: how many calls are lost, why, at which stage and for which tool, with every row one click from its whole run. Add a second one to see what got better and what got worse.", (/** @type {Told & { state: string }} */ told) => {
     if (!told.sides) return [];
     return [
       tiles(told.sides),
@@ -45,7 +37,33 @@ builders.verification = (root, name) => {
       ...told.sides.map((side, i) => clusters(side, i, told.sides.length > 1)),
     ];
   });
-};
+
+// What passes by, while it passes: where to point clients, then the same as of a verification.
+builders.live_watch = (root, name) =>
+  bench(root, name, "Watch the target starts a proxy on this machine that passes everything on, byte for byte, to the server under Target. Point your client at it: here stands how many calls are lost, of which cause and tool, with intervals, and every exchange at fault opens as a run. It ends with this page.", (/** @type {Told & { address: string, upstream: string, last: string }} */ told) => [
+    told.address && whereTo(told),
+    told.last && prose("p", "pd-live-last", told.last),
+    ...(told.sides ? [tiles(told.sides), plots(told.sides), ...told.sides.map((side, i) => clusters(side, i, false))] : []),
+  ]);
+
+/** @param {{ address: string, upstream: string }} told */
+function whereTo({ address, upstream }) {
+  const line = make("p", "pd-live-address");
+  const copy = button("copy", "pd-small", () => copyText(address, copy), "Copy the address");
+  line.append(make("span", "", "Base URL for clients "), make("code", "pd-inline-code", address), " ", copy, make("span", "pd-muted", " passes on to " + upstream));
+  return line;
+}
+
+/**
+ * @param {Element} from
+ * @param {number} side
+ * @param {number} index
+ */
+function openRow(from, side, index) {
+  const root = /** @type {ViewRoot | null} */ (from.closest(".pd-bench-view"));
+  root?.pdAsk("select", { index: 0, value: { side, index } });
+  open("findings");
+}
 
 // A dataset that is dropped while this panel is open, or chosen, starts to be asked.
 builders.dataset = (root) => {
@@ -337,8 +355,8 @@ function compared(told) {
 function rowTable(label, rows, side, sides) {
   const made = rows.map((row) => {
     const element = make("tr"), place = make("td", "pd-verify-open");
-    place.append(button("row " + row.index, "pd-jump", () => openRow?.(side, row.index), "Open this row in the page"));
-    if (sides && sides.length > 1) place.append(button(sides[1 - side].name, "pd-jump", () => openRow?.(1 - side, row.index), "The same row of the other"));
+    place.append(button("row " + row.index, "pd-jump", () => openRow(place, side, row.index), "Open this row in the page"));
+    if (sides && sides.length > 1) place.append(button(sides[1 - side].name, "pd-jump", () => openRow(place, 1 - side, row.index), "The same row of the other"));
     element.append(place, make("td", "pd-words", row.question), prose("td", "pd-words", row.verdict));
     return element;
   });

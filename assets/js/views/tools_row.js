@@ -16,7 +16,7 @@ const TOOLS = [
   ["compare", "Compare", "Two runs side by side"],
   ["check", "Check", "Which parser and flags for this model?"],
   ["verify", "Verify", "Send a dataset, row by row"],
-  ["live", "Live", "Which calls are lost, as they pass?"],
+  ["live", "Live", "Calls lost, as they pass"],
 ];
 
 export function toolTabs() {

@@ -152,12 +152,20 @@ def test_a_target_is_described_before_it_answers():
 
 
 @pytest.mark.parametrize(
-    ("public", "said"),
-    [(True, "does not send requests there"), (False, "Run sends the request there")],
+    ("public", "host", "aim", "said"),
+    [
+        (True, "a.example", "", "does not send requests there"),
+        (False, "a.example", "", "Run sends the request there."),
+        (False, "a.example", "http://a.example/v1/", "Run sends the request there."),
+        (False, "a.example", "http://b.example/v1", "Run asks http://b.example/v1 instead."),
+        (False, "a.example", "the lab", "Run asks the lab instead."),
+        (False, "169.254.169.254", "", "Run asks it only once you choose it."),
+    ],
 )
-def test_the_server_of_a_pasted_command_is_named_but_never_called(public, said):
+def test_the_server_of_a_pasted_command_is_named_but_never_called(public, host, aim, said):
     handlers = Handlers(PageSettings(lab=False, public=public), PageLabs(LabPool(), enabled=False))
     body = '{"messages": [{"role": "user", "content": "x"}]}'
-    payload = handlers.check_request(f"curl http://169.254.169.254/v1/chat/completions -d '{body}'")
+    checked = handlers.check_request(f"curl http://{host}/v1/chat/completions -d '{body}'", aim=aim)
 
-    assert said in str(unpack_payload(payload.payload)[0]["items"])
+    assert said in str(unpack_payload(checked.payload)[0]["items"])
+    assert (checked.server is None) == ("Run sends" not in said and not public)

@@ -12,8 +12,10 @@ from prompt_debugger.ui.web.targets import (
     TargetFields,
     choose_target,
     fields_for_run,
+    pasted_key,
     request_for,
     run_label,
+    target_label,
     target_of_server,
     with_key_field,
 )
@@ -357,3 +359,39 @@ def test_a_public_page_takes_no_certificates(labs):
     settings = PageSettings(public=True, endpoints=("https://listed.example/v1",))
 
     assert choose(labs, settings, endpoint="https://listed.example/v1", certificates="anything").ca_text is None
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("curl http://a.example/v1 -H 'Authorization: Bearer sk-live-123456'", "sk-live-123456"),
+        ('requests.post(url, headers={"Authorization": "Bearer sk-live-123456"})', "sk-live-123456"),
+        ('OpenAI(base_url="http://a.example/v1", api_key="sk-live-123456")', "sk-live-123456"),
+        ("new OpenAI({ apiKey: 'sk-live-123456' })", "sk-live-123456"),
+        ("curl http://a.example/v1 -H 'x-api-key: k-123456'", "x-api-key: k-123456"),
+        ("curl http://a.example/v1 -H 'Authorization: Bearer $KEY'", ""),
+        ("curl http://a.example/v1 -H 'Authorization: Bearer ${OPENAI_API_KEY}'", ""),
+        ("curl http://a.example/v1 -H 'Authorization: Bearer <token>'", ""),
+        ("curl http://a.example/v1 -H 'Authorization: Bearer sk-...'", ""),
+        ("curl http://a.example/v1 -H 'Authorization: Bearer sk-\u2022\u2022\u2022\u2022'", ""),
+        ('OpenAI(base_url="http://localhost:8000/v1", api_key="EMPTY")', ""),
+        ('OpenAI(base_url="http://localhost:8000/v1", api_key="YOUR_API_KEY")', ""),
+        ('OpenAI(base_url="http://localhost:8000/v1", api_key=os.environ["KEY"])', ""),
+        ("Bearer bonds are discussed in the message.", ""),
+    ],
+)
+def test_a_pasted_key_is_taken_where_it_is_one(text, key):
+    assert pasted_key(text) == key
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "run_on", "said"),
+    [
+        ("", RunOn.AUTO, "lab · a real vLLM here"),
+        (OWN, RunOn.LAB, "lab · a real vLLM here"),
+        ("http://localhost:8000/v1/", RunOn.AUTO, "localhost:8000"),
+        ("http://localhost:8000/v1/", RunOn.BOTH, "lab and localhost:8000"),
+    ],
+)
+def test_the_target_says_who_answers(labs, endpoint, run_on, said):
+    assert target_label(PageSettings(), labs, endpoint, run_on) == said

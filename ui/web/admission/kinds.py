@@ -107,7 +107,8 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
     Kind.RUN: ("run",),
     Kind.EXPERIMENT: (
         "try_switches", "follow_turns", "explain_count", "compare_setups", "test_server",
-        "verify_dataset", "try_fix", "run_trials", "shrink", "run_turns",
+        "verify_dataset", "live_watch", "try_fix", "run_trials", "shrink", "run_turns",
+        "ask_apis",
     ),
     Kind.PARSERS: ("ask_parsers", "try_splits", "ask_releases", "judge_constrained", "check_model", "upstream_test"),
     Kind.TEMPLATE: (
@@ -117,7 +118,7 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
     ),
     Kind.SHARE: (
         "share", "open_bundle", "compare_runs", "open_cell", "pack_run", "reopen_run",
-        "copy_fix", "apply_fix", "open_verification", "open_row", "open_trial", "make_plugin",
+        "copy_fix", "apply_fix", "open_verification", "open_row", "open_live_row", "open_trial", "make_plugin",
         "open_turn", "turn_request", "save_loop", "ask_margin", "ask_again", "add_proof",
     ),
     Kind.EDIT: (

@@ -1,22 +1,65 @@
-"""The compare panel: two runs of this browser's history, or bundles, side by side."""
+"""The compare panel: two runs of this browser's history, or bundles, side by side; one request by three APIs."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any, NamedTuple
 
 import gradio as gr
 
+from prompt_debugger.core.base.types import JSON, Trace
+from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.comparison import Comparing
-from prompt_debugger.ui.web.page import quiet
+from prompt_debugger.ui.web.fixes.apis import AllApis
+from prompt_debugger.ui.web.page import Page, quiet
+from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
+from prompt_debugger.ui.web.panels.orders import ORDER_LIMIT, ran_of
+from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_comparison_view
+from prompt_debugger.ui.web.views import build_view
 
 COMPARE_LIMIT = 2
 
 
-def build_comparison() -> gr.HTML:
+_TABS: list[JSON] = [
+    ["runs", "Two runs", "Two runs of this browser, or bundles, side by side"],
+    ["apis", "Three APIs", "The request of this run by chat completions, Responses and Messages"],
+]
+
+
+class ComparisonPanel(NamedTuple):
+    """Components of the compare panel; a public page asks by one API alone."""
+
+    runs: gr.HTML
+    apis: Form | None
+
+
+def build_comparison(settings: PageSettings) -> ComparisonPanel:
     """Place the panel; its script fills the lists from what the browser keeps."""
     with gr.Column(elem_id="pd-panel-compare", elem_classes=["pd-panel"]):
-        return build_comparison_view()
+        if settings.public:
+            return ComparisonPanel(build_comparison_view(), None)
+        tabs = pack_payload({"label": "Compare", "prefix": "pd-compare-", "tabs": _TABS})
+        build_view("tabs", "compare_tabs", tabs)
+        with gr.Column(elem_id="pd-compare-runs", elem_classes=["pd-bench"]):
+            runs = build_comparison_view()
+        with gr.Column(elem_id="pd-compare-apis", elem_classes=["pd-bench"]):
+            apis = build_form("apis", "Ask by all three APIs")
+    return ComparisonPanel(runs, apis)
+
+
+def wire_apis(page: Page, form: Form | None, apis: AllApis) -> None:
+    """Wire the question by every API; it is made of the last run, on the server of that run."""
+    if form is None:
+        return
+
+    async def ask(visitor: gr.Request, trace: Trace | None, *fields: Any) -> AsyncGenerator[str, None]:  # noqa: ANN401  # fields and key
+        async with aclosing(apis.ask(ran_of(visitor, trace, fields))) as payloads:
+            async for payload in payloads:
+                yield payload
+
+    wire_form(form, "ask_apis", ask, [page.trace, *page.request.sending_fields], limit=ORDER_LIMIT)
 
 
 def wire_comparison(view: gr.HTML, comparing: Comparing) -> None:

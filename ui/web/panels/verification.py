@@ -71,18 +71,11 @@ def build_verification(settings: PageSettings) -> VerificationPanel:
 def wire_verification(page: Page, panel: VerificationPanel, verifications: Verifications) -> None:
     """Wire the panel."""
     request = page.request
+    wire_rows(page, panel.view, panel.opened, verifications, api_name="open_row")
 
     async def open_files(first: str, second: str) -> Changes:
         payload, opened = await verifications.open(first, second)
         return {panel.view: payload, panel.opened: opened}
-
-    async def open_row(opened: Opened, event: gr.SelectData) -> Changes:
-        side, index = row_of(event.value if isinstance(event.value, dict) else {})
-        row = await verifications.open_row(opened, side, index)
-        if row is None:
-            return {request.case: gr.skip()}
-        changes: Changes = {page.trace: row.trace, request.editor: row.text, request.case: None}
-        return {**changes, **page.changes(row.payloads)}
 
     # Gradio fills in an event only after arguments that are spelled out.
     async def verify(
@@ -128,5 +121,19 @@ def wire_verification(page: Page, panel: VerificationPanel, verifications: Verif
         concurrency_limit=OPEN_LIMIT,
         **quiet(),
     )
+
+
+def wire_rows(page: Page, view: gr.HTML, state: gr.State, verifications: Verifications, *, api_name: str) -> None:
+    """Let a row that is pressed in a view become the page's run; `state` holds what rows are opened from."""
+    request = page.request
+
+    async def open_row(opened: Opened, event: gr.SelectData) -> Changes:
+        side, index = row_of(event.value if isinstance(event.value, dict) else {})
+        row = await verifications.open_row(opened, side, index)
+        if row is None:
+            return {request.case: gr.skip()}
+        changes: Changes = {page.trace: row.trace, request.editor: row.text, request.case: None}
+        return {**changes, **page.changes(row.payloads)}
+
     shown: list[Any] = [page.trace, request.editor, request.case, *page.views.values()]
-    panel.view.select(open_row, panel.opened, shown, api_name="open_row", concurrency_limit=OPEN_LIMIT, **quiet())
+    view.select(open_row, state, shown, api_name=api_name, concurrency_limit=OPEN_LIMIT, **quiet())

@@ -1,0 +1,156 @@
+"""Live from the page: the recording proxy of `watch` before the target, read along as exchanges pass.
+
+Only on one's own machine. It listens on the loopback alone and ends with the page that started it; what it kept lies in
+a temporary folder, which the view names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import monotonic
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.report import redact_text
+from prompt_debugger.core.sandbox import in_thread
+from prompt_debugger.core.tools.capture import Capture
+from prompt_debugger.core.tools.verify import Stored, open_stored
+from prompt_debugger.core.tools.verify.session import Stop
+from prompt_debugger.core.tools.watch import Alarm, Counts, Watch
+from prompt_debugger.core.tools.watch.serve import Listener, serve_watch
+from prompt_debugger.ui.present import pack_payload, unpack_payload
+from prompt_debugger.ui.present.words import count_of, joined
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.redraw_rate import RedrawRate, ticks_until
+from prompt_debugger.ui.web.verify_run import Draw, Step
+
+_TABLE_EVERY_S = 2.0
+_MOST_PROBLEMS = 5
+
+
+@dataclass
+class _News:
+    """What the watch has said so far."""
+
+    base_url: str = ""
+    upstream: str = ""
+    counts: Counts | None = None
+    last: str = ""
+    problems: list[str] = field(default_factory=list)
+
+    def listener(self) -> Listener:
+        """Return who listens to the watch and writes it down here."""
+        return Listener(self._ready, self._alarm, self._problem, self._read)
+
+    def _ready(self, base_url: str, upstream: str, _: str) -> None:
+        self.base_url, self.upstream = base_url, upstream
+
+    def _alarm(self, alarm: Alarm) -> None:
+        self.last = redact_text(alarm.line)
+
+    def _problem(self, text: str) -> None:
+        if len(self.problems) < _MOST_PROBLEMS:
+            self.problems.append(redact_text(text))
+
+    def _read(self, counts: Counts) -> None:
+        self.counts = counts
+
+    def payload(self, *, state: str, journal: Path, table: JSONObject) -> str:
+        """Return the payload of the view."""
+        counts = self.counts or Counts()
+        unread = sum(counts.unread.values())
+        said = joined(
+            count_of(counts.exchanges, "exchange"),
+            f"{counts.read:,} read",
+            f"{unread:,} not read" if unread else None,
+            f"{counts.total.failure:,} refused by the server" if counts.total.failure else None,
+        )
+        ended = state == "done"
+        nothing = "Nothing has passed." if ended else "Nothing has passed yet: point a client at the address below."
+        return pack_payload(
+            {
+                **table,
+                "state": state,
+                "sentence": table.get("sentence") or nothing,
+                "source": joined(said, f"kept in `{journal}`", *self.problems),
+                "address": "" if ended else self.base_url,
+                "upstream": self.upstream,
+                "last": self.last,
+            }
+        )
+
+
+class LiveWatch:
+    """Watches targets for the sessions of one page, one at a time each."""
+
+    def __init__(self, labs: PageLabs, redraw_rate: RedrawRate, draw: Draw) -> None:
+        """Make it.
+
+        Args:
+            labs: The page's labs.
+            redraw_rate: How often what waits is drawn.
+            draw: Returns the payload of what was read so far.
+        """
+        self._labs = labs
+        self._redraw_rate = redraw_rate
+        self._draw = draw
+        self._stops: dict[str, Stop] = {}
+
+    def stop(self, session: str) -> None:
+        """Ask the watch of a session to end; a second time leaves what waits unread."""
+        if session in self._stops:
+            self._stops[session].ask()
+
+    async def steps(self, target: Target, session: str, *, asks_for_ids: bool) -> AsyncGenerator[Step | None, None]:
+        """Yield what was read so far, `None` without news, until it is stopped; closing it ends the proxy.
+
+        Raises:
+            DebuggerError: The server's address is none, or the lab does not start.
+        """
+        if session in self._stops:
+            raise RequestError("This page watches a server already.", "Stop that first.")
+        stop = self._stops[session] = Stop()
+        try:
+            async with AsyncExitStack() as stack:
+                if target.base_url is None:
+                    yield Step(pack_payload({"state": "running", "sentence": "Waiting for the lab to start"}))
+                    lab = await stack.enter_async_context(self._labs.pool.lease(target.lab))
+                    target = replace(target, base_url=lab.base_url)
+                steps = await stack.enter_async_context(aclosing(self._watch(target, stop, asks_for_ids)))
+                async for step in steps:
+                    yield step
+        finally:
+            self._stops.pop(session, None)
+
+    async def _watch(self, target: Target, stop: Stop, asks_for_ids: bool) -> AsyncGenerator[Step | None, None]:  # noqa: FBT001
+        journal = Path(tempfile.mkdtemp(prefix="prompt-debugger-live-")) / "watch.sqlite"
+        news = _News()
+        capture = Capture(str(target.base_url), journal, asks_for_ids=asks_for_ids)
+        watch = Watch(capture, journal, target=target if asks_for_ids else None)
+        task = asyncio.ensure_future(serve_watch(watch, news.listener(), stop))
+        shown, drawn = "", 0.0
+        table: JSONObject = {}
+        opened: tuple[Stored, ...] = ()
+        read = 0
+        async with aclosing(ticks_until(task, self._redraw_rate)) as ticks:
+            async for _ in ticks:
+                if news.counts is not None and news.counts.read != read and monotonic() - drawn > _TABLE_EVERY_S:
+                    read, drawn = news.counts.read, monotonic()
+                    opened, table = await self._read(journal)
+                payload = news.payload(state="running", journal=journal, table=table) if news.base_url else ""
+                yield Step(payload, opened) if payload != shown else None
+                shown = payload
+        news.counts = task.result()
+        if news.counts.read:
+            opened, table = await self._read(journal)
+        yield Step(news.payload(state="done", journal=journal, table=table), opened)
+
+    async def _read(self, journal: Path) -> tuple[tuple[Stored, ...], JSONObject]:
+        opened = await in_thread(open_stored, str(journal))
+        return opened, unpack_payload(await in_thread(self._draw, opened))[0]
