@@ -105,3 +105,18 @@ def test_prose_in_place_of_a_call_says_how_close_one_was(lab_page: DebuggerPage)
     lab_page.page.get_by_text("with trigger margin").click()
     lab_page.page.click("#pd-start-trials")
     expect(lab_page.page.locator(".pd-trial-table thead")).to_contain_text("trigger margin")
+
+
+def test_a_request_is_asked_by_all_three_apis_and_each_difference_has_its_cause(lab_page: DebuggerPage) -> None:
+    lab_page.choose("Empty content pollutes the prompt")
+    lab_page.run()
+    page = lab_page.page
+    page.click("#pd-tab-compare")
+    page.click("#pd-tab-of-pd-compare-apis")
+    page.click("#pd-start-apis")
+
+    expect(page.locator("#pd-apis .pd-apis-column h2")).to_have_text(["chat completions", "Responses", "Messages"])
+    expect(page.locator("#pd-apis .pd-bench-sentence")).to_contain_text("difference")
+    expect(page.locator("#pd-apis .pd-apis-differences")).to_contain_text("request conversion")
+    expect(page.locator("#pd-apis .pd-apis-other").first).to_be_visible()
+    assert violations(page, "#pd-panel-compare", GRADIO_RULES) == []
