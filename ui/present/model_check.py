@@ -8,6 +8,7 @@ from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Trace
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.parse.engines import read_parser_name
 from prompt_debugger.core.tools.check import Cell, Check, Ideal, plugin_commands, serve_commands
+from prompt_debugger.core.tools.check.engine_choice import choice_sentence
 from prompt_debugger.ui.present.ledger import account_of
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import SEVERITY_MARKS, joined, shortened
@@ -52,6 +53,7 @@ def check_payload(check: Check, missing: str = "") -> str:
             "supports": [[name, held] for name, held in check.template.supports.items()],
             "findings": [_finding(finding) for finding in check.findings],
             "engines": _engines(check),
+            "asked": _asked(check),
         }
     )
 
@@ -87,9 +89,12 @@ def cell_payload(check: Check, parser: str, ideal: Ideal, trace: Trace) -> str:
 def _sentence(check: Check, missing: str) -> str:
     if missing:
         return "No parser was tested, so nothing is known about them; what the template alone shows is below."
+    if choice := choice_sentence(check.asked, check.engine):
+        return choice
     chosen = check.recommendation
     if chosen.name is None:
-        return f"No parser of vLLM {check.release} returns the simplest call of this template correctly."
+        engine = f"{title_of(check.engine)} {check.release}"
+        return f"No parser of {engine} returns the simplest call of this template correctly."
     row = check.cells[chosen.name]
     passed, name = sum(cell.is_passed for cell in row.values()), _short(chosen.name)
     if chosen.verdict == "works":
@@ -101,10 +106,26 @@ def _source(check: Check, missing: str) -> str:
     vocabulary = "the model's own vocabulary" if check.has_vocabulary else "an approximate vocabulary"
     return joined(
         f"`{check.model.name}`",
-        missing or f"vLLM {check.release}, {len(check.cells)} parsers and pairs of them",
+        missing or f"{title_of(check.engine)} {check.release}, {len(check.cells)} parsers and pairs of them",
         f"format {check.family}" if check.family else None,
         None if missing else vocabulary,
     )
+
+
+def _asked(check: Check) -> list[JSON]:
+    """Return what each engine's parsers made of the answers, where several were asked: the best first."""
+    if not check.others:
+        return []
+    return [
+        {
+            "engine": f"{title_of(kind)} {one.release}",
+            "parser": (one.recommendation.name or "").partition(":")[2],
+            "returned": f"{one.returned[0]} of {len(one.row)}" if one.row else "none",
+            "streamed": f"{one.returned[1]} in every chunking" if one.row else "",
+            "verdict": one.recommendation.verdict,
+        }
+        for kind, one in check.asked.items()
+    ]
 
 
 def _commands(check: Check) -> list[JSON]:

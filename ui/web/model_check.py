@@ -9,8 +9,8 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import ExitStack, aclosing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +31,7 @@ from prompt_debugger.core.tools.check import (
     ideal_of,
     load_model,
     load_served,
+    open_engines,
     pasted_text,
 )
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload, check_running_payload
@@ -57,6 +58,7 @@ class CheckFields(NamedTuple):
     Attributes:
         model: Folder, hub id or template file; "" for what the page aims at.
         depth: `thorough` for more answers and chunkings.
+        engine: Whose parsers: "" for vLLM's, else another engine that was fetched, or `all` that are here.
         template: `edited` for the template editor's text.
         edited: That text.
     """
@@ -65,6 +67,7 @@ class CheckFields(NamedTuple):
     depth: str = ""
     template: str = ""
     edited: str = ""
+    engine: str = ""
 
 
 class CheckChange(NamedTuple):
@@ -183,16 +186,31 @@ class ModelChecks:
         def report(words: str) -> None:
             told[0] = words
 
-        engines = [self._start_engine() for _ in range(_HELPERS)]
+        stack = ExitStack()
         try:
-            return await Checker(engines, report).check(model, Wanted(is_thorough=is_thorough)), ""
+            engine = "" if self._settings.public else fields.engine
+            engines, absent = await in_thread(stack.enter_context, self._helpers(engine))
+            checker = Checker(engines, report, absent=absent)
+            return await checker.check(model, Wanted(is_thorough=is_thorough)), ""
         except EngineError as error:
             report("the template alone")
             check = await in_thread(check_without_parsers, model, is_thorough=is_thorough)
             return check, f"{error.message.rstrip('.')}. {error.hint}".strip()
         finally:
-            for engine in engines:
-                await asyncio.shield(asyncio.to_thread(engine.close))
+            await asyncio.shield(asyncio.to_thread(stack.close))
+
+    @contextmanager
+    def _helpers(self, engine: str) -> Iterator[tuple[Sequence[VllmEngine], Sequence[str]]]:
+        """Give the helpers of a check, and why engines are not among them."""
+        if engine:
+            with open_engines(engine=engine) as opened:
+                yield opened
+            return
+        with ExitStack() as stack:
+            helpers = [self._start_engine() for _ in range(_HELPERS)]
+            for helper in helpers:
+                stack.callback(helper.close)
+            yield helpers, ()
 
     async def _model(self, fields: CheckFields, target: TargetFields) -> CheckedModel:
         """Return what is to be checked: what was named, else what the page's target is rendered with."""

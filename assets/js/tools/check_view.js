@@ -4,7 +4,7 @@
 import { bench } from "./bench.js";
 import { builders } from "../lib/builders.js";
 import { saveCheckPicture } from "./check_picture.js";
-import { button, copyText, make, prose, region, under } from "../lib/dom.js";
+import { button, copyText, make, prose, region, table, under } from "../lib/dom.js";
 import { ruleName } from "../views/findings_view.js";
 import { open as openPanel, point } from "../views/linking.js";
 import { plural } from "../lib/payload.js";
@@ -18,7 +18,8 @@ import { plural } from "../lib/payload.js";
  * @typedef {{ state: string, sentence: string, source: string, verdict: string, missing: string, rows: CheckRow[], answers: CheckAnswer[],
  *   commands: Command[], plugin: [what: string, command: string][], reasons: string[], features: [answer: string, about: string,
  *   state: string, problem: string][], findings: FindingCard[], supports: [name: string, isHeld: boolean][], engines: { sentence: string,
- *   note: string, differ: [name: string, about: string, causes: string][] } }} CheckHeader
+ *   note: string, differ: [name: string, about: string, causes: string][] },
+ *   asked: { engine: string, parser: string, returned: string, streamed: string, verdict: string }[] }} CheckHeader
  */
 
 /** @type {((parser: string, answer: string) => void) | null} */
@@ -40,7 +41,7 @@ builders.model_check = (root, name) => {
   const state = { kind: "all", failing: false, showsAll: false, open: null };
   /** @type {CheckHeader} */
   let header;
-  const view = bench(root, name, "Which parsers read what this model's template teaches it to write, and which flags does a server need? The template prints seventeen answers; every parser of vLLM is tested on them, whole and streamed. No weights, no GPU. Leave empty for the page's current model.", (told) => {
+  const view = bench(root, name, "Which parsers read what this model's template teaches it to write, and which flags does a server need? The template prints seventeen answers; every parser of the engine is tested on them, whole and streamed. No weights, no GPU. Leave empty for the page's current model.", (told) => {
     header = told;
     if (told.state !== "done") return [];
     state.open = null;
@@ -220,18 +221,29 @@ function recommendation(header) {
   head.append(make("span", "pd-badge", VERDICTS[header.verdict]));
   if (header.missing) head.append(prose("span", "", header.missing));
   box.append(head);
+  if (header.asked.length) box.append(region("Engines", "pd-scroll", engineTable(header.asked)));
   header.commands.forEach((one) => {
-    if (one.is_tried) {
+    if (one.is_tried && !head.querySelector(".pd-check-command")) {
       head.append(commandLine(one));
       return box.append(flags(one));
     }
     const other = make("details", "pd-more");
     other.dataset.key = "serve-" + one.engine;
-    other.append(make("summary", "", one.title + ", not tested here"), commandLine(one), flags(one));
+    other.append(make("summary", "", one.title + (one.is_tried ? ", tested, too" : ", not tested here")), commandLine(one), flags(one));
     box.append(other);
   });
   if (header.plugin.length) box.append(plugin(header.plugin));
   return box;
+}
+
+/** @param {CheckHeader["asked"]} asked */
+function engineTable(asked) {
+  const rows = asked.map((one) => {
+    const row = make("tr");
+    row.append(make("td", "", one.engine), make("td", "pd-parser-name", one.parser || "none"), make("td", "", one.returned), make("td", "", one.streamed), make("td", "", VERDICTS[one.verdict].toLowerCase()));
+    return row;
+  });
+  return table("Engines", ["engine", "parser", "answers returned", "of them", "verdict"], rows);
 }
 
 /** @param {CheckHeader["plugin"]} steps */

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.types import ParserOutcome
 from prompt_debugger.core.tools.check import ideal_of, plugin_commands
+from prompt_debugger.core.tools.check.engine_choice import Asked
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.plugin_fallback import plugin_fallback
+from prompt_debugger.core.tools.check.recommend import Recommendation
 from prompt_debugger.core.tools.check.run import check_without_parsers
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload
@@ -111,3 +113,19 @@ def test_a_cell_holds_what_went_in_and_the_smallest_chunking():
     assert told["deltas"] == ["<tool", "_call>"]
     assert told["sent"]["calls"] == [{"name": "get_weather", "arguments": {"city": "zqParis"}}]
     assert told["account"] is None  # nobody has read it yet
+
+
+def test_of_several_engines_each_has_a_line_and_the_sentence_says_which_to_take():
+    one = check_of(cells={"two-calls": WRONG})
+    row = dict.fromkeys(one.cells["vllm:hermes"], RIGHT)
+    chosen = Recommendation("hermes", None, "sglang:hermes", "works", ())
+    better = Asked("0.5.23", chosen, row)
+    header = shown(replace(one, others={"sglang": better}))
+
+    assert [(told["engine"], told["parser"]) for told in header["asked"]] == [
+        (f"vLLM {one.release}", "hermes"),
+        ("SGLang 0.5.23", "hermes"),
+    ]
+    assert header["asked"][1]["returned"] == f"{len(row)} of {len(row)}"
+    assert header["sentence"].startswith("Take vLLM for this model")
+    assert shown(one)["asked"] == []

@@ -29,30 +29,27 @@ _TABS: list[JSON] = [
 
 
 class ComparisonPanel(NamedTuple):
-    """Components of the compare panel; a public page asks by one API alone."""
+    """Components of the compare panel."""
 
     runs: gr.HTML
-    apis: Form | None
+    apis: Form
 
 
 def build_comparison(settings: PageSettings) -> ComparisonPanel:
     """Place the panel; its script fills the lists from what the browser keeps."""
     with gr.Column(elem_id="pd-panel-compare", elem_classes=["pd-panel"]):
-        if settings.public:
-            return ComparisonPanel(build_comparison_view(), None)
         tabs = pack_payload({"label": "Compare", "prefix": "pd-compare-", "tabs": _TABS})
         build_view("tabs", "compare_tabs", tabs)
         with gr.Column(elem_id="pd-compare-runs", elem_classes=["pd-bench"]):
             runs = build_comparison_view()
         with gr.Column(elem_id="pd-compare-apis", elem_classes=["pd-bench"]):
-            apis = build_form("apis", "Ask by all three APIs")
+            why_off = "What bounds a request here knows chat completions alone, so this is off on a public page."
+            apis = build_form("apis", "Ask by all three APIs", is_on=not settings.public, why_off=why_off)
     return ComparisonPanel(runs, apis)
 
 
-def wire_apis(page: Page, form: Form | None, apis: AllApis) -> None:
+def wire_apis(page: Page, form: Form, apis: AllApis) -> None:
     """Wire the question by every API; it is made of the last run, on the server of that run."""
-    if form is None:
-        return
 
     async def ask(visitor: gr.Request, trace: Trace | None, *fields: Any) -> AsyncGenerator[str, None]:  # noqa: ANN401  # fields and key
         async with aclosing(apis.ask(ran_of(visitor, trace, fields))) as payloads:

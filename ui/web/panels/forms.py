@@ -27,6 +27,7 @@ def build_form(
     is_filled_in: bool = False,
     is_on: bool = True,
     value: str | None = None,
+    why_off: str = "Older releases are downloaded, so this is off on a public page.",
 ) -> Form:
     """Place fields and buttons, and the view below them; above them where the view has fields to fill in first.
 
@@ -37,6 +38,7 @@ def build_form(
         is_filled_in: Whether the view comes first.
         is_on: Whether the task may be started at all.
         value: First payload of the view.
+        why_off: What is said where it may not be started.
     """
     drawn = build_view(view, view, value) if is_filled_in else None
     with gr.Row(elem_classes=["pd-bench-row"]):
@@ -44,7 +46,7 @@ def build_form(
             field.render()
         start, stop = build_buttons(view.replace("_", "-"), label, is_on=is_on)
     if not is_on:
-        gr.HTML("<p>Older releases are downloaded, so this is off on a public page.</p>", elem_classes=["pd-off"])
+        gr.HTML(f"<p>{why_off}</p>", elem_classes=["pd-off"])
     return Form(start, stop, drawn or build_view(view, view, value), fields)
 
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
+from prompt_debugger.core.complete import title_of
+from prompt_debugger.core.parse.engines import WHEELS
 from prompt_debugger.core.tools.check import Check
 from prompt_debugger.ui.present.model_check import names_of
 from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
@@ -29,6 +31,7 @@ class CheckPanel(NamedTuple):
     model: gr.Textbox
     depth: gr.Dropdown
     template: gr.Dropdown
+    engine: gr.Dropdown
     form: Form
     cell: gr.HTML
     check: gr.State
@@ -44,18 +47,21 @@ def build_check(settings: PageSettings) -> CheckPanel:
             template = build_choice("Template", "pd-check-template", templates, width=150, shown=shown)
             depths = [("normal", ""), ("thorough", "thorough")]
             depth = build_choice("Test depth", "pd-check-depth", depths, width=110, shown=shown)
+            engines = [("vLLM", ""), *((title_of(one), one) for one in WHEELS), ("every engine here", "all")]
+            engine = build_choice("Parsers of", "pd-check-engine", engines, width=120, shown=shown)
             start, stop = build_buttons("model-check", "Check the model")
         view = build_asking_view("model_check")
         cell = build_view("check_cell", "check_cell")
-    return CheckPanel(model, depth, template, Form(start, stop, view), cell, gr.State(None))
+    return CheckPanel(model, depth, template, engine, Form(start, stop, view), cell, gr.State(None))
 
 
 def wire_check(page: Page, panel: CheckPanel, checks: ModelChecks, edited: gr.Code) -> None:
     """Wire the panel; `edited` is the template editor."""
     request = page.request
 
-    async def check(model: str, depth: str, template: str, text: str, *target: str) -> AsyncGenerator[Changes, None]:
-        fields = CheckFields(model, depth or "", template or "", text)
+    async def check(model: str, depth: str, template: str, engine: str, *more: str) -> AsyncGenerator[Changes, None]:
+        text, *target = more
+        fields = CheckFields(model, depth or "", template or "", text, engine or "")
         async with aclosing(checks.check(fields, TargetFields(*target))) as changes:
             async for change in changes:
                 found: Changes = {} if change.check is None else {panel.check: change.check, panel.cell: ""}
@@ -71,7 +77,7 @@ def wire_check(page: Page, panel: CheckPanel, checks: ModelChecks, edited: gr.Co
         changes: Changes = {page.trace: taken.trace, request.editor: taken.text, request.case: None}
         return {**changes, **page.changes(taken.payloads)}
 
-    inputs = [panel.model, panel.depth, panel.template, edited, *request.target_fields]
+    inputs = [panel.model, panel.depth, panel.template, panel.engine, edited, *request.target_fields]
     wire_form(panel.form, "check_model", check, inputs, [panel.check, panel.cell], limit=CHECK_LIMIT)
     outputs: list[Any] = [panel.cell, page.trace, request.editor, request.case, *page.views.values()]
     panel.form.view.select(
