@@ -113,14 +113,16 @@ def test_address_and_model_are_taken_from_a_pasted_call_and_a_model_from_the_ser
     page = bare.page
     body = '{"model": "qwen", "messages": [{"role": "user", "content": "Hi"}]}'
     bare.paste(f"curl {URL}/chat/completions -H 'Authorization: Bearer {KEY}' -d '{body}'")
+    expect(page.locator("#pd-run")).to_contain_text("Run on ")
+    expect(page.locator("#pd-notices")).to_contain_text("Run sends the request there, with the key that it holds.")
 
     page.get_by_role("button", name="Use as target").click()
 
     expect(page.get_by_label("Endpoint", exact=True)).to_have_value(URL)
     assert fields(bare) == (URL, "qwen")
     expect(page.locator("#pd-key input")).to_be_focused()
-    expect(page.locator("#pd-key input")).to_have_value("")
-    expect(page.locator("#pd-servers")).to_contain_text("without its key")
+    expect(page.locator("#pd-key input")).to_have_value(KEY)
+    expect(page.locator("#pd-servers")).to_contain_text("Taken from the call, with its key.")
     assert KEY not in page.evaluate("JSON.stringify({...localStorage})")
 
     listed: JSON = {"object": "list", "data": [{"id": "qwen"}, {"id": "kimi"}]}
@@ -158,3 +160,23 @@ def test_run_says_where_it_goes_and_a_pasted_call_makes_its_server_the_target(ba
         bare.paste(f"curl {url}/chat/completions -d '{body}' ")
         expect(page.locator("#pd-notices")).to_contain_text("It names the server")
         expect(endpoint).to_have_value("")
+
+
+def test_the_next_paste_changes_the_target_that_a_paste_has_set_and_takes_its_key_away(bare: DebuggerPage) -> None:
+    page = bare.page
+    run, key = page.locator("#pd-run"), page.locator("#pd-key input")
+    curl = "curl http://{}/v1/chat/completions -H 'Authorization: Bearer {}' -d '{{\"messages\": []}}'"
+    bare.paste(curl.format("127.0.0.1:9", KEY))
+    expect(run).to_have_text("Run on 127.0.0.1:9")
+    expect(key).to_have_value(KEY)
+    expect(page.locator("#pd-target .label-wrap")).to_contain_text("127.0.0.1:9")
+
+    bare.paste(curl.format("127.0.0.1:10", "$KEY"))
+    expect(run).to_have_text("Run on 127.0.0.1:10")
+    expect(key).to_have_value("")
+
+    bare.aim_at("http://127.0.0.1:11/v1")
+    bare.paste(curl.format("127.0.0.1:9", KEY))
+    expect(page.locator("#pd-notices")).to_contain_text("Run asks http://127.0.0.1:11/v1 instead.")
+    expect(run).to_have_text("Run on 127.0.0.1:11")
+    expect(key).to_have_value("")

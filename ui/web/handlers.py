@@ -54,6 +54,7 @@ from prompt_debugger.ui.web.targets import (
     TargetFields,
     choose_target,
     fields_for_run,
+    is_same_address,
     pasted_key,
     request_for,
     target_without_server,
@@ -261,10 +262,9 @@ class Handlers:
             return
         request = pasted.request
         try:
-            asked = fields_for_run(self.settings, fields, request, given.run_on)
-            if asked.endpoint and asked.endpoint != fields.endpoint:  # pasted a moment ago, and so is its key
+            fields = fields_for_run(self.settings, fields, request, given.run_on)
+            if not key and not self.settings.public and is_same_address(fields.endpoint, request.base_url):
                 key = pasted_key(given.text)
-            fields = asked
             target = choose_target(self.settings, self.labs, fields, key)
         except NoServerError as error:
             yield await self._without_server(view, request, fields, error)

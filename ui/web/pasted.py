@@ -14,7 +14,7 @@ from prompt_debugger.core.sandbox.values import admit
 from prompt_debugger.ui.present import notices_payload
 from prompt_debugger.ui.present.pasted import pasted_payload
 from prompt_debugger.ui.web.limits import Limits, check_length, check_request_limits, without_keys
-from prompt_debugger.ui.web.targets import is_aimable, pasted_key, with_scheme
+from prompt_debugger.ui.web.targets import is_aimable, is_same_address, pasted_key
 
 AUTO_DETECT = "auto-detect"
 READINGS = (AUTO_DETECT, *(form.value for form in Form))
@@ -108,7 +108,7 @@ def _called(request: Request, text: str, aim: str, *, is_public: bool) -> Checke
     server, key = request.base_url, pasted_key(text)
     if not is_aimable(server):
         return Checked(notices_payload(request, is_public=is_public, going="Run asks it only once you choose it."))
-    if aim and server is not None and with_scheme(aim).rstrip("/") != server.rstrip("/"):
+    if aim and server is not None and not is_same_address(aim, server):
         return Checked(notices_payload(request, is_public=is_public, going=f"Run asks {aim} instead."))
     going = "Run sends the request there, with the key that it holds." if key else "Run sends the request there."
     return Checked(notices_payload(request, is_public=is_public, going=going), server, key)

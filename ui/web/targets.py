@@ -162,6 +162,11 @@ def pasted_key(text: str) -> str:
     return f"{name}: {key}" if name else key
 
 
+def is_same_address(endpoint: str, server: str | None) -> bool:
+    """Say whether what stands in the field Endpoint is the server that a paste names."""
+    return server is not None and with_scheme(endpoint.strip()).rstrip("/") == server.rstrip("/")
+
+
 def with_scheme(endpoint: str) -> str:
     """Return an address as it was meant: `localhost:8000` and `127.0.0.1:8000/v1` are servers that speak HTTP."""
     return f"http://{endpoint}" if _BARE.match(endpoint) else endpoint

@@ -119,7 +119,7 @@ export function takeServer({ url, model }) {
   fill((fields) => {
     const isSame = isSameAddress(url, fields[0]);
     view?.setName("");
-    view?.say("Taken from the call, without its key: enter it below if the server requires one.");
+    view?.say(isSame && keyField()?.value ? "Taken from the call, with its key." : "Taken from the call: enter the key below if the server requires one.");
     view?.wantKey();
     return [url, model, isSame ? fields[2] : "", fields[3], fields[4]];
   });
@@ -186,9 +186,10 @@ builders.servers = (root) => {
 };
 
 function focusKey() {
-  const key = /** @type {HTMLInputElement | null} */ (document.querySelector("#pd-key input"));
-  if (key) key.focus();
+  keyField()?.focus();
 }
+
+const keyField = () => /** @type {HTMLInputElement | null} */ (document.querySelector("#pd-key input"));
 
 // What Test found: {text, models, url}; of more than one model one can be chosen.
 builders.server_look = (root) => {
