@@ -67,7 +67,7 @@ def _naming(key: str) -> str:
     if "_" in key:
         return rf"\b{name}\b"
     kind = r"(?:argument|parameter|param|field|propert(?:y|ies))s?\b"
-    return rf"[`'\"]{name}[`'\"]|{kind}[^\w]{{0,4}}(?:\w+[^\w]{{1,3}}){{0,2}}{name}\b"
+    return rf"[`'\"]{name}[`'\"]|{kind}[^\w]{{0,4}}(?:\w{{1,40}}[^\w]{{1,3}}){{0,2}}{name}\b"
 
 
 def spots(trace: Trace, understood: Understood) -> tuple[Spot, ...]:

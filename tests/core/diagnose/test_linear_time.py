@@ -50,6 +50,19 @@ def test_returned_calls_are_told_in_linear_time(name: str) -> None:
     assert grows_linearly(work, first=500, tries=2, doublings=4)
 
 
+@pytest.mark.parametrize("unit", ["functools", "\n", "a", "{", "default_api.", "to=functions."])
+def test_a_message_that_repeats_itself_is_looked_through_in_linear_time(unit: str) -> None:
+    """A model that loops: a name was looked for from each letter of one word, white space from each blank."""
+
+    def work(size: int) -> None:
+        message: JSONObject = {"role": "assistant", "content": unit * size}
+        trace = Trace(Request(BODY, json.dumps(BODY)), chat=ChatResult(message, "length"))
+        for _ in read_run(trace, frozenset()):
+            pass
+
+    assert grows_linearly(work, first=1_000, tries=2, doublings=5)
+
+
 def test_calls_that_each_have_a_finding_are_told_in_linear_time() -> None:
     """Each finding was compared with every other one for what it follows from."""
     assert grows_linearly(
