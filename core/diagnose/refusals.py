@@ -33,6 +33,8 @@ _FLAG = re.compile(
     r"[^\w-]*(?:\w+[^\w-]+){0,3}(--[a-z][\w-]*)",
     re.IGNORECASE,
 )
+_LEAST_WORDS = 30  # characters; shorter words say nothing without the name of their exception
+_EXCEPTION = re.compile(r"[A-Z]\w{1,60}(?:Error|Exception)")
 # What a 5xx says when it is about the request all the same.
 _ABOUT_REQUEST = re.compile(
     r"schema|grammar|template|jinja|\btools?\b|function|role|messages?\b|parameter|argument|field|unrecognized|"
@@ -96,7 +98,8 @@ def understand(refusal: Refusal) -> Understood:
         known = recognise_error(refusal.code) or known
     around = f"{refusal.code or ''} {refusal.around or ''}"
     named = _named_cause(refusal, words)
-    classified = None if quoted is not None else _class(known, words, around, named)
+    raised = f"{refusal.code}: {words}" if _EXCEPTION.fullmatch(refusal.code or "") else words
+    classified = None if quoted is not None else _class(known, raised, around, named)
     field_of_known = None
     if classified is not None and known is not None:
         field_of_known, known = known.field, None
@@ -108,7 +111,7 @@ def understand(refusal: Refusal) -> Understood:
         classified = replace(classified, parts={**classified.parts, "field": field} if field else classified.parts)
     return Understood(
         refusal,
-        words,
+        raised if len(words) < _LEAST_WORDS else words,
         cause,
         _stage(cause, known, classified, speaker),
         _certainty(refusal, cause, known, quoted, classified),

@@ -23,15 +23,16 @@ _MOST_EXCEPTIONS = 6
 _MOST_LINES = 12
 _MOST_WORDS = 1_500  # characters of a statement
 _MOST_ALONE = 900  # characters of a text that is a sentence without the shape of an error
-_MOST_SENTENCES = 4
+_MOST_SENTENCES = 2
 _EXCEPTION = re.compile(
     r"(?m)^[^\w\n]{0,12}(?:(?:Error|ERROR|error|Exception|Caused by|Uncaught|thread '[\w-]{1,40}' pani"
     r"cked at)[: ]{1,3}|\[?[\w ]{1,30}\]? ?(?:- )?)?((?:[\w$]{1,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Excep"
     r"tion|Behavior|Failure|Timeout|Interrupt|Exit))\b(?: \[\w{1,60}\])?: ?(?=\S)"
 )
 _LEVEL = re.compile(
-    r"(?m)^[^\n]{0,160}?(?P<words>(?:\b(?:ERROR|ERR|FATAL|CRITICAL|SEVERE|Error|error|Exception|level="
-    r"error|Failed|failed|panic)\b)[^\n]{8,}(?:\n[ \t]{1,12}[|=][^\n]*){0,3})$"
+    r"(?m)^[^\n]{0,160}?(?P<words>\b(?:(?:ERROR|ERR|FATAL|CRITICAL|SEVERE)\b[^\n]{8,}"
+    r"|(?:[Ee]rror|[Ee]xception|[Ff]ailed|panic|level=error)\b(?=[^\n]{0,80}?[:=\]])[^\n]{8,})"
+    r"(?:\n[ \t]{1,12}[|=][^\n]*){0,3})$"
 )
 _FOREIGN = re.compile(
     r"psycopg|sqlalchemy|redis|mysql|mariadb|pymongo|mongodb|smtplib|kafka|celery"
@@ -39,23 +40,41 @@ _FOREIGN = re.compile(
     re.IGNORECASE,
 )
 _SHAPED = re.compile(
-    r"\A\W{0,12}(?:[\w.]{0,60}(?:Error|Exception)\b|(?:an )?error\b|fail(?:ed|ure)\b|failed to|unable "
-    r"to|could not|cannot|invalid|unsupported|unknown|unexpected|http(?: error)? ?[45]\d\d|[45]\d\d\b|"
-    r"api error|bad request|stream error|warning|\[?[\w. -]{1,30}\]?:? (?:error|failed|fail)\b|status"
-    r"(?: code)?:? ?[45]\d\d)",
+    r"\A\W{0,12}(?:[\w.]{0,60}(?:Error|Exception)\b|(?:an )?error(?: (?:occurred|code|while|when|during|executing"
+    r"|calling|"
+    r"processing|parsing|loading|invoking|creating)\b|\s{0,2}[:!(\[-])|failed\b|unable to|could not|cannot"
+    r"|invalid|unsupported|"
+    r"unknown|unexpected|http(?: error)? ?[45]\d\d|[45]\d\d\b|api error|bad request|stream error|warning:|"
+    r"\[?[\w. -]{1,30}\]?:? (?:error|failed|fail)\b|status(?: code)?:? ?[45]\d\d)",
+    re.IGNORECASE,
+)
+_FAILS = re.compile(
+    r"\b(?:not|cannot|can't|must|failed|fails?|invalid|unsupported|missing|required|exceed\w{0,3}|errors?|refused"
+    r"|denied|"
+    r"unknown|unrecognized|unable|unexpected|too|expected|illegal|insufficient|blocked|flagged|limit|incorrect"
+    r"|duplicate|"
+    r"mismatch|terminated|overloaded|empty|only|no|without|rejected)\b|n't\b|error|exception",
     re.IGNORECASE,
 )
 _CLASS = re.compile(r"[A-Z]\w{2,60}(?:Error|Exception)\b")
 _PERSON = re.compile(r"\b(?:I|I'm|I've|we|my|our|let's|hello|thanks|how (?:do|can|to)|why)\b|\?(?:\s|$)")
+# What people write of errors, and programs do not.
+_TOLD = re.compile(
+    r";|!\[|\]\(|<!--|\*\*|\A[>*|]|:\Z|\b(?:which|whose|while|where|therefore|however|often|usually|mostly"
+    r"|such as|others?|"
+    r"otherwise|most|also|instead|both|nothing|everywhere)\b|,[^,]{1,80}, (?:and|or)\b",
+    re.IGNORECASE,
+)
+_MOST_TOLD = 320  # characters of a sentence that only its words make an error
 _QUOTED = re.compile(r"`[^`]{0,400}`|\"[^\"]{0,400}\"")
 _STRONG = re.compile(
-    r"\b(?:llms?|litellm|vllm|sglang|llama[\w.-]{0,20}|ollama|lm ?studio|openai|anthropic|claude|gemin"
+    r"(?<![A-Za-z])(?:llms?|litellm|vllm|sglang|llama[\w.-]{0,20}|ollama|lm ?studio|openai|anthropic|claude|gemin"
     r"i|vertex ?ai|bedrock|openrouter|groq|mistral\w{0,10}|qwen[\w.-]{0,20}|deepseek|kimi|gpt-[\w.-]"
     r"{1,20}|chat[ _.]?completions?|completions?|tokenizer|tool[ _]?(?:calls?|choice|use)|function cal"
     r"l\w{0,3}|chat[_ ]template|system (?:message|prompt)|max_(?:completion_)?tokens|response_format|r"
     r"easoning(?:_content)?|thinking|langchain|langgraph|crewai|llama_?index|pydantic[_ ]ai|smolagents"
     r"|dspy|instructor|mcp|agents?|prompts?|context (?:length|window)|inference|huggingface|transforme"
-    r"rs|gguf|mlx)\b|/v1/|/api/(?:chat|generate|tags|version)|:11434|:1234\b|ai_apicallerror"
+    r"rs|gguf|o?mlx)\b|/v1/|/api/(?:chat|generate|tags|version)|:11434|:1234\b|ai_apicallerror"
     r"|ai_\w{3,40}error",
     re.IGNORECASE,
 )
@@ -88,12 +107,18 @@ def error_by_meaning(text: str) -> tuple[Refusal, float] | None:
         text = text[-_MOST_ALONE * 40 :]
     is_of_chat = is_about_chat(text)
     rest: list[Statement] = []
+    without_reason: Statement | None = None
     for statement in _statements(text):
-        found = next(classes_of(statement.words, f"{statement.name} {text[-4_000:]}"), None)
+        said = f"{statement.name}: {statement.words}" if statement.name else statement.words
+        found = next(classes_of(said, text[-4_000:]), None)
         if found is None:
             rest.append(statement)
         elif found.error.is_distinctive or is_of_chat or _is_of_connection(found, statement, text):
-            return _refusal(statement), _SCORE
+            if found.error.has_reason:
+                return _refusal(statement), _SCORE
+            without_reason = without_reason or statement
+    if without_reason is not None:
+        return _refusal(without_reason), _SCORE
     shaped = next((one for one in rest if one.is_shaped and one.name), None)
     if shaped is not None and speaker_of(text) is not None:
         return _refusal(shaped), _SCORE
@@ -151,7 +176,8 @@ def _statements(text: str) -> Iterator[Statement]:
                 break
             yield Statement(words_as_one_line(line["words"])[:_MOST_WORDS], "", is_shaped=True)
     stripped = text.strip()
-    if len(stripped) <= _MOST_ALONE * 2 and (_SHAPED.match(stripped) or not _is_prose(stripped)):
+    is_reported = _SHAPED.match(stripped) is not None or (_FAILS.search(stripped) and not _is_prose(stripped))
+    if len(stripped) <= _MOST_ALONE * 2 and is_reported:
         is_shaped = _SHAPED.match(stripped) is not None or _CLASS.search(stripped[:200]) is not None
         yield Statement(words_as_one_line(stripped)[:_MOST_WORDS], "", is_shaped=is_shaped)
 
@@ -169,5 +195,7 @@ def _until_stack(text: str) -> str:
 def _is_prose(text: str) -> bool:
     """Say whether a text is what a person or a model writes about something, not what a program reports."""
     bare = _QUOTED.sub("", text)
+    if len(text) > _MOST_TOLD or _TOLD.search(bare) is not None:
+        return True
     sentences = len(re.findall(r"[.!?](?:\s|$)", bare))
-    return len(text) > _MOST_ALONE or sentences > _MOST_SENTENCES or _PERSON.search(bare) is not None
+    return sentences > _MOST_SENTENCES or _PERSON.search(bare) is not None

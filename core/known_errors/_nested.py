@@ -24,6 +24,9 @@ _BESIDE = re.compile(
     r"|body[^{]{0,20}\{",
     re.IGNORECASE,
 )
+_PARAM_WORDS = re.compile(
+    r"\\{0,15}[\"']param\\{0,15}[\"']\s{0,4}:\s{0,4}\\{0,15}[\"']([^\"'\\]{1,60} [^\"'\\]{3,300})"
+)
 _FIELD = re.compile(r"(\\{0,15})[\"'](?:param|field)\1[\"']\s{0,4}:\s{0,4}\1[\"']([\w.\[\]$-]{1,200})\1[\"']")
 _LOC = re.compile(r"\\{0,15}[\"']loc\\{0,15}[\"']\s{0,4}:\s{0,4}[\[(]([^\])]{1,300})[\])]")
 _STEP = re.compile(r"[\"']?([\w$.-]{1,80})\\{0,15}[\"']?(?:,|$)")
@@ -60,7 +63,8 @@ def innermost(text: str) -> Nested:
         if found is None:
             break
         field = _field_in(words) or field
-        words = found
+        beside = _PARAM_WORDS.search(words) if _KEY.search(found) is None else None
+        words = found if beside is None else f"{found}: {beside[1]}"
     return Nested(_bare(" ".join(words.split())), _field_in(words) or field)
 
 

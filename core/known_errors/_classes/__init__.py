@@ -17,8 +17,9 @@ CLASSES: tuple[ErrorClass, ...] = (
     *of_answers.CLASSES[:5],
     *of_servers.CLASSES,
     *of_requests.CLASSES[-2:],
-    *of_answers.CLASSES[5:],
+    *of_answers.CLASSES[5:-1],
     *of_requests.LOOSE,
+    *of_answers.CLASSES[-1:],
 )
 """All classes, in the order in which they are tried."""
 

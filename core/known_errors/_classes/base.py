@@ -37,6 +37,7 @@ class ErrorClass:
         unless: Pattern that must not be found in the words; "" for none.
         is_distinctive: Whether only programs that handle chat requests say such words.
         look: What to look up in the request.
+        has_reason: Whether it says why something failed; what only reports that it did is believed last.
     """
 
     name: str
@@ -50,6 +51,7 @@ class ErrorClass:
     unless: str = ""
     is_distinctive: bool = True
     look: Look | None = None
+    has_reason: bool = True
 
 
 @dataclass(frozen=True, slots=True)

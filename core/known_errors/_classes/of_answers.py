@@ -86,17 +86,26 @@ CLASSES: tuple[ErrorClass, ...] = (
         "the server enforces it.",
     ),
     ErrorClass(
-        "attempts-used-up",
-        r"exceeded max(?:imum)? (?:number of )?(?:retries|attempts|iterations|turns|steps)"
-        r"|max(?:imum)? (?:number of )?(?:retries|attempts|iterations|turns|steps)\b.{0,40}?"
-        r"(?:exceeded|reached|hit)|reached max(?:imum)? (?:turns|iterations|steps)|recursion limit"
-        r"|iteration limit|all (?:retries|attempts) failed|failed after \d{1,3} (?:attempts|retries)",
-        Stage.CONTRACT,
+        "program-reads-answer",
+        r"has no (?:attribute|field|key|member) \W?(?P<name>content|choices|message|messages|tool_calls|delta"
+        r"|text|usage"
+        r"|finish_reason|reasoning(?:_content)?|role|index|function|arguments|name|id|model_dump|parsed)\b"
+        r"|KeyError: \W?(?P<key>content|choices|message|tool_calls|delta|text|usage|finish_reason|role|candidates|parts"
+        r"|output|response|index|function|arguments|name)\W?$"
+        r"|cannot read propert\w{1,3} .{0,30}?(?:undefined|null).{0,30}?\W(?P<property>content|choices|message"
+        r"|tool_calls"
+        r"|delta|text|usage|role|index|length|map|0|function|name)\b"
+        r"|(?:undefined|null) is not an object .{0,60}?(?:choices|content|delta|message)"
+        r"|'NoneType' object (?:is not (?:subscriptable|iterable)|has no)",
+        Stage.COMPLETE,
         Cause.OUTPUT,
-        "The program gave up after its allowed attempts",
-        "An agent tried again and again, or went in a circle; why each attempt failed is not part of the words.",
-        "Look at the single attempts: the messages of the run show the answer that was not accepted, or the call that "
-        "came again and again.",
+        "A program failed where it read the answer",
+        "It expects {name|a field} in every answer and every event of a stream. Fields are absent or null where "
+        "they do "
+        "not apply: an event with the usage alone has no choices, one with a call or with reasoning no text, an error "
+        "none of them.",
+        "Record the answer with `capture` and paste it: it shows whether it is an error, or an event that the program "
+        "does not know. If the answer is right, update that program, or report it there.",
         is_distinctive=False,
     ),
     ErrorClass(
@@ -117,7 +126,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "words-not-shown",
-        r"(?:client|server) error '\d{3} [\w -]{1,40}' for url|status code \(no body\)"
+        r"(?:client|server) error(?: '\d{3}|:) [\w -]{1,40}'? for url|status code \(no body\)"
         r"|(?:request |http )?failed with (?:http )?status(?: code)? ?:? ?\d{3}"
         r"|\b[45]\d\d (?:client|server) error|non-200|http error \d{3}"
         r"|status[_ ]?code[:= ]{1,3}[45]\d\d",
@@ -129,6 +138,22 @@ CLASSES: tuple[ErrorClass, ...] = (
         "or put "
         "`prompt-debugger capture` between; then paste that.",
         is_distinctive=False,
+        has_reason=False,
+    ),
+    ErrorClass(
+        "attempts-used-up",
+        r"exceeded max(?:imum)? (?:number of )?(?:retries|attempts|iterations|turns|steps)"
+        r"|max(?:imum)? (?:number of )?(?:retries|attempts|iterations|turns|steps)\b.{0,40}?"
+        r"(?:exceeded|reached|hit)|reached max(?:imum)? (?:turns|iterations|steps)|recursion limit"
+        r"|iteration limit|all (?:retries|attempts) failed|failed after \d{1,3} (?:attempts|retries)",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The program gave up after its allowed attempts",
+        "An agent tried again and again, or went in a circle; why each attempt failed is not part of the words.",
+        "Look at the single attempts: the messages of the run show the answer that was not accepted, or the call that "
+        "came again and again.",
+        is_distinctive=False,
+        has_reason=False,
     ),
 )
 """In this order: the first class whose words are found counts."""

@@ -13,6 +13,19 @@ _SCHEMA_PLACE = (
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "json-not-mentioned",
+        r"must contain the word .{0,4}json\b|the word .{0,4}json.{0,4} (?:must|has to|should) (?:be|appear)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "JSON was asked for, and no message mentions it",
+        "With the format `json_object` this API wants the word *JSON* in a message, so that the model knows what "
+        "to write.",
+        "Say in the system message, or in the last one of the user, that the answer is to be JSON, and which "
+        "keys it has; "
+        "or send `json_schema` with a schema.",
+        look=Look.NO_MENTION_OF_JSON,
+    ),
+    ErrorClass(
         "reasoning-not-sent-back",
         r"(?:reasoning_content|reasoning content|thinking block|`?thinking`? or `?redacted_thinking|th"
         r"ought_?signature).{0,120}?(?:missing|must be (?:passed|sent|preserved|provided|included)|pas"
@@ -367,7 +380,7 @@ LOOSE: tuple[ErrorClass, ...] = (
         r"(?:missing|lacks?) (?:the |a |an )?(?:required )?(?:field|parameter|argument|property|key|va"
         r"lue)s?\b|field required|is (?:a )?required(?: field)?\b"
         r"|required (?:field|parameter|property)"
-        r"|must (?:be )?(?:provided?|defined|specified|present|non-?empty|have|include|contain)\b"
+        r"|must (?:be )?(?:provided?|defined|specified|present|non-?empty|have|include)\b"
         r"|(?:cannot|must not|can't|may not|should not) be (?:empty|blank|null|none|undefined)"
         r"|is (?:empty|mandatory)\b",
         Stage.REQUEST,
@@ -384,7 +397,8 @@ LOOSE: tuple[ErrorClass, ...] = (
         r"|is (?:illegal|invalid)"
         r"|must be (?:one of|either|>|<|less|greater|at (?:most|least)|between|in|'|\"|`)"
         r"|unknown variant|should be (?:one of|either|less|greater|>|<)|not acceptable|not allowed"
-        r"|malformed|invalid_(?:request|argument|parameter)|failed to deserialize",
+        r"|malformed|reserved (?:keyword|word|name)|(?:may|must|can) ?not (?:be used in|contain)|must contain"
+        r"|invalid_(?:request|argument|parameter)|failed to deserialize",
         Stage.REQUEST,
         Cause.REQUEST,
         "A value in the request is not accepted",

@@ -7,6 +7,7 @@ from prompt_debugger.core.known_errors._classes.base import ErrorClass
 from prompt_debugger.core.known_errors.base import Cause
 
 _LOG = "Look at the server's log of that moment: the reason is there, mostly in a traceback above that line."
+_STATUS = r"(?:\A\W{0,3}|(?:status|code|error|http|returned|got)\W{0,3}(?:code\W{0,3})?)"
 _REACH = (
     "Check that the server runs and that address and port are right, from the machine or container that sends; in a "
     "container `localhost` is the container itself."
@@ -67,7 +68,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "rate-limit",
-        r"rate[ _-]?limit|too many requests|\b429\b"
+        rf"rate[ _-]?limit|too many requests|{_STATUS}429\b"
         r"|(?:requests?|tokens?) per (?:min(?:ute)?|day|hour|second)|\b(?:tpm|rpm|rpd|tpd)\b|throttl"
         r"|resource[_ ]exhausted|(?:try|retry) again in \d",
         Stage.COMPLETE,
@@ -82,8 +83,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         "quota",
         r"insufficient[_ ](?:quota|balance|credits?|funds)"
         r"|(?:exceeded|over|out of|reached|no) (?:your |the )?(?:current |remaining |monthly |usage )?"
-        r"(?:quota|credits?|balance|spend(?:ing)? limit)|billing|credit balance|payment required"
-        r"|\b402\b|arrear|account .{0,30}?(?:suspended|deactivated|overdue)"
+        r"(?:quota|credits?|balance|spend(?:ing)? limit)|billing (?:details|plan|period|account|cycle|hard|issue)"
+        r"|(?:check|update|enable|your) (?:your )?(?:plan and )?billing\b|credit balance|payment required"
+        rf"|{_STATUS}402\b|arrear|account .{{0,30}}?(?:suspended|deactivated|overdue)"
         r"|quota (?:exceeded|exhausted|limit)|(?:weekly|monthly|usage|5-hour) limit",
         Stage.COMPLETE,
         Cause.QUOTA,
@@ -109,7 +111,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "key",
-        r"\b401\b|unauthori[sz]ed"
+        rf"{_STATUS}401\b|unauthori[sz]ed"
         r"|(?:invalid|incorrect|missing|no|wrong|expired|malformed) (?:authentication|api[ _-]?key|x-a"
         r"pi-key|access token|auth(?:orization)?|credentials?|token provided|bearer)"
         r"|api[ _-]?key\b.{0,50}?(?:not (?:valid|found|set|provided|configured)|missing|invalid|is req"
@@ -130,8 +132,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"on)\b.{0,60}?(?:account|plan|subscription|region|key|project|organization|user|tier)"
         r"|(?:(?:does not|do not|don't|doesn't) have|has no|have no|no) access to (?:the |this )?(?:model|it)"
         r"|access (?:to (?:the |this )?model )?(?:is )?denied"
-        r"|not (?:authorized|entitled|allowed) to (?:access|use|perform|invoke)|permission|forbidden"
-        r"|\b403\b|requires? (?:a )?(?:paid|pro|plus|premium|subscription|verified)"
+        r"|not (?:authorized|entitled|allowed) to (?:access|use|perform|invoke)|permission(?:s)? (?:denied|error)"
+        r"|permission_?denied|(?:insufficient|missing|lacks?) permissions?|\bforbidden\b"
+        r"|(?:country|region|territory|location)\b.{0,40}?not (?:supported|available|allowed)"
+        rf"|{_STATUS}403\b|requires? (?:a )?(?:paid|pro|plus|premium|subscription|verified)"
         r"|(?:unsupported|not supported in your|not available in your) (?:country|region|location)",
         Stage.COMPLETE,
         Cause.ACCESS,
@@ -203,7 +207,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "address",
         r"404 page not found|\bnot found: ?/|no (?:route|static resource|handler)"
-        r"|cannot (?:post|get|put) /|method not allowed|\b405\b|invalid (?:url|endpoint)"
+        r"|cannot (?:post|get|put) /|method not allowed|invalid (?:url|endpoint)"
         r"|unknown (?:url|endpoint|path|request url)|unexpected endpoint|unexpected token '?<'?"
         r"|<!doctype|<html|not found.{0,20}?/(?:v1|api|chat)|unsupported protocol|url is missing",
         Stage.COMPLETE,
@@ -275,7 +279,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "timeout",
-        r"timed? ?out|\btimeout\b|etimedout|deadline exceeded|\b(?:504|408|524)\b|timeouterror"
+        rf"timed? ?out|\btimeout\b|etimedout|deadline exceeded|{_STATUS}(?:504|408|524)\b|timeouterror"
         r"|readtimeout|took too long",
         Stage.COMPLETE,
         Cause.CONNECTION,

@@ -70,6 +70,10 @@ PROSE = [
     "The report says that the image tokens do not match. It was raining. People were sad. Nobody knew. It went on.",
     "How do I fix the chat template? My model has none.",
     "2026-01-01 10:00:00 [INFO] started\n2026-01-01 10:00:01 [INFO] loaded 3 tools\n2026-01-01 10:00:02 [INFO] done\n",
+    "A message of role `tool` whose id is the id of no call, also if the history contains no call at all.",
+    "Reasoning used the whole token budget; no answer was written.",
+    "Templates of some families raise *roles must alternate* on such a request; others print it as it is.",
+    "Most servers take unknown fields and do nothing: a setting that was meant to change the run changes nothing.",
     "The weather in Oslo is fine today.",
     "",
 ]
