@@ -67,7 +67,7 @@ def find(trace: Trace) -> Iterator[Report]:
             *(in_request(spot.field, spot.quote) for spot in found),
             FindingEvidence("server", quote=quote(words_of(trace.refusal))),
         ),
-        fix=remedy_of(understood) or _FIX,
+        fix=_fix(trace, understood),
         stage=understood.stage,
         certainty=understood.certainty,
         links=links_of(understood),
@@ -75,13 +75,13 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _fix(trace: Trace, understood: Understood) -> str:
-    known, named = understood.known, named_parser(trace)
+    named = named_parser(trace)
     if named is not None and trace.server is not None:
         return (
             f"Start the server with `--tool-call-parser {named}` in place of `{trace.server.tool_parser}`: by its "
             f"name, `{trace.server.model}` writes the notation that `{named}` reads."
         )
-    return known.error.remedy if known is not None and known.error.remedy else _FIX
+    return remedy_of(understood) or _FIX
 
 
 def _subject(understood: Understood) -> str:
