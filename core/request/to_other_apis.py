@@ -40,6 +40,10 @@ _SAME = {
 _LIMITS = ("max_completion_tokens", "max_tokens")
 _MAX_TOKENS = 1_024  # where the request sets no limit: Messages has no body without one
 _ASKED_ELSEWHERE = frozenset({"messages", "tools", "tool_choice", "parallel_tool_calls", *_LIMITS})
+_ON_WITHOUT = frozenset(
+    {"add_generation_prompt", "include_reasoning", "skip_special_tokens", "spaces_between_special_tokens"}
+)
+_NOTHING: dict[str, JSON] = {"n": 1, "add_generation_prompt": True, "include_reasoning": True}  # as without it
 _CHOICES = {"auto": "auto", "none": "none", "required": "any"}
 _DATA_URL = re.compile(r"data:([\w.+-]{1,40}/[\w.+-]{1,80});base64,(.*)", re.DOTALL)
 _OWN = frozenset({"role", "content", "tool_calls", "tool_call_id", "reasoning", "reasoning_content"})
@@ -88,8 +92,17 @@ def _option(name: str, value: JSON, work: _Work) -> None:
         work.body[held] = {**as_object(work.body.get(held)), "effort": value}
     elif name == "response_format" and value is not None:
         _format(as_object(value), work)
-    elif name != "stream_options" and value not in (None, False, [], {}) and (name, value) != ("n", 1):
+    elif (
+        name != "stream_options"
+        and (value not in (None, False, [], {}) or _says_no(name, value))
+        and value != _NOTHING.get(name)
+    ):
         work.has_no_place(name, f"`{name[:40]}`")
+
+
+def _says_no(name: str, value: JSON) -> bool:
+    """Say whether a field switches off what is on without it."""
+    return value is False and name in _ON_WITHOUT
 
 
 def _format(form: JSONObject, work: _Work) -> None:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, Api, JSONObject
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.verify import (
@@ -32,6 +32,7 @@ from prompt_debugger.core.tools.verify import (
 from prompt_debugger.ui.cli.output import log
 from prompt_debugger.ui.cli.run import add_target_arguments, api_key_for, target_from_options
 from prompt_debugger.ui.cli.spread.rows import verify_on_ray
+from prompt_debugger.ui.cli.verify_apis import add_api_argument, verify_apis
 from prompt_debugger.ui.cli.verify_dataset import write_dataset
 from prompt_debugger.ui.cli.verify_options import (
     add_published_arguments,
@@ -64,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_target_arguments(parser)
     add_published_arguments(parser)
+    add_api_argument(parser)
     parser.add_argument("--baseline-endpoint", metavar="URL", help="a second server, asked the same")
     parser.add_argument("--baseline", metavar="RESULTS.jsonl", help="results to compare with, ours or K2VV's")
     parser.add_argument("--output", metavar="FILE", default="results.jsonl", help="rows (default: results.jsonl)")
@@ -129,6 +131,8 @@ def _run(options: argparse.Namespace) -> int:
     plan = plan_from_options(options)
     if not plan.dataset.is_file():
         raise RequestError(f"There is no dataset {options.dataset!r}.", "Give a file of requests.", field="DATASET")
+    if options.api != Api.CHAT:
+        return verify_apis(options, plan)
     if options.ray:
         return verify_on_ray(options, plan, partial(finish, options), _say(time.monotonic))
     labs = LabPool()

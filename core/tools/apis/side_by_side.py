@@ -8,7 +8,7 @@ way it was read and written out. Anything else is said not to be explained.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core import pipeline
@@ -24,6 +24,12 @@ from prompt_debugger.core.tools.experiments.json_changes import JsonChange, json
 from prompt_debugger.core.tools.lab import LabPool
 
 _SHOWN = 120
+_OF_GRAMMAR = frozenset({"response_format", "structured_outputs", "tool_choice", "parallel_tool_calls"})
+# What shapes a prompt.
+_OF_PROMPT = (
+    "messages", "tools", "add_generation_prompt", "continue_final_message", "chat_template", "documents",
+    "reasoning_effort",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,11 @@ class ApiRuns:
 
 
 async def run_by_all(
-    request: Request, target: Target, labs: LabPool | None, on_progress: Callable[[Progress], None] | None = None
+    request: Request,
+    target: Target,
+    labs: LabPool | None,
+    on_progress: Callable[[Progress], None] | None = None,
+    apis: Sequence[Api] = tuple(Api),
 ) -> ApiRuns:
     """Run a request by each API, one after the other, and compare the runs.
 
@@ -51,14 +61,14 @@ async def run_by_all(
     """
     runs: dict[Api, Trace | None] = {}
     problems: dict[Api, BackendError] = {}
-    for api in Api:
+    for api in apis:
         runs[api] = None
         try:
             runs[api] = await pipeline.run(request, replace(target, api=api), labs, on_progress)
         except BackendError as error:
             problems[api] = error
-    if len(problems) == len(Api):
-        raise problems[request.api]
+    if len(problems) == len(apis):
+        raise problems.get(request.api) or problems[apis[0]]
     return ApiRuns(runs, tuple(_differences(runs, problems)), problems)
 
 
@@ -119,15 +129,20 @@ def _prompt(pair: tuple[Api, Api], left: Trace, right: Trace, request: list[ApiD
     if first is None:
         return None
     counts = f"{len(ids[0]):,} tokens by {pair[0].label}, {len(ids[1]):,} by {pair[1].label}"
-    changed = [change for change in _sent_changes(left, right) if change.path.startswith(("messages", "tools"))]
+    changed = [change for change in _sent_changes(left, right) if change.path.startswith(_OF_PROMPT)]
     field = changed[0].path if changed else _field_at(left, first) or _field_at(right, first)
-    cause = _cause_of_prompt(left, right, changed, request)
+    cause = _cause_of_prompt(left, right, changed, request, first)
     at = f"from token {first:,} on" + (f", at `{field}`" if field else "")
     return ApiDifference(pair, "prompt", cause, f"The prompts differ {at}: {counts}.", field, first)
 
 
-def _cause_of_prompt(left: Trace, right: Trace, changed: list[JsonChange], request: list[ApiDifference]) -> str | None:
-    """Return what made the prompts differ, where our renders of what was asked equal them, or show what was done."""
+def _cause_of_prompt(
+    left: Trace, right: Trace, changed: list[JsonChange], request: list[ApiDifference], first: int
+) -> str | None:
+    """Return what made the prompts differ, where our renders of what was asked equal them, or show what was done.
+
+    What a server did to the request of one explains only that they part where its prompt and our render do.
+    """
     is_explained = all(_is_rendered(trace) for trace in (left, right))
     if is_explained and changed:
         said = next((one.detail for one in request if one.field and _is_part(one.field, changed[0].path)), "")
@@ -136,6 +151,9 @@ def _cause_of_prompt(left: Trace, right: Trace, changed: list[JsonChange], reque
         other = right if trace is left else left
         proof = () if trace.prompt is None else trace.prompt.proof or ()
         others = () if other.prompt is None else other.prompt.proof or ()
+        difference = trace.prompt_difference
+        if difference is None or difference.first_token != first:
+            continue
         if own := [one for one in proof if one not in others]:
             return f"request conversion: asked by {trace.api.label}, {'; '.join(own)}"
     return None
@@ -191,8 +209,25 @@ def _raw(pair: tuple[Api, Api], left: Trace, right: Trace, *, is_prompt_known: b
     limits = [trace.raw.finish_reason for trace in (left, right) if trace.raw is not None]
     if cause is None and "length" in limits and limits[0] != limits[1] and _is_beginning(left, right):
         cause = "request conversion: the limits of output tokens differ"
+    if cause is None:
+        cause = _cause_by_grammar(left, right)
     known = "on the same prompt" if is_prompt_known else "and a prompt is not known or differs"
     return ApiDifference(pair, "raw", cause, f"The model wrote different text, {known}.", first_token=first)
+
+
+def _cause_by_grammar(left: Trace, right: Trace) -> str | None:
+    """Return what is known of two grammars, where the server says that it puts another on the one answer."""
+    told = [trace.server_grammar for trace in (left, right)]
+    if told[0] is None or told[1] is None or told[0].constraint == told[1].constraint:
+        return None
+    lost = next((one for trace in (left, right) for one in trace.lost if one.field in _OF_GRAMMAR), None)
+    if lost is not None:
+        return f"request conversion: {lost.message}"
+    without = [
+        trace.api.label for trace, one in zip((left, right), told, strict=True) if one and one.constraint is None
+    ]
+    what = f"none by {without[0]}" if len(without) == 1 else "another by each"
+    return f"request conversion: the server puts a grammar on the answer, {what}"
 
 
 def _is_beginning(left: Trace, right: Trace) -> bool:

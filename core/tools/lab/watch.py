@@ -15,6 +15,7 @@ LOOK_S = 4.0  # between two looks
 _SILENT_S = 12.0  # without an answer although it works
 _MUTE_S = 60.0  # without an answer, whatever it does
 _CPU_OF_SILENCE = 0.5  # of one processor: so busy is a server that hangs, unless the machine is
+_CPU_OF_WORK = 0.1  # of one processor: an idle server takes a fiftieth to be looked at, which adds up with the hours
 _FRUITLESS_S = 30.0  # of processor time without a token; the miniature model takes thousandths of a second for one
 _FRUITLESS_OF_OTHERS_S = 300.0  # a large model on a small machine reads a long prompt for minutes
 _TICKS = 100.0  # of processor time in a second, as Linux tells it
@@ -48,15 +49,17 @@ class Judge:
 
     def __init__(self, first: Look, *, is_small: bool) -> None:
         self._answered = first
-        self._fruitful = first
+        self._fruitful = self._last = first
         self._fruitless_s = _FRUITLESS_S if is_small else _FRUITLESS_OF_OTHERS_S
 
     def verdict(self, look: Look) -> str:
         """Return what is wrong, "" if nothing is."""
         if look.is_answering:
             self._answered = look
-        if look.tokens is not None and look.tokens != self._fruitful.tokens:
+        is_idle = _used(self._last, look) < (look.at_s - self._last.at_s) * _CPU_OF_WORK
+        if look.tokens is not None and (look.tokens != self._fruitful.tokens or is_idle):
             self._fruitful = look
+        self._last = look
         silent_s = look.at_s - self._answered.at_s
         used_s = _used(self._answered, look)
         if silent_s >= _MUTE_S or (silent_s >= _SILENT_S and used_s >= silent_s * _CPU_OF_SILENCE):

@@ -146,21 +146,24 @@ async def judge_answer(
         explain: Adds what else can be known of the run.
         special_texts: Texts of the tokenizer's special tokens.
     """
-    refusal = trace.refusal
-    validity = await _validity(answer) if refusal is None else None
     error: str | None = None
     try:
         trace = await read_trace(await explain(trace, answer), special_texts)
     except DebuggerError as problem:
         error = str(problem)
+    return Judged(await row_of_run(answer, trace, attempts, error), await _document_of(trace))
+
+
+async def row_of_run(answer: Answer, trace: Trace, attempts: int = 1, error: str | None = None) -> JSONObject:
+    """Return the row of the results of a run that was read, or could not be for the reason that `error` gives."""
+    refusal = trace.refusal
+    validity = await _validity(answer) if refusal is None else None
     account = replace(account_of_run(trace, attempts=attempts), labels=answer.row.labels or None, error=error)
     if refusal is not None:  # it failed, and why is looked for as in a run
         reason = f"the server refused it with status {refusal.status}: {refusal.message}"
-        row = row_of_failure(answer.row, answer.extra_body, reason, at=answer.at, account=account)
-        return Judged(row, await _document_of(trace))
+        return row_of_failure(answer.row, answer.extra_body, reason, at=answer.at, account=account)
     account = replace(account, valid_2020_12=None if validity is None else validity.draft_2020)
-    row = row_of_answer(answer, valid=None if validity is None else validity.default, account=account)
-    return Judged(row, await _document_of(trace))
+    return row_of_answer(answer, valid=None if validity is None else validity.default, account=account)
 
 
 async def _validity(answer: Answer) -> Validity | None:

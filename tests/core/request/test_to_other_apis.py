@@ -154,3 +154,14 @@ def test_places_of_the_pasted_body_are_known():
     assert messages.place_of("messages[3].content") == "messages[2].content[0].content"
     assert messages.place_of("tools[0].function.parameters.type") == "tools[0].input_schema.type"
     assert messages.place_of("temperature") == "temperature"
+
+
+@pytest.mark.parametrize("api", [Api.RESPONSES, Api.MESSAGES])
+def test_a_switch_that_is_on_without_it_is_lost_where_it_is_off(api):
+    body = {"messages": [{"role": "user", "content": "hi"}], "max_tokens": 5}
+
+    off = to_api({**body, "add_generation_prompt": False, "logprobs": False}, api)
+    on = to_api({**body, "add_generation_prompt": True}, api)
+
+    assert [one.field for one in off.notices] == ["add_generation_prompt"]
+    assert on.notices == ()

@@ -25,6 +25,10 @@ def test_an_idle_lab_is_left_alone():
     assert verdicts(*(look(4.0 * n, 10.0 + 0.01 * n) for n in range(1000))) == [""] * 1000
 
 
+def test_what_an_idle_lab_takes_to_be_looked_at_adds_up_to_nothing():
+    assert not any(verdicts(*(look(4.0 * n, 10.0 + 0.1 * n) for n in range(1000))))
+
+
 def test_a_lab_at_work_is_left_alone():
     assert verdicts(*(look(4.0 * n, 10.0 + 8.0 * n, 100.0 + n) for n in range(1000))) == [""] * 1000
 
