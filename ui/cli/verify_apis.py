@@ -13,9 +13,9 @@ from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Api, JSONObject
 from prompt_debugger.core.report.wire import write_json
+from prompt_debugger.core.tools.apis.dataset import ByApi, verify_by_api
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.verify import Plan, Stop, write_rows
-from prompt_debugger.core.tools.verify.by_api import ByApi, verify_by_api
 from prompt_debugger.core.tools.verify.dataset import count_rows
 from prompt_debugger.ui.cli.output import FOUND, OK, log, print_json, print_text
 from prompt_debugger.ui.cli.verify_words import percent, summary_to_terminal

@@ -17,7 +17,7 @@ from prompt_debugger.core.base.types import Api, ChatResult, JSONObject, Trace
 from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.report.wire.verification import RowAccount
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.tools.apis import ApiRuns, run_by_all
+from prompt_debugger.core.tools.apis.side_by_side import ApiRuns, run_by_all
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.verify.answer import Answer, row_of_failure
 from prompt_debugger.core.tools.verify.dataset import Row, read_rows
