@@ -52,6 +52,28 @@ def test_what_passes_the_proxy_is_counted_and_opens(bare: DebuggerPage, counting
     expect(page.locator(".pd-sentence")).to_contain_text("get_weather is in content")
 
 
+def test_the_proxy_ends_with_the_page_that_started_it(bare: DebuggerPage, counting_server: str) -> None:
+    bare.aim_at(counting_server)
+    bare.page.click("#pd-tab-live")
+    bare.page.get_by_role("button", name="Watch the target").click()
+    base_url = bare.page.locator(".pd-live-address code").inner_text()
+    ask(base_url)
+
+    bare.page.goto("about:blank")
+
+    while not is_refused(base_url):
+        bare.page.wait_for_timeout(100)
+
+
+def is_refused(base_url: str) -> bool:
+    """Say whether nobody listens there."""
+    try:
+        httpx.get(base_url, timeout=60)
+    except httpx.ConnectError:
+        return True
+    return False
+
+
 def test_a_watch_without_a_server_says_so(bare: DebuggerPage) -> None:
     bare.page.click("#pd-tab-live")
     bare.page.get_by_role("button", name="Watch the target").click()

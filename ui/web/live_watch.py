@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, aclosing
+from concurrent.futures import Future
+from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Thread
 from time import monotonic
 
 from prompt_debugger.core.base.errors import RequestError
@@ -86,8 +88,55 @@ class _News:
         )
 
 
+class _Thread:
+    """One watch in a thread and an event loop of its own, which is asked to end from the page's."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: Stop | None = None
+        self._asked = 0
+
+    def ask(self) -> None:
+        """Ask it to end; a second time leaves what waits unread."""
+        self._asked += 1
+        if self._loop is not None and self._stop is not None:
+            with suppress(RuntimeError):  # it has ended
+                self._loop.call_soon_threadsafe(self._stop.ask)
+
+    async def serve(self, watch: Watch, listener: Listener) -> Counts:
+        """Watch until asked to end; cancelling it ends it at once."""
+        counts: Future[Counts] = Future()
+        # A daemon: the end of the program waits for no client of the proxy.
+        Thread(target=self._run, args=(watch, listener, counts), name="live-watch", daemon=True).start()
+        done = asyncio.wrap_future(counts)
+        try:
+            return await asyncio.shield(done)
+        except asyncio.CancelledError:
+            self.ask()
+            self.ask()
+            with suppress(Exception):
+                await asyncio.shield(done)
+            raise
+
+    def _run(self, watch: Watch, listener: Listener, counts: Future[Counts]) -> None:
+        async def served() -> Counts:
+            self._loop, self._stop = asyncio.get_running_loop(), Stop()
+            for _ in range(self._asked):
+                self._stop.ask()
+            return await serve_watch(watch, listener, self._stop)
+
+        try:
+            with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+                counts.set_result(runner.run(served()))
+        except BaseException as error:  # noqa: BLE001  # whoever waits is told
+            counts.set_exception(error)
+
+
 class LiveWatch:
-    """Watches targets for the sessions of one page, one at a time each."""
+    """Watches targets for the sessions of one page, one at a time each.
+
+    Each proxy has a thread of its own: what passes it does not wait for the page, nor the page for it.
+    """
 
     def __init__(self, labs: PageLabs, redraw_rate: RedrawRate, draw: Draw) -> None:
         """Make it.
@@ -100,12 +149,12 @@ class LiveWatch:
         self._labs = labs
         self._redraw_rate = redraw_rate
         self._draw = draw
-        self._stops: dict[str, Stop] = {}
+        self._running: dict[str, _Thread] = {}
 
     def stop(self, session: str) -> None:
         """Ask the watch of a session to end; a second time leaves what waits unread."""
-        if session in self._stops:
-            self._stops[session].ask()
+        if session in self._running:
+            self._running[session].ask()
 
     async def steps(self, target: Target, session: str, *, asks_for_ids: bool) -> AsyncGenerator[Step | None, None]:
         """Yield what was read so far, `None` without news, until it is stopped; closing it ends the proxy.
@@ -113,27 +162,27 @@ class LiveWatch:
         Raises:
             DebuggerError: The server's address is none, or the lab does not start.
         """
-        if session in self._stops:
+        if session in self._running:
             raise RequestError("This page watches a server already.", "Stop that first.")
-        stop = self._stops[session] = Stop()
+        thread = self._running[session] = _Thread()
         try:
             async with AsyncExitStack() as stack:
                 if target.base_url is None:
                     yield Step(pack_payload({"state": "running", "sentence": "Waiting for the lab to start"}))
                     lab = await stack.enter_async_context(self._labs.pool.lease(target.lab))
                     target = replace(target, base_url=lab.base_url)
-                steps = await stack.enter_async_context(aclosing(self._watch(target, stop, asks_for_ids)))
+                steps = await stack.enter_async_context(aclosing(self._watch(target, thread, asks_for_ids)))
                 async for step in steps:
                     yield step
         finally:
-            self._stops.pop(session, None)
+            self._running.pop(session, None)
 
-    async def _watch(self, target: Target, stop: Stop, asks_for_ids: bool) -> AsyncGenerator[Step | None, None]:  # noqa: FBT001
+    async def _watch(self, target: Target, thread: _Thread, asks_for_ids: bool) -> AsyncGenerator[Step | None, None]:  # noqa: FBT001
         journal = Path(tempfile.mkdtemp(prefix="prompt-debugger-live-")) / "watch.sqlite"
         news = _News()
         capture = Capture(str(target.base_url), journal, asks_for_ids=asks_for_ids)
         watch = Watch(capture, journal, target=target if asks_for_ids else None)
-        task = asyncio.ensure_future(serve_watch(watch, news.listener(), stop))
+        task = asyncio.ensure_future(thread.serve(watch, news.listener()))
         shown, drawn = "", 0.0
         table: JSONObject = {}
         opened: tuple[Stored, ...] = ()
