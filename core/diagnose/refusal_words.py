@@ -101,6 +101,12 @@ def remedy_of(understood: Understood) -> str:
     return "" if classified is None else classified.remedy
 
 
+def is_raised_inside(understood: Understood) -> bool:
+    """Say whether an error of no known sentence and no class was raised within a program that its traceback shows."""
+    is_unknown = understood.known is None and understood.classified is None and understood.quoted is None
+    return is_unknown and understood.speaker is not None and bool(understood.speaker.where)
+
+
 def _speaker(understood: Understood) -> str:
     speaker = understood.speaker
     if speaker is None:

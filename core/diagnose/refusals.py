@@ -8,6 +8,7 @@ the others both are concluded from words that many programs use.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.types import Certainty, Refusal, Stage
@@ -17,6 +18,7 @@ from prompt_debugger.core.known_errors import (
     Quoted,
     Recognised,
     Speaker,
+    as_path,
     cause_of_words,
     classes_of,
     field_in,
@@ -97,15 +99,21 @@ def understand(refusal: Refusal) -> Understood:
     if refusal.code is not None and (known is None or known.error.is_about is Cause.UNCLEAR):
         known = recognise_error(refusal.code) or known
     around = f"{refusal.code or ''} {refusal.around or ''}"
+    speaker = speaker_of(f"{around} {refusal.message}")
+    is_of_api = speaker is None or not speaker.where or speaker.stage is Stage.REQUEST
     named = _named_cause(refusal, words)
     raised = f"{refusal.code}: {words}" if _EXCEPTION.fullmatch(refusal.code or "") else words
-    classified = None if quoted is not None else _class(known, raised, around, named)
+    classified = None if quoted is not None else _class(known, named, classes_of(raised, around, is_of_api=is_of_api))
     field_of_known = None
     if classified is not None and known is not None:
         field_of_known, known = known.field, None
-    speaker = speaker_of(f"{around} {refusal.message}")
     cause = _cause(refusal, words, known, quoted, classified, named)
-    field = refusal.field or (None if nested is None else nested.field) or field_in(words) or field_of_known
+    field = (
+        refusal.field
+        or (None if nested is None or nested.field is None else as_path(nested.field))
+        or field_in(words)
+        or field_of_known
+    )
     if classified is not None:
         field = field or classified.field
         classified = replace(classified, parts={**classified.parts, "field": field} if field else classified.parts)
@@ -123,12 +131,11 @@ def understand(refusal: Refusal) -> Understood:
     )
 
 
-def _class(known: Recognised | None, words: str, around: str, named: Cause | None) -> Classified | None:
+def _class(known: Recognised | None, named: Cause | None, found: Iterator[Classified]) -> Classified | None:
     """Return the class of words that no sentence explains, or that one explains which many programs use.
 
     Where words or a code name the cause, it is a class of that cause.
     """
-    found = classes_of(words, around)
     if known is None:
         return next((one for one in found if named in (None, one.error.cause)), None)
     is_vague = known.error.is_general or not known.error.is_distinctive or not known.error.remedy
@@ -140,8 +147,8 @@ def _stage(cause: Cause, known: Recognised | None, classified: Classified | None
         return known.error.stage
     if known is None and classified is not None and classified.error.cause is cause:
         return classified.error.stage
-    if known is None and speaker is not None and speaker.stage is not None:
-        return speaker.stage
+    if known is None and speaker is not None and speaker.where:
+        return speaker.stage or Stage.COMPLETE
     return _STAGE_BY_CAUSE.get(cause, Stage.REQUEST)
 
 

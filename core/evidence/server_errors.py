@@ -147,7 +147,7 @@ def error_of_text(text: str) -> FoundError | None:
     if text.lstrip().startswith(("data:", "event:")):
         return _of_stream(text)
     bare = _VLLM_HEAD.sub("", text)
-    found = _of_form(text, bare) or _of_meaning(bare)
+    found = _of_form(text, bare) or _of_meaning(bare, text)
     return None if found is None else found._replace(refusal=_with_around(found.refusal, text))
 
 
@@ -157,8 +157,8 @@ def _with_around(refusal: Refusal, text: str) -> Refusal:
     return replace(refusal, around=rest) if rest else refusal
 
 
-def _of_meaning(text: str) -> FoundError | None:
-    found = error_by_meaning(text)
+def _of_meaning(bare: str, text: str) -> FoundError | None:
+    found = error_by_meaning(bare, text)
     return None if found is None else FoundError(*found)
 
 

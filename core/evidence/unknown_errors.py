@@ -101,11 +101,17 @@ class Statement(NamedTuple):
     is_shaped: bool
 
 
-def error_by_meaning(text: str) -> tuple[Refusal, float] | None:
-    """Return the error of a chat request that a text is about, by what its words mean, and a score; else `None`."""
+def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None:
+    """Return the error of a chat request that a text is about, by what its words mean, and a score; else `None`.
+
+    Args:
+        text: The text, without the heads of a log's lines.
+        whole: The text with them, which show whose log it is.
+    """
     if len(text) > _MOST_ALONE * 40:
         text = text[-_MOST_ALONE * 40 :]
-    is_of_chat = is_about_chat(text)
+    whole = whole[-_MOST_ALONE * 40 :] or text
+    is_of_chat = is_about_chat(whole)
     rest: list[Statement] = []
     without_reason: Statement | None = None
     for statement in _statements(text):
@@ -120,7 +126,7 @@ def error_by_meaning(text: str) -> tuple[Refusal, float] | None:
     if without_reason is not None:
         return _refusal(without_reason), _SCORE
     shaped = next((one for one in rest if one.is_shaped and one.name), None)
-    if shaped is not None and speaker_of(text) is not None:
+    if shaped is not None and speaker_of(whole) is not None:
         return _refusal(shaped), _SCORE
     return None
 
@@ -177,7 +183,7 @@ def _statements(text: str) -> Iterator[Statement]:
             yield Statement(words_as_one_line(line["words"])[:_MOST_WORDS], "", is_shaped=True)
     stripped = text.strip()
     is_reported = _SHAPED.match(stripped) is not None or (_FAILS.search(stripped) and not _is_prose(stripped))
-    if len(stripped) <= _MOST_ALONE * 2 and is_reported:
+    if len(stripped) <= _MOST_ALONE * 2 and is_reported and _PROGRAM.search(stripped) is None:
         is_shaped = _SHAPED.match(stripped) is not None or _CLASS.search(stripped[:200]) is not None
         yield Statement(words_as_one_line(stripped)[:_MOST_WORDS], "", is_shaped=is_shaped)
 

@@ -16,7 +16,7 @@ from prompt_debugger.core.known_errors._causes import cause_of_words
 from prompt_debugger.core.known_errors._classes import CLASSES as ERROR_CLASSES
 from prompt_debugger.core.known_errors._classes import classes_of
 from prompt_debugger.core.known_errors._classes.base import Classified, ErrorClass
-from prompt_debugger.core.known_errors._fields import field_in
+from prompt_debugger.core.known_errors._fields import as_path, field_in
 from prompt_debugger.core.known_errors._match import Recognised, find_sentence, words_as_one_line
 from prompt_debugger.core.known_errors._nested import Nested, innermost
 from prompt_debugger.core.known_errors._quoted import JsonBreak, Quoted, json_break, quoted_output
@@ -36,6 +36,7 @@ __all__ = [
     "Quoted",
     "Recognised",
     "Speaker",
+    "as_path",
     "cause_of",
     "cause_of_words",
     "classes_of",

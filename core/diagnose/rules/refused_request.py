@@ -37,6 +37,7 @@ from prompt_debugger.core.diagnose.refusal_words import (
     field_in_words,
     heading,
     held_path,
+    is_raised_inside,
     links_of,
     named_field,
     remedy_of,
@@ -80,6 +81,10 @@ _FIXES = {
     Cause.ACCESS: "Set the environment variable that `--api-key-env` names (OPENAI_API_KEY by default), or Key under "
     "Target, to a key of this server.",
 }
+_INSIDE = (
+    "Check that the releases of the programs in the traceback belong together, and search the bug tracker of the one "
+    "that raised it for these words. To know more, paste the request that it was working on next to it."
+)
 _MORE = (
     "Change what the message names. To know more, paste it with the request that it answers, or with the server's log "
     "of that moment; `capture` records both request and answer."
@@ -117,6 +122,8 @@ def _subject(understood: Understood) -> str:
     classified = understood.classified
     if understood.known is None and classified is not None and classified.error.cause is understood.cause:
         return classified.error.subject
+    if is_raised_inside(understood) and understood.speaker is not None:
+        return f"{understood.speaker.title[:1].upper()}{understood.speaker.title[1:]} raised an error"
     if understood.cause is Cause.REQUEST and understood.certainty is Certainty.INFERRED:
         return "An error was returned instead of an answer"
     return _SUBJECTS.get(understood.cause, "The server refused the request")
@@ -168,13 +175,12 @@ def _fix(trace: Trace, understood: Understood) -> str:
         return _fix_of_class(trace, understood)
     if cause is Cause.SETTING:
         return _fix_of_setting(understood)
-    return (
-        _FIXES[cause]
-        if cause in _FIXES
-        else _fix_of_request(
-            trace, refusal.field or field_in_words(refusal.message, trace.request.body), understood.certainty
-        )
-    )
+    if is_raised_inside(understood):
+        return _INSIDE
+    if cause in _FIXES:
+        return _FIXES[cause]
+    field = refusal.field or field_in_words(refusal.message, trace.request.body)
+    return _fix_of_request(trace, field, understood.certainty)
 
 
 def _fix_of_class(trace: Trace, understood: Understood) -> str:

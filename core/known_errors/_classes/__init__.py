@@ -21,6 +21,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     *of_requests.LOOSE,
     *of_answers.CLASSES[-1:],
 )
+LOOSE = frozenset(error.name for error in of_requests.LOOSE)
 """All classes, in the order in which they are tried."""
 
 
@@ -28,17 +29,22 @@ _MOST_WORDS = 2_000  # characters in which the words of a class stand
 _MOST_AROUND = 6_000
 
 
-def classes_of(words: str, around: str = "") -> Iterator[Classified]:
+def classes_of(words: str, around: str = "", *, is_of_api: bool = True) -> Iterator[Classified]:
     """Yield the classes whose words a sentence has, the surest first.
 
     Args:
         words: The sentence, in one line.
         around: What stands around it, such as a traceback or the name of its exception.
+        is_of_api: Whether an API may have said it of a request; within a server, loose words mean other things.
     """
     words, around = words[:_MOST_WORDS], f"{words[:_MOST_WORDS]} {around[-_MOST_AROUND:]}"
     for error in CLASSES:
         found = words_pattern(error.says).search(words)
-        if found is None or (error.unless and words_pattern(error.unless).search(words)):
+        if (
+            found is None
+            or (not is_of_api and error.name in LOOSE)
+            or (error.unless and words_pattern(error.unless).search(words))
+        ):
             continue
         if error.around and not words_pattern(error.around).search(around):
             continue

@@ -76,7 +76,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"(?:the )?(?:(?:model|llm|agent|structured|json|ai)[ '\w]{0,20}?)?(?:output|response|completi"
         r"on|answer|object|result)|outputparser|output parser|output_parser|parsing llm output"
         r"|structured output\b.{0,80}?(?:fail|invalid|not)"
-        r"|did not (?:match|conform to) (?:the )?schema|no object generated",
+        r"|did not (?:match|conform to) (?:the )?schema|no object generated"
+        r"|(?:no|not returning a|did not return a) valid (?:response|answer|output)",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The answer does not fit what the program expects",
@@ -87,14 +88,13 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "program-reads-answer",
-        r"has no (?:attribute|field|key|member) \W?(?P<name>content|choices|message|messages|tool_calls|delta"
-        r"|text|usage"
-        r"|finish_reason|reasoning(?:_content)?|role|index|function|arguments|name|id|model_dump|parsed)\b"
-        r"|KeyError: \W?(?P<key>content|choices|message|tool_calls|delta|text|usage|finish_reason|role|candidates|parts"
-        r"|output|response|index|function|arguments|name)\W?$"
-        r"|cannot read propert\w{1,3} .{0,30}?(?:undefined|null).{0,30}?\W(?P<property>content|choices|message"
-        r"|tool_calls"
-        r"|delta|text|usage|role|index|length|map|0|function|name)\b"
+        r"has no (?:attribute|field|key|member) \W?(?P<name>content|choices|message|messages|tool_call"
+        r"s|delta|text|usage|finish_reason|reasoning(?:_content)?|role|index|function|arguments|name|i"
+        r"d|model_dump|parsed)\b"
+        r"|KeyError: \W?(?P<key>content|choices|message|tool_calls|delta|text|usage|finish_reason|role"
+        r"|candidates|parts|output|response|index|function|arguments|name)\W?$"
+        r"|cannot read propert\w{1,3} .{0,30}?(?:undefined|null).{0,30}?\W(?P<property>content|choices"
+        r"|message|tool_calls|delta|text|usage|role|index|length|map|0|function|name)\b"
         r"|(?:undefined|null) is not an object .{0,60}?(?:choices|content|delta|message)"
         r"|'NoneType' object (?:is not (?:subscriptable|iterable)|has no)",
         Stage.COMPLETE,
@@ -138,6 +138,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         "or put "
         "`prompt-debugger capture` between; then paste that.",
         is_distinctive=False,
+        has_reason=False,
+    ),
+    ErrorClass(
+        "no-reason-given",
+        r"request contains an invalid argument|the request is not valid, http status|bad request\W{0,3}$|"
+        r"(?:an )?unknown error(?: occurred)?\W{0,3}$|something went wrong\b.{0,60}$|provider returned error\W{0,3}$",
+        Stage.REQUEST,
+        Cause.UNCLEAR,
+        "The API refused the request without saying why",
+        "Its words name no field and no reason.",
+        "Compare the request with one that works: take tools, schemas, media and unusual settings out, one after the "
+        "other, until it is answered. Look whether the body holds `details` or `metadata` that the program does not "
+        "print, or put `prompt-debugger capture` between.",
         has_reason=False,
     ),
     ErrorClass(

@@ -21,7 +21,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|failed to (?:advance|initialize|compile|parse|accept|create|build)\b.{0,40}?(?:fsm|grammar|"
         r"samplers?|matcher|regex|guide)"
         r"|(?:xgrammar|outlines|llguidance|lm-format-enforcer|structured[_ ]output)\b.{0,120}?(?:error"
-        r"|failed|unsupported|not support|cannot|rejected)",
+        r"|failed|unsupported|not support|requires|but got|cannot|rejected)",
         Stage.COMPLETE,
         Cause.SERVER,
         "The server's grammar for structured output failed",
@@ -188,6 +188,21 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Wait until its health endpoint or its log says that it is ready, then send again.",
     ),
     ErrorClass(
+        "model-unfit",
+        r"(?:operation|endpoint|task|request)\b.{0,40}?(?:does not work|not (?:supported|compatible|av"
+        r"ailable)) (?:with|by|for) (?:the |this )?(?:specified |selected )?model"
+        r"|is not (?:a )?(?:chat|text[ -]generation|generative|completion)s? model"
+        r"|does(?:n't| not) support (?:the )?(?:chat completions?|chat|completions?|embeddings?|genera"
+        r"t\w{1,4}|responses)\b(?: api)?|only supported in v1/|choose (?:a )?different model"
+        r"|(?:please )?use (?:the )?(?:/?v1/)[\w/]{3,30} (?:endpoint|instead)|not supported in the v1/",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The model is not made for this endpoint",
+        "The name is known, but that model does something else: embeddings, plain completions, or only the newer API.",
+        "Name a chat model, or call the endpoint that this model is made for (`/v1/embeddings`, `/v1/completions`, "
+        "`/v1/responses`).",
+    ),
+    ErrorClass(
         "model-name",
         r"(?:no such|unknown|invalid|unsupported|not a valid|nonexistent|non-existent) model\b"
         r"|model_not_found"
@@ -279,8 +294,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "timeout",
-        rf"timed? ?out|\btimeout\b|etimedout|deadline exceeded|{_STATUS}(?:504|408|524)\b|timeouterror"
-        r"|readtimeout|took too long",
+        rf"timed[ -]?out|\btime[ -]out\b|\btimeout\b(?! ?=)|etimedout|deadline exceeded|{_STATUS}(?:504|408|524)\b"
+        r"|timeouterror|readtimeout|took too long",
         Stage.COMPLETE,
         Cause.CONNECTION,
         "No answer came within the limit of time",
