@@ -271,7 +271,7 @@ FAULTY: dict[str, Shape] = {
     "Gemini, a malformed call as its OpenAI address says it": Shape(
         message(None), "function_call_filter: MALFORMED_FUNCTION_CALL", ("PD312",), said="no call"
     ),
-    "nothing at all": Shape(message(""), "stop", ("PD312",), said="The answer is empty"),
+    "nothing at all": Shape(message(""), "stop", ("PD312",), said="no text, no call"),
     "promised JSON that was cut": Shape(
         prose('{"city": "Par'),
         "length",
