@@ -54,14 +54,27 @@ def named_parser(trace: Trace) -> str | None:
     server = trace.server
     if server is None or server.tool_parser is None or not server.model:
         return None
-    families = families_named(server.model)
-    spelled = "".join(char for char in server.model.lower() if char.isalnum())
-    family = next((one for one in families if one.replace("_", "") in spelled), None)
+    family = family_of_model(server.model)
     if family is None or is_made_for(server, family) is not False:
         return None
     facts = FORMATS[family].facts
     own = facts.parser_names[server.kind].tools if server.kind in facts.parser_names else facts.tool_parsers
     return own[0] if own else None
+
+
+def family_of_model(model: str) -> str | None:
+    """Return the family whose notation a model writes, by its name; `None` where the name says nothing sure.
+
+    >>> family_of_model("Qwen/Qwen3.5-9B"), family_of_model("moonshotai/Kimi-K2-Instruct"), family_of_model("my-model")
+    ('qwen3_coder', 'kimi_k2', None)
+    """
+    lower = model.lower()
+    spelled = "".join(char for char in lower if char.isalnum())
+    named = (one for one in families_named(model) if one.replace("_", "") in spelled)
+    for name, one in FORMATS.items():
+        if not one.facts.list_marker and any(word in lower for word in one.facts.model_names):
+            return name
+    return next(named, None)
 
 
 def foreign_parser(trace: Trace, family: str) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 MAX_CHARS = 60_000  # of one command
@@ -53,6 +53,13 @@ def find_commands(text: str) -> tuple[Command, ...]:
     return tuple(found[:MOST_COMMANDS])
 
 
+def told_best(commands: Sequence[Command]) -> Command:
+    """Return the command that says most of how answers are read: that with a parser, else the first."""
+    return next(
+        (one for one in commands if any(word.startswith("--") and "parser" in word for word in one.words)), commands[0]
+    )
+
+
 def _of_lines(text: str) -> Iterator[Command]:
     joined = _CONTINUED.sub(" ", text)
     end = 0
@@ -61,9 +68,12 @@ def _of_lines(text: str) -> Iterator[Command]:
             continue
         rest = _WORDS.match(joined, found.end(), found.end() + MAX_CHARS)
         end = found.end() if rest is None else rest.end()
-        command = _command(found[0], _words(joined[found.end() : end]))
+        words = _words(joined[found.end() : end])
+        command = _command(found[0], words)
         if command is not None:
             yield command
+        for script in (word for word in words if " " in word and PROGRAM.search(word) is not None):
+            yield from _of_lines(script)  # of `bash -lc '…'`
 
 
 def _command(program: str, words: list[str]) -> Command | None:

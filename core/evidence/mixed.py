@@ -15,7 +15,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.clean import clean
-from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands
+from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, told_best
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.flags import flags_of, mentioned_server, server_of
 from prompt_debugger.core.evidence.forms import Form
@@ -101,7 +101,8 @@ def _with_server(evidence: Evidence, text: str) -> Evidence:
     if not commands:
         server = mentioned_server(text)
         return evidence if server is None else replace(evidence, server=server)
-    started = server_of(commands[0].kind, flags_of(commands[0].kind, commands[0].words), commands[0].version)
+    command = told_best(commands)
+    started = server_of(command.kind, flags_of(command.kind, command.words), command.version)
     return replace(evidence, server=started.server, notes=(*evidence.notes, *started.notes))
 
 

@@ -32,7 +32,7 @@ from prompt_debugger.core.evidence.recognise import (
 )
 from prompt_debugger.core.evidence.report_text import begins_template, not_recognised
 from prompt_debugger.core.evidence.several import note_on_second
-from prompt_debugger.core.evidence.taking import of_deltas_alone, with_answer
+from prompt_debugger.core.evidence.taking import as_part, of_deltas_alone, with_answer
 from prompt_debugger.core.report import read_bundle
 from prompt_debugger.core.request import body_text, read_request
 
@@ -174,7 +174,10 @@ def _read_answer(text: str, _row: int) -> Evidence:
 
 
 def _read_stream(text: str, _row: int) -> Evidence:
-    evidence = with_answer(Evidence(Form.STREAM, "a streamed response"), read_stream(text))
+    answer = read_stream(text)
+    if isinstance(json_of(text), dict):  # one event of a stream, of which nobody said that there are no others
+        answer = as_part(answer)
+    evidence = with_answer(Evidence(Form.STREAM, "a streamed response"), answer)
     return of_deltas_alone(evidence) if are_call_deltas([json_of(line) for line in json_lines(text)]) else evidence
 
 

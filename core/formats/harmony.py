@@ -287,6 +287,7 @@ FORMAT: ModelFormat = _Harmony(
     tails=("<|start|>assistant",),
     conventions=_CONVENTIONS,
     facts=FamilyFacts(
+        model_names=("gpt-oss",),
         markers_are_plain_words=True,
         message_ends=("<|end|>", "<|call|>"),
         tool_parsers=("openai",),

@@ -63,6 +63,7 @@ _PYTHON = re.compile(
     r"\A\s*+(?:```\w{0,12}\s)?+\s*+(?:print\()?default_api\.([\w.]{1,64})\((.{0,4000})\)\s{0,8}(?:```)?\s{0,8}\Z",
     re.DOTALL,
 )
+_GEMMA = re.compile(r"call:([A-Za-z_][\w.-]{0,64})\{")  # which no sentence begins with
 _MOST_NAMES = 20
 _CLOSED = re.compile(r"</tool_calls?>\s*\Z")
 
@@ -212,14 +213,16 @@ def _stripped(trace: Trace, content: str) -> Iterator[Report]:
     if (python := _PYTHON.match(content)) is not None:
         yield _report_python(content, python)
         return
-    found = next(iter(find_stripped_calls(text, names)), None)
+    headed_by = _GEMMA.match(text)
+    known = names if headed_by is None or is_request_known(trace) else (headed_by[1],)
+    found = next(iter(find_stripped_calls(text, known)), None)
     if found is None or found.char_span.start > 0 or not re.search(r"\}\]?\Z", text):
         return
     yield Report(
         title=f"Content looks like a tool call to `{found.name}` that lost its markers.",
         detail=f"It is {text[:120]!r}, which is what remains of a tool call when its control tokens are removed.",
         evidence=(in_message("content", content, Span(0, len(content))),),
-        fix=have_parsed(trace, found.format),
+        fix=have_parsed(trace, "gemma4" if headed_by is not None and "<escape>" not in text else found.format),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )

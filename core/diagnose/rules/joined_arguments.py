@@ -46,7 +46,8 @@ def find(trace: Trace) -> Iterator[Report]:
             f"{number}. {text[slice(*part)][:60]!r}" + (f" from event {events[number - 1]}" if events else "")
             for number, part in enumerate(fault.parts[:_MOST_SHOWN], 1)
         )
-        is_repeat = len({text[slice(*part)] for part in fault.parts}) == 1
+        values = [decode_json(text[slice(*part)]) for part in fault.parts]
+        is_repeat = all(value == values[0] for value in values) and values[0] is not None
         yield Report(
             title=f"The arguments of the call to `{call.name}` contain {len(fault.parts)} JSON objects end to end"
             + (", all identical." if is_repeat else "."),

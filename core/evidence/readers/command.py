@@ -9,7 +9,7 @@ import re
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands
+from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, told_best
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.flags import flags_of, server_of, shown_flags
 from prompt_debugger.core.evidence.forms import Form
@@ -28,7 +28,7 @@ def _read(paste: Paste) -> Evidence:
     commands = find_commands(paste.text)
     if not commands:
         raise RequestError("The text has no command that starts a server.", "Paste `vllm serve …` with its flags.")
-    command = commands[0]
+    command = told_best(commands)
     flags = flags_of(command.kind, command.words)
     started = server_of(command.kind, flags, command.version)
     more = (f"Only the first of {len(commands)} commands was read.",) if len(commands) > 1 else ()

@@ -5,6 +5,7 @@ r"""Arguments of a call without the call: what somebody copied because it cannot
     ', "arguments": {"a": 1}}'                   with what stands around them in a call
     {"cmd": "ls\n</parameter": "x               with the markup of a call in them
     read_file("{\"path\": \"a.md\"}")            behind the name, as agents print a call
+    name='f', arguments='{"a": 1}'              with its name, as Python prints fields
 
 What could be decoded as it is, is no such text: nothing would be wrong with it.
 """
@@ -20,6 +21,7 @@ from prompt_debugger.core.evidence.answers import is_answer, is_error
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of, json_values
+from prompt_debugger.core.evidence.python_repr import plain, read_fields
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import is_request
 
@@ -30,6 +32,7 @@ _HOLDERS = re.compile(
     r"[\"']?\b(?:role|content|choices|messages?|model|tool_calls|output|type|name|function|done|delta|raw|prompt|error)[\"']?\s*+:"
 )
 _INNER = re.compile(r'\A["\']?,? ?"(?:arguments|parameters)": ?\{')
+_PRINTED = re.compile(r"\A(?:Function\()?(?:name|arguments|id)=")
 _UNNAMED = "name not copied"
 _KNOWN = (Break.JOINED, Break.MARKUP, Break.ESCAPED, Break.WRAPPED, Break.PYTHON)
 
@@ -50,6 +53,8 @@ def _read(paste: Paste) -> Evidence:
 def _arguments(text: str) -> tuple[str, str] | None:
     """Return the name of the call, where there is one, and its arguments; `None` of any other text."""
     text = text.strip()
+    if (fields := _fields(text)) is not None:
+        return fields
     if len(text) > _MOST_CHARS or "\n\n" in text:
         return None
     named = _NAMED.match(text)
@@ -58,6 +63,18 @@ def _arguments(text: str) -> tuple[str, str] | None:
         return None if inside is None or not _is_broken(inside) else (named[1], inside)
     bare = _LEAD.sub("", text, count=1)
     return next(((_UNNAMED, one) for one in _without_quotes(bare) if _is_broken(one)), None)
+
+
+def _fields(text: str) -> tuple[str, str] | None:
+    """Return name and arguments that are printed as `name='f', arguments='{…}'`, in any order; else `None`."""
+    if _PRINTED.match(text) is None or "\n" in text:
+        return None
+    printed = read_fields(text.removeprefix("Function(").rstrip(")"))
+    value = None if printed is None else plain(printed.value)
+    if not isinstance(value, dict):
+        return None
+    name, arguments = value.get("name"), value.get("arguments")
+    return (name, arguments) if isinstance(name, str) and isinstance(arguments, str) else None
 
 
 def _inside(text: str) -> str | None:

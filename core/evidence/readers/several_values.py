@@ -16,7 +16,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_values
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.recognise import is_request
+from prompt_debugger.core.evidence.recognise import is_lone_message, is_request
 from prompt_debugger.core.evidence.several import shared_prefix
 from prompt_debugger.core.evidence.taking import with_answer
 from prompt_debugger.core.request import body_text, read_request
@@ -33,6 +33,9 @@ def _finds(paste: Paste) -> float:
 
 def _read(paste: Paste) -> Evidence:
     values = json_values(paste.text)
+    if _are_turns(values):
+        request = read_request(body_text({"messages": values}))
+        return Evidence(Form.REQUEST, f"{len(values)} messages of a conversation", request=request)
     requests = [value for value in values if isinstance(value, dict) and is_request(value)]
     answers = [value for value in values if not is_request(value) and (is_answer(value) or is_error(value))]
     if not requests and not answers:
@@ -42,6 +45,12 @@ def _read(paste: Paste) -> Evidence:
         form = Form.EXCHANGE if evidence.request is not None else Form.ANSWER
         evidence = with_answer(replace(evidence, form=form), read_answer(answers[0]))
     return replace(evidence, notes=(*evidence.notes, *_notes(values, requests, answers)))
+
+
+def _are_turns(values: list[JSON]) -> bool:
+    """Say whether values are messages of one conversation: a call, and what its tool answered."""
+    roles = [value.get("role") for value in values if isinstance(value, dict) and is_lone_message(value)]
+    return len(roles) == len(values) > 1 and "tool" in roles and "assistant" in roles
 
 
 def _of_request(requests: list[JSONObject], paste: Paste) -> Evidence:

@@ -53,6 +53,7 @@ def test_an_item_of_a_response_is_read_alone():
         ('arguments={"a": 1}{"a": 2}', "PD451"),
         ('{"cmd": "x", "b\\n</parameter": ', "PD452"),
         ('\', "arguments": {"a": 1}}\'', "PD453"),
+        ("name='f', arguments='[ARGS]{\\'a\\': 1}', id=''", "PD452"),
         ('read("{\\"cmd\\": 1, \\"b\\n</parameter>\\": 2}")', "PD452"),
     ],
 )
@@ -94,6 +95,25 @@ def test_objects_that_are_no_events_are_not_made_a_stream():
 
     with pytest.raises(RequestError):
         read_evidence(text)
+
+
+def test_messages_one_after_the_other_are_a_conversation():
+    call = {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "run", "arguments": "{}"}}]}
+    result = {"role": "tool", "tool_call_id": "a", "content": "command is required"}
+
+    assert "PD137" in codes_of(f"{json.dumps(call)},\n{json.dumps(result)}")[0]
+
+
+def test_a_lone_event_proves_nothing_of_the_end_of_its_stream():
+    assert codes_of('{"delta": {"role": "assistant", "content": "", "reasoning": "Hm."}}')[0] == set()
+
+
+def test_of_several_commands_the_one_with_a_parser_is_read():
+    command = "vllm serve Qwen/Qwen3.5-9B --tool-call-parser hermes"
+    text = f"docker run vllm/vllm-openai:latest -lc 'ray start --head && {command}'"
+
+    assert read_evidence(text).server.tool_parser == "hermes"
+    assert codes_of(text)[0] == {"PD465"}
 
 
 def test_the_flags_above_a_request_belong_to_its_answer():
