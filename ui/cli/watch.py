@@ -15,9 +15,9 @@ from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.tools.capture import Capture
 from prompt_debugger.core.tools.watch import Alarm, Counts, Watch, open_watched, run_watch
 from prompt_debugger.core.tools.watch.kept import Bounds
-from prompt_debugger.core.tools.watch.serve import Listener
+from prompt_debugger.core.tools.watch.serve import UNWRITTEN, Listener
 from prompt_debugger.ui.cli.capture import Printer, add_proxy_arguments, say_who_may_use_it
-from prompt_debugger.ui.cli.output import FOUND, OK, log, one_line
+from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, log, one_line
 from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.verify_options import positive
 from prompt_debugger.ui.cli.verify_words import RATES, percent
@@ -100,6 +100,8 @@ def _show(counts: Counts, *, as_json: bool, printer: Printer | None = None) -> i
     document = counts.document()
     (printer or Printer()).print(document if as_json else _words(document))
     own = as_object(document["counts"])
+    if counts.unread[UNWRITTEN]:
+        return COULD_NOT_RUN
     return FOUND if as_object(as_object(own["rates"])["error_rate"])["value"] else OK
 
 

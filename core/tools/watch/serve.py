@@ -133,6 +133,7 @@ class _Watching:
         self._has_news = asyncio.Event()
         self._is_over = False
         self._reader = ReadingProcess(journal, watch.bounds, watch.target)
+        self._reported = ""  # the problem that was reported last, until something is written down again
         self._webhook = Webhook(watch.webhook, self._webhook_failed) if watch.webhook else None
 
     async def run(self, stop: Stop, ready: Callable[[str, str], None]) -> Counts:
@@ -162,7 +163,7 @@ class _Watching:
             return
         self.counts.exchanges += 1
         if outcome.failure is not None:
-            self._listener.problem(f"{outcome.failure.message} {outcome.failure.hint}".strip())
+            self._report(f"{outcome.failure.message} {outcome.failure.hint}".strip())
             self._left_out(UNWRITTEN)
         elif len(self._waiting) >= self._watch.most_waiting:
             self._reader.leave_out(number, BUSY)
@@ -170,6 +171,12 @@ class _Watching:
         else:
             self._waiting.append(number)
             self._has_news.set()
+
+    def _report(self, problem: str) -> None:
+        """Say what could not be done, once: a full disk is one line, however many exchanges go by."""
+        if problem != self._reported:
+            self._listener.problem(problem)
+        self._reported = problem
 
     def _left_out(self, reason: str) -> None:
         self.counts.unread[reason] += 1
@@ -188,10 +195,11 @@ class _Watching:
         """Count what was made of an exchange."""
         row, client, problem = said.get("row"), str(said.get("client") or ""), said.get("problem")
         if isinstance(problem, str):
-            self._listener.problem(problem)
+            self._report(problem)
         if not isinstance(row, dict):
             self._left_out(UNWRITTEN if problem is not None else str(said.get("unread")))
             return
+        self._reported = ""
         self.counts.add(row, client)
         self._listener.read(self.counts)
         if is_bad(row):

@@ -12,8 +12,10 @@ import httpx
 import psutil
 import pytest
 
-from prompt_debugger.core.tools.watch import open_watched
+from prompt_debugger.core.tools.watch import Counts, open_watched
+from prompt_debugger.core.tools.watch.serve import UNWRITTEN
 from prompt_debugger.ui.cli.main import main
+from prompt_debugger.ui.cli.watch import _show
 from tests.core.complete.faulty_server import FaultyServer, answer
 from tests.patience import PATIENCE_S
 from tests.threads import in_thread
@@ -24,6 +26,16 @@ pytestmark = pytest.mark.slow
 
 def _watched(upstream: str, store: Path, *options: str) -> Captured:
     return Captured(upstream, store, *options, command="watch", place="--store")
+
+
+def test_a_watch_that_could_not_write_down_what_went_by_says_so_by_its_status(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    counts = Counts()
+    counts.unread[UNWRITTEN] = 1
+
+    assert _show(counts, as_json=False) == 2
+    assert UNWRITTEN in capsys.readouterr().out
 
 
 def test_a_stop_loses_nothing_that_was_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,11 +10,13 @@ from typing import Any
 import httpx
 import pytest
 
-from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.errors import MachineError, RequestError
 from prompt_debugger.core.tools.verify.making import Made, make_dataset
 from prompt_debugger.core.tools.verify.stored import open_stored
 from prompt_debugger.core.tools.watch import open_watched
 from prompt_debugger.core.tools.watch.kept import Bounds, WatchJournal
+from prompt_debugger.core.tools.watch.reading_process import ReadingProcess
+from prompt_debugger.core.tools.watch.serve import UNWRITTEN
 from tests.core.complete.faulty_server import answer, faulty_server, stream
 from tests.core.tools.capture.capturing import patient_client
 from tests.core.tools.watch.watching import watching
@@ -33,6 +35,25 @@ def _chat(message: Any, finish_reason: str) -> Any:
 
 HEALTHY = _chat({"content": None, "tool_calls": [CALL]}, "tool_calls")
 LEAKS = _chat({"content": LEAKED}, "stop")
+
+
+async def test_a_full_disk_is_said_once_and_every_exchange_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def keep(self: ReadingProcess, raw: Any) -> Any:
+        raise MachineError("The disk is full.", "Free some space.", kind="disk-full")
+
+    monkeypatch.setattr(ReadingProcess, "keep", keep)
+    async with (
+        faulty_server({"/v1/chat/completions": answer(200, HEALTHY)}) as server,
+        watching(server.base_url, tmp_path / "watch.sqlite") as watch,
+        patient_client() as client,
+    ):
+        got = [await client.post(f"{watch.base_url}/chat/completions", json=ASKED) for _ in range(3)]
+        await watch.until(lambda counts: counts.unread[UNWRITTEN] == 3)
+
+    assert [one.json() for one in got] == [HEALTHY] * 3
+    assert watch.problems == ["The disk is full. Free some space."]
 
 
 async def test_a_leaked_call_is_an_alarm_a_row_and_a_metric(tmp_path: Path) -> None:
