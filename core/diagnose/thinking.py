@@ -6,8 +6,10 @@ import json
 import re
 from typing import NamedTuple
 
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.trace_queries import prompt_of
 from prompt_debugger.core.formats import FORMATS, TABLES
 
@@ -35,6 +37,26 @@ def thinking_switch(trace: Trace) -> Switch:
     likely = [*([told] if told else ()), *(family.facts.switches if family else ()), *usual]
     switch = next((one for one in likely if re.search(rf"\b{one.name}\b", template)), likely[0])
     return Switch(switch.name, switch.off)
+
+
+_SWITCHES = frozenset(switch.name for switch in TABLES.switches)
+_OFF = ("none", "off", "disabled")
+
+
+def switched_off(trace: Trace) -> str | None:
+    """Return the path of the request's field that switches thinking off; `None` if none does."""
+    body = body_of(trace)
+    kwargs = as_object(body.get("chat_template_kwargs"))
+    named = next((name for name, value in kwargs.items() if name in _SWITCHES and value is False), None)
+    if named is not None:
+        return f"chat_template_kwargs.{named}"
+    if body.get("think") is False or body.get("enable_thinking") is False:
+        return "think" if body.get("think") is False else "enable_thinking"
+    if as_object(body.get("thinking")).get("type") in _OFF:
+        return "thinking.type"
+    if as_object(body.get("reasoning")).get("enabled") is False:
+        return "reasoning.enabled"
+    return "reasoning_effort" if body.get("reasoning_effort") in _OFF else None
 
 
 def think_less(switch: Switch, more: str = "") -> Step:

@@ -24,16 +24,19 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.fields import content_of
+from prompt_debugger.core.diagnose.fields import content_of, decode_json
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.promised import Breach, Promise, breach_of, promised_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_request
+
+_FENCE = re.compile(r"\A\s*+```\w{0,10}\n(.*?)\n?```", re.DOTALL)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -50,7 +53,7 @@ def find(trace: Trace) -> Iterator[Report]:
     elif kind is Breach.SCHEMA:
         yield Report(
             title=f"The answer is JSON, but breaks the schema that `{promise.field}` gives.",
-            detail=f"Content is {content[:80]!r}: {words}. The server did not enforce it.",
+            detail=f"Content is {content[:80]!r}: {words}. The server did not enforce it.{_echo(content)}",
             evidence=evidence,
             fix="Check that the server supports this part of the schema: some drop an unsupported constraint silently.",
         )
@@ -59,12 +62,30 @@ def find(trace: Trace) -> Iterator[Report]:
             title=f"The answer is not the JSON that `{promise.field}` promises.",
             detail=(
                 f"Content is {content[:80]!r}: {words}. Constrained output could not begin like this: the "
-                "server ignored the constraint."
+                f"server ignored the constraint.{_dress(content)}"
             ),
             evidence=evidence,
             fix=f"Check that this server and its release read `{promise.field}`, and that it supports this schema: "
             "some drop an unsupported constraint silently.",
         )
+
+
+def _echo(content: str) -> str:
+    """Say that the JSON is a schema, where it is one: the model repeated what it was to follow."""
+    value = decode_json(content)
+    is_schema = isinstance(value, dict) and {"type", "properties"} <= value.keys()
+    return " It is a JSON Schema: the model repeated the schema instead of following it." if is_schema else ""
+
+
+def _dress(content: str) -> str:
+    """Say what stands around JSON in a text that is not JSON as a whole."""
+    fenced = _FENCE.search(content)
+    if fenced is not None and decode_json(fenced[1]) is not None:
+        return " The JSON is in a code fence; a client can read what is inside it."
+    start, stop = content.find("{"), content.rfind("}") + 1
+    if 0 <= start < stop and isinstance(decode_json(content[start:stop]), dict):
+        return " There is text around a JSON object; a client can read the object alone."
+    return ""
 
 
 def _cut_short(trace: Trace, promise: Promise, content: str, cut: str) -> Report:

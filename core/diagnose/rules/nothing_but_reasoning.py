@@ -25,17 +25,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.endings import is_normal_end
-from prompt_debugger.core.diagnose.fields import body_of, content_of, decode_json, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.fields import content_of, decode_json, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.thinking import switched_off, think_less, thinking_switch
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, open_think_tail, prompt_of
 from prompt_debugger.core.diagnose.written_calls import written_calls
-from prompt_debugger.core.formats import TABLES
 
 _OLLAMA = (
     Step("Send `think: false`, so that Ollama does not treat the answer as reasoning.", {"think": False}),
@@ -43,7 +41,6 @@ _OLLAMA = (
     Step("Read the answer from `thinking`."),
 )
 _MORE = Step("Look at `finish_reason`: if it is `length`, the reasoning used up `max_tokens`, so allow more.")
-_SWITCHES = frozenset(switch.name for switch in TABLES.switches)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -60,7 +57,7 @@ def find(trace: Trace) -> Iterator[Report]:
         True for _ in written_calls(trace, reasoning.text)
     ):
         return
-    off = _switched_off(trace)
+    off = switched_off(trace)
     is_json = isinstance(decode_json(reasoning.text), dict | list)
     shape = " It is JSON, as an answer would be." if is_json else ""
     parser = None if trace.server is None else trace.server.reasoning_parser
@@ -70,7 +67,7 @@ def find(trace: Trace) -> Iterator[Report]:
     yield Report(
         title=f"The whole answer is in `{reasoning.field}`, and content is empty.",
         detail=f"`{reasoning.field}` contains {len(reasoning.text)} characters, {ended}."
-        + (f" The request sets `{off}` to false: the model did not think." if off else "")
+        + (f" The request sets `{off.rpartition('.')[2]}` to false: the model did not think." if off else "")
         + f"{shape}{ran} {_of_prompt(trace)}",
         evidence=(in_message(reasoning.field, reasoning.text), in_message("content")),
         fix=_OLLAMA
@@ -105,13 +102,6 @@ def _of_prompt(trace: Trace) -> str:
 
 def _is_ollama(chat: ChatResult) -> bool:
     return '"done_reason"' in chat.body and '"eval_count"' in chat.body
-
-
-def _switched_off(trace: Trace) -> str | None:
-    """Return the switch of the request that turns thinking off."""
-    kwargs = as_object(body_of(trace).get("chat_template_kwargs"))
-    named = next((name for name, value in kwargs.items() if name in _SWITCHES and value is False), None)
-    return named or ("think" if body_of(trace).get("think") is False else None)
 
 
 RULE: Rule = TraceRule(
