@@ -38,11 +38,13 @@ class Group(NamedTuple):
         files: What is changed; a star takes folders, too.
         tests: What has to notice.
         spared: What of `files` is left alone.
+        left_out: Tests that fail where code is changed at all, since they look at who calls it.
     """
 
     files: tuple[str, ...]
     tests: str
     spared: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 GROUPS = {
@@ -57,19 +59,45 @@ GROUPS = {
     ),
     "evidence": Group(
         ("core/complete/evidence.py", "core/complete/completeness.py"),
-        "complete/test_completeness.py complete/test_evidence.py complete/test_ladder.py",
+        "complete/test_completeness.py complete/test_evidence.py complete/test_ladder.py "
+        "complete/test_second_sampling.py",
     ),
     "verdict": Group(
         ("core/diagnose/*.py",),
-        "diagnose/test_advice.py diagnose/test_diagnose.py diagnose/test_markers.py diagnose/test_rules.py "
-        "diagnose/test_schema_uses.py diagnose/test_schemas.py diagnose/test_trace_queries.py "
+        "diagnose/test_advice.py diagnose/test_broken_arguments.py diagnose/test_diagnose.py diagnose/test_markers.py "
+        "diagnose/test_own_names.py diagnose/test_refused_fields.py diagnose/test_request_alone.py "
+        "diagnose/test_rules.py diagnose/test_schema_uses.py diagnose/test_schemas.py diagnose/test_trace_queries.py "
         "diagnose/test_verdict.py diagnose/test_written_calls.py",
         spared=("core/diagnose/rules/*.py",),
     ),
     "rules": Group(
         ("core/diagnose/rules/*.py",), "diagnose/test_diagnose.py diagnose/test_rules.py diagnose/test_shown.py"
     ),
+    # What runs in the page's own process: mutmut does not reach the processes that the sandbox starts.
+    "sandbox": Group(
+        (
+            *("core/sandbox/values.py", "core/sandbox/frames.py", "core/sandbox/fairness.py"),
+            "core/sandbox/threads.py",
+        ),
+        "sandbox/test_values.py sandbox/test_fairness.py sandbox/test_threads.py",
+    ),
+    "egress": Group(
+        ("core/base/egress.py",),
+        "base/test_egress.py",
+        left_out=("base/test_egress.py::test_a_refusal_is_logged_once_with_the_place_and_not_with_what_was_asked_for",),
+    ),
 }
+# Mutmut tries each change in a copy of a process that has run the tests before: what it remembers would hide changes.
+_FORGETTING = """\
+import functools
+import gc
+
+
+def pytest_sessionstart(session):
+    for one in gc.get_objects():
+        if isinstance(one, functools._lru_cache_wrapper):
+            one.cache_clear()
+"""
 NOT_HEAVY = "not lab and not vllm and not browser and not network and not servers"
 KILLED = (1, 3, 24, -24, 36, 152, 255)  # a test failed, or the change made it run for ever (mutmut's codes)
 
@@ -110,8 +138,9 @@ def _options() -> argparse.Namespace:
 
 def _changes(folder: Path, group: str, jobs: int) -> list[str]:
     """Copy the checkout, let mutmut make all changes of a group, and return their names."""
-    files, tests, spared = GROUPS[group]
+    files, tests, spared, left_out = GROUPS[group]
     _copy_checkout(folder)
+    (folder / "tests" / "forgetting.py").write_text(_FORGETTING, encoding="utf-8")
     others = (path.name for path in folder.iterdir() if path.name not in ("pyproject.toml", PACKAGE, "tests"))
     values = {
         "source_paths": [PACKAGE],
@@ -119,7 +148,10 @@ def _changes(folder: Path, group: str, jobs: int) -> list[str]:
         "do_not_mutate": [f"{PACKAGE}/{file}" for file in spared],
         "also_copy": sorted(others),
         "pytest_add_cli_args_test_selection": [f"tests/core/{test}" for test in tests.split()],
-        "pytest_add_cli_args": ["-m", NOT_HEAVY, "-p", "no:cacheprovider", "-p", "no:xdist"],
+        "pytest_add_cli_args": [
+            *("-m", NOT_HEAVY, "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.forgetting"),
+            *(f"--deselect=tests/core/{test}" for test in left_out),
+        ],
     }
     lines = (f"{key} = {json.dumps(value)}" for key, value in values.items())
     with (folder / "pyproject.toml").open("a", encoding="utf-8") as settings:

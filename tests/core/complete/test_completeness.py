@@ -205,3 +205,17 @@ def test_without_a_tokenizer_the_reason_asks_for_one() -> None:
 )
 def test_what_is_left_of_a_call_is_recognised(text: str, expected: bool) -> None:
     assert has_shape_of_call(text, ("get_weather", "")) is expected
+
+
+def test_the_reason_names_the_server_that_keeps_control_tokens() -> None:
+    found = judge_completeness(counted(STRIPPED_CALL, None), witness(None, server_kind="vllm"))
+
+    assert found.completeness is Completeness.WHOLE
+    assert found.completeness_reason.startswith("The server is vLLM, was asked to keep control tokens")
+
+
+def test_the_reason_quotes_a_control_token_that_is_still_there(tokenizer: Tokenizer) -> None:
+    found = judge_completeness(counted(CALL, None), witness(tokenizer))
+
+    assert found.completeness is Completeness.WHOLE
+    assert found.completeness_reason == "The text still contains control tokens, such as `<|im_end|>`."

@@ -111,3 +111,14 @@ def test_calls_that_are_printed_as_python_are_looked_at() -> None:
     text = "[{'function': {'name': 'a', 'arguments': '[1]'}}, {'function': {'name': 'b', 'arguments': '{}'}}]"
 
     assert broken_calls_in(text) == ("The call `a` has arguments that are not a JSON object.",)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"), [("", "empty"), (" ", "empty"), ("[1]", "not a JSON object"), ("{", "not a JSON object")]
+)
+def test_arguments_that_servers_cannot_decode_are_described(arguments: str, what: str) -> None:
+    body: JSONObject = {"messages": [user(), assistant(call(arguments=arguments))]}
+
+    (spot,) = spots_of(Request(body, ""), Look.BROKEN_ARGUMENTS, {})
+
+    assert spot.says == f"The arguments of the call `f` are {what}."
