@@ -48,7 +48,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _beside(function: Callable[P, T]) -> Callable[P, Coroutine[None, None, T]]:
+def _next_to(function: Callable[P, T]) -> Callable[P, Coroutine[None, None, T]]:
     """Return the `async` twin of a function: it works in a thread, and cancelling ends the work itself."""
 
     @wraps(function)
@@ -369,8 +369,8 @@ async def verify_async(
 diagnose = _waiting(diagnose_async)
 check = _waiting(check_async)
 verify = _waiting(verify_async)
-render_async = _beside(render)
-parse_async = _beside(parse)
+render_async = _next_to(render)
+parse_async = _next_to(parse)
 run = _waiting(run_async)
 
 

@@ -97,25 +97,25 @@ class _DescribedSchema(GenerateJsonSchema):
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
         """Describe a record by its docstring, and its fields by theirs."""
-        told = super().dataclass_schema(schema)
+        reported = super().dataclass_schema(schema)
         first, fields = _read_docstring(schema["cls"])
-        told["description"] = first
+        reported["description"] = first
         aliases = {field.name: field.metadata.get("alias", field.name) for field in dataclasses.fields(schema["cls"])}
         for name, words in fields.items():
-            field = told["properties"].get(aliases.get(name, name))
+            field = reported["properties"].get(aliases.get(name, name))
             if field is not None:
                 field["description"] = words
-        return told
+        return reported
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Describe a model likewise."""
-        told = super().model_schema(schema)
+        reported = super().model_schema(schema)
         cls = cast("type[BaseModel]", schema["cls"])
         first, fields = _read_docstring(cls)
-        told["description"] = first
+        reported["description"] = first
         for name, field in cls.model_fields.items():
-            told["properties"][field.serialization_alias or name]["description"] = fields[name]
-        return told
+            reported["properties"][field.serialization_alias or name]["description"] = fields[name]
+        return reported
 
     def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
         """Describe bytes as the hex text that they are."""

@@ -117,10 +117,10 @@ def main() -> int:
         mine = chosen[group]
         for start in range(0, len(mine), 100):
             _mutmut(top / group, "run", "--max-children", str(options.jobs), *mine[start : start + 100])
-        told = _exit_codes(top / group)
-        codes |= {name: told[name] for name in mine}
+        reported = _exit_codes(top / group)
+        codes |= {name: reported[name] for name in mine}
         for name in mine:
-            if told[name] not in KILLED:
+            if reported[name] not in KILLED:
                 _show(top / group, name)
     _print_score(codes)
     return 0

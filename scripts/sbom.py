@@ -69,10 +69,10 @@ def _component(line: Requirement) -> dict[str, Any]:
 def _licence_of(name: str) -> str:
     """Return the licence expression that a package declares; "" where it is not installed or declares none."""
     try:
-        told = metadata.metadata(name)
+        reported = metadata.metadata(name)
     except metadata.PackageNotFoundError:
         return ""
-    return str(told.json.get("license_expression") or "")
+    return str(reported.json.get("license_expression") or "")
 
 
 def main() -> None:

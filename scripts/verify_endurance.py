@@ -271,9 +271,9 @@ class Run:
     def _count_answered(self) -> int:
         with self.log.open("rb") as file:
             file.seek(self.read_to)
-            news = file.read()
-        self.read_to += len(news)
-        self.answered += news.count(b"answered")  # a line is written at once, so none is cut
+            updates = file.read()
+        self.read_to += len(updates)
+        self.answered += updates.count(b"answered")  # a line is written at once, so none is cut
         return self.answered
 
     def _look(self, began: float) -> None:

@@ -157,9 +157,11 @@ class Recording:
         capture = Capture(upstream, self._folder / str(len(self._running) + 1))
 
         async def serve() -> None:
-            told = asyncio.Event()
+            reported = asyncio.Event()
             loop = asyncio.get_running_loop()
-            await serve_capture(capture, told, lambda url, _: ready.set_result((url, loop, told)), lambda _: None)
+            await serve_capture(
+                capture, reported, lambda url, _: ready.set_result((url, loop, reported)), lambda _: None
+            )
 
         def work() -> None:
             try:
@@ -170,14 +172,14 @@ class Recording:
 
         thread = threading.Thread(target=work, name="prompt-debugger-recording", daemon=True)
         thread.start()
-        url, loop, told = ready.result()
-        self._running.append((loop, told, thread))
+        url, loop, reported = ready.result()
+        self._running.append((loop, reported, thread))
         return url
 
     def end(self) -> tuple[Path, ...]:
         """End the proxies; returns the exchanges, all of them written, in their order."""
-        for loop, told, thread in self._running:
-            loop.call_soon_threadsafe(told.set)
+        for loop, reported, thread in self._running:
+            loop.call_soon_threadsafe(reported.set)
             thread.join()
         self._running.clear()
         return tuple(sorted(self._folder.glob("*/*.json")))

@@ -37,8 +37,8 @@ def suite_lines(name: str, cases: Iterable[JUnitCase], *, counts: tuple[int, int
         cases: Its cases; what no XML may hold is replaced.
         counts: How many cases there are and how many of them failed, if that is known before.
     """
-    told = "" if counts is None else f' tests="{counts[0]}" failures="{counts[1]}"'
-    yield f"<testsuite name={_attribute(name)}{told}>\n"
+    reported = "" if counts is None else f' tests="{counts[0]}" failures="{counts[1]}"'
+    yield f"<testsuite name={_attribute(name)}{reported}>\n"
     for case in cases:
         yield _case(case)
     yield "</testsuite>"

@@ -133,7 +133,7 @@ def chat_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:
 def _bounded(tokens: list[TokenLogprob]) -> tuple[TokenLogprob, ...] | None:
     growing = GrowingLogprobs()
     growing.add(tokens)
-    return growing.told
+    return growing.reported
 
 
 def completion_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:

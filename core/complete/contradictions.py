@@ -53,7 +53,7 @@ def contradiction_in_list(chat: ChatResult, body: JSONObject, text: str | None) 
     listed = text_of_tokens(tokens)
     if text is not None and _squeezed(listed) == _squeezed(text):
         return None
-    if _holds_message(listed, chat.message):
+    if _contains_message(listed, chat.message):
         return None
     found = _least_likely(tokens) if _takes_likeliest(body) else None
     if found is not None:
@@ -104,7 +104,7 @@ def is_foreign(text: str, message: JSONObject) -> bool:
     return len(wanted) >= _FEWEST_GRAMS and len(wanted & known) < _FOREIGN_SHARE * len(wanted)
 
 
-def _holds_message(text: str, message: JSONObject) -> bool:
+def _contains_message(text: str, message: JSONObject) -> bool:
     pieces = [_squeezed(piece) for piece in _pieces(message)]
     whole = _squeezed(text)
     return bool(pieces) and all(piece in whole for piece in pieces)

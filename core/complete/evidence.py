@@ -109,13 +109,13 @@ class Gathering(SecondRun):
     async def gather(self) -> Gathered:
         """Ask what was asked, the same in the other way, and for a raw completion."""
         rendering = asyncio.create_task(self._render())
-        asking, besides = self._start()
+        asking, other_way = self._start()
         streams = self._wants_stream
-        chatting, streaming = (besides, asking) if streams else (asking, besides)
+        chatting, streaming = (other_way, asking) if streams else (asking, other_way)
         sampling = asyncio.create_task(self._sample(rendering, chatting, streaming))
-        tasks = (rendering, asking, besides, sampling)
+        tasks = (rendering, asking, other_way, sampling)
         try:
-            asked, other = await asking, await besides
+            asked, other = await asking, await other_way
             refusal = None
             if isinstance(asked, BackendError):
                 refusal = refusal_of(asked) if streams or is_nothing(other) else None
@@ -142,18 +142,18 @@ class Gathering(SecondRun):
 
     def _start(self) -> tuple[Asking, Asking]:
         """Begin with the request as it was asked, and in the other way: at once only where that disturbs nothing."""
-        ask, ask_besides = (self._stream, self._chat) if self._wants_stream else (self._chat, self._stream)
+        ask, ask_other = (self._stream, self._chat) if self._wants_stream else (self._chat, self._stream)
         asking = asyncio.create_task(settled(ask()))
         takes_several = engine_of(self.server.kind).takes_several
 
-        async def besides() -> ChatResult | BackendError:
+        async def other_way() -> ChatResult | BackendError:
             if self.asks_once:
                 return not_asked()
             if not takes_several:
                 await asyncio.wait([asking])
-            return await settled(ask_besides())
+            return await settled(ask_other())
 
-        other = asyncio.create_task(besides())
+        other = asyncio.create_task(other_way())
         self.before_sampling = () if takes_several else (asking, other)
         return asking, other
 
@@ -170,7 +170,7 @@ class Gathering(SecondRun):
 
     def _publish_ids(self, token_ids: tuple[int, ...]) -> None:
         self.reported_ids = token_ids
-        self.has_news.set()
+        self.has_update.set()
 
     async def _settle(
         self,
@@ -193,9 +193,9 @@ class Gathering(SecondRun):
             sampling = await self._asked_for_fewer(sampling, rendered)
         if own.completion is None:
             sampling = await self._recounted(sampling, judged if whole is None else whole)
-        told = [one for one in (judged, streamed, whole) if one is not None]
-        reported_text = next((one.prompt_text for one in told if one.prompt_text), None)
-        ids = next((one.prompt_token_ids for one in told if one.prompt_token_ids), None)
+        reported = [one for one in (judged, streamed, whole) if one is not None]
+        reported_text = next((one.prompt_text for one in reported if one.prompt_text), None)
+        ids = next((one.prompt_token_ids for one in reported if one.prompt_token_ids), None)
         if ids is None and self._is_prompt_of_run(reported_text):
             ids = sampling.prompt_token_ids
         gathered = Gathered(
@@ -220,8 +220,8 @@ class Gathering(SecondRun):
         known = None if refusal is None else recognise_error(refusal.message)
         if refusal is None or known is None or known.error.stage is not Stage.PARSE:
             return None
-        told = "Streamed, the same request was answered: the error is about the output, not about the request."
-        self.doubts[told] = None
+        reported = "Streamed, the same request was answered: the error is about the output, not about the request."
+        self.doubts[reported] = None
         return refusal
 
     def _notes(

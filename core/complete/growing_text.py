@@ -22,7 +22,7 @@ class GrowingText:
         """Begin empty; `on_text` is called with all the text so far."""
         self._on_text = on_text
         self._pieces: list[str] = []
-        self._told = 0
+        self._reported = 0
         self.length = 0
 
     @property
@@ -36,8 +36,8 @@ class GrowingText:
         self._pieces.append(piece)
         self.length += len(piece)
         step = 1 if self.length < _SHORT_CHARS else self.length // _PART
-        if self._on_text is not None and self.length - self._told >= step:
-            self._told = self.length
+        if self._on_text is not None and self.length - self._reported >= step:
+            self._reported = self.length
             self._on_text(self.text)
 
 

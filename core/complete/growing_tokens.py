@@ -17,7 +17,7 @@ class GrowingIds:
         self._are_too_many = False
 
     @property
-    def told(self) -> tuple[int, ...] | None:
+    def reported(self) -> tuple[int, ...] | None:
         """All of them; `None` if none were told, or more than any answer has."""
         return None if self._ids is None or self._are_too_many else tuple(self._ids)
 
@@ -43,7 +43,7 @@ class GrowingLogprobs:
         self._alternatives = 0
 
     @property
-    def told(self) -> tuple[TokenLogprob, ...] | None:
+    def reported(self) -> tuple[TokenLogprob, ...] | None:
         """All of them; `None` if none were told, or more than any answer has."""
         return None if self._tokens is None or self._are_too_many else tuple(self._tokens)
 

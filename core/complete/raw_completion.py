@@ -138,7 +138,7 @@ class CompletionReader:
         if self._finish_reason is None and not self.is_done:
             message = "the raw completion's stream ended without a finish reason and without `[DONE]`"
             raise BackendError(message, kind="broken-stream", body=body[:_BODY_CHARS])
-        token_ids = None if self._has_gap else self._token_ids.told
+        token_ids = None if self._has_gap else self._token_ids.reported
         return Completion(
             text=self._text.text,
             token_ids=token_ids,
@@ -146,7 +146,7 @@ class CompletionReader:
             stop_reason=self._stop_reason,
             evidence=Basis.TEXT_ONLY if token_ids is None else Basis.OWN_RENDER,
             usage=self._usage,
-            logprobs=self._logprobs.told,
+            logprobs=self._logprobs.reported,
             constraint=constraint,
             body=body,
             elapsed_s=elapsed_s,

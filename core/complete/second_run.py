@@ -44,7 +44,7 @@ class SecondRun:
     other_decoding: str | None = None
     sampled_text: str | None = None
     before_sampling: tuple[Asking, ...] = ()
-    has_news: asyncio.Event = field(default_factory=asyncio.Event)
+    has_update: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def _render(self) -> RenderAnswer | None:
         """Ask the server what it would run; a server that does not say has no say here."""
@@ -79,9 +79,9 @@ class SecondRun:
     ) -> tuple[int, ...] | None:
         """Return the prompt ids when stream or chat tells them; `None` when both have ended without."""
         ended = asyncio.create_task(_all_done(chatting, streaming))
-        ended.add_done_callback(lambda _: self.has_news.set())
+        ended.add_done_callback(lambda _: self.has_update.set())
         try:
-            await self.has_news.wait()
+            await self.has_update.wait()
         finally:
             ended.cancel()
         return self.reported_ids
@@ -89,11 +89,11 @@ class SecondRun:
     async def _sample_without_chat(self) -> Sampling:
         """Sample on the best prompt that the chat did not tell: the server's, ours, our text."""
         if "apply_template" in self.server.features:
-            told = await settled(self.client.apply_template(self.body))
-            if not isinstance(told, BackendError):
-                self.reported_template = told
-                if told.token_ids is not None:
-                    return await self._sample_ids(told.token_ids, "the server's `/apply-template`")
+            reported = await settled(self.client.apply_template(self.body))
+            if not isinstance(reported, BackendError):
+                self.reported_template = reported
+                if reported.token_ids is not None:
+                    return await self._sample_ids(reported.token_ids, "the server's `/apply-template`")
         if "tokenize" in self.server.features:
             ids = await settled(self.client.tokenize_chat(self.body))
             if not isinstance(ids, BackendError):

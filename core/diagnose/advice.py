@@ -48,9 +48,9 @@ def advise(trace: Trace, advice: Advice) -> str:
         return advice
     done = [step for step in advice if is_done(trace, step)]
     left = [step.text for step in advice if step not in done]
-    told = [*dict.fromkeys(word for step in done for word in _settings(step))]
-    is_set = "is set" if len(told) == 1 else "are set"
-    parts = [f"{_joined(told)} {is_set} already, and the problem remains."] if told else []
+    reported = [*dict.fromkeys(word for step in done for word in _settings(step))]
+    is_set = "is set" if len(reported) == 1 else "are set"
+    parts = [f"{_joined(reported)} {is_set} already, and the problem remains."] if reported else []
     parts += left[:1] or ([_NOTHING_LEFT] if done else [])
     parts += [f"If that does not help: {text[:1].lower()}{text[1:]}" for text in left[1:]]
     return " ".join(parts)

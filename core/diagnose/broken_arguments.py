@@ -313,14 +313,14 @@ def _wrapped(text: str) -> BrokenArguments | None:
         before, after = text[:at].strip(), text[stop:].strip()
         if before.startswith("{"):
             words = f"a broken beginning of {at} characters precedes the complete object, as if it had been sent twice"
-            words += _parting(text, at, stop)
+            words += _divergence(text, at, stop)
             return BrokenArguments(Break.WRAPPED, Span(at, stop), words)
         where = "a code fence" if fence is not None else f"other text ({(before or after)[:40]!r})"
         return BrokenArguments(Break.WRAPPED, Span(at, stop), f"the object is in {where}")
     return None
 
 
-def _parting(text: str, at: int, stop: int) -> str:
+def _divergence(text: str, at: int, stop: int) -> str:
     """Say where a broken beginning parts from the whole object that follows it; "" if it only stops too early."""
     pairs = zip(text[:at], text[at:stop], strict=False)
     place = next((index for index, (one, other) in enumerate(pairs) if one != other), None)

@@ -12,7 +12,7 @@ from prompt_debugger.core.base.types import JSON, CallOutcome, Segment, SegmentK
 from prompt_debugger.core.diagnose.fields import CallField, returned_calls
 
 _TEXT = (SegmentKind.CONTENT, SegmentKind.REASONING)
-_BEHIND_NAME = re.compile(r"[\"']\s*[,}]|\s*[({\[<]|:\d+\s*<|\s*\n\s*[{<]")  # no prose goes on like this
+_AFTER_NAME = re.compile(r"[\"']\s*[,}]|\s*[({\[<]|:\d+\s*<|\s*\n\s*[{<]")  # no prose goes on like this
 _MARGIN = 160  # markup around name and arguments
 _WORD = re.compile(r"[\w\-]+")
 _MOST_PLACES = 32  # at which the arguments of a call are looked for
@@ -86,7 +86,7 @@ class _Texts:
             is_inside = segment.char_span.start <= start and stop <= segment.char_span.stop
             if not is_inside or not self._raw.startswith(name, start) or _WORD.match(self._raw[start - 1 : start]):
                 continue
-            if _BEHIND_NAME.match(self._raw, stop, segment.char_span.stop) and not _WORD.match(self._raw, stop):
+            if _AFTER_NAME.match(self._raw, stop, segment.char_span.stop) and not _WORD.match(self._raw, stop):
                 yield Span(start, stop), segment
 
 

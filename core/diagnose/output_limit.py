@@ -12,7 +12,7 @@ from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.trace_queries import completion_tokens, max_tokens_of
 
 # Servers differ in whether they count the last token.
-_SLACK = 2
+_TOLERANCE = 2
 _CAPS = ("max_completion_tokens", "max_tokens")
 _MOST_TOKENS = 1024
 
@@ -47,10 +47,10 @@ def output_limit(trace: Trace) -> OutputLimit:
     cap, written = max_tokens_of(trace), completion_tokens(trace)
     context = None if trace.server is None else trace.server.max_model_len
     prompt = prompt_tokens(trace)
-    reaches_cap = cap is not None and (written is None or written >= cap - _SLACK)
+    reaches_cap = cap is not None and (written is None or written >= cap - _TOLERANCE)
     if trace.chat is not None and is_context_word(trace.chat.finish_reason):
         return OutputLimit("the model's context, as the server reports", _LONGER_CONTEXT)
-    if not reaches_cap and context and prompt and written and prompt + written >= context - _SLACK:
+    if not reaches_cap and context and prompt and written and prompt + written >= context - _TOLERANCE:
         return OutputLimit(
             f"the context of {context} tokens, which {prompt} of prompt and {written} of output fill", _LONGER_CONTEXT
         )

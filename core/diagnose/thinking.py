@@ -32,9 +32,9 @@ def thinking_switch(trace: Trace) -> Switch:
     template = "" if prompt is None or prompt.template is None else prompt.template
     parser = None if trace.server is None else trace.server.reasoning_parser
     family = None if trace.parse is None else FORMATS.get(trace.parse.parsed.format)
-    told = TABLES.switch_by_parser.get(parser or "")
+    reported = TABLES.switch_by_parser.get(parser or "")
     usual = TABLES.switches[:2]  # the others are words that templates use in other senses, too
-    likely = [*([told] if told else ()), *(family.facts.switches if family else ()), *usual]
+    likely = [*([reported] if reported else ()), *(family.facts.switches if family else ()), *usual]
     switch = next((one for one in likely if re.search(rf"\b{one.name}\b", template)), likely[0])
     return Switch(switch.name, switch.off)
 

@@ -11,7 +11,7 @@ from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_name
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS
 
-_TELL = "For a hosted model, report it to the provider."
+_DISTINGUISHING = "For a hosted model, report it to the provider."
 _NO_NOTATION = (
     "No parser reads a call in plain words. Send the calls of the history as `tool_calls` and their results as "
     "messages of the role `tool`: a client or proxy that writes them out as text teaches the model to do the same. If "
@@ -36,11 +36,11 @@ def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
     if (wrong := foreign_parser(trace, family)) is not None and own:
         return (Step(f"Start the server with `--tool-call-parser {own[0]}` in place of `{wrong}`."),)
     if has_own_names(trace.server):
-        return (Step(FAMILYS_PARSER), Step(_TELL))
+        return (Step(FAMILYS_PARSER), Step(_DISTINGUISHING))
     parser = None if trace.server is None else trace.server.tool_parser
     is_set = {"tool_parser": parser} if parser is not None and parser in facts.tool_parsers else {}
     text = f"Have the server parse this model's calls: {', '.join(_flags(family, kind))}."
-    return (Step(text, server=is_set), Step(_TELL))
+    return (Step(text, server=is_set), Step(_DISTINGUISHING))
 
 
 def is_plain_words(family: str) -> bool:

@@ -98,8 +98,8 @@ def _guilty(findings: Sequence[Finding], *, is_wrong: bool) -> Finding | None:
         return None
     first = min(broken, key=lambda finding: (blame_rank(finding.stage), finding.code))
     cause = _cause_of(first, broken)
-    is_told = cause is not None and (cause.stage is Stage.REQUEST or first.code in _SYMPTOMS)
-    return cause if is_told else first
+    is_reported = cause is not None and (cause.stage is Stage.REQUEST or first.code in _SYMPTOMS)
+    return cause if is_reported else first
 
 
 def _cause_of(finding: Finding, findings: Sequence[Finding]) -> Finding | None:
@@ -142,8 +142,8 @@ def _sentence_without_guilt(trace: Trace, compared: str) -> str:
         first = _cause_of(warnings[0], warnings) or warnings[0]
         warning = f"Warning: {_inside_sentence(first.title)}{more}"
         # Of an answer that stands alone the warning is the news; that there is no raw output, whoever pasted it knows.
-        is_news = trace.raw is None and trace.chat is not None and not asked_server(trace)
-        parts.insert(0 if is_news else 1, warning)
+        is_new = trace.raw is None and trace.chat is not None and not asked_server(trace)
+        parts.insert(0 if is_new else 1, warning)
     if trace.chat is not None and asked_server(trace) and trace.prompt is None:
         parts.append("Not checked: the prompt, which the server does not show.")
     return " ".join([*parts, *trace.notes])
@@ -236,7 +236,7 @@ def examined(trace: Trace) -> str:
     return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
 
 
-def what_raw_holds(trace: Trace, parse: Parse) -> str:
+def what_raw_contains(trace: Trace, parse: Parse) -> str:
     """Return what was read in a raw output that has no message beside it."""
     calls = parse.parsed.calls
     cut = sum(call.status is CallStatus.TRUNCATED for call in calls)
@@ -258,7 +258,7 @@ def what_raw_holds(trace: Trace, parse: Parse) -> str:
 
 def partly_known(trace: Trace, parse: Parse) -> str:
     """Return what can be said of a raw output alone, whose control tokens may be lost."""
-    held = what_raw_holds(trace, parse)
+    held = what_raw_contains(trace, parse)
     if trace.raw is None or trace.raw.completeness is Completeness.WHOLE:
         return f"{held}; no message to compare with."
     why = why_incomplete(trace.raw)

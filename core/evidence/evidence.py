@@ -112,7 +112,7 @@ def parts_of(trace: Trace) -> tuple[Part, ...]:
         (Part.IDS, has_ids),
         (Part.MESSAGE, trace.chat is not None),
         (Part.STREAM, trace.chat_stream is not None),
-        (Part.ERROR, trace.refusal is not None or any(_holds_error(result) for result in results)),
+        (Part.ERROR, trace.refusal is not None or any(_contains_error(result) for result in results)),
         (Part.FLAGS, trace.server is not None and _shows_flags(trace.server)),
     )
     return tuple(part for part, is_there in shown if is_there)
@@ -123,7 +123,7 @@ def _shows_flags(server: Server) -> bool:
     return server != Server(server.base_url, kind=server.kind, log_warnings=server.log_warnings)
 
 
-def _holds_error(result: ChatResult) -> bool:
+def _contains_error(result: ChatResult) -> bool:
     """Say whether an answer tells of an error; that its end was not copied is not one."""
     return result.error is not None and "ended without a finish reason" not in result.error
 

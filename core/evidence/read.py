@@ -24,7 +24,7 @@ from prompt_debugger.core.evidence.recognise import (
     answer_in,
     is_lone_message,
     is_request,
-    output_beside_prompt,
+    output_with_prompt,
     pair_in,
     recognise,
     request_in,
@@ -134,7 +134,7 @@ def _body_in(value: JSONObject) -> JSONObject | None:
 
 def _read_output(text: str, _row: int) -> Evidence:
     value = json_of(text)
-    if isinstance(value, dict) and (output := output_beside_prompt(value)) is not None:
+    if isinstance(value, dict) and (output := output_with_prompt(value)) is not None:
         value = {**value, "raw": output}
     if not isinstance(value, dict) or not isinstance(value.get("raw"), str):
         return Evidence(Form.OUTPUT, _output_words(text), raw=text)

@@ -126,7 +126,7 @@ def _form_of_object(value: JSONObject) -> Form | None:
         return Form.ANSWER if is_called_function(value) else Form.OUTPUT
     if isinstance(value.get("delta"), dict) and chunk_of_delta(value) is not None:
         return Form.STREAM
-    if output_beside_prompt(value) is not None:
+    if output_with_prompt(value) is not None:
         return Form.OUTPUT
     if is_event_list([value]) and not is_whole_answer(value):
         return Form.STREAM
@@ -140,7 +140,7 @@ def _form_of_object(value: JSONObject) -> Form | None:
     return Form.REQUEST if is_asked or _REQUEST_FIELDS & value.keys() else None
 
 
-def output_beside_prompt(value: JSONObject) -> str | None:
+def output_with_prompt(value: JSONObject) -> str | None:
     """Return the raw output in an object that has a prompt and an output as texts, and is no answer; else `None`."""
     if not isinstance(value.get("prompt"), str) or is_answer(value) or "done" in value:
         return None

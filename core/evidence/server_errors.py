@@ -252,9 +252,9 @@ def _of_stream(text: str) -> FoundError | None:
     if not lines or not all(line.startswith(("data:", "event:", "id:", "retry:", ":")) for line in lines[:50]):
         return None
     values = [json_of(line[len("data:") :]) for line in lines if line.startswith("data:")]
-    told = [value for value in values if isinstance(value, dict)]
-    errors = [found for value in told if (found := error_of_value(value)) is not None]
-    return FoundError(errors[0], 0.95) if errors and len(errors) == len(told) else None
+    reported = [value for value in values if isinstance(value, dict)]
+    errors = [found for value in reported if (found := error_of_value(value)) is not None]
+    return FoundError(errors[0], 0.95) if errors and len(errors) == len(reported) else None
 
 
 def _of_parser(text: str) -> FoundError | None:

@@ -59,13 +59,13 @@ _FAILS = re.compile(
 _CLASS = re.compile(r"[A-Z]\w{2,60}(?:Error|Exception)\b")
 _PERSON = re.compile(r"\b(?:I|I'm|I've|we|my|our|let's|hello|thanks|how (?:do|can|to)|why)\b|\?(?:\s|$)")
 # What people write of errors, and programs do not.
-_TOLD = re.compile(
+_REPORTED = re.compile(
     r";|!\[|\]\(|<!--|\*\*|\A[>*|]|:\Z|\b(?:which|whose|while|where|therefore|however|often|usually|mostly"
     r"|such as|others?|"
     r"otherwise|most|also|instead|both|nothing|everywhere)\b|,[^,]{1,80}, (?:and|or)\b",
     re.IGNORECASE,
 )
-_MOST_TOLD = 320  # characters of a sentence that only its words make an error
+_MOST_REPORTED = 320  # characters of a sentence that only its words make an error
 _QUOTED = re.compile(r"`[^`]{0,400}`|\"[^\"]{0,400}\"")
 _STRONG = re.compile(
     r"(?<![A-Za-z])(?:llms?|litellm|vllm|sglang|llama[\w.-]{0,20}|ollama|lm ?studio|openai|anthropic|claude|gemin"
@@ -201,7 +201,7 @@ def _until_stack(text: str) -> str:
 def _is_prose(text: str) -> bool:
     """Say whether a text is what a person or a model writes about something, not what a program reports."""
     bare = _QUOTED.sub("", text)
-    if len(text) > _MOST_TOLD or _TOLD.search(bare) is not None:
+    if len(text) > _MOST_REPORTED or _REPORTED.search(bare) is not None:
         return True
     sentences = len(re.findall(r"[.!?](?:\s|$)", bare))
     return sentences > _MOST_SENTENCES or _PERSON.search(bare) is not None

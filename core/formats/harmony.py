@@ -56,7 +56,7 @@ _BARE = re.compile(
     r"(?![\s`\"'.,:;]*\Z)(?![`\"'.,:;])",
     re.DOTALL,
 )
-_NOBODY = frozenset({"", "assistant", "user", "all"})
+_NO_ONE = frozenset({"", "assistant", "user", "all"})
 _CONVENTIONS = Conventions(
     turns=(
         _START,
@@ -118,15 +118,15 @@ class _Reader:
         self.has_reasoning = False
 
     def run(self) -> None:
-        position = behind = self._open_body() or self._open_header()
+        position = after = self._open_body() or self._open_header()
         while position < self.stop and (hit := self._finder.first((_START, _CHANNEL, *_ENDS), position)) is not None:
             if hit.start >= self.stop:
                 break
             # Right behind a message nothing is quoted, whatever back-ticks its text holds.
-            if hit.start != behind and is_quoted_inline(self._raw, Span(hit.start, hit.stop), self.stop):
+            if hit.start != after and is_quoted_inline(self._raw, Span(hit.start, hit.stop), self.stop):
                 position = hit.stop
                 continue
-            position = behind = self._mark(hit) if hit.marker in _ENDS else self._message(hit)
+            position = after = self._mark(hit) if hit.marker in _ENDS else self._message(hit)
 
     def run_bare(self, bare: re.Match[str]) -> None:
         """Read an output whose control tokens were taken away: `analysis…assistantfinal…`."""
@@ -172,7 +172,7 @@ class _Reader:
         channels = [match.group("name") for match in _CHANNEL_NAME.finditer(self._raw, span.start, span.stop)]
         recipient = _RECIPIENT.search(self._raw, span.start, span.stop)
         name = channels[-1] if channels else ""  # a header that names two channels means the last one
-        if recipient is None or recipient.group("whole") in _NOBODY:
+        if recipient is None or recipient.group("whole") in _NO_ONE:
             return _Header(span, name, None, None)
         name_span = Span(*recipient.span("name"))
         return _Header(span, name, name_span, Span(*recipient.span("whole")))

@@ -18,7 +18,7 @@ _KEY = re.compile(
     r"(\\{0,15})([\"'])(?:message|detail|error|msg|error_message|errorMessage)\1\2\s{0,4}:\s{0,4}(?:\["
     r"\s{0,4})?[bu]?(\\{0,15})([\"'])"
 )
-_BESIDE = re.compile(
+_NEXT_TO = re.compile(
     r"(\\{0,15})[\"'](?:error|code|type|status|param|request_id|object|detail|errors|success)\1[\"']\s"
     r"{0,4}:|error\b[^{]{0,80}\{|exception\b[^{]{0,80}\{|\b[45]\d\d\b[^{]{0,60}\{|status[^{]{0,60}\{"
     r"|body[^{]{0,20}\{",
@@ -72,7 +72,7 @@ def _value_in(text: str) -> str | None:
     """Return the first words that an error's body within a text holds; `None` if it holds none."""
     for key in _KEY.finditer(text):
         around = text[max(0, key.start() - 200) : key.start()] + "{" + text[key.end() : key.end() + 600][-300:]
-        if _BESIDE.search(around) is None:
+        if _NEXT_TO.search(around) is None:
             continue
         value = _string_at(text, key.end(), key[3], key[4])
         if len(value.strip()) > 2:

@@ -91,9 +91,9 @@ def _read_broken(
     scan = scan_json(text, span.start, finder.stop) if is_bracket else None
     if scan is not None and scan.status is CallStatus.COMPLETE and scan.span.stop > span.stop:
         # The first marker stood inside a string: the JSON goes on behind it.
-        behind = finder.first(markers, scan.span.stop)
-        if behind is None or trim_span(text, scan.span.stop, behind.start) == Span(scan.span.stop, scan.span.stop):
-            return _judge(text, scan.span, scan.value, behind, closing, is_cut=is_cut)
+        after = finder.first(markers, scan.span.stop)
+        if after is None or trim_span(text, scan.span.stop, after.start) == Span(scan.span.stop, scan.span.stop):
+            return _judge(text, scan.span, scan.value, after, closing, is_cut=is_cut)
     if scan is not None and scan.status is CallStatus.COMPLETE and (hit is None or hit.marker not in closing):
         # Nothing closes the call: its JSON says where it ends.
         return _judge(text, scan.span, scan.value, None, closing, is_cut=is_cut and not text[scan.span.stop :].strip())

@@ -30,7 +30,7 @@ _HEAD = re.compile(
 _NEXT = re.compile(r"[\s,;]*+(?P<call>(?<![\w.])call\s*:\s*[\w.\-]{1,256}\s*[{(])")
 _LOOSE = re.compile(r"(?<![\w.:/\-])call:[\w.\-]{1,256}[{(]")
 _PLAIN_STRING = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
-_BEHIND_VALUE = re.compile(r"\s*+[,}\])]")
+_AFTER_VALUE = re.compile(r"\s*+[,}\])]")
 _NUMBER = re.compile(r"-?\d+\Z|-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
 _BARE_KEY, _BARE_VALUE = re.compile(r"[^:,{}\[\]()\n]*+"), re.compile(r"[^,}\])\n]*+")
 _ROUND_KEY = re.compile(r"[^:=,{}\[\]()\n]*+")
@@ -169,11 +169,11 @@ class _BraceScan(StretchScan):
             value, stop = self._object(brace, 0)
         except _Broken as broken:
             return self._broken_arguments(brace, broken)
-        behind = skip_space(self._text, stop, self._region.stop)
-        is_closed = self._text.startswith(self._family.closer, behind) and behind < self._region.stop
+        after = skip_space(self._text, stop, self._region.stop)
+        is_closed = self._text.startswith(self._family.closer, after) and after < self._region.stop
         problem = None if is_closed else self._unclosed
-        end = behind + len(self._family.closer) if is_closed else stop
-        is_cut = not is_closed and behind >= self._region.stop and self._context.finish_reason == "length"
+        end = after + len(self._family.closer) if is_closed else stop
+        is_cut = not is_closed and after >= self._region.stop and self._context.finish_reason == "length"
         status = CallStatus.TRUNCATED if is_cut else CallStatus.COMPLETE
         typed = self._typed(value, name)
         return Arguments(Span(brace, stop), typed, status, problem, min(end, self._region.stop))
@@ -267,7 +267,7 @@ class _BraceScan(StretchScan):
     def _plain_string(self, position: int) -> tuple[JSON, int] | None:
         """Read a string between plain quotation marks, which some checkpoints write; `None` if it does not end so."""
         match = _PLAIN_STRING.match(self._text, position, self._region.stop)
-        if match is None or _BEHIND_VALUE.match(self._text, match.end(), self._region.stop) is None:
+        if match is None or _AFTER_VALUE.match(self._text, match.end(), self._region.stop) is None:
             return None
         try:
             value = decode_json(match.group()) if match.group()[0] == '"' else match.group()[1:-1]

@@ -116,10 +116,10 @@ class _HeaderScan(StretchScan):
         super().__init__(text, region, context)
         self._family = calls
         # With the opener and the wrappers, which are stops.
-        behind = _after(calls, context.ends)
-        self._after_header = there = self._finder.occurring(behind.markers, region.start)
+        after = _after(calls, context.ends)
+        self._after_header = there = self._finder.occurring(after.markers, region.start)
         self._markers = [marker for marker in calls.markers if marker in there]
-        self._stops = tuple(marker for marker in behind.stops if marker in there)
+        self._stops = tuple(marker for marker in after.stops if marker in there)
 
     def run(self) -> Scan:
         if not self._markers:
@@ -149,19 +149,19 @@ class _HeaderScan(StretchScan):
         return span.stop
 
     def _read_call(self, opener: Hit) -> ToolCallAttempt | None:
-        behind = self._finder.first(self._after_header, opener.stop)
-        header_stop = self._region.stop if behind is None else behind.start
+        after = self._finder.first(self._after_header, opener.stop)
+        header_stop = self._region.stop if after is None else after.start
         brace = self._text.find("{", opener.stop, min(header_stop, opener.stop + MAX_HEADER_CHARS))
         is_first = not self._family.needs_separator and brace != -1  # a separator behind it stands in a string
-        if behind is not None and behind.marker in self._family.separators and not is_first:
-            return self._with_arguments(opener.start, Span(opener.stop, header_stop), behind.stop)
+        if after is not None and after.marker in self._family.separators and not is_first:
+            return self._with_arguments(opener.start, Span(opener.stop, header_stop), after.stop)
         if brace != -1:
             missing = f"the marker {self._family.separators[0]!r} before the arguments is missing"
             if self._family.needs_separator:
                 return self._with_arguments(opener.start, Span(opener.stop, brace), brace, missing)
             call = self._with_arguments(opener.start, Span(opener.stop, brace), brace)
             return call and replace(call, deviation=missing if call.status is CallStatus.COMPLETE else None)
-        return self._without_arguments(opener, Span(opener.stop, header_stop), behind)
+        return self._without_arguments(opener, Span(opener.stop, header_stop), after)
 
     def _read_headless(self, separator: Hit, position: int) -> ToolCallAttempt | None:
         """Read a call whose opening marker is missing: only its separator shows it."""
@@ -198,13 +198,13 @@ class _HeaderScan(StretchScan):
         problem = f"{call.problem}; its name is in its arguments"
         return replace(inner, id=call.id, id_span=call.id_span, char_span=call.char_span, problem=problem)
 
-    def _without_arguments(self, opener: Hit, span: Span, behind: Hit | None) -> ToolCallAttempt | None:
+    def _without_arguments(self, opener: Hit, span: Span, after: Hit | None) -> ToolCallAttempt | None:
         header = self._family.read_header(self._text, span, self._names)
         if header is None or self._text.startswith(" ", span.start):
             return None
-        is_closed = behind is not None and behind.marker in self._family.closers
-        stop = behind.stop if behind is not None and is_closed else trim_span(self._text, span.start, span.stop).stop
-        at_end = behind is None
+        is_closed = after is not None and after.marker in self._family.closers
+        stop = after.stop if after is not None and is_closed else trim_span(self._text, span.start, span.stop).stop
+        at_end = after is None
         status = CallStatus.TRUNCATED if at_end else CallStatus.MALFORMED
         problem = "cut inside its header" if at_end else "it has no arguments"
         arguments = Arguments(Span(stop, stop), None, status, problem, max(stop, opener.stop))

@@ -46,8 +46,8 @@ def is_in_sentence(before: str) -> bool:
 def is_about_notation(text: str, span: Span) -> bool:
     """Say whether the sentence around a stretch talks about how calls are written, rather than making one."""
     before = text[max(0, span.start - _LOOK_CHARS) : span.start].rpartition("\n")[2]
-    behind = text[span.stop : span.stop + _LOOK_CHARS].partition("\n")[0]
-    return any(_ABOUT_NOTATION.search(part) is not None for part in (before, behind))
+    after = text[span.stop : span.stop + _LOOK_CHARS].partition("\n")[0]
+    return any(_ABOUT_NOTATION.search(part) is not None for part in (before, after))
 
 
 def is_sure(text: str, call: ToolCallAttempt, span: Span, names: frozenset[str]) -> bool:

@@ -187,8 +187,8 @@ class PythonScan(StretchScan):
     def _value(self, start: int, *, named: bool) -> PythonValue:
         """Read one argument; a string with its own quotation mark in it is read to where the argument ends."""
         value = read_python_value(self._text, start, self._region.stop)
-        behind = skip_space(self._text, value.stop, self._region.stop)
-        if not named or value.is_cut or (value.problem is None and self._text[behind : behind + 1] in ("", ",", ")")):
+        after = skip_space(self._text, value.stop, self._region.stop)
+        if not named or value.is_cut or (value.problem is None and self._text[after : after + 1] in ("", ",", ")")):
             return value
         quotes = self._text[start : start + 1]
         if start >= self._no_end_after.get(quotes, self._region.stop):

@@ -153,8 +153,8 @@ class _Reader:
         first = skip_space(self._text, start + 1, self._stop)
         opening = _STRING_START.match(self._text, first, self._stop)
         item = None if opening is None else self._string(opening)
-        behind = self._stop if item is None else skip_space(self._text, item.stop, self._stop)
-        return item is not None and item.problem is None and self._text[behind : behind + 1] in (",", "}")
+        after = self._stop if item is None else skip_space(self._text, item.stop, self._stop)
+        return item is not None and item.problem is None and self._text[after : after + 1] in (",", "}")
 
     def _member(self, key: PythonValue, members: dict[str, JSON], depth: int) -> PythonValue:
         colon = skip_space(self._text, key.stop, self._stop)

@@ -171,8 +171,8 @@ class Renderer:
         return replace(raw, text=text, tokens=tokens)
 
 
-def _pieces(told: Sequence[bytes | str] | None, text: str | None) -> tuple[bytes, ...] | None:
-    return None if told is None or text is None else pieces_of_reported(told, text)
+def _pieces(reported: Sequence[bytes | str] | None, text: str | None) -> tuple[bytes, ...] | None:
+    return None if reported is None or text is None else pieces_of_reported(reported, text)
 
 
 def load_renderer(target: Target, server: Server, tokenizer_info: JSONObject | None = None) -> Renderer:

@@ -54,12 +54,12 @@ async def _prompt_of(client: ServerClient, server: Server, body: JSONObject) -> 
         answer = await client.render(body)
         return Gathered(sent=body, prompt_token_ids=answer.token_ids, server=server)
     if "apply_template" in server.features:
-        told = await client.apply_template(body)
+        reported = await client.apply_template(body)
         return Gathered(
             sent=body,
-            prompt_token_ids=told.token_ids,
-            prompt_text=told.text,
-            prompt_pieces=told.pieces,
+            prompt_token_ids=reported.token_ids,
+            prompt_text=reported.text,
+            prompt_pieces=reported.pieces,
             server=server,
         )
     raise BackendError(

@@ -52,10 +52,10 @@ def origins_of(edges: Sequence[int], spans: Sequence[PromptSpan]) -> tuple[tuple
             if place is None:
                 place = whole[first] = places.setdefault(_origin([spans[first]]), len(places))
         else:
-            behind = first
-            while behind < count and starts[behind] < stop:
-                behind += 1
-            place = places.setdefault(_origin(spans[first:behind]), len(places))
+            after = first
+            while after < count and starts[after] < stop:
+                after += 1
+            place = places.setdefault(_origin(spans[first:after]), len(places))
         found.append(place)
     return tuple(places), tuple(found)
 

@@ -20,13 +20,13 @@ def calls_words(ledger: Ledger) -> str:
         return f"{_calls(calls.written)} in the raw text, no message"
     if not is_compared(ledger):
         return f"{_calls(calls.written)} in the raw text, {calls.returned:,} returned · outcome unknown"
-    told = ", ".join(f"{count:,} {word}" for count, word in _counted(calls) if count)
+    reported = ", ".join(f"{count:,} {word}" for count, word in _counted(calls) if count)
     written = f"{_calls(calls.written)} written"
     if not _follows(calls):
         written += f", {calls.returned:,} returned"
-    elif not told and calls.written:
+    elif not reported and calls.written:
         return f"{written} and returned"
-    return f"{written} · {told}" if told else written
+    return f"{written} · {reported}" if reported else written
 
 
 def _follows(calls: CallCounts) -> bool:

@@ -81,12 +81,12 @@ def matrix_lines(parse: Parse, title_of: Callable[[str], str] = str) -> Iterator
         reading = tally_parsers(every).reading
         near = [name for name, outcome in every.items() if outcome.tool_calls and name not in reading]
         shown = {*reading, *near[:_OPEN], next(iter(every))}
-        yield from (f"  {name}: {_told(outcome)}" for name, outcome in every.items() if name in shown)
+        yield from (f"  {name}: {_reported(outcome)}" for name, outcome in every.items() if name in shown)
         if len(every) > len(shown):
             yield f"  {len(every) - len(shown)} others do not read it (--json has all)"
 
 
-def _told(outcome: ParserOutcome) -> str:
+def _reported(outcome: ParserOutcome) -> str:
     """Return one result on a line: what came back, how it differs from what was written, the engine's own words."""
     account = outcome.account
     if outcome.error is not None or account is None:

@@ -21,7 +21,7 @@ from functools import lru_cache, partial
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.report.secret_forms import cover_odd_secrets
-from prompt_debugger.core.report.secret_places import PLACES, holds_login
+from prompt_debugger.core.report.secret_places import PLACES, contains_login
 from prompt_debugger.core.report.secret_shapes import SHAPES
 
 _KIND = re.compile(r"(?<![\w-])kind\\?[\"']?\s{0,3}:\s{0,3}\\?[\"']?Secret(?:List)?(?=\\?[\"',}\n\r]|\\[nr]|\s*$)")
@@ -160,7 +160,7 @@ def is_secret_field(name: str) -> bool:
 def is_secret_value(name: str, value: object) -> bool:
     """Say whether what stands under this name is a secret; in a schema, `password` may be described."""
     if name == "auth" and isinstance(value, str):  # of a container registry
-        return holds_login(value)
+        return contains_login(value)
     return is_secret_field(name) and not (isinstance(value, Mapping) and not _SCHEMA_WORDS.isdisjoint(value))
 
 

@@ -29,7 +29,7 @@ def _option(options: str, commands: str, *words: str, value: str = _VALUE) -> Sh
     return shape(rf"((?<![\w.-])(?:{commands})\b{_REST}\s{options}{_QUOTE}){value}", *words)
 
 
-def holds_login(text: str) -> bool:
+def contains_login(text: str) -> bool:
     """Say whether a text is a name and a password, as tools for containers and packages write them down.
 
     >>> holds_login("bWU6aHVudGVyMg=="), holds_login("required")
@@ -133,7 +133,7 @@ PLACES = (
     Shape(
         re.compile(r"((?<![\w-])_?auth\\?[\"']?\s{0,3}[:=]\s{0,3}\\?[\"']?)[A-Za-z0-9+/]{8,}={0,2}(?![\w+/=-])"),
         ("auth",),
-        holds_login,
+        contains_login,
     ),
     shape(
         rf"((?:(?m:^)|(?<=\\n)|(?<=[\"'`]))(?:machine{_BREAK}{{1,8}}[^\s\\\u2022]{{1,100}}|default)"

@@ -148,7 +148,7 @@ class JsonText:
             self._skip_blank()
             char = self._text[self._position : self._position + 1]
             if char == bracket:
-                self._mend("comma", comma_at)
+                self._repair("comma", comma_at)
         elif not first and char and char != bracket:
             raise self._error(f"A `,` or `{bracket}` is missing here, before {shorten(char)}.", opened=opened)
         if not char:
@@ -165,7 +165,7 @@ class JsonText:
         word = _WORD.match(self._text, self._position)
         if word is None or word[0].startswith("-"):
             raise self._error(f"A key in double quotes is expected here, not {shorten(char)}.")
-        self._mend("key", self._position)
+        self._repair("key", self._position)
         self._position = word.end()
         return word[0]
 
@@ -176,11 +176,11 @@ class JsonText:
             raise self._error("The string that begins here has no closing quote.")
         inner = match[1]
         if quote != '"':
-            self._mend("quotes", start)
+            self._repair("quotes", start)
             self.python_like |= quote == "'"
             inner = _BARE_QUOTE.sub(_escape_quote, inner)
         if _CONTROL.search(inner):
-            self._mend("control", start)
+            self._repair("control", start)
         if "\\" in inner:
             inner = self._unescape(inner, start)
         if _SURROGATE.search(inner):
@@ -213,10 +213,10 @@ class JsonText:
             raise self._error(f"A JSON value is expected here, not {shorten(shown, 40)}.")
         self._position = word.end()
         if name in _FLOATS:
-            self._mend("float", start)
+            self._repair("float", start)
             return _FLOATS[name]
         if name in _PYTHON_WORDS:
-            self._mend("python", start)
+            self._repair("python", start)
             self.python_like = True
         return (_WORDS | _PYTHON_WORDS)[name]
 
@@ -229,7 +229,7 @@ class JsonText:
                 raise self._error(f"This number has {len(digits)} digits.", "No server accepts this number.") from None
         value = float(digits)
         if math.isinf(value):
-            self._mend("overflow", start)
+            self._repair("overflow", start)
         return value
 
     def _skip_blank(self) -> None:
@@ -239,11 +239,11 @@ class JsonText:
             comment = _COMMENT.match(self._text, self._position)
             if comment is None:
                 return
-            self._mend("comment", self._position)
+            self._repair("comment", self._position)
             self.python_like |= comment[0].startswith("#")
             self._position = comment.end()
 
-    def _mend(self, kind: str, offset: int) -> None:
+    def _repair(self, kind: str, offset: int) -> None:
         self._note(kind, _MENDED[kind], offset)
 
     def _note(self, kind: str, message: str, offset: int) -> None:

@@ -71,15 +71,15 @@ def read_request(text: str) -> Request:
     if fence is not None:
         draft = replace(draft, notices=(Notice("", "The code fence around it was left out.", 1, 1), *draft.notices))
     found = _find_body(draft)
-    told: list[Problem] = []
+    reported: list[Problem] = []
     fatal: Problem | None = None
     for problem in check_body(found.body):
         if problem.is_fatal:
             fatal = problem
             break
-        if len(told) < MAX_NOTICES:
-            told.append(problem)
-    about = (told if fatal is None else [fatal]) if found.is_pasted else []
+        if len(reported) < MAX_NOTICES:
+            reported.append(problem)
+    about = (reported if fatal is None else [fatal]) if found.is_pasted else []
     places = draft.locate({part for problem in about for part in _prefixes(found.pasted_path(problem.path))})
     if fatal is not None:
         place = _nearest(found.pasted_path(fatal.path), places)
@@ -88,7 +88,7 @@ def read_request(text: str) -> Request:
         raise RequestError(fatal.message, fatal.hint, line=line, column=column, field=field_path)
     notices = [
         *found.notices,
-        *(_notice(problem, _nearest(found.pasted_path(problem.path), places)) for problem in told),
+        *(_notice(problem, _nearest(found.pasted_path(problem.path), places)) for problem in reported),
     ]
     text_kept = draft.text if draft.source == "json" and _is_just(draft.text, found.body) else body_text(found.body)
     return Request(found.body, text_kept, draft.source, draft.base_url, tuple(notices), found.api, found.native)

@@ -43,7 +43,7 @@ _ENVIRONMENT = {
 }
 # What is told of an offshoot: by itself that it is `BORN`, with its process id; by the forkserver that it is `DEAD`,
 # with its exit status and processor time.
-NEWS: Final = struct.Struct("<Bqd")
+UPDATES: Final = struct.Struct("<Bqd")
 BORN: Final = 1
 DEAD: Final = 2
 # Orders to a forkserver: to split off a process as usual, or one that gives way to everything else on this machine.
@@ -105,11 +105,11 @@ class Forkserver:
         """
         pipes = (os.pipe(), os.pipe(), os.pipe())
         (questions, stdin), (stdout, answers), (stderr, words) = pipes
-        news, theirs = socket.socketpair()
+        updates, theirs = socket.socketpair()
         try:
             socket.send_fds(self._orders, [SLOW if is_slow else USUAL], [questions, answers, words, theirs.fileno()])
         except OSError:
-            news.close()
+            updates.close()
             for number in (stdin, stdout, stderr):
                 os.close(number)
             raise
@@ -117,7 +117,7 @@ class Forkserver:
             theirs.close()
             for number in (questions, answers, words):
                 os.close(number)
-        offshoot = Offshoot(news, os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"), os.fdopen(stderr, "rb"))
+        offshoot = Offshoot(updates, os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"), os.fdopen(stderr, "rb"))
         with self._counting:
             self._forget_ended()
             self._offshoots.append(offshoot)
@@ -186,14 +186,14 @@ class Offshoot:
         pid: Its process id, `None` before it has told.
     """
 
-    def __init__(self, news: socket.socket, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> None:
+    def __init__(self, updates: socket.socket, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> None:
         self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
         self.pid: int | None = None
         self._cpu_s = 0.0
         self._status: int | None = None
         self._is_lost = False
-        self._news = news
-        self._news.settimeout(0.0)
+        self._updates = updates
+        self._updates.settimeout(0.0)
         self._data = b""
         self._reading = threading.Lock()
 
@@ -223,7 +223,7 @@ class Offshoot:
         while (status := self.poll()) is None and (left_s := deadline - time.monotonic()) > 0:
             waiting = select.poll()
             with suppress(OSError, ValueError):  # closed in this moment
-                waiting.register(self._news, select.POLLIN)
+                waiting.register(self._updates, select.POLLIN)
                 waiting.poll(left_s * 1000)
         return status
 
@@ -244,7 +244,7 @@ class Offshoot:
     def kill(self) -> None:
         """Have it ended, whatever it does, without waiting; safe from any thread, and more than once."""
         with suppress(OSError):
-            self._news.shutdown(socket.SHUT_WR)
+            self._updates.shutdown(socket.SHUT_WR)
         self.poll()  # where the forkserver is gone it ends all the same
 
     def bury(self) -> None:
@@ -261,7 +261,7 @@ class Offshoot:
             self.wait(_END_S)
         self._cpu_s = self.cpu_s
         with self._reading:
-            self._news.close()
+            self._updates.close()
         for pipe in (self.stdin, self.stdout, self.stderr):
             with suppress(OSError, ValueError):
                 pipe.close()
@@ -270,7 +270,7 @@ class Offshoot:
         """Take what the forkserver has told meanwhile; called with the lock held."""
         while self._status is None:
             try:
-                data = self._news.recv(NEWS.size)
+                data = self._updates.recv(UPDATES.size)
             except BlockingIOError:
                 return
             except OSError:
@@ -278,9 +278,9 @@ class Offshoot:
             if not data:
                 self._is_orphaned()
             self._data += data
-            while len(self._data) >= NEWS.size:
-                self._hear(*NEWS.unpack(self._data[: NEWS.size]))
-                self._data = self._data[NEWS.size :]
+            while len(self._data) >= UPDATES.size:
+                self._hear(*UPDATES.unpack(self._data[: UPDATES.size]))
+                self._data = self._data[UPDATES.size :]
 
     def _hear(self, kind: int, number: int, cpu_s: float) -> None:
         if kind == BORN:

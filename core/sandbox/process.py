@@ -160,15 +160,15 @@ class SandboxProcess:
             poll.register(self._stderr, select.POLLIN)
         if unsent:
             poll.register(self._stdin, select.POLLOUT)
-        news = {number for number, _ in poll.poll(left * 1000)}
-        if self._stderr.fileno() in news:
+        updates = {number for number, _ in poll.poll(left * 1000)}
+        if self._stderr.fileno() in updates:
             self._keep_tail()
-        if self._stdout.fileno() in news:
+        if self._stdout.fileno() in updates:
             chunk = os.read(self._stdout.fileno(), _CHUNK_BYTES)
             if not chunk:
                 raise self._death(limits)
             self._data += chunk
-        elif self._stdin.fileno() in news:
+        elif self._stdin.fileno() in updates:
             with suppress(BlockingIOError):
                 try:
                     unsent = unsent[os.write(self._stdin.fileno(), unsent[:_CHUNK_BYTES]) :]

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from prompt_debugger.core.sandbox.forkserver import BORN, DEAD, NEWS, SLOW, SLOW_NICE
+from prompt_debugger.core.sandbox.forkserver import BORN, DEAD, SLOW, SLOW_NICE, UPDATES
 from prompt_debugger.core.sandbox.kernel import Kernel
 
 _FILES = 4
@@ -32,7 +32,7 @@ class Splitting:
         self._orders: socket.socket | None = orders
         self._serve = serve
         self._kernel = Kernel()
-        self._news: dict[int, socket.socket] = {}
+        self._updates: dict[int, socket.socket] = {}
         self._held: dict[socket.socket, int] = {}  # those whose client has not let go
         self._woken, self._waking = socket.socketpair()
         self._woken.settimeout(0.0)
@@ -42,11 +42,11 @@ class Splitting:
         """Do what is asked until there is nothing more to ask, and nobody left."""
         signal.signal(signal.SIGCHLD, lambda *_: None)  # a handler, so that the next line hears of it
         signal.set_wakeup_fd(self._waking.fileno(), warn_on_full_buffer=False)
-        while self._orders is not None or self._news:
+        while self._orders is not None or self._updates:
             watched = [self._woken, *self._held, *([] if self._orders is None else [self._orders])]
             ready, _, _ = select.select(watched, [], [])
-            for news in [one for one in ready if one in self._held]:
-                self._end(news)
+            for updates in [one for one in ready if one in self._held]:
+                self._end(updates)
             if self._woken in ready:
                 with suppress(BlockingIOError):
                     self._woken.recv(1_000)
@@ -65,27 +65,27 @@ class Splitting:
             self._orders.close()
             self._orders = None
         elif len(files) == _FILES:
-            news = socket.socket(fileno=files.pop())
-            self._split(news, files, is_slow=data == SLOW)
+            updates = socket.socket(fileno=files.pop())
+            self._split(updates, files, is_slow=data == SLOW)
 
-    def _split(self, news: socket.socket, files: list[int], *, is_slow: bool) -> None:
+    def _split(self, updates: socket.socket, files: list[int], *, is_slow: bool) -> None:
         sys.stderr.flush()
         here = os.getpid()
         try:
             pid = os.fork()
         except OSError as error:  # the client sees that nothing came of it
             sys.stderr.write(f"{error}\n")
-            news.close()
+            updates.close()
             pid = -1
         if pid == 0:
-            self._become(news, files, here, is_slow=is_slow)
+            self._become(updates, files, here, is_slow=is_slow)
         for number in files:
             os.close(number)
         if pid > 0:
-            self._news[pid] = news
-            self._held[news] = pid
+            self._updates[pid] = updates
+            self._held[updates] = pid
 
-    def _become(self, news: socket.socket, files: list[int], parent: int, *, is_slow: bool) -> None:
+    def _become(self, updates: socket.socket, files: list[int], parent: int, *, is_slow: bool) -> None:
         """Be the offshoot, from here to its end: with three files of its own, and none of the forkserver's."""
         status = 1
         try:
@@ -97,11 +97,11 @@ class Splitting:
             if is_slow:
                 os.nice(SLOW_NICE)
             with suppress(OSError):
-                news.send(NEWS.pack(BORN, os.getpid(), 0.0))
+                updates.send(UPDATES.pack(BORN, os.getpid(), 0.0))
             for place, number in enumerate(files):
                 os.dup2(number, place)
                 os.close(number)
-            for other in (news, self._orders, self._woken, self._waking, *self._news.values()):
+            for other in (updates, self._orders, self._woken, self._waking, *self._updates.values()):
                 if other is not None and other.fileno() > 2:
                     other.close()
             self._serve()
@@ -112,21 +112,21 @@ class Splitting:
         finally:
             os._exit(status)
 
-    def _end(self, news: socket.socket) -> None:
+    def _end(self, updates: socket.socket) -> None:
         """End an offshoot whose client has let go of it."""
-        pid = self._held.pop(news)
+        pid = self._held.pop(updates)
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
     def _bury(self) -> None:
         """Tell of those that ended."""
-        while self._news:
+        while self._updates:
             pid, status, usage = os.wait4(-1, os.WNOHANG)
             if pid == 0:
                 return
-            if (news := self._news.pop(pid, None)) is None:
+            if (updates := self._updates.pop(pid, None)) is None:
                 continue
-            self._held.pop(news, None)
+            self._held.pop(updates, None)
             with suppress(OSError):
-                news.send(NEWS.pack(DEAD, os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime))
-            news.close()
+                updates.send(UPDATES.pack(DEAD, os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime))
+            updates.close()

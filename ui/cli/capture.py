@@ -60,14 +60,14 @@ def _run(options: argparse.Namespace) -> int:
         log(f"Forwarding everything to {upstream}; exchanges are saved in {options.out}. Press Ctrl-C to end.")
         say_who_may_use_it(options.host, upstream)
 
-    def told(outcome: Outcome) -> None:
+    def reported(outcome: Outcome) -> None:
         if outcome.failure is not None:
             log(redact_text(one_line(f"{outcome.failure.message} {outcome.failure.hint}")))
         printer.print(_outcome_json(outcome) if options.json else outcome_line(outcome))
 
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # an answer that breaks off is told in our line
     capture = Capture(options.upstream, Path(options.out), options.host, options.port, tuple(options.host_name))
-    n_failed = run_capture(capture, ready, told)
+    n_failed = run_capture(capture, ready, reported)
     if n_failed:
         log(f"{n_failed} exchange{'' if n_failed == 1 else 's'} could not be written.")
     return COULD_NOT_RUN if n_failed else OK

@@ -93,7 +93,7 @@ class CaseWorkers:
         self._slots = tuple(_Slot(kinds, limits or WorkerLimits(), wait) for _ in range(jobs))
         self._window = threading.Semaphore(jobs * _WAITING_PER_WORKER)
         self._reading = threading.Lock()
-        self._news = threading.Condition()
+        self._updates = threading.Condition()
         self._done: dict[int, Answered | BaseException] = {}
         self._taken = 0  # chunks
         self._is_over = False
@@ -122,11 +122,11 @@ class CaseWorkers:
 
     def _wait_for(self, index: int) -> Answered | BaseException | None:
         """Return the answer of a chunk, `None` if there is no such chunk."""
-        with self._news:
+        with self._updates:
             while index not in self._done:
                 if self._is_over and index >= self._taken:
                     return None
-                self._news.wait()
+                self._updates.wait()
             return self._done.pop(index)
 
     def _run(self, slot: _Slot, chunks: Iterator[Chunk]) -> None:
@@ -138,9 +138,9 @@ class CaseWorkers:
                 answer = slot.answer(chunk)
             except BaseException as error:  # noqa: BLE001 - whoever waits for this chunk must hear of it
                 answer = error
-            with self._news:
+            with self._updates:
                 self._done[index] = answer
-                self._news.notify_all()
+                self._updates.notify_all()
         slot.close()
 
     def _take(self, chunks: Iterator[Chunk]) -> tuple[int, Chunk] | None:
@@ -155,9 +155,9 @@ class CaseWorkers:
             return self._taken - 1, chunk
 
     def _end(self) -> None:
-        with self._news:
+        with self._updates:
             self._is_over = True
-            self._news.notify_all()
+            self._updates.notify_all()
         for _ in self._slots:  # those that wait for the window have nothing more to wait for
             self._window.release()
 

@@ -78,11 +78,11 @@ def stamps(names: Sequence[str | None], module: str | None) -> list[tuple[str, i
     """Return the watched files with their times and sizes; of a module all that lies beside it."""
     files = [file for name in names if name for file in (Path(name), Path(name) / "chat_template.jinja")]
     if module is not None:
-        files += _beside(module)
+        files += _next_to(module)
     return [(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.is_file()]
 
 
-def _beside(module: str) -> Iterator[Path]:
+def _next_to(module: str) -> Iterator[Path]:
     try:
         file = module_file(module)
     except EngineError:  # it may come back

@@ -118,8 +118,8 @@ fi
 """
 
 
-def _zsh_words(told: Iterable[tuple[str, str]]) -> str:
-    escaped = ((word.replace(":", "\\:"), summary) for word, summary in told)
+def _zsh_words(reported: Iterable[tuple[str, str]]) -> str:
+    escaped = ((word.replace(":", "\\:"), summary) for word, summary in reported)
     return " ".join(shlex.quote(f"{word}:{summary}" if summary else word) for word, summary in escaped)
 
 

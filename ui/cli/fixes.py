@@ -119,8 +119,8 @@ def experiments_to_terminal(trace: Trace, experiments: list[Experiment]) -> str:
 
 
 def _fix_lines(code: str, fix: OfferedFix) -> Iterator[str]:
-    told = {True: "tried: the finding is gone", False: "tried: it did not help", None: "not tried"}[fix.worked]
-    yield f"  {code}: {fix.name} ({told})" + (f": {fix.command}" if fix.command else "")
+    reported = {True: "tried: the finding is gone", False: "tried: it did not help", None: "not tried"}[fix.worked]
+    yield f"  {code}: {fix.name} ({reported})" + (f": {fix.command}" if fix.command else "")
     yield from (f"    {line}" for line in (fix.diff or fix.client).splitlines())
     if fix.prompt_difference is not None:
         change = fix.prompt_difference

@@ -20,15 +20,15 @@ _MOST_PARSERS = 8  # of the matrix
 def annotate(level: str, title: str, message: str, file: str = "", line: int | None = None) -> None:
     """Print an annotation; on stderr, where a document on stdout stays whole."""
     properties = {"file": file, "line": "" if line is None else str(line), "title": title}
-    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
-    print(f"::{level} {told}::{_data(redact_text(message))}", file=sys.stderr, flush=True)
+    reported = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
+    print(f"::{level} {reported}::{_data(redact_text(message))}", file=sys.stderr, flush=True)
 
 
 def annotate_findings(findings: Iterable[Finding], file: str) -> None:
     """Print an annotation for each finding about a file."""
     for one in findings:
-        told = f"{one.title} {one.fix}".strip()
-        annotate(_LEVELS[one.severity], f"{one.code} {one.name}", told, file, template_line(one, None))
+        reported = f"{one.title} {one.fix}".strip()
+        annotate(_LEVELS[one.severity], f"{one.code} {one.name}", reported, file, template_line(one, None))
 
 
 def annotate_error(error: DebuggerError, file: str) -> None:

@@ -71,8 +71,10 @@ def _words(sessions: Sequence[JSONObject]) -> str:
 def _turn(number: int, turn: JSONObject, unit: str) -> list[str]:
     if turn["problem"]:
         return [f"  {number}: not rendered: {turn['problem']}"]
-    told = _server(turn["cached_tokens"], turn["server_prompt_tokens"])
-    kept = f"{turn['prompt_tokens']} {unit}s, {turn['kept_tokens']} kept, {turn['recomputed_tokens']} recomputed{told}"
+    reported = _server(turn["cached_tokens"], turn["server_prompt_tokens"])
+    kept = (
+        f"{turn['prompt_tokens']} {unit}s, {turn['kept_tokens']} kept, {turn['recomputed_tokens']} recomputed{reported}"
+    )
     broken = as_object(turn["break"])
     if not broken:
         return [f"  {number}: {kept}"]

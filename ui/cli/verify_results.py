@@ -67,10 +67,10 @@ def finish(options: argparse.Namespace, plan: Plan, journal: Kept, outcome: Outc
     """Write the files of all servers, say what came out, and return the exit status."""
     baseline: tuple[str, _Rows] | None = None
     if len(outcome.names) > 1:
-        other = _beside(Path(options.output))
+        other = _next_to(Path(options.output))
         write_rows(other, journal.rows(1))
         summary = summary_of(Tally().add_all(journal.rows(1)), outcome.about(plan, 1))
-        _write_text(_beside(Path(options.summary)), write_json(summary) + "\n")
+        _write_text(_next_to(Path(options.summary)), write_json(summary) + "\n")
         baseline = (outcome.names[1], lambda: journal.rows(1))
     elif options.baseline:
         baseline = (Path(options.baseline).name, lambda: read_results(Path(options.baseline)))
@@ -163,7 +163,7 @@ def _status(options: argparse.Namespace, outcome: Outcome | None, summary: JSONO
     return FOUND if has_errors or summary["failure_count"] else OK
 
 
-def _beside(path: Path) -> Path:
+def _next_to(path: Path) -> Path:
     return path.with_name(f"{path.stem}-baseline{path.suffix}")
 
 

@@ -70,13 +70,13 @@ class _Desk:
 
     async def call(self, ctx: Ctx, kind: Kind, work: Callable[[Caller], Awaitable[Answer]]) -> CallToolResult:
         """Return what a tool answers."""
-        news: asyncio.Queue[str] = asyncio.Queue()
+        updates: asyncio.Queue[str] = asyncio.Queue()
         caller = self.caller(ctx)
-        telling = asyncio.create_task(_tell(ctx, news))
+        telling = asyncio.create_task(_report_progress(ctx, updates))
         try:
             with self.tools.admitted(caller, kind):
-                found = await work(caller._replace(report=news.put_nowait))
-            await news.join()
+                found = await work(caller._replace(report=updates.put_nowait))
+            await updates.join()
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the client as an answer, too
             return _refusal(self._shown(error))
         finally:
@@ -101,16 +101,16 @@ class _Desk:
         return Caller(request.headers.get("mcp-session-id", visitor), visitor)
 
 
-async def _tell(ctx: Ctx, news: asyncio.Queue[str]) -> None:
+async def _report_progress(ctx: Ctx, updates: asyncio.Queue[str]) -> None:
     """Pass on how far the work is: the number of steps so far, and a sentence."""
     count = 0
     while True:
-        sentence = await news.get()
+        sentence = await updates.get()
         count += 1
         try:
             await ctx.report_progress(count, None, sentence)
         finally:
-            news.task_done()
+            updates.task_done()
 
 
 def _refusal(error: DebuggerError) -> CallToolResult:

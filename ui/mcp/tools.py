@@ -63,7 +63,7 @@ class Where(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Told(RunProgress):
+class _Progress(RunProgress):
     """Passes on how far a run is."""
 
     report: Callable[[str], None] = lambda _: None
@@ -165,7 +165,7 @@ class Tools:
         said = ""
         try:
             target = choose_target(self.settings, self._labs, fields)
-            progress = _Told(report=caller.report)
+            progress = _Progress(report=caller.report)
             ran = Ran(None, fields, caller.session)
             trace = await self._runs.run(ran, target, request.body, Plan("as it is"), progress)
         except NoServerError:
@@ -267,7 +267,7 @@ class Tools:
             )
         ran = Ran(trace, fields, caller.session)
         trace, target = self._runs.target(ran)
-        plan, progress = plan_to_try(trace, code, target), _Told(report=caller.report)
+        plan, progress = plan_to_try(trace, code, target), _Progress(report=caller.report)
 
         async def run(body: JSONObject, plan: Plan) -> Trace:
             return await self._runs.run(ran, target, body, plan, progress)
@@ -304,7 +304,7 @@ class Tools:
         """Make the request of a run as small as it goes while the finding stays."""
         trace, fields = self.kept.run(handle)
         trace, target = self._runs.target(Ran(trace, fields, caller.session))
-        ran, progress = Ran(trace, fields, caller.session), _Told()
+        ran, progress = Ran(trace, fields, caller.session), _Progress()
 
         async def run(body: JSONObject) -> Trace:
             return await self._runs.run(ran, target, body, Plan("smaller"), progress)

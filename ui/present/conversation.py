@@ -56,17 +56,17 @@ def account_sentence(conversation: Conversation) -> str:
     """Return the account of the whole conversation, in words."""
     turns = conversation.turns
     written, returned = (sum(one) for one in zip(*((turn.written, turn.returned) for turn in turns), strict=True))
-    told = f"{count_of(len(turns), 'turn')}: {count_of(written, 'call')} written, {returned} returned"
+    reported = f"{count_of(len(turns), 'turn')}: {count_of(written, 'call')} written, {returned} returned"
     bad = [(outcome, conversation.outcomes.get(outcome, 0)) for outcome in _SAID]
-    told += "".join(f", {count} {outcome.value}" for outcome, count in bad if count)
+    reported += "".join(f", {count} {outcome.value}" for outcome, count in bad if count)
     seams = [turn.seam for turn in turns if turn.seam is not None]
     exact = [seam for seam in seams if seam.unit == "token" and not seam.problem]
     if not seams:
-        return f"{told}."
-    told += f". {count_of(conversation.lost, 'computed token')} of earlier turns could not be reused"
+        return f"{reported}."
+    reported += f". {count_of(conversation.lost, 'computed token')} of earlier turns could not be reused"
     if len(exact) < len(seams):
-        told += f", as far as {len(exact)} of {count_of(len(seams), 'round trip')} could be compared token by token"
-    return f"{told}."
+        reported += f", as far as {len(exact)} of {count_of(len(seams), 'round trip')} could be compared token by token"
+    return f"{reported}."
 
 
 def _sentence(conversation: Conversation) -> str:

@@ -27,15 +27,15 @@ def live_payload(trace: Trace, source: str) -> str:
     else:
         special = count_special(prompt.tokens)
         size = joined(count_of(len(prompt.tokens), "token"), f"{special:,} special")
-    told = [finding for finding in trace.findings if finding.severity is not Severity.NOTE]
+    reported = [finding for finding in trace.findings if finding.severity is not Severity.NOTE]
     return pack_payload(
         {
             "state": "ok",
             "sentence": size,
             "hint": source,
             "place": None,
-            "findings": [_line(finding) for finding in told[:MAX_FINDINGS]],
-            "more": max(0, len(told) - MAX_FINDINGS),
+            "findings": [_line(finding) for finding in reported[:MAX_FINDINGS]],
+            "more": max(0, len(reported) - MAX_FINDINGS),
             "text": None if prompt.tokens is not None else prompt.text[:MAX_TEXT],
         }
     )

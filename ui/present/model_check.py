@@ -166,12 +166,12 @@ def _features(check: Check) -> list[JSON]:
     row = check.cells.get(check.recommendation.name or "", {})
     made: list[JSON] = []
     for ideal in check.ideals:
-        name, told = ideal.answer.name, _answer(ideal)
+        name, reported = ideal.answer.name, _answer(ideal)
         if name in row:
             cell = _cell(row[name])
             made.append([name, ideal.answer.about, cell["state"], cell["problem"] or cell["remark"] or ""])
-        elif told["unasked"] is not None:
-            made.append([name, ideal.answer.about, "unasked", told["unasked"]])
+        elif reported["unasked"] is not None:
+            made.append([name, ideal.answer.about, "unasked", reported["unasked"]])
     return made
 
 
@@ -231,9 +231,9 @@ def _engines(check: Check) -> JSONObject:
     asked = check.engines.conversations
     differ = [one for one in asked if one.agrees is False]
     alike = sum(one.agrees is True for one in asked)
-    told = f"{alike} of {len(asked)} conversations give the same prompt in transformers and in vLLM."
+    reported = f"{alike} of {len(asked)} conversations give the same prompt in transformers and in vLLM."
     return {
-        "sentence": told if asked else check.engines.skipped or "",
+        "sentence": reported if asked else check.engines.skipped or "",
         "note": check.engines.note or "",
         "differ": [[one.name, one.about, " ".join(one.causes) or "The cause is unknown."] for one in differ],
     }

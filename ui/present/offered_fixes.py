@@ -60,8 +60,14 @@ def change_view(operation: JSONObject, body: JSONObject) -> JSONObject:
 
 def trial_payload(code: str, state: str, sentence: str, hint: str = "", short: str = "") -> str:
     """Return what trying a fix came to: `running`, `worked`, `failed` or `error`, a sentence, and its end in short."""
-    told: JSONObject = {"code": code, "state": state, "sentence": as_sentence(sentence), "hint": hint, "short": short}
-    return pack_payload({"kind": "offered", **told})
+    reported: JSONObject = {
+        "code": code,
+        "state": state,
+        "sentence": as_sentence(sentence),
+        "hint": hint,
+        "short": short,
+    }
+    return pack_payload({"kind": "offered", **reported})
 
 
 def trial_error_payload(code: str, error: DebuggerError) -> str:
@@ -87,18 +93,18 @@ def tried_payload(code: str, first: Trace, experiment: Experiment, *, worked: bo
     calls = f"{experiment.returned} of {count_of(experiment.written, 'call')} returned"
     if worked and errors:
         hidden = f"{', '.join(errors)} is now visible; its cause was there before"
-        told = f"Tested on the same server, one run: {code} is gone; {hidden}; {calls}"
+        reported = f"Tested on the same server, one run: {code} is gone; {hidden}; {calls}"
     elif worked:
-        told = f"Tested on the same server, one run: {code} is gone and there is no new error; {calls}"
+        reported = f"Tested on the same server, one run: {code} is gone and there is no new error; {calls}"
     elif code in experiment.codes:
-        told = f"Tested on the same server, one run: {code} is still there; {calls}"
+        reported = f"Tested on the same server, one run: {code} is still there; {calls}"
     else:
-        told = f"Tested on the same server, one run: {code} is gone, but there is a new error: {', '.join(errors)}"
+        reported = f"Tested on the same server, one run: {code} is gone, but there is a new error: {', '.join(errors)}"
     also = f". Also new: {', '.join(others)}" if others else ""
     short = f"Fixed: {calls if experiment.written else f'{code} is gone'}." if worked else ""
     if not worked:
-        short = f"Not fixed: {told.partition(': ')[2]}."
-    return trial_payload(code, "worked" if worked else "failed", told + also, short=short)
+        short = f"Not fixed: {reported.partition(': ')[2]}."
+    return trial_payload(code, "worked" if worked else "failed", reported + also, short=short)
 
 
 def _text(value: JSON) -> str:

@@ -126,18 +126,20 @@ def _matrix_sentence(parse: Parse, outcomes: Mapping[str, ParserOutcome], own: s
         return "Testing every tool parser of vLLM."
     best_first = dict(sorted(outcomes.items(), key=lambda item: (item[1].account or _WORST).missing))
     mine = next((outcome.account for name, outcome in outcomes.items() if _is_own(name, outcome, own)), None)
-    told = ""
+    reported = ""
     if mine is not None and own is not None and tally_parsers(outcomes).reading:
-        told = f" This server's own, `{_short(own)}`, is {'' if mine.is_right else 'not '}among them."
-    return engines_sentence(parse, best_first, title_of) + told
+        reported = f" This server's own, `{_short(own)}`, is {'' if mine.is_right else 'not '}among them."
+    return engines_sentence(parse, best_first, title_of) + reported
 
 
 def _matrix_source(outcomes: Mapping[str, ParserOutcome], version: str) -> str:
     seen = [outcome for outcome in outcomes.values() if isinstance(outcome, VllmOutcome)]
     version = version or next((outcome.vllm_version for outcome in seen), "")
-    stand_ins = sum(outcome.stand_in is not None for outcome in seen)
+    approximate = sum(outcome.stand_in is not None for outcome in seen)
     note = (
-        f"{stand_ins} of them with an approximate vocabulary (the model's own was not available)" if stand_ins else None
+        f"{approximate} of them with an approximate vocabulary (the model's own was not available)"
+        if approximate
+        else None
     )
     engines = [f"{title_of(kind)} {_release_of(every)}" for kind, every in by_engine(outcomes).items()]
     names = engines if len(engines) > 1 else [f"vLLM {version}"] if version else []

@@ -129,20 +129,20 @@ def _chips_of(columns: TokenColumns) -> _Chips:
     index: list[int] = []
     firsts: list[int] = []
     merged: list[int] = []
-    behind = 0
+    after = 0
     broken = {piece for piece in {*columns.pieces} if not _is_text(piece)}
     for at in [place for place, piece in enumerate(columns.pieces) if piece in broken] if broken else ():
-        size = _chip_size(columns, at) if at >= behind else 1
+        size = _chip_size(columns, at) if at >= after else 1
         if size > 1:
-            index += map(places.__getitem__, zip(*(column[behind:at] for column in shown), strict=True))
+            index += map(places.__getitem__, zip(*(column[after:at] for column in shown), strict=True))
             these = slice(at, at + size)
             merged += (len(index), size)
             key = tuple(columns.ids[these]), "".join(columns.texts[these]), TokenKind.BYTE, any(injected[these])
             index.append(places[key])
-            firsts += range(behind, at + 1)
-            behind = at + size
-    index += map(places.__getitem__, zip(*(column[behind:] for column in shown), strict=True))
-    firsts += range(behind, len(injected))
+            firsts += range(after, at + 1)
+            after = at + size
+    index += map(places.__getitem__, zip(*(column[after:] for column in shown), strict=True))
+    firsts += range(after, len(injected))
     return _Chips([*places], index, firsts, merged)
 
 

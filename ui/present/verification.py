@@ -233,8 +233,10 @@ def _paired(paired: JSONObject) -> JSONObject:
     rows: list[JSON] = []
     for name, rate in as_object(paired["differences"]).items():
         words, better = _DIFFERENCE_WORDS.get(name, (name.replace("_", " "), 0))
-        told = as_object(rate)
-        rows.append({**_bar(words, told["value"], told["low"], told["high"], _change(told)), "better": better})
+        reported = as_object(rate)
+        rows.append(
+            {**_bar(words, reported["value"], reported["low"], reported["high"], _change(reported)), "better": better}
+        )
     return {
         "differences": rows,
         "words": f"{paired['n_compared']} rows compared, {paired['n_skipped']} skipped. TP {paired['tp']}, "

@@ -175,13 +175,13 @@ def _baseline(own: JSONObject) -> Iterator[str]:
 def _differences_plot(differences: JSONObject) -> str:
     """Return each difference as a bar to the right (more here) or left (fewer) of none, with its interval."""
     said = {name: as_object(rate) for name, rate in differences.items()}
-    told = [(name, _ends(rate)) for name, rate in said.items() if rate["value"] is not None]
-    if not told:
+    reported = [(name, _ends(rate)) for name, rate in said.items() if rate["value"] is not None]
+    if not reported:
         return ""
-    most = max(_SMALLEST_SCALE, *(abs(end) for _, ends in told for end in ends))
+    most = max(_SMALLEST_SCALE, *(abs(end) for _, ends in reported for end in ends))
     middle, half = 270, 140
     lines = []
-    for number, (name, ends) in enumerate(told):
+    for number, (name, ends) in enumerate(reported):
         y = number * _ROW
         low, value, high = (middle + half * end / most for end in ends)
         start, length = min(middle, value), abs(value - middle)
@@ -191,7 +191,7 @@ def _differences_plot(differences: JSONObject) -> str:
             f'<rect class="bar" x="{start:.1f}" y="{y + 5}" width="{length:.1f}" height="15"/>'
             f'<path class="whisker" d="M{low:.1f} {y + 12.5}H{high:.1f}M{low:.1f} {y + 8}v9M{high:.1f} {y + 8}v9"/>'
         )
-    foot = _ROW * len(told)
+    foot = _ROW * len(reported)
     ends_said = (
         (middle - half, "start", f"{-most:+.0%}"),
         (middle, "middle", "0"),

@@ -71,8 +71,8 @@ class _DiscreetFormatter(logging.Formatter):
         elif _is_ours(record):
             words = _BLANK.sub("…", str(record.msg))
         kind = record.exc_info[0] if record.exc_info else None
-        told = f": {kind.__name__}{_places(record.exc_info[2])}" if record.exc_info and kind else ""
-        return f"{record.levelname} {record.name}:{record.lineno} {words}{told}"
+        reported = f": {kind.__name__}{_places(record.exc_info[2])}" if record.exc_info and kind else ""
+        return f"{record.levelname} {record.name}:{record.lineno} {words}{reported}"
 
     def formatException(self, _: object) -> str:  # noqa: N802  # the library's name
         """Return nothing: what an exception says may be what a visitor typed."""

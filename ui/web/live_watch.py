@@ -37,7 +37,7 @@ _MOST_PROBLEMS = 5
 
 
 @dataclass
-class _News:
+class _Updates:
     """What the watch has said so far."""
 
     base_url: str = ""
@@ -157,7 +157,7 @@ class LiveWatch:
             self._running[session].ask()
 
     async def steps(self, target: Target, session: str, *, asks_for_ids: bool) -> AsyncGenerator[Step | None, None]:
-        """Yield what was read so far, `None` without news, until it is stopped; closing it ends the proxy.
+        """Yield what was read so far, `None` without updates, until it is stopped; closing it ends the proxy.
 
         Raises:
             DebuggerError: The server's address is none, or the lab does not start.
@@ -179,26 +179,26 @@ class LiveWatch:
 
     async def _watch(self, target: Target, thread: _Thread, asks_for_ids: bool) -> AsyncGenerator[Step | None, None]:  # noqa: FBT001
         journal = Path(tempfile.mkdtemp(prefix="prompt-debugger-live-")) / "watch.sqlite"
-        news = _News()
+        updates = _Updates()
         capture = Capture(str(target.base_url), journal, asks_for_ids=asks_for_ids)
         watch = Watch(capture, journal, target=target if asks_for_ids else None)
-        task = asyncio.ensure_future(thread.serve(watch, news.listener()))
+        task = asyncio.ensure_future(thread.serve(watch, updates.listener()))
         shown, drawn = "", 0.0
         table: JSONObject = {}
         opened: tuple[Stored, ...] = ()
         read = 0
         async with aclosing(ticks_until(task, self._redraw_rate)) as ticks:
             async for _ in ticks:
-                if news.counts is not None and news.counts.read != read and monotonic() - drawn > _TABLE_EVERY_S:
-                    read, drawn = news.counts.read, monotonic()
+                if updates.counts is not None and updates.counts.read != read and monotonic() - drawn > _TABLE_EVERY_S:
+                    read, drawn = updates.counts.read, monotonic()
                     opened, table = await self._read(journal)
-                payload = news.payload(state="running", journal=journal, table=table) if news.base_url else ""
+                payload = updates.payload(state="running", journal=journal, table=table) if updates.base_url else ""
                 yield Step(payload, opened) if payload != shown else None
                 shown = payload
-        news.counts = task.result()
-        if news.counts.read:
+        updates.counts = task.result()
+        if updates.counts.read:
             opened, table = await self._read(journal)
-        yield Step(news.payload(state="done", journal=journal, table=table), opened)
+        yield Step(updates.payload(state="done", journal=journal, table=table), opened)
 
     async def _read(self, journal: Path) -> tuple[tuple[Stored, ...], JSONObject]:
         opened = await in_thread(open_stored, str(journal))

@@ -165,26 +165,26 @@ class ModelChecks:
             return None
 
     async def _steps(self, fields: CheckFields, target: TargetFields) -> AsyncGenerator[CheckChange, None]:
-        told = [""]
-        task = asyncio.create_task(self._check(fields, target, told))
+        reported = [""]
+        task = asyncio.create_task(self._check(fields, target, reported))
         forecast, shown = Forecast(), ""
         started_s = time.monotonic()
         async with aclosing(ticks_until(task, self._redraw_rate)) as ticks:
             async for _ in ticks:
                 if self._settings.public and time.monotonic() - started_s > _PUBLIC_S:
                     raise RequestError("The check took too long.", "Run `check` on your own machine.")
-                words, fraction = forecast.of(told[0], time.monotonic() - started_s)
+                words, fraction = forecast.of(reported[0], time.monotonic() - started_s)
                 yield CheckChange(None if words == shown else check_running_payload(words, fraction))
                 shown = words
         check, missing = task.result()
         yield CheckChange(await asyncio.to_thread(check_payload, check, missing), check)
 
-    async def _check(self, fields: CheckFields, target: TargetFields, told: list[str]) -> tuple[Check, str]:
+    async def _check(self, fields: CheckFields, target: TargetFields, reported: list[str]) -> tuple[Check, str]:
         model = await self._model(fields, target)
         is_thorough = fields.depth == "thorough" and not self._settings.public
 
         def report(words: str) -> None:
-            told[0] = words
+            reported[0] = words
 
         stack = ExitStack()
         try:

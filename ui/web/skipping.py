@@ -42,8 +42,8 @@ def skip_cheaply(blocks: gr.Blocks) -> None:
             only = copy(function)
             only.outputs = changed
             values = await look_at_all(only, values if len(values) > 1 else values[0], *state, **more)
-        told = dict(zip((block._id for block in changed), values, strict=True))
-        return [told[block._id] if block._id in told else stays(block) for block in function.outputs]
+        reported = dict(zip((block._id for block in changed), values, strict=True))
+        return [reported[block._id] if block._id in reported else stays(block) for block in function.outputs]
 
     blocks.postprocess_data = look_at_named  # type: ignore[assignment, method-assign]
 

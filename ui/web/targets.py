@@ -275,12 +275,12 @@ def with_key_field(error: DebuggerError, *, is_public: bool) -> DebuggerError:
     """Return an error with the way out that the page has: who names a server there gives its key beside it."""
     if is_public or not isinstance(error, BackendError) or error.status != _NO_KEY:
         return error
-    told = copy(error)
+    reported = copy(error)
     if "Authorization: Basic" in error.hint:
-        told.hint = error.hint.replace("with --extra-headers", "under Target, in the field Key:")
-        return told
-    told.hint = "The server requires a key, or another one: enter it under Target, in the field Key."
-    return told
+        reported.hint = error.hint.replace("with --extra-headers", "under Target, in the field Key:")
+        return reported
+    reported.hint = "The server requires a key, or another one: enter it under Target, in the field Key."
+    return reported
 
 
 def request_for(request: Request, target: Target) -> Request:

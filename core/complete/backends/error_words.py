@@ -99,8 +99,8 @@ def error_of_answer(answer: JSONObject) -> JSON:
     if answer.get("errors") and isinstance(answer["errors"], list):
         return answer["errors"]
     code = next((answer[key] for key in ("error_code", "errorCode", "code") if answer.get(key)), None)
-    is_told = code is not None and _search({key: answer.get(key) for key in _SENTENCE_KEYS}, 1)
-    return {key: answer[key] for key in _SENTENCE_KEYS if key in answer} if is_told else None
+    is_reported = code is not None and _search({key: answer.get(key) for key in _SENTENCE_KEYS}, 1)
+    return {key: answer[key] for key in _SENTENCE_KEYS if key in answer} if is_reported else None
 
 
 def title_of_page(content_type: str, body: str) -> str:

@@ -94,6 +94,6 @@ class _Teller:
         self.is_done = self.is_done or is_last(value)
         if self._on_delta is None or not value or is_last(value):
             return
-        told = self._dialect.read_events([value], "").stream
-        for delta in () if told is None else told.deltas:
+        reported = self._dialect.read_events([value], "").stream
+        for delta in () if reported is None else reported.deltas:
             self._on_delta(delta)

@@ -177,7 +177,7 @@ class Connection(asyncio.Protocol):
                 await self._writable.wait()
             self._write(head + (b"0\r\n\r\n" if is_chunked else b""))
         while not self._has_head:
-            await self._news()
+            await self._updates()
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """Yield the body as it comes.
@@ -196,7 +196,7 @@ class Connection(asyncio.Protocol):
                 return
             if self._transport is not None:
                 self._transport.resume_reading()
-            await self._news()
+            await self._updates()
 
     def rest(self) -> None:
         """Let it wait for the next request."""
@@ -212,7 +212,7 @@ class Connection(asyncio.Protocol):
         if data and self._transport is not None and self._error is None:
             self._transport.write(data)
 
-    async def _news(self) -> None:
+    async def _updates(self) -> None:
         """Wait until something has come.
 
         Raises:

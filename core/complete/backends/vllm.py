@@ -80,14 +80,14 @@ async def request_render(
         raise _odd(path, fields)
     sampling = as_object(fields.get("sampling_params"))
     kwargs = as_object(fields.get("reasoning_parser_kwargs")).get("chat_template_kwargs")
-    told, ended = "reasoning_parser_kwargs" in fields, fields.get("reasoning_ended")
+    reported, ended = "reasoning_parser_kwargs" in fields, fields.get("reasoning_ended")
     return RenderAnswer(
         token_ids=ids,
         sampling=sampling,
         constraint=_constraint_of(sampling.get("structured_outputs")),
         template_kwargs=kwargs if isinstance(kwargs, dict) else None,
         body=answer.text,
-        waits_for_reasoning=fields["reasoning_parser_kwargs"] is not None if told else None,
+        waits_for_reasoning=fields["reasoning_parser_kwargs"] is not None if reported else None,
         reasoning_ended=ended if isinstance(ended, bool) else None,
     )
 

@@ -86,10 +86,10 @@ def is_last(event: JSONObject) -> bool:
 
 def _received(answer: Answer, text: str) -> Received:
     chat = answer.chat or ChatResult({}, None, error="the answer contains no message")
-    told = replace(
+    reported = replace(
         chat, token_ids=answer.token_ids, prompt_token_ids=answer.prompt_ids, prompt_text=answer.prompt, body=text
     )
-    return Received(told, tuple(_losses(answer.notes)))
+    return Received(reported, tuple(_losses(answer.notes)))
 
 
 def _losses(notes: Iterable[str]) -> Iterable[str]:

@@ -98,8 +98,8 @@ def load_records(package: ModuleType) -> dict[str, Engine]:
             )
         for claim in _claims(constant):
             if claim in file_by_claim:
-                told = f"`{file}` and `{file_by_claim[claim]}` both have the {claim}"
-                raise PluginError(told, "Give one of them another value.")
+                reported = f"`{file}` and `{file_by_claim[claim]}` both have the {claim}"
+                raise PluginError(reported, "Give one of them another value.")
             file_by_claim[claim] = file
         records[file] = constant
     return dict(sorted(records.items(), key=lambda item: (item[1].marks.order, item[1].kind)))

@@ -35,8 +35,8 @@ def merge_names(formats: Mapping[str, TextFormat], engines: Mapping[str, Engine]
             if family not in formats:
                 raise PluginError(f"{place}: unknown family `{family}`.", "Families are named like their files.")
             if family in merged[engine.kind]:
-                told = f"{place} and `prompt_debugger/core/formats/{family}.py` both define names for `{family}`"
-                raise PluginError(told, "Define all of them in one place.")
+                reported = f"{place} and `prompt_debugger/core/formats/{family}.py` both define names for `{family}`"
+                raise PluginError(reported, "Define all of them in one place.")
             merged[engine.kind][family] = _checked(place, names)
     return dict(merged)
 

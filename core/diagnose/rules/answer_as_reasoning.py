@@ -165,7 +165,7 @@ def _swallowed(trace: Trace) -> Reasoning | None:
         return None
     reasoning = reasoning_of(trace.chat.message)
     raw = trace.parse.raw
-    if reasoning is None or not reasoning.text.strip() or _holds_marker(raw):
+    if reasoning is None or not reasoning.text.strip() or _contains_marker(raw):
         return None
     if prompt_end(trace) is None and why_cut(trace) is not None:
         return None
@@ -177,7 +177,7 @@ def _swallowed(trace: Trace) -> Reasoning | None:
     return reasoning if answer.strip() == reasoning.text.strip() else None
 
 
-def _holds_marker(raw: str) -> bool:
+def _contains_marker(raw: str) -> bool:
     return any(pair.opener in raw or pair.closer in raw for pair in TABLES.reasoning_pairs)
 
 

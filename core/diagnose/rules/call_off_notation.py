@@ -106,10 +106,10 @@ def _report(trace: Trace, deviation: str, indices: Sequence[int]) -> Report:
     one = len(calls) == 1
     title = f"The call to {names} departs" if one else f"{len(calls)} calls ({names}) depart"
     which = "it" if one else f"{len(dropped)} of them"
-    told = f" The server did not return {which}, probably for this reason." if dropped else ""
+    reported = f" The server did not return {which}, probably for this reason." if dropped else ""
     return Report(
         title=f"{title} from the notation of `{family}`: {deviation}.",
-        detail=f"{'It is' if one else 'They are'} complete nonetheless.{told} {_about(tried, one=one)}",
+        detail=f"{'It is' if one else 'They are'} complete nonetheless.{reported} {_about(tried, one=one)}",
         evidence=tuple(in_raw(trace, call.char_span) for call in calls),
         fix=_fix(tried, family),
         certainty=Certainty.INFERRED if dropped or tried.refusing else Certainty.OBSERVED,

@@ -48,7 +48,7 @@ def find(trace: Trace) -> Iterator[Report]:
     found = [match.start() for match in _HEAD.finditer(prompt.text)]
     if not found:
         return
-    expected = sum(len(_HEAD.findall(text)) for text in _texts_that_may_stand_there(trace.request.body))
+    expected = sum(len(_HEAD.findall(text)) for text in _possible_texts(trace.request.body))
     if len(found) <= expected:
         return
     spans = [_span(prompt, start) for start in found]
@@ -71,7 +71,7 @@ def find(trace: Trace) -> Iterator[Report]:
     )
 
 
-def _texts_that_may_stand_there(body: JSON) -> Iterator[str]:
+def _possible_texts(body: JSON) -> Iterator[str]:
     """Yield every text of the request, and the JSON of whatever a template prints as JSON."""
     yield from texts_inside(body)
     for text in texts_inside(body):

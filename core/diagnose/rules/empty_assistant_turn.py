@@ -30,7 +30,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 from prompt_debugger.core.diagnose.words import counted
 
-_HOLDS = ("tool_calls", "function_call", "reasoning", "reasoning_content", "refusal", "audio", "thinking")
+_CONTENTS = ("tool_calls", "function_call", "reasoning", "reasoning_content", "refusal", "audio", "thinking")
 _MOST = 6
 
 
@@ -41,7 +41,7 @@ def find(trace: Trace) -> Iterator[Report]:
         index
         for index, message in messages[:-1]
         if message.get("role") == "assistant"
-        and not any(message.get(key) for key in _HOLDS)
+        and not any(message.get(key) for key in _CONTENTS)
         and _is_blank(message.get("content"))
     ]
     if not empty:

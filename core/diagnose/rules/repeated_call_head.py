@@ -38,7 +38,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if trace.chat_stream is None:
         return
     heads: dict[tuple[int, str], str] = {}
-    told: set[str] = set()
+    reported: set[str] = set()
     for event, delta in enumerate(trace.chat_stream.deltas):
         for call in as_list(delta.delta.get("tool_calls")):
             entry = as_object(call)
@@ -46,8 +46,8 @@ def find(trace: Trace) -> Iterator[Report]:
             if index is None:
                 continue
             for what, text in (("name", as_text(function.get("name"))), ("id", as_text(entry.get("id")))):
-                if text and heads.get((index, what)) == text and what not in told:
-                    told.add(what)
+                if text and heads.get((index, what)) == text and what not in reported:
+                    reported.add(what)
                     yield _report(heads.get((index, "name"), ""), what, event)
                 if text:
                     heads[index, what] = text

@@ -49,10 +49,10 @@ def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report
     ids: dict[int, str] = {}
     names: dict[int, str] = {}
     begun: set[int] = set()
-    for event, (index, call_id, name, arguments, told) in _tool_deltas(deltas):
+    for event, (index, call_id, name, arguments, reported) in _tool_deltas(deltas):
         problem = None
         if index is None:
-            yield _without_index(trace, event, told)
+            yield _without_index(trace, event, reported)
             return
         if call_id and ids.setdefault(index, call_id) != call_id:
             problem = f"index {index} belongs to `{ids[index]}` and to `{call_id}`"
@@ -92,7 +92,7 @@ def _no_list(event: int) -> Report:
     )
 
 
-def _without_index(trace: Trace, event: int, told: JSON) -> Report:
+def _without_index(trace: Trace, event: int, reported: JSON) -> Report:
     """Report a delta that says only by its place to which call it belongs.
 
     Harmless where there is one call, and for who asked for a whole answer.
@@ -100,7 +100,7 @@ def _without_index(trace: Trace, event: int, told: JSON) -> Report:
     result = trace.chat_stream
     several = result is not None and len(as_list(result.message.get("tool_calls"))) > 1
     is_ours = trace.chat is not None and not trace.chat.deltas and trace.request.body.get("stream") is not True
-    what = "no index" if told is None else f"an index that is not a number: `{quote(json.dumps(told), 40)}`"
+    what = "no index" if reported is None else f"an index that is not a number: `{quote(json.dumps(reported), 40)}`"
     return Report(
         title=f"A tool call delta of the stream has {what}.",
         detail=f"First at event {event}. Clients put the pieces of calls together by index.",
@@ -115,7 +115,7 @@ class _Part(NamedTuple):
     call_id: str | None
     name: str | None
     arguments: JSON
-    told: JSON
+    reported: JSON
 
 
 def _tool_deltas(deltas: tuple[StreamDelta, ...]) -> Iterator[tuple[int, _Part]]:

@@ -43,7 +43,7 @@ from prompt_debugger.core.diagnose.trace_queries import (
 from prompt_debugger.core.diagnose.words import counted
 
 _REASONING_TOKENS = re.compile(r"(?<!\\)\"reasoning_tokens\"\s{0,8}:\s{0,8}(\d{1,9})")
-_SLACK = 2  # servers differ in whether they count what opens and ends an answer
+_TOLERANCE = 2  # servers differ in whether they count what opens and ends an answer
 _LESS = Step(
     'Send `"reasoning_effort": "low"` where the question needs little thinking.', request={"reasoning_effort": "low"}
 )
@@ -80,7 +80,7 @@ def _unseen(trace: Trace, chat: ChatResult, reason: str) -> Iterator[Report]:
     if chat.error or returned_calls(trace) or _shows_text(chat):
         return
     count, hidden = completion_tokens(trace), reasoning_tokens_of(chat)
-    is_all = hidden is not None and hidden > 0 and (count is None or hidden >= count - _SLACK)
+    is_all = hidden is not None and hidden > 0 and (count is None or hidden >= count - _TOLERANCE)
     amount = "the whole budget" if not count else f"the whole budget of {counted(count, 'token')}"
     title = f"Hidden reasoning used {amount}; no answer was written."
     if not is_all:

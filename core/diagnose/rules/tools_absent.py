@@ -43,11 +43,11 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     names = ", ".join(f"`{tool.name}`" for tool in absent[:6])
     all_gone = len(absent) == len(tools)
-    deaf = prompt.template is not None and re.search(r"\btools\b", prompt.template) is None
+    ignoring = prompt.template is not None and re.search(r"\btools\b", prompt.template) is None
     yield Report(
         title="The prompt contains none of the tools." if all_gone else f"The prompt lacks the tools {names}.",
         detail=f"{len(tools)} tools were sent, {len(absent)} are missing from the prompt: {names}."
-        + (" The template does not use `tools` at all." if deaf else ""),
+        + (" The template does not use `tools` at all." if ignoring else ""),
         evidence=tuple(in_request(f"{tool.field}.name", tool.name) for tool in absent),
         fix="Use a chat template that prints `tools` (the model's tool template; `--jinja` for llama-server), "
         "or describe the tools in the system message.",

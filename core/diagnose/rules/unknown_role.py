@@ -41,13 +41,13 @@ def find(trace: Trace) -> Iterator[Report]:
     template = next((prompt.template for prompt in prompts if prompt is not None and prompt.template), None)
     if template is None:
         return
-    told: set[str] = set()
+    reported: set[str] = set()
     for index, message in numbered_messages(trace.request):
         role = as_text(message.get("role"))
-        if role is None or role in _KNOWN or role in told or _names(template, role):
+        if role is None or role in _KNOWN or role in reported or _names(template, role):
             continue
-        told.add(role)
-        if len(told) > _MOST:
+        reported.add(role)
+        if len(reported) > _MOST:
             return
         yield _report(index, role)
 

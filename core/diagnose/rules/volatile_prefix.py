@@ -34,7 +34,7 @@ _TIME = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?\b")
 _STATED = re.compile(
     r"(?i)\b(?:current|present|local|today'?s?|now)\b[^.\n]{0,40}?(?P<time>\b\d{1,2}:\d{2}(?::\d{2})?\b)"
 )
-_BEHIND = 4000  # characters whose reuse is worth a word
+_AFTER = 4000  # characters whose reuse is worth a word
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -43,7 +43,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if prompt is None:
         return
     found = next(_times(trace, prompt), None)
-    if found is None or len(prompt.text) - found.stop < _BEHIND:
+    if found is None or len(prompt.text) - found.stop < _AFTER:
         return
     share = round(100 * (len(prompt.text) - found.start) / len(prompt.text))
     yield Report(

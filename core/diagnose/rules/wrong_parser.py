@@ -176,7 +176,7 @@ def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | No
     if not trials.reading and _may_leave_refused(trace) and any(_departs(name, call) for call in calls):
         return None  # a parser of this family that runs may refuse these very calls
     content = "" if trace.chat is None else content_of(trace.chat.message) or ""
-    if _stand_in_order(content, [_written(trace, call) for call in calls]):
+    if _are_in_order(content, [_written(trace, call) for call in calls]):
         return _Cause(
             f"No parser read the `{name}` calls: their markup is in content.",
             "The server's tool parser is unknown; the complete markup of the calls is in content.",
@@ -202,7 +202,7 @@ def _departs(name: str, call: ToolCallAttempt) -> bool:
     return bool(call.deviation) or (problem_of is not None and problem_of(header) is not None)
 
 
-def _stand_in_order(content: str, written: list[str]) -> bool:
+def _are_in_order(content: str, written: list[str]) -> bool:
     position = 0
     for text in written:
         found = content.find(text, position)

@@ -159,12 +159,12 @@ def _value(value: JSON) -> JSON:
 
 def _messages(attributes: JSONObject, events: Sequence[JSONObject]) -> list[JSON]:
     system = _decoded(attributes.get("gen_ai.system_instructions"))
-    told = _decoded(attributes.get("gen_ai.input.messages"))
-    if isinstance(told, list) and told:
+    reported = _decoded(attributes.get("gen_ai.input.messages"))
+    if isinstance(reported, list) and reported:
         head: list[JSON] = (
             [{"role": "system", "content": _joined(system)}] if isinstance(system, list) and system else []
         )
-        return [*head, *(message for one in told for message in _of_parts(as_object(one)))]
+        return [*head, *(message for one in reported for message in _of_parts(as_object(one)))]
     found = [
         {"role": role, **_content_of(event)}
         for event in events
@@ -177,11 +177,11 @@ def _messages(attributes: JSONObject, events: Sequence[JSONObject]) -> list[JSON
 
 
 def _answer(attributes: JSONObject, events: Sequence[JSONObject]) -> JSONObject | None:
-    told = _decoded(attributes.get("gen_ai.output.messages"))
+    reported = _decoded(attributes.get("gen_ai.output.messages"))
     reasons = _decoded(attributes.get("gen_ai.response.finish_reasons"))
     reason = reasons[0] if isinstance(reasons, list) and reasons else None
-    if isinstance(told, list) and told:
-        first = as_object(told[0])
+    if isinstance(reported, list) and reported:
+        first = as_object(reported[0])
         message = next(iter(_of_parts(first)), None)
         return None if message is None else _choice(message, first.get("finish_reason", reason), attributes)
     for event in events:
@@ -271,9 +271,9 @@ def _row_message(row: JSONObject) -> JSONObject:
 
 
 def _tools(attributes: JSONObject) -> list[JSON]:
-    told = _decoded(attributes.get("gen_ai.tool.definitions"))
+    reported = _decoded(attributes.get("gen_ai.tool.definitions"))
     found: list[JSON] = []
-    for tool in told if isinstance(told, list) else _indexed(attributes, "llm.request.functions."):
+    for tool in reported if isinstance(reported, list) else _indexed(attributes, "llm.request.functions."):
         held = as_object(tool)
         function = as_object(held.get("function")) or {
             name: _decoded(held.get(name)) if name == "parameters" else held.get(name)

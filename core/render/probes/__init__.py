@@ -28,7 +28,7 @@ __all__ = ["PROBE_NAMES", "Change", "ProbeAnswer", "Support", "probe_template", 
 _PROBES = (*MESSAGE_PROBES, *TOOL_PROBES, *REASONING_PROBES, *ENDING_PROBES)
 _NOTHING: Mapping[str, JSON] = MappingProxyType({})
 # Templates join these to text; without a tokenizer any text will do.
-_STAND_INS: Mapping[str, str] = MappingProxyType({"bos_token": "<s>", "eos_token": "</s>"})
+_PLACEHOLDERS: Mapping[str, str] = MappingProxyType({"bos_token": "<s>", "eos_token": "</s>"})
 
 PROBE_NAMES = tuple(probe.name for probe in _PROBES)
 
@@ -70,7 +70,7 @@ def step_probes(
     renderer: Renderer | None = None,
 ) -> Iterator[ProbeAnswer]:
     """Yield the answers one by one. Arguments as `probe_template`."""
-    named = {**_STAND_INS, **special_tokens_of(tokenizer), **(special_tokens or {})}
+    named = {**_PLACEHOLDERS, **special_tokens_of(tokenizer), **(special_tokens or {})}
     probing = Probing(template, named, template_kwargs, renderer or shared_worker().render)
     if plain(probing).error is not None and not probing.is_exhausted:
         armed = Probing(template, named, template_kwargs, renderer or shared_worker().render, always={"tools": TOOLS})

@@ -147,8 +147,8 @@ def _effort_answer(name: str, attempts: list[Attempt]) -> ProbeResult | None:
         return None
     last = made[-1][1]
     other = next(attempt.text for _, attempt in made if attempt.text != last.text)
-    told = ", ".join(effort for effort, _ in made)
-    detail = f"`{name}` gives {len(texts)} different prompts for {told}; the last one is quoted."
+    reported = ", ".join(effort for effort, _ in made)
+    detail = f"`{name}` gives {len(texts)} different prompts for {reported}; the last one is quoted."
     return seen(Support.SUPPORTED, detail, last, first_divergence(other, last.text) or 0)
 
 

@@ -32,20 +32,20 @@ def tokens_of_pieces(token_ids: Sequence[int], pieces: Sequence[bytes]) -> tuple
     return text, TokenTable(text, tuple(token_ids), edges, entries, odd)
 
 
-def pieces_of_reported(told: Sequence[bytes | str], text: str) -> tuple[bytes, ...] | None:
-    """Return the bytes of tokens of which a server told the bytes, or the vocabulary entries.
+def pieces_of_reported(reported: Sequence[bytes | str], text: str) -> tuple[bytes, ...] | None:
+    """Return the bytes of tokens of which a server reported the bytes, or the vocabulary entries.
 
     How a vocabulary spells its entries shows in the text that they make up.
 
     Args:
-        told: Per token its bytes, or its entry.
+        reported: Per token its bytes, or its entry.
         text: What all of them decode to.
 
     Returns:
         The bytes of each; `None` if no spelling makes up the text.
     """
     for style in PieceStyle:
-        pieces = tuple(one if isinstance(one, bytes) else bytes_of_entry(one, style) for one in told)
+        pieces = tuple(one if isinstance(one, bytes) else bytes_of_entry(one, style) for one in reported)
         if _is_same(decode_pieces(pieces)[0], text):
             return pieces
     return None

@@ -99,9 +99,9 @@ def compare_apis(left: Trace, right: Trace) -> Iterator[ApiDifference]:
     if status is not None:
         yield status
         return
-    told = [*_messages(pair, left, right, before)]
-    yield from told
-    if not told:
+    reported = [*_messages(pair, left, right, before)]
+    yield from reported
+    if not reported:
         yield from _streams(pair, left, right, before)
 
 

@@ -55,7 +55,7 @@ def run_capture(capture: Capture, on_ready: Callable[[str, str], None], on_outco
     Args:
         capture: What to capture.
         on_ready: Told the proxy's base URL and the server's once it listens.
-        on_outcome: Told of each exchange.
+        on_outcome: Called with each exchange.
 
     Returns:
         How many exchanges could not be written.
@@ -65,8 +65,8 @@ def run_capture(capture: Capture, on_ready: Callable[[str, str], None], on_outco
     """
 
     async def serve() -> int:
-        with until_a_signal() as told:
-            return await serve_capture(capture, told, on_ready, on_outcome)
+        with until_a_signal() as ending:
+            return await serve_capture(capture, ending, on_ready, on_outcome)
 
     return asyncio.run(serve())
 
@@ -74,12 +74,12 @@ def run_capture(capture: Capture, on_ready: Callable[[str, str], None], on_outco
 @contextmanager
 def until_a_signal() -> Iterator[asyncio.Event]:
     """Give what is set by Ctrl-C and SIGTERM."""
-    told = asyncio.Event()
+    ending = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
-        loop.add_signal_handler(number, told.set)
+        loop.add_signal_handler(number, ending.set)
     try:
-        yield told
+        yield ending
     finally:
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
@@ -87,19 +87,19 @@ def until_a_signal() -> Iterator[asyncio.Event]:
 
 async def serve_capture(
     capture: Capture,
-    told: asyncio.Event,
+    ending: asyncio.Event,
     on_ready: Callable[[str, str], None],
     on_outcome: Callable[[Outcome], None],
     times: RequestTimes | None = None,
     keeps: Keeps | None = None,
 ) -> int:
-    """Serve until `told` is set; what is under way then is ended, and all that went through is written.
+    """Serve until `ending` is set; what is under way then is ended, and all that went through is written.
 
     Args:
         capture: What to capture.
-        told: Set by whoever wants it to end.
+        ending: Set when it is to end.
         on_ready: As in `run_capture`, and so is the rest.
-        on_outcome: Told of each exchange.
+        on_outcome: Called with each exchange.
         times: For requests.
         keeps: Where exchanges are written, instead of `capture.out`.
     """
@@ -118,9 +118,9 @@ async def serve_capture(
         # What writes exchanges down, before the first comes.
         warming = asyncio.ensure_future(keeps.warm_up())
         try:
-            serving = Serving(proxy, listener, told, times.head_s)
+            serving = Serving(proxy, listener, ending, times.head_s)
             on_ready(f"http://{host}:{listener.getsockname()[1]}/v1", address.base_url)
-            await told.wait()
+            await ending.wait()
             await proxy.stop()
             await serving.end()
             await recorder.finish()

@@ -50,8 +50,8 @@ def choice_sentence(asked: Mapping[str, Asked], best: str) -> str:
         return ""
     others = "; ".join(_words(kind, one) for kind, one in asked.items() if kind != best)
     if asked[best].recommendation.name is None:
-        told = [_words(best, asked[best]), others]
-        return f"No tested engine can be recommended for this model: {'; '.join(told)}."
+        reported = [_words(best, asked[best]), others]
+        return f"No tested engine can be recommended for this model: {'; '.join(reported)}."
     is_more = all(asked[best].returned > one.returned for kind, one in asked.items() if kind != best)
     why = "" if is_more else " (another returns as many, and this one was tested first)"
     return f"Take {title_of(best)} for this model{why}: {_words(best, asked[best])}; {others}."
@@ -69,5 +69,5 @@ def _words(kind: str, one: Asked) -> str:
     larger = f"{passed} in every chunking" if passed < usable else None
     more = "; ".join(filter(None, (missing, larger)))
     pair = chosen.name.partition(":")[2]
-    told = f"{title_of(kind)} {one.release} with `{pair}` returns {usable} of {len(one.row)} answers"
-    return f"{told} ({more})" if more else told
+    reported = f"{title_of(kind)} {one.release} with `{pair}` returns {usable} of {len(one.row)} answers"
+    return f"{reported} ({more})" if more else reported

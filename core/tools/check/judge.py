@@ -139,9 +139,9 @@ def _calls_said(answer: Answer, outcome: ParserOutcome) -> _Said:
         at = f"call {index + 1}: " if len(got) > 1 else ""
         if name != want.name:
             problems.append(f"{at}its name is {shorten(name, _SHOWN)} instead of {want.name!r}")
-        told = _arguments_said(want.arguments, arguments)
-        problems += [f"{at}{one}" for one in told.problems]
-        remarks += [f"{at}{one}" for one in told.remarks]
+        reported = _arguments_said(want.arguments, arguments)
+        problems += [f"{at}{one}" for one in reported.problems]
+        remarks += [f"{at}{one}" for one in reported.remarks]
     return _Said(tuple(problems), tuple(remarks))
 
 

@@ -19,7 +19,7 @@ from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings, r
 from prompt_debugger.core.tools.check.ideal import Render
 
 # Templates join these to text; without a tokenizer any text will do.
-_STAND_INS: Mapping[str, str] = {"bos_token": "<s>", "eos_token": "</s>"}
+_PLACEHOLDERS: Mapping[str, str] = {"bos_token": "<s>", "eos_token": "</s>"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class CheckedModel:
     @property
     def special_tokens(self) -> Mapping[str, str]:
         """Named special tokens as the template sees them."""
-        return {**_STAND_INS, **self.settings.special_tokens}
+        return {**_PLACEHOLDERS, **self.settings.special_tokens}
 
     @property
     def end_texts(self) -> frozenset[str]:

@@ -13,25 +13,25 @@ _POINT = re.compile(r"(?<=\d)p(?=\d)")  # as `step3p5` writes 3.5
 _VERSION = re.compile(r"_v\d+$")
 
 
-def bears_name(model: str, parser: str) -> bool:
+def has_name_of(model: str, parser: str) -> bool:
     """Return whether whole parts of a model's name are the name of a parser.
 
     Args:
         model: A folder, a hub id with or without its revision, a file's name.
         parser: Name of a parser.
     """
-    return _stands_in(model, _POINT.sub("", parser.lower()))
+    return _occurs_in(model, _POINT.sub("", parser.lower()))
 
 
-def bears_forkserver(model: str, parser: str) -> bool:
+def has_base_name_of(model: str, parser: str) -> bool:
     """Return whether whole parts of a model's name are the name of a parser less its version, which must not differ."""
     base_name = _VERSION.sub("", parser.lower())
     return (
-        base_name != parser.lower() and len(base_name) > 3 and _stands_in(model, base_name, followed_by_version=False)
+        base_name != parser.lower() and len(base_name) > 3 and _occurs_in(model, base_name, followed_by_version=False)
     )
 
 
-def _stands_in(model: str, name: str, *, followed_by_version: bool = True) -> bool:
+def _occurs_in(model: str, name: str, *, followed_by_version: bool = True) -> bool:
     """Return whether a name is some whole parts of a model's name; behind a version no more of one may follow."""
     text = _last(model)
     wanted = "".join(_PART.findall(name))

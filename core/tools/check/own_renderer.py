@@ -75,15 +75,15 @@ async def words_on_renderer(engine: ChoosesRenderer, model: CheckedModel, family
 
 def _condition(choice: RendererChoice, modes: Sequence[str], name: str) -> str | None:
     """Return under which condition a release renders with the template, where the files do not tell."""
-    told = [
+    reported = [
         f"{name} uses `{choice.own[mode]}` for models {where}"
         for mode in dict.fromkeys(modes)
         if mode in choice.own and (where := _which(choice, mode))
     ]
-    if not told:
+    if not reported:
         return None
     return (
-        f"This holds where vLLM renders with the template: {'; '.join(told)}, unless it is started with "
+        f"This holds where vLLM renders with the template: {'; '.join(reported)}, unless it is started with "
         "`--tokenizer-mode hf`. The files here do not show whether this is the case."
     )
 

@@ -14,7 +14,7 @@ from prompt_debugger.core.parse.engines import read_parser_name, write_parser_na
 from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.judge import Cell
-from prompt_debugger.core.tools.check.named import bears_forkserver, bears_name
+from prompt_debugger.core.tools.check.named import has_base_name_of, has_name_of
 from prompt_debugger.core.tools.check.plugin_fallback import PluginFallback
 
 _MANY = 20  # parsers, none of which gives an answer back: then it is hardly they who are at fault
@@ -102,14 +102,14 @@ class Ranking:
         """Return how surely a parser was made for this model: by its name, then by its place in the family's list."""
         if parser is None:
             return 0.0
-        named = 2.0 if bears_name(self.model, parser) else 1.5 if bears_forkserver(self.model, parser) else 0.0
+        named = 2.0 if has_name_of(self.model, parser) else 1.5 if has_base_name_of(self.model, parser) else 0.0
         return named + (1.0 - known.index(parser) / 100 if parser in known else 0.0)
 
     def own_tool(self, names: Iterable[str]) -> str | None:
         """Return the tool parser of some names that was most surely made for this model; `None` if none was."""
         known = self.made_for()
         tools = {tool for name in names if (tool := read_parser_name(name).tool) is not None}
-        own = sorted(tool for tool in tools if tool in known or bears_name(self.model, tool))
+        own = sorted(tool for tool in tools if tool in known or has_name_of(self.model, tool))
         return max(own, key=lambda tool: self._made_for(tool, self._own.tools), default=None)
 
     def own_reasoning(self) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ from prompt_debugger.core.tools.check.smaller import Smaller, smaller_answers
 from prompt_debugger.core.tools.check.taught import with_taught_calls
 from prompt_debugger.core.tools.check.template import TemplateCheck, check_template
 
-Tell = Callable[[str], None]
+OnStep = Callable[[str], None]
 _CONTROL_TOKEN = re.compile(
     r"<\|[^|<>\s]{1,60}\|?>|<[^|<>\s]{1,60}\|>|<｜[^<>]{1,60}｜>|\[/?[A-Z_]{3,40}\]|</?\w{2,30}:\w{2,30}>"
 )
@@ -175,7 +175,7 @@ class Checker:
     """
 
     engines: Sequence[VllmEngine]
-    report: Tell = field(default=lambda _: None)
+    report: OnStep = field(default=lambda _: None)
     api_key: str | None = field(default=None, repr=False)
     absent: Sequence[str] = ()
 
@@ -246,7 +246,7 @@ class Checker:
     def _helpers(self, kind: str) -> list[VllmEngine]:
         return [engine for engine in self.engines if engine.engine == kind]
 
-    def _report_of(self, kind: str) -> Tell:
+    def _report_of(self, kind: str) -> OnStep:
         """Return what tells how far one engine's parsers are; of several the engine is named."""
         if all(engine.engine == kind for engine in self.engines):
             return self.report

@@ -163,8 +163,8 @@ class ServerRenderer:
     async def _render(self, client: ServerClient, body: JSONObject) -> EnginePrompt:
         try:
             if self.asked == "apply_template":
-                told = await client.apply_template(body)
-                return EnginePrompt(told.text, told.token_ids)
+                reported = await client.apply_template(body)
+                return EnginePrompt(reported.text, reported.token_ids)
             ids = (await client.render(body)).token_ids if self.asked == "render" else await client.tokenize_chat(body)
             return EnginePrompt(await self._text(client, ids), ids)
         except BackendError as error:

@@ -59,8 +59,8 @@ def notation_of(prompt: str, model: CheckedModel) -> Notation | None:
     for shown in _SHOWN.finditer(prompt):
         opener, closer = shown["opener"], shown["closer"]
         if closer[2:] == opener[1:]:
-            told = "the tool instructions in the prompt teach `" + re.sub(r"\s+", " ", shown[0]) + "`"
-            return Notation(opener + shown["before"], shown["after"] + closer, shown["key"], _sentence(told))
+            reported = "the tool instructions in the prompt teach `" + re.sub(r"\s+", " ", shown[0]) + "`"
+            return Notation(opener + shown["before"], shown["after"] + closer, shown["key"], _sentence(reported))
     special = set() if model.tokenizer is None else {*model.tokenizer.vocabulary.special.values()}
     found = next((sign for sign in _PYTHON_SIGNS if sign in special or sign in model.template), None)
     if found is None:
@@ -93,9 +93,10 @@ def _with_calls(ideal: Ideal, notation: Notation) -> Ideal:
     return replace(ideal, raw=raw, lost=tuple(what for what in ideal.lost if what != "calls"))
 
 
-def _sentence(told: str) -> str:
+def _sentence(reported: str) -> str:
     return (
-        f"The template does not print the history's calls: {told}, so the answers with calls were written that way. "
+        f"The template does not print the history's calls: {reported}, so the answers with calls were written that "
+        "way. "
         "That is inferred: compare it with one output of the model."
     )
 

@@ -17,7 +17,7 @@ from prompt_debugger.core.tools.experiments.turns import follow_turns
 from prompt_debugger.core.tools.experiments.variant import RenderSetup
 
 _Where: TypeAlias = Literal["prompt", "output", "next"]
-_BESIDE = 40  # characters shown on either side of the first difference
+_NEXT_TO = 40  # characters shown on either side of the first difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +152,15 @@ def _broken(seam: Seam, before: SeamPlace, after: SeamPlace) -> Seam:
 
 def _token_place(where: _Where, tokens: Sequence[Token], at: int, text: str) -> SeamPlace:
     if at >= len(tokens):
-        return SeamPlace(where, "", lead=text[-_BESIDE:])
+        return SeamPlace(where, "", lead=text[-_NEXT_TO:])
     token = tokens[at]
     start, stop = token.char_span
-    lead, tail = text[max(0, start - _BESIDE) : start], text[stop : stop + _BESIDE]
+    lead, tail = text[max(0, start - _NEXT_TO) : start], text[stop : stop + _NEXT_TO]
     return SeamPlace(where, token.text, lead, tail, token.id, token.field, token.template_line)
 
 
 def _text_place(where: _Where, text: str, at: int) -> SeamPlace:
-    return SeamPlace(where, text[at : at + 1], text[max(0, at - _BESIDE) : at], text[at + 1 : at + 1 + _BESIDE])
+    return SeamPlace(where, text[at : at + 1], text[max(0, at - _NEXT_TO) : at], text[at + 1 : at + 1 + _NEXT_TO])
 
 
 def _with_cause(seam: Seam, last: Trace, now: Trace, output: str) -> Seam:

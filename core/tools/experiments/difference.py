@@ -16,7 +16,7 @@ from prompt_debugger.core.tools.experiments.variant import Rendered, Unit
 
 _WORK = 8_000_000  # pairs of equal units beyond which the middle is not aligned
 _AROUND = 60  # characters shown behind the first difference
-_BESIDE = 4  # tokens kept of either side of a stretch
+_NEXT_TO = 4  # tokens kept of either side of a stretch
 _KEPT = 60  # tokens kept of one stretch
 _HUNKS = 50  # stretches that a document lists
 _TEXT = 2_000  # characters of a stretch that a document shows
@@ -163,8 +163,8 @@ def place_at(rendered: Rendered, index: int) -> Place:
         excerpt(rendered.text, char, min(len(rendered.text), char + _AROUND)),
         None if origin is None else origin.field,
         None if origin is None else origin.template_line,
-        lead=tuple(rendered.tokens[max(0, index - _BESIDE) : index]),
-        tokens=tuple(rendered.tokens[index : index + 2 * _BESIDE]),
+        lead=tuple(rendered.tokens[max(0, index - _NEXT_TO) : index]),
+        tokens=tuple(rendered.tokens[index : index + 2 * _NEXT_TO]),
     )
 
 
@@ -192,8 +192,8 @@ def _hunk(before: Rendered, after: Rendered, old: Span, new: Span) -> Hunk:
         _text(after, new),
         before_tokens=tuple(before.tokens[old.start : min(old.stop, old.start + _KEPT)]),
         after_tokens=tuple(after.tokens[new.start : min(new.stop, new.start + _KEPT)]),
-        lead=tuple(before.tokens[max(0, old.start - _BESIDE) : old.start]),
-        tail=tuple(before.tokens[old.stop : old.stop + _BESIDE]),
+        lead=tuple(before.tokens[max(0, old.start - _NEXT_TO) : old.start]),
+        tail=tuple(before.tokens[old.stop : old.stop + _NEXT_TO]),
     )
 
 

@@ -18,7 +18,7 @@ from prompt_debugger.core.base.types import JSON
 
 _GRADES = ("low", "medium", "high")  # reasoning efforts of the OpenAI API
 _GRADED = re.compile("effort|strength|level$")
-_OTHERWISE_SAID = frozenset({"messages", "tools", "documents", "add_generation_prompt", "continue_final_message"})
+_STATED_DIFFERENTLY = frozenset({"messages", "tools", "documents", "add_generation_prompt", "continue_final_message"})
 _TYPE_TESTS = frozenset({"mapping", "iterable", "sequence", "callable"})
 _MOST_VALUES = 6
 _BOOLEANS: tuple[JSON, ...] = (True, False)
@@ -72,7 +72,7 @@ def candidate_values(source: str, names: Iterable[str]) -> Mapping[str, tuple[JS
         uses = _uses_by_name(tree)
     except (jinja2.TemplateError, RecursionError):
         return {}
-    wanted = sorted(name for name in names if name in uses and name not in _OTHERWISE_SAID)
+    wanted = sorted(name for name in names if name in uses and name not in _STATED_DIFFERENTLY)
     made = {name: _values(name, uses[name]) for name in wanted}
     return {name: values for name, values in made.items() if values}
 

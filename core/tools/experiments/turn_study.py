@@ -199,11 +199,11 @@ class TurnStudy:
             return BreakCause.ARGUMENTS_REWRITTEN
         if field.startswith(here) and field.endswith(".id"):
             return BreakCause.ID_REWRITTEN
-        if self.output is None and made.past.startswith(made.asked) and self._prints_nothing_behind(shared):
+        if self.output is None and made.past.startswith(made.asked) and self._prints_nothing_after(shared):
             return BreakCause.ENDING
         return BreakCause.UNKNOWN
 
-    def _prints_nothing_behind(self, char: int) -> bool:
+    def _prints_nothing_after(self, char: int) -> bool:
         """Return whether the turn shows no field of the request from some character on."""
         made = render_text(self._until(self.start + 1, opens=False), is_traced=True)
         if isinstance(made, RenderFailure) or not made[1]:

@@ -239,18 +239,18 @@ async def run_experiments(
 
     wanted = samples * sum(can_run(plan) for plan in plans)
     steps = step_experiments(first, plans, run, samples=samples, budget=budget)
-    told = 0
+    reported = 0
     async with aclosing(steps):  # type: ignore[type-var]  # an async generator, typed as iterator
         async for step in steps:
             if not step.experiments:
                 limited = f" of {wanted}" if step.runs < wanted else ""
                 cost = cost_of(first, step.runs)
                 say(f"{len(plans)} variants, {samples} sample(s) each: {step.runs} runs{limited}; {cost.sentence}")
-            for experiment in step.experiments[told : step.ended]:
+            for experiment in step.experiments[reported : step.ended]:
                 count = len(experiment.traces)
                 say(f"{experiment.plan.name}: {count} run(s)" if count else f"{experiment.plan.name}: not run here")
                 yield experiment
-            told = step.ended
+            reported = step.ended
 
 
 class Cost(NamedTuple):
@@ -277,8 +277,8 @@ class Cost(NamedTuple):
 
 def cost_of(first: Trace, runs: int) -> Cost:
     """Return what a number of runs of a request will take."""
-    besides = first.chat_whole if first.request.body.get("stream") is True else first.chat_stream
-    requests = sum(one is not None for one in (first.chat, first.raw_again, besides)) or 1
+    other_way = first.chat_whole if first.request.body.get("stream") is True else first.chat_stream
+    requests = sum(one is not None for one in (first.chat, first.raw_again, other_way)) or 1
     prompt = next((one for one in (first.prompt, first.local_prompt) if one is not None and one.tokens), None)
     read = 0 if prompt is None else len(prompt.tokens or ())
     written = len(first.raw.token_ids or ()) if first.raw is not None else 0

@@ -164,8 +164,8 @@ def _start_of_call(parse: Parse) -> int:
         return start
     thoughts = [number for number, one in enumerate(segments) if one.kind is SegmentKind.REASONING]
     rest = segments[thoughts[-1] + 1 :] if thoughts else segments
-    behind = [one for one in rest if one.kind is not SegmentKind.MARKUP]
-    return behind[0].char_span.start if behind else (segments[-1].char_span.stop if segments else 0)
+    after = [one for one in rest if one.kind is not SegmentKind.MARKUP]
+    return after[0].char_span.start if after else (segments[-1].char_span.stop if segments else 0)
 
 
 def _logprobs(trace: Trace) -> tuple[TokenLogprob, ...] | None:

@@ -146,13 +146,13 @@ async def shrink_request(
         return await pipeline.run(replace(request, body=body), target, labs)
 
     first = await run(request.body)
-    told: list[bool] = []
+    reported: list[bool] = []
 
     def on_step(step: Shrinking) -> None:
-        if not told or told[-1] != step.offline:
+        if not reported or reported[-1] != step.offline:
             how = "shown by the request alone, asked offline" if step.offline else "asked of the server"
             say(f"{step.finding}: {how}")
-            told.append(step.offline)
+            reported.append(step.offline)
 
     shrunk = await shrink_run(first, target, run, finding=finding, budget=budget - 1, on_step=on_step)
     return replace(shrunk, asked=shrunk.asked + 1)

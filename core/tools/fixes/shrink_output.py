@@ -172,7 +172,7 @@ def _faults(parse: Parse, parser: str, tools: list[JSON]) -> list[Fault]:
         if match.outcome is wanted and match.raw_index is not None
     ]
     found += [Fault("invented", name) for name in parse.ledger.invented]
-    return [*found, *([Fault("stream")] if _streams_otherwise(outcome) else [])]
+    return [*found, *([Fault("stream")] if _streams_differently(outcome) else [])]
 
 
 def _fault_of(kind: FaultKind, call: ToolCallAttempt, tools: list[JSON]) -> Fault:
@@ -182,7 +182,7 @@ def _fault_of(kind: FaultKind, call: ToolCallAttempt, tools: list[JSON]) -> Faul
     return Fault(kind, call.name or "", is_whole, call.name in names)
 
 
-def _streams_otherwise(outcome: ParserOutcome) -> bool:
+def _streams_differently(outcome: ParserOutcome) -> bool:
     return outcome.stream_equal is False
 
 

@@ -96,9 +96,9 @@ def _found(trace: Trace, asked: Asked, engine: GrammarEngine) -> InForce:
 
 def _judge(walker: _Walker, blank: InForce) -> InForce:
     """Join what was set with where it began and what was written."""
-    trace, told = walker.trace, walker.trace.server_grammar
+    trace, reported = walker.trace, walker.trace.server_grammar
     lost = next((one for one in trace.lost if any(field.startswith(one.field or "\0") for field in blank.fields)), None)
-    if lost is not None or (told is not None and told.constraint is None):
+    if lost is not None or (reported is not None and reported.constraint is None):
         reason = InForceReason.NOT_READ if lost is None else InForceReason.NO_PLACE
         forbidden = None if walker.constraint is None else walker.forbidden(0)
         return replace(
@@ -107,7 +107,7 @@ def _judge(walker: _Walker, blank: InForce) -> InForce:
     if walker.constraint is None:
         return replace(blank, reason=InForceReason.NOT_KNOWN)
     start = start_of(trace, walker.written)
-    certainty = Certainty.OBSERVED if told is not None and start.is_known else Certainty.INFERRED
+    certainty = Certainty.OBSERVED if reported is not None and start.is_known else Certainty.INFERRED
     if start.char is None:
         forbidden = walker.forbidden(0)
         return replace(
@@ -153,8 +153,10 @@ class _Walker:
         self.trace = trace
         self.written = written
         self._engine = engine
-        told = trace.server_grammar
-        set_by_server = None if told is None or told.constraint is None else constraint_of_server(told.constraint)
+        reported = trace.server_grammar
+        set_by_server = (
+            None if reported is None or reported.constraint is None else constraint_of_server(reported.constraint)
+        )
         if set_by_server is None:
             set_by_server = self._of_calls() if asked.text is None else None if asked.of_calls else asked.text
         self.constraint = set_by_server
@@ -206,11 +208,11 @@ class _Walker:
 
 def start_of(trace: Trace, written: Written) -> Start:
     """Return where a grammar sets in, by what server and answer tell of the reasoning."""
-    told, server, body = trace.server_grammar, trace.server, trace.request.body
+    reported, server, body = trace.server_grammar, trace.server, trace.request.body
     waits = None if server is None else server.has_reasoning_parser
-    if told is not None and told.waits_for_reasoning is not None:
-        waits = told.waits_for_reasoning
-    ended = None if told is None else told.reasoning_ended
+    if reported is not None and reported.waits_for_reasoning is not None:
+        waits = reported.waits_for_reasoning
+    ended = None if reported is None else reported.reasoning_ended
     if waits is False or ended or body.get("include_reasoning") is False or not written.is_raw:
         return Start(0, is_known=waits is not None)
     if waits is None:

@@ -55,8 +55,8 @@ def find_repair(matcher: GrammarMatcher, plan: GrammarPlan, data: bytes, at: int
 def original_place(place: int, repairs: list[Repair]) -> int:
     """Return where a byte of repaired data stood before the repairs, all of which come before it."""
     for repair in reversed(repairs):
-        behind = repair.at + len(repair.inserted)
-        place = place - len(repair.inserted) + len(repair.removed) if place >= behind else repair.at
+        after = repair.at + len(repair.inserted)
+        place = place - len(repair.inserted) + len(repair.removed) if place >= after else repair.at
     return place
 
 

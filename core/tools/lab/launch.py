@@ -33,7 +33,7 @@ _MODULE_BY_KIND = {
 _KEPT_VLLM_VARIABLES = frozenset({"VLLM_CACHE_ROOT", "VLLM_TARGET_DEVICE"})
 HUB_TOKENS = frozenset({"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"})
 _SETS_KEY = re.compile(r"^--[\w-]*(?:key|token|password)s?$")
-_FOR_NOBODY = re.compile(r"[/\\~]|^--[\w-]*(?:key|token|password)s?=")
+_FOR_NO_ONE = re.compile(r"[/\\~]|^--[\w-]*(?:key|token|password)s?=")
 _SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 
 
@@ -131,7 +131,7 @@ def _shaping_options(spec: LabSpec, chat_template: str) -> list[str]:
 def _shown_words(arguments: tuple[str, ...]) -> list[str]:
     """Return further arguments with `…` for what is a path, or follows an option that sets a key."""
     pairs = zip(("", *arguments), arguments, strict=False)
-    return ["…" if _FOR_NOBODY.search(word) or _SETS_KEY.search(before) else word for before, word in pairs]
+    return ["…" if _FOR_NO_ONE.search(word) or _SETS_KEY.search(before) else word for before, word in pairs]
 
 
 def _is_passed_on(name: str, spec: LabSpec) -> bool:

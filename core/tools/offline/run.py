@@ -142,8 +142,10 @@ def _answer_of(out: bytes, err: bytes) -> JSONObject:
         last = (err.decode("utf-8", "replace").strip().splitlines() or ["it ended without output"])[-1]
         raise LabError(f"vLLM ended before it answered: {last[:300]}", "Run it separately to see more.") from None
     if not isinstance(answer, dict) or "error" in answer:
-        told = answer.get("error") if isinstance(answer, dict) else answer
-        raise LabError(f"vLLM could not run the request: {str(told)[:500]}", "The request's fields are passed to it.")
+        reported = answer.get("error") if isinstance(answer, dict) else answer
+        raise LabError(
+            f"vLLM could not run the request: {str(reported)[:500]}", "The request's fields are passed to it."
+        )
     return answer
 
 

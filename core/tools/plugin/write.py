@@ -38,8 +38,8 @@ def write_plugin(family: str = "all") -> str:
     sources = modules_needed([f"{_package()}.tools.plugin.inside.vllm_parsers", *_formats(family)])
     parts = [f"    {_inside(name)!r}: {_literal(source)}," for name, source in sources.items()]
     wanted = "auto" if family == "all" else family
-    told = "any family, detected from the output" if family == "all" else f"the family `{family}`"
-    head = _HEAD.format(version=prompt_debugger.__version__, told=told, parser=PARSER_NAME)
+    reported = "any family, detected from the output" if family == "all" else f"the family `{family}`"
+    head = _HEAD.format(version=prompt_debugger.__version__, reported=reported, parser=PARSER_NAME)
     return "".join([head, "_SOURCES = {\n", "\n".join(parts), "\n}\n", _LOADER, _CALL.format(PARSER_NAME, wanted)])
 
 
@@ -66,7 +66,7 @@ def _literal(source: str) -> str:
 _HEAD = '''\
 # ruff: noqa
 # mypy: ignore-errors
-"""A tool parser and a reasoning parser for vLLM 0.11 to 0.32, for {told}.
+"""A tool parser and a reasoning parser for vLLM 0.11 to 0.32, for {reported}.
 
     vllm serve MODEL --enable-auto-tool-choice \\\\
         --tool-parser-plugin THIS_FILE.py --tool-call-parser {parser} \\\\

@@ -53,10 +53,11 @@ def _tools(before: Sequence[JSONObject], now: Sequence[JSONObject]) -> Iterator[
     place = f"tools[{min(len(before), len(now)) if first is None else first}]"
     if sorted(names[0]) != sorted(names[1]):
         gone, new = sorted({*names[0]} - {*names[1]}), sorted({*names[1]} - {*names[0]})
-        told = [f"{word} {', '.join(found[:5])}" for word, found in (("without", gone), ("with", new)) if found]
+        reported = [f"{word} {', '.join(found[:5])}" for word, found in (("without", gone), ("with", new)) if found]
         yield Change(
             place,
-            f"The tools offered differ from those of the turn before: {'; '.join(told) or 'another number of them'}.",
+            "The tools offered differ from those of the turn before: "
+            f"{'; '.join(reported) or 'another number of them'}.",
             "Offer the same tools for a whole session; restrict them by `tool_choice` or by refusing the call.",
         )
     elif names[0] != names[1]:

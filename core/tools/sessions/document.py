@@ -41,8 +41,8 @@ def _tokens(session: Session, turn: Turn, count: int) -> int | None:
     """Return a count in tokens; characters are converted by the server's own count of the prompt."""
     if session.unit == "token" or not count:
         return count
-    told = turn.exchange.prompt_tokens
-    return None if told is None or not turn.count else round(count * told / turn.count)
+    reported = turn.exchange.prompt_tokens
+    return None if reported is None or not turn.count else round(count * reported / turn.count)
 
 
 def _turn(turn: Turn) -> JSONObject:

@@ -186,8 +186,8 @@ def _usage_of(value: JSONObject) -> JSONObject:
     for place in (answer, answer.get("body"), answer.get("body_raw"), as_object(answer.get("content")).get("text")):
         for one in _values_of(place):
             for holder in (one, as_object(one.get("message")), as_object(one.get("response"))):
-                told = as_object(holder.get("usage"))
-                usage |= {name: count for name, count in told.items() if count is not None}
+                reported = as_object(holder.get("usage"))
+                usage |= {name: count for name, count in reported.items() if count is not None}
     return usage
 
 

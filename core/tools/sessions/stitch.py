@@ -47,11 +47,11 @@ def _prints(exchange: Exchange) -> tuple[bytes, ...]:
 
 
 def _print_of(message: JSON) -> bytes:
-    told = as_object(message)
-    if told.get("role") in _SYSTEM:
+    reported = as_object(message)
+    if reported.get("role") in _SYSTEM:
         return b"system"
-    calls = [as_object(call.get("function")).get("name") for call in objects_of(told.get("tool_calls"))]
-    kept: list[JSON] = [told.get("role"), folded(told.get("content")), calls]
+    calls = [as_object(call.get("function")).get("name") for call in objects_of(reported.get("tool_calls"))]
+    kept: list[JSON] = [reported.get("role"), folded(reported.get("content")), calls]
     return sha256(json.dumps(kept, sort_keys=True).encode()).digest()
 
 

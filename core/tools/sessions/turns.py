@@ -32,7 +32,7 @@ _THOUGHTS = ("reasoning_content", "reasoning")
 _SHOWN = 20  # characters of thinking that are looked for where the prompts part
 _OPENING = 40  # units at the end of a prompt in which a template opens the assistant's turn
 _WITHOUT_THOUGHTS = "The template leaves out the thinking of a past turn from here on."
-_OTHERWISE = "The template prints earlier messages differently in this turn."
+_DIFFERENTLY = "The template prints earlier messages differently in this turn."
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _break(
         return Break(kept, field, line, first.cause, first.cure, before.text, after.text, is_inferred=True)
     if found is not None and found.first == kept and before.field is None and kept >= len(asked.keys) - _OPENING:
         return Break(kept, field, line, found.cause, cure, before.text, after.text, found.is_inferred)
-    return Break(kept, field, line, _OTHERWISE, cure, before.text, after.text, is_inferred=True)
+    return Break(kept, field, line, _DIFFERENTLY, cure, before.text, after.text, is_inferred=True)
 
 
 def _thought_at(body: JSONObject, field: str) -> tuple[str, str] | None:
@@ -166,8 +166,10 @@ def _thought_at(body: JSONObject, field: str) -> tuple[str, str] | None:
     messages = objects_of(body.get("messages"))
     if found is None or int(found[1]) >= len(messages):
         return None
-    told = ((name, text_of(messages[int(found[1])].get(name))) for name in _THOUGHTS)
-    return next(((f"{found[0]}.{name}", text.strip()[:_SHOWN]) for name, text in told if text and text.strip()), None)
+    reported = ((name, text_of(messages[int(found[1])].get(name))) for name in _THOUGHTS)
+    return next(
+        ((f"{found[0]}.{name}", text.strip()[:_SHOWN]) for name, text in reported if text and text.strip()), None
+    )
 
 
 def _change_at(changes: Sequence[Change], fields: Sequence[str | None]) -> Change | None:

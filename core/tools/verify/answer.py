@@ -119,15 +119,15 @@ def _response(chat: ChatResult, *, is_stream: bool) -> JSON:
             return None
         return _without_ours(whole)
     usage = chat.usage
-    told: JSON = None
+    reported: JSON = None
     if usage is not None:
-        told = {
+        reported = {
             "prompt_tokens": usage.prompt_tokens,
             "completion_tokens": usage.completion_tokens,
             "total_tokens": usage.total_tokens,
         }
     choice: JSONObject = {"index": 0, "message": chat.message, "finish_reason": chat.finish_reason}
-    return {"object": "chat.completion", "choices": [choice], "usage": told}
+    return {"object": "chat.completion", "choices": [choice], "usage": reported}
 
 
 def _without_ours(whole: JSON) -> JSON:

@@ -155,9 +155,9 @@ def _account(tally: Tally, about: About, baseline: PairedRecord | None, gates: M
 
 
 def _error_json(error: DebuggerError) -> JSONObject:
-    told = redact_json(error.to_json())
-    assert isinstance(told, dict)
-    return told
+    reported = redact_json(error.to_json())
+    assert isinstance(reported, dict)
+    return reported
 
 
 def _ranked(counts: Mapping[str, int]) -> Iterator[tuple[str, int]]:

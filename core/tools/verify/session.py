@@ -174,7 +174,7 @@ class _Side:
     preparation: Preparation
     asker: Asker
     judge: Judge
-    has_news: asyncio.Event = field(default_factory=asyncio.Event)
+    has_update: asyncio.Event = field(default_factory=asyncio.Event)
     busy: set[int] = field(default_factory=set)
     is_asked: bool = False
 
@@ -260,10 +260,10 @@ class _Session:
         server = await look_at(client, target, target.model, is_lab=is_lab)
         renderer = await renderer_for(client, server, target)
         flow = Flow(self.plan.concurrency, self.clock)
-        has_news = asyncio.Event()
+        has_update = asyncio.Event()
 
         def note_end(is_answered: bool) -> None:  # noqa: FBT001  # as it is called
-            has_news.set()
+            has_update.set()
             self._note_end(flow, is_answered=is_answered)
 
         preparation = replace(
@@ -286,7 +286,7 @@ class _Session:
         )
         judge = Judge(client, server, renderer, flow.place, Decoding())
         name = "the lab" if is_lab else client.base_url
-        return _Side(number, name, preparation, asker, judge, has_news)
+        return _Side(number, name, preparation, asker, judge, has_update)
 
     async def _work_all(self, sides: list[_Side]) -> None:
         """Ask and read all servers' rows."""
@@ -306,7 +306,7 @@ class _Session:
             side.is_asked = True
             if all(one.is_asked for one in sides):
                 backpressure.end()
-            side.has_news.set()
+            side.has_update.set()
             if self.stop.reading.is_set():
                 reading.cancel()
             with suppress(asyncio.CancelledError):
@@ -327,8 +327,8 @@ class _Session:
             if answered is None:
                 if side.is_asked:
                     return
-                side.has_news.clear()
-                await side.has_news.wait()
+                side.has_update.clear()
+                await side.has_update.wait()
                 continue
             side.busy.add(answered.index)
             try:

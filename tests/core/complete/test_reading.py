@@ -107,10 +107,10 @@ def test_more_ids_than_any_context_holds_are_none(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(growing_tokens, "MAX_IDS", 3)
     ids = GrowingIds()
 
-    assert ids.told is None
+    assert ids.reported is None
     assert [ids.add(some) for some in ((1, 2), None, (3,))] == [(1, 2), None, (3,)]
-    assert ids.told == (1, 2, 3)
-    assert [ids.add((4,)), ids.told] == [None, None]
+    assert ids.reported == (1, 2, 3)
+    assert [ids.add((4,)), ids.reported] == [None, None]
     assert ids_of([1] * MAX_IDS) is not None
     assert ids_of([1] * (MAX_IDS + 1)) is None
 
@@ -122,9 +122,9 @@ def test_alternatives_to_later_tokens_are_left_out(monkeypatch: pytest.MonkeyPat
 
     growing.add([token, token, token])
 
-    assert [len(one.top) for one in growing.told or ()] == [1, 1, 0]
+    assert [len(one.top) for one in growing.reported or ()] == [1, 1, 0]
     growing.add([token])
-    assert growing.told is None
+    assert growing.reported is None
 
 
 def test_json_of_more_items_than_any_answer_has_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,13 +173,13 @@ class EventGuard:
 
     async def _pass_on(self, body: bytes, scope: Message, receive: Receive, send: Send) -> None:
         """Give gradio what was judged in place of what was sent."""
-        told = False
+        reported = False
 
         async def judged() -> Message:
-            nonlocal told
-            if told:
+            nonlocal reported
+            if reported:
                 return await receive()
-            told = True
+            reported = True
             return {"type": "http.request", "body": body, "more_body": False}
 
         kept = [(name, value) for name, value in scope["headers"] if name not in (b"content-length", b"content-type")]

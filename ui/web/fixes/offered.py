@@ -112,8 +112,8 @@ class OfferedFixes:
             proved = with_proof(trace, code, changes, sentence)
         except Exception as error:  # noqa: BLE001  # as above
             return None, None, self._answers.failure(as_debugger_error(error))
-        told: JSONObject = {"kind": "told", "sentence": "Share has it."}
-        return proved, findings_payload(proved), self._answers.answer(told)
+        reported: JSONObject = {"kind": "told", "sentence": "Share has it."}
+        return proved, findings_payload(proved), self._answers.answer(reported)
 
     def copy(self, trace: Trace | None, order: str) -> str:
         """Return the changed request in one form; an order is the form, a blank, and the finding's code."""

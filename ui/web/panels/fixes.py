@@ -98,8 +98,8 @@ def wire_fixes(
 
     wire_form(panel.shrink, "shrink", shrink, inputs, limit=ORDER_LIMIT)
     wire_form(panel.upstream, "upstream_test", write_test, [page.trace, panel.engine], limit=ORDER_LIMIT)
-    told = "(...values) => { PromptDebugger.tellAt('pd-plugin-said'); return values; }"
-    made = panel.plugin.click(over.plugin, page.trace, orders.answers, js=told, api_name="make_plugin", **quiet())
+    reported = "(...values) => { PromptDebugger.tellAt('pd-plugin-said'); return values; }"
+    made = panel.plugin.click(over.plugin, page.trace, orders.answers, js=reported, api_name="make_plugin", **quiet())
     made.failure(None, None, None, js="() => PromptDebugger.orderRefused()", **quiet())
     views = [panel.variants, panel.trials.view, panel.shrink.view, panel.upstream.view]
     # What was tried belongs to one run's request: another case, and it goes.

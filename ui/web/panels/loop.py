@@ -65,11 +65,11 @@ def wire_loop(page: Page, panel: LoopPanel, orders: OrderPanel, loop: ToolLoop) 
     turn = [orders.order, state]
     shown = [page.trace, *page.views.values()]
     open_button.click(open_turn, turn, shown, js=WITH_ORDER, api_name="open_turn", **quiet())
-    told = [
+    reported = [
         request_button.click(loop.request_of, turn, answers, js=WITH_ORDER, api_name="turn_request", **quiet()),
         save_button.click(loop.save, state, answers, api_name="save_loop", **quiet()),
     ]
-    for event in told:
+    for event in reported:
         event.failure(None, None, None, js="() => PromptDebugger.orderRefused()", **quiet())
     cleared = [panel.form.view, state]
     page.request.load.click(lambda: ["", None], None, cleared, api_name="clear_loop", queue=False, **quiet())

@@ -125,8 +125,8 @@ def wire_template(page: Page, panel: TemplatePanel, lab: TemplateLab) -> None:
         open_panel, [panel.editor, panel.own, *target], [panel.editor, panel.own], api_name="open_template", **quiet()
     )
     opening.then(render, inputs, outputs, api_name="render_opened", **quiet())
-    told = "() => { PromptDebugger.requestEdited(); PromptDebugger.renderLive(); }"
-    page.request.editor.change(None, None, None, js=told, api_name="request_edited", **quiet())
+    reported = "() => { PromptDebugger.requestEdited(); PromptDebugger.renderLive(); }"
+    page.request.editor.change(None, None, None, js=reported, api_name="request_edited", **quiet())
     asking = "() => PromptDebugger.order('pd-apply-template', '', document.getElementById('pd-template-said'))"
     panel.run.click(None, None, None, js=asking, api_name="run_template", **quiet())
     resetting = panel.reset.click(

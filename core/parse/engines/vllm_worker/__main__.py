@@ -19,7 +19,7 @@ def main() -> None:
     orders = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle
-    _stand_alone()
+    _run_alone()
     importlib.import_module("prompt_debugger.core.base.egress").forbid_network()
     engines = "prompt_debugger.core.parse.engines"
     if len(sys.argv) > 1:
@@ -36,7 +36,7 @@ def main() -> None:
     importlib.import_module("prompt_debugger.core.sandbox.splitting").Splitting(orders, begin).follow()
 
 
-def _stand_alone() -> None:
+def _run_alone() -> None:
     """Make this package importable by its full name without running the packages around it."""
     folder = Path(__file__).resolve().parent
     for name, path in (

@@ -51,14 +51,14 @@ class Follower:
 
     def is_on_the_way(self, streamed: GrowingMessage) -> bool:
         """Say whether the streamed message can still become the whole one; asked again and again till it cannot."""
-        self._indexes, news = streamed.call_indexes, iter(streamed.take_news())
+        self._indexes, updates = streamed.call_indexes, iter(streamed.take_updates())
         if len(self._indexes) > len(self._whole.calls):
             return False
         if self._last is not None and self._indexes[self._last[0]] != self._last[1]:
-            self._reached, news = {}, streamed.parts()  # a call came before others, which now stand elsewhere
+            self._reached, updates = {}, streamed.parts()  # a call came before others, which now stand elsewhere
         if self._indexes:
             self._last = len(self._indexes) - 1, self._indexes[-1]
-        return all(self._fits(place, part) for place, part in news)
+        return all(self._fits(place, part) for place, part in updates)
 
     def _fits(self, place: Place, part: str) -> bool:
         index, name = place

@@ -33,8 +33,8 @@ class Lines(logging.Handler):
         """Keep one record, with the exception it tells of."""
         if len(self.lines) < _MAX_LOG_LINES:
             cause = record.exc_info[1] if record.exc_info else None
-            told = f" ({plain_error(cause)})" if cause is not None else ""
-            self.lines.append(f"{record.levelname.lower()}: {record.getMessage()[:400]}{told}")
+            reported = f" ({plain_error(cause)})" if cause is not None else ""
+            self.lines.append(f"{record.levelname.lower()}: {record.getMessage()[:400]}{reported}")
 
 
 def outcome_of(parse: Callable[[dict[str, Any]], None], order: dict[str, Any], lines: Lines) -> dict[str, Any]:
@@ -116,8 +116,8 @@ def _compare_streaming(
                 thorough=bool(order.get("thorough")),
             )
     except TimeUp:
-        told = f"streaming took longer than {order['limit_s']:g} s and was stopped"
-        return {"stream_equal": False, "splits_tried": 1, "first_unequal": told}
+        reported = f"streaming took longer than {order['limit_s']:g} s and was stopped"
+        return {"stream_equal": False, "splits_tried": 1, "first_unequal": reported}
     return {
         "stream_equal": found.equal,
         "splits_tried": found.tried,

@@ -50,7 +50,7 @@ class GrowingMessage:
         self._texts: dict[Place, list[str]] = {}
         self._calls: dict[int, str | None] = {}  # id by index
         self._indexes: list[int] = []  # of the calls, in order: not sorted anew at every delta
-        self._news: list[tuple[Place, str]] = []
+        self._updates: list[tuple[Place, str]] = []
 
     def add(self, delta: Any, *, first_only: bool) -> None:  # noqa: ANN401 - an object of vLLM
         """Add what one delta brings; of the calls only the first, if so asked."""
@@ -75,10 +75,10 @@ class GrowingMessage:
         """The indexes of its calls, in their order; the list grows with it."""
         return self._indexes
 
-    def take_news(self) -> list[tuple[Place, str]]:
+    def take_updates(self) -> list[tuple[Place, str]]:
         """Return the parts that came since this was last asked."""
-        news, self._news = self._news, []
-        return news
+        updates, self._updates = self._updates, []
+        return updates
 
     def parts(self) -> Iterator[tuple[Place, str]]:
         """Yield all parts, those of one text in their order."""
@@ -103,7 +103,7 @@ class GrowingMessage:
 
     def _grow(self, place: Place, part: str) -> None:
         self._texts.setdefault(place, []).append(part)
-        self._news.append((place, part))
+        self._updates.append((place, part))
 
     def _text(self, place: Place) -> str | None:
         parts = self._texts.get(place)

@@ -111,7 +111,7 @@ class Comparison:
 class _Split(NamedTuple):
     """A failing chunking: how to tell people, its deltas, and the one at which the messages part."""
 
-    told: str
+    reported: str
     deltas: tuple[str, ...]
     parts_at: int
 
@@ -147,15 +147,15 @@ def compare(
     )
     usual = tuple(range(1, len(pieces) + 1))
     split = _explain(whole, pieces, stream, smallest)
-    told = _explain(whole, pieces, stream, usual).told if usual in failing and usual != smallest else None
+    reported = _explain(whole, pieces, stream, usual).reported if usual in failing and usual != smallest else None
     return Comparison(
         equal=False,
         usual_equal=usual not in failing,
         tried=len(trials),
-        first_unequal=split.told,
+        first_unequal=split.reported,
         smallest_split=split.deltas if sum(map(len, split.deltas)) <= _MAX_SPLIT_CHARS else (),
         parts_at=split.parts_at,
-        usual_unequal=told,
+        usual_unequal=reported,
         trials=tuple(trials),
         parting=_watch_divergence(stream, smallest, split.parts_at) if thorough else None,
     )
@@ -233,10 +233,10 @@ def _explain(whole: Message, pieces: Sequence[Piece], stream: Stream, ends: Ends
             or "identical this time; the parser is not deterministic"
         )
         parts_at = left[0] if left else first_missing(whole, streamed, deltas)
-    told = f"{_describe_split(ends, pieces)}: {difference}"
+    reported = f"{_describe_split(ends, pieces)}: {difference}"
     if len(deltas) > 1:
-        told += f"; they diverge at delta {parts_at + 1} of {len(deltas)}, {shorten(deltas[parts_at], 40)}"
-    return _Split(told, deltas, parts_at)
+        reported += f"; they diverge at delta {parts_at + 1} of {len(deltas)}, {shorten(deltas[parts_at], 40)}"
+    return _Split(reported, deltas, parts_at)
 
 
 def _watch_divergence(stream: Stream, ends: Ends, parts_at: int) -> Divergence:

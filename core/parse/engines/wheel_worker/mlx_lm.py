@@ -23,7 +23,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from prompt_debugger.core.parse.engines.vllm_worker.message import Call, GrowingMessage, Message
-from prompt_debugger.core.parse.engines.wheel_worker.packages import empty_packages, version_beside
+from prompt_debugger.core.parse.engines.wheel_worker.packages import empty_packages, version_next_to
 from prompt_debugger.core.parse.engines.wheel_worker.readers import Asked, Delta, Reader, call_part, finish_reason
 from prompt_debugger.core.parse.engines.wheel_worker.source import definitions
 
@@ -50,7 +50,7 @@ def load() -> str:
     for name in tool_parsers():
         _parser(name)
     _own_code()
-    return version_beside(folder)
+    return version_next_to(folder)
 
 
 def tool_parsers() -> list[str]:

@@ -23,7 +23,7 @@ def empty_packages(names: Sequence[str]) -> Path:
     return folder
 
 
-def version_beside(folder: Path) -> str:
+def version_next_to(folder: Path) -> str:
     """Return the version of the wheel that a package's folder came from, else of the one that is installed."""
     for found in sorted(folder.parent.glob(f"{folder.name}-*.dist-info")):
         return found.name.removesuffix(".dist-info").partition("-")[2]

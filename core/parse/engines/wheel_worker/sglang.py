@@ -21,7 +21,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from prompt_debugger.core.parse.engines.vllm_worker.message import Message
-from prompt_debugger.core.parse.engines.wheel_worker.packages import empty_packages, version_beside
+from prompt_debugger.core.parse.engines.wheel_worker.packages import empty_packages, version_next_to
 from prompt_debugger.core.parse.engines.wheel_worker.readers import Asked, Delta, Reader, call_part
 
 NAME = "SGLang"
@@ -42,7 +42,7 @@ def load() -> str:
         sys.modules.update((name, _Absent(name)) for name in _ABSENT)
     _parsers()
     _reasoning()
-    return version_beside(folder)
+    return version_next_to(folder)
 
 
 def tool_parsers() -> list[str]:

@@ -76,8 +76,8 @@ def whole_arguments(call: ToolCallAttempt) -> str:
     """Return the arguments of a call that is all there."""
     if begins_as_json(call.arguments):
         tail = JSONTail()
-        made, behind = tail.feed(call.arguments.strip())
-        if tail.is_done and not behind.strip():
+        made, after = tail.feed(call.arguments.strip())
+        if tail.is_done and not after.strip():
             return made
     if call.arguments_json is not None:
         return _dumped(call.arguments_json)

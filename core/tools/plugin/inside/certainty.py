@@ -18,7 +18,7 @@ _WORDS = 26  # characters of the longest marker that looks like words
 # whose markers begin with it is held back as those whose markers are words.
 _SIGNS = re.escape(TABLES.first_signs)
 _DOUBTFUL = re.compile(rf"<[\w=~\[{re.escape(TABLES.second_signs)}]|<\Z|[\[{{{_SIGNS}]|```|>{{2}}")
-_BEHIND_CALL = re.compile(rf"[<\[\]{{}}`|,;{_SIGNS}]|>{{2}}")
+_AFTER_CALL = re.compile(rf"[<\[\]{{}}`|,;{_SIGNS}]|>{{2}}")
 
 
 def has_plain_word_markers(family: TextFormat | None) -> bool:
@@ -35,7 +35,7 @@ def certain_stop(raw: str, span: Span, family: TextFormat | None, *, follows_cal
         family: Who writes; `None` while that is open.
         follows_call: Whether a call stands before it.
     """
-    pattern = _BEHIND_CALL if follows_call else _DOUBTFUL
+    pattern = _AFTER_CALL if follows_call else _DOUBTFUL
     found = pattern.search(raw, max(span.start, len(raw) - ENOUGH), span.stop)
     stop = span.stop if found is None else found.start()
     if has_plain_word_markers(family):

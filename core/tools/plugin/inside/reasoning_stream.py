@@ -120,11 +120,11 @@ class ReasoningStream:
 
     def _is_undecided(self, closer: Span) -> bool:
         """Say whether a closer may be quoted, which what follows will tell."""
-        behind = self._text[closer.stop :]
+        after = self._text[closer.stop :]
         line = self._text[self._text.rfind("\n", 0, closer.start) + 1 : closer.start]
-        if line.count("`") % 2 == 1 and "\n" not in behind and "`" not in behind:
+        if line.count("`") % 2 == 1 and "\n" not in after and "`" not in after:
             return True
-        return bool(line) and line[-1] in _QUOTES and not behind
+        return bool(line) and line[-1] in _QUOTES and not after
 
     def _first(self, texts: tuple[str, ...], start: int) -> Span | None:
         found = [(at, -len(text)) for text in texts if (at := self._text.find(text, start)) >= 0]

@@ -18,8 +18,8 @@ def split_whole(raw: str, family: str, context: ReadContext) -> tuple[str | None
     for place, segment in enumerate(reading.segments):
         text = raw[slice(*segment.char_span)]
         is_free = segment.kind is SegmentKind.MARKUP and segment.call_index is None
-        is_beside = SegmentKind.REASONING in (kinds[place], kinds[place + 2])
-        is_tag = text.strip() in _TAGS or (is_beside and not any(marker in text for marker in markers))
+        is_next_to = SegmentKind.REASONING in (kinds[place], kinds[place + 2])
+        is_tag = text.strip() in _TAGS or (is_next_to and not any(marker in text for marker in markers))
         if segment.kind is not SegmentKind.REASONING and not (is_free and is_tag):
             rest.append(text)
     return reading.reasoning, "".join(rest), reading

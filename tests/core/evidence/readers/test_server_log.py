@@ -88,11 +88,11 @@ def test_deltas_that_were_printed_as_they_are_keep_their_line_breaks():
     assert read_evidence(log).raw == "I look.\n[get_time()]"
 
 
-@pytest.mark.parametrize(("context", "prompt", "is_told"), [(4096, 39846, True), (4096, 96, False)])
-def test_a_prompt_that_is_longer_than_its_slot(context, prompt, is_told):
+@pytest.mark.parametrize(("context", "prompt", "is_reported"), [(4096, 39846, True), (4096, 96, False)])
+def test_a_prompt_that_is_longer_than_its_slot(context, prompt, is_reported):
     trace = asyncio.run(show_evidence(read_evidence(LLAMA + SLOT.format(context, prompt))))
 
-    assert ("PD231" in {finding.code for finding in trace.findings}) == is_told
+    assert ("PD231" in {finding.code for finding in trace.findings}) == is_reported
 
 
 def test_an_error_in_the_log_keeps_what_it_quotes_of_the_output():

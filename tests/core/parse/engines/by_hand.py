@@ -100,7 +100,7 @@ def _sglang(tool: str, case: dict[str, Any], parts: list[str]) -> tuple[Callable
 
 
 # What the state machine of its server looks at besides: an output that has it is not compared.
-_BESIDES = ("think>", "<|channel>", "<|open|>", "<|message|>", "<|eom|>", "<|eot|>", "think:")
+_ALSO_NEEDED = ("think>", "<|channel>", "<|open|>", "<|message|>", "<|eom|>", "<|eot|>", "think:")
 
 
 def _gather(found: dict[int, list[str]], calls: Any) -> None:
@@ -116,7 +116,7 @@ def _mlx_lm(tool: str, case: dict[str, Any], parts: list[str]) -> tuple[Callable
     module = importlib.import_module(f"mlx_lm.tool_parsers.{tool}")
 
     def read() -> Read:
-        if any(mark in case["raw"] for mark in _BESIDES):
+        if any(mark in case["raw"] for mark in _ALSO_NEEDED):
             raise NotImplementedError
         outside, *bodies = case["raw"].split(module.tool_call_start)
         calls: Calls = []

@@ -272,9 +272,9 @@ async def test_a_server_that_gives_no_answer_is_told_as_502(behaviour: Behaviour
 
 
 async def test_a_server_that_is_not_there_is_told_as_502(tmp_path: Path) -> None:
-    with socket.socket() as deaf:
-        deaf.bind(("127.0.0.1", 0))  # nobody else can have the port, and nobody listens on it
-        upstream = f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
+    with socket.socket() as ignoring:
+        ignoring.bind(("127.0.0.1", 0))  # nobody else can have the port, and nobody listens on it
+        upstream = f"http://127.0.0.1:{ignoring.getsockname()[1]}/v1"
         async with capturing(upstream, tmp_path / "out") as capture, patient_client() as client:
             got = await client.post(f"{capture.base_url}/chat/completions", content=BODY)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from prompt_debugger.core.tools.check.judge import Cell
-from prompt_debugger.core.tools.check.named import bears_name
+from prompt_debugger.core.tools.check.named import has_name_of
 from prompt_debugger.core.tools.check.recommend import Ranking, recommend
 
 RIGHT, WRONG = Cell(True, True, None), Cell(False, None, "it loses it")
@@ -34,12 +34,12 @@ NEAR_MISSES = [
 
 @pytest.mark.parametrize(("model", "parser"), BORN)
 def test_whole_parts_of_the_name_with_the_same_version_are_its_name(model, parser):
-    assert bears_name(model, parser)
+    assert has_name_of(model, parser)
 
 
 @pytest.mark.parametrize(("model", "parser"), NEAR_MISSES)
 def test_a_near_miss_is_not(model, parser):
-    assert not bears_name(model, parser)
+    assert not has_name_of(model, parser)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def busy() -> Iterator[None]:
     """Let threads change often, also while a tree is built: collections run code in between."""
     interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
 
-    def work(*_told: object) -> None:
+    def work(*_reported: object) -> None:
         for _number in range(20):
             pass
 
