@@ -12,6 +12,7 @@ from prompt_debugger.core.known_errors._classes import of_answers, of_requests, 
 from prompt_debugger.core.known_errors._classes.base import Classified, ErrorClass, words_pattern
 
 CLASSES: tuple[ErrorClass, ...] = (
+    *of_answers.FIRST,
     *of_templates.CLASSES,
     *of_requests.CLASSES[:-2],
     *of_answers.CLASSES[:5],

@@ -9,12 +9,26 @@ from prompt_debugger.core.known_errors.base import Cause
 _TOKEN = r"(?:unexpected|invalid|unrecognized) (?:token|character|identifier)\W{0,4}"
 _NOT_JSON = r"is not (?:a )?valid json|in json at|json"
 
+FIRST: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "call-told-to-come-again",
+        r"\barguments?\b.{0,120}?(?:re-?call the tool|call (?:the tool|it) again|try again) with valid"
+        r"|\btool ['\"`][\w.-]{1,80}['\"`] arguments (?:could not be|were not|are not) (?:parsed|valid)",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "The arguments of the model's call could not be read",
+        "A program says this to the model, in place of the tool's result: what came as arguments is no JSON.",
+        "Look at the arguments as they came (paste the call): markup of another call in them, several objects, or a "
+        "cut end each need another remedy.",
+    ),
+)
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "output-not-read",
         r"(?:failed|unable|could not|cannot|error) ?(?:to )?(?:pars|read|decod|extract)\w{0,4} (?:the "
         r")?(?:tool|function)[ _]calls?\b"
         r"|(?:tool|function)[ _]call\w{0,3} (?:could not be|failed to) (?:be )?pars"
+        r"|(?:non-json|has empty) arguments\b|invalid json for (?:a )?(?:tool|function)[ _]call"
         r"|harmony.{0,60}(?:error|pars)|HarmonyError",
         Stage.PARSE,
         Cause.OUTPUT,
