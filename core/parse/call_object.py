@@ -245,7 +245,7 @@ def _other_key(usual: Sequence[str], member: Member | None) -> str | None:
     """Say that arguments stand under a key that this program takes and parsers do not."""
     if member is None or member.key in usual[:_USUAL]:
         return None
-    return f"its arguments stand under `{member.key}`, not under `{usual[0]}`"
+    return f"its arguments are under `{member.key}`, not under `{usual[0]}`"
 
 
 def _find(members: Sequence[Member], keys: Sequence[str]) -> Member | None:

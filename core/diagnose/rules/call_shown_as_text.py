@@ -65,7 +65,7 @@ def find(trace: Trace) -> Iterator[Report]:
         fault = None if name is None else json_break(raw.text.strip())
         if name is not None and fault is not None:
             place = raw.text[max(0, fault.at - _BEFORE) : fault.at + 1]
-            problem = f"{fault.why}, at character {fault.at} (behind {place!r})"
+            problem = f"{fault.why}, at character {fault.at} (after {place!r})"
             yield _of_broken(trace, name, Span(0, len(raw.text)), problem)
         else:
             yield from _of_inner_markup(trace)
@@ -127,7 +127,7 @@ def _of_inner_markup(trace: Trace) -> Iterator[Report]:
             continue
         yield Report(
             title=f"The text is the inside of a call in the notation of `{family}`: `{begins}` before it is missing.",
-            detail=f"It holds {listed(shown[:4])}, which stand nowhere but in such a call. Either the model left "
+            detail=f"It contains {listed(shown[:4])}, which only occur inside a call. Either the model left "
             f"`{begins}` out, or the server removed it with the special tokens before a parser could see it; without "
             "it no parser finds the call.",
             evidence=(in_raw(trace, Span(spans[0].start, spans[-1].stop)),),
@@ -144,8 +144,8 @@ def _of_broken(trace: Trace, name: str, span: Span, problem: str, *, is_cut: boo
     cut = " Raise `max_tokens` where finish_reason is `length`." if is_cut else ""
     return Report(
         title=f"The text is a call to `{name}` {what}: {problem}.",
-        detail="Unless the text was cut where it was copied, the output is so. A strict parser gives such a call back "
-        "as text, or drops it without a word.",
+        detail="Unless the text was cut where it was copied, the output is so. A strict parser returns the call as "
+        "text, or silently drops it.",
         evidence=(in_raw(trace, span),),
         fix=f"Do not run this call; ask again.{cut} A grammar for calls keeps them whole (`tool_choice` as `required`, "
         "or `strict` in the tool, where the server constrains calls by it).",

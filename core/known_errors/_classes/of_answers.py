@@ -17,7 +17,7 @@ FIRST: tuple[ErrorClass, ...] = (
         Stage.PARSE,
         Cause.OUTPUT,
         "The arguments of the model's call could not be read",
-        "A program says this to the model, in place of the tool's result: what came as arguments is no JSON.",
+        "A program says this to the model, in place of the tool's result: the arguments it sent are not JSON.",
         "Look at the arguments as they came (paste the call): markup of another call in them, several objects, or a "
         "cut end each need another remedy.",
     ),
