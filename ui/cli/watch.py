@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import logging
 import os
 from pathlib import Path
@@ -13,8 +14,17 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.tools.capture import Capture
-from prompt_debugger.core.tools.watch import Alarm, Counts, Watch, open_watched, run_watch
-from prompt_debugger.core.tools.watch.kept import Bounds
+from prompt_debugger.core.tools.watch import (
+    Alarm,
+    Canary,
+    CanaryResult,
+    Counts,
+    Watch,
+    open_watched,
+    run_watch,
+    write_canary_junit,
+)
+from prompt_debugger.core.tools.watch.kept import Bounds, WatchJournal
 from prompt_debugger.core.tools.watch.serve import UNWRITTEN, Listener
 from prompt_debugger.ui.cli.capture import Printer, add_proxy_arguments, say_who_may_use_it
 from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, log, one_line
@@ -48,6 +58,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokenizer", metavar="DIR_OR_ID", help="with --evidence: the model's tokenizer")
     parser.add_argument("--api-key-env", metavar="NAME", help="variable with the key for what --evidence looks up")
     parser.add_argument("--metrics-port", type=int, metavar="N", help="serve /metrics for Prometheus on this port")
+    parser.add_argument(
+        "--canary", metavar="FILE.jsonl", help="known requests: alarm when the class of an answer to one changes"
+    )
+    parser.add_argument(
+        "--every",
+        type=positive,
+        metavar="S",
+        help="ask them every S seconds beside the traffic (default: ask them once, and end)",
+    )
+    parser.add_argument("--junit", metavar="FILE", help="with --canary, once: write the results as JUnit XML")
     parser.add_argument("--webhook", default="", metavar="URL", help="send each exchange at fault there, as JSON")
     parser.add_argument(
         "--json", action="store_true", help="print JSON: with --open one document, else a line per alarm"
@@ -61,6 +81,8 @@ def _run(options: argparse.Namespace) -> int:
     if not options.upstream:
         raise RequestError("No server to watch.", "Give --upstream URL, or --open FILE.", field="--upstream")
     printer = Printer()
+    if options.canary and options.every is None:
+        return _ask_canary(options, printer)
 
     def ready(base_url: str, upstream: str, metrics: str) -> None:
         started: JSONObject = {"schema_version": 1, "base_url": base_url, "upstream": upstream, "pid": os.getpid()}
@@ -72,27 +94,50 @@ def _run(options: argparse.Namespace) -> int:
             log(f"Metrics: {metrics}")
         say_who_may_use_it(options.host, upstream)
 
-    def alarm(found: Alarm) -> None:
+    def alarm(found: Alarm | CanaryResult) -> None:
         printer.print(found.to_json() if options.json else redact_text(one_line(found.line)))
 
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # an answer that breaks off is counted
-    counts = run_watch(_watch_from(options), Listener(ready, alarm, lambda text: log(redact_text(one_line(text)))))
+    listener = Listener(ready, alarm, lambda text: log(redact_text(one_line(text))), changed=alarm)
+    counts = run_watch(_watch_from(options), listener)
     return _show(counts, as_json=options.json, printer=printer)
 
 
+def _ask_canary(options: argparse.Namespace, printer: Printer) -> int:
+    """Ask the known requests once: 0 if each answer is of the class that it had, 1 if one is not."""
+    store = Path(options.store)
+    with WatchJournal(store, options.upstream) as journal:
+        results = asyncio.run(Canary(Path(options.canary), _target_from(options), journal).ask())
+    if options.junit:
+        write_canary_junit(Path(options.junit), results)
+    for result in results:
+        if options.json:
+            printer.print({**result.to_json(), "changed": result.has_changed})
+        elif result.has_changed:
+            printer.print(redact_text(one_line(result.line)))
+    new, changed = sum(one.before is None for one in results), sum(one.has_changed for one in results)
+    log(f"{len(results)} known requests: {changed} with an answer of another class, {new} asked for the first time.")
+    return FOUND if changed else OK
+
+
+def _target_from(options: argparse.Namespace) -> Target:
+    key = api_key_for(options.upstream, options.api_key_env)
+    return Target(base_url=options.upstream, api_key=key, tokenizer=options.tokenizer)
+
+
 def _watch_from(options: argparse.Namespace) -> Watch:
-    target: Target | None = None
-    if options.evidence:
-        key = api_key_for(options.upstream, options.api_key_env)
-        target = Target(base_url=options.upstream, api_key=key, tokenizer=options.tokenizer)
+    target = _target_from(options)
     store, names = Path(options.store), tuple(options.host_name)
     return Watch(
         Capture(options.upstream, store, options.host, options.port, names, asks_for_ids=options.evidence),
         store,
         Bounds(options.max_size << 20, options.max_age * 86_400.0),
-        target,
+        target if options.evidence else None,
         options.metrics_port,
         options.webhook,
+        canary=Path(options.canary) if options.canary else None,
+        every_s=float(options.every or 0),
+        canary_target=target,
     )
 
 

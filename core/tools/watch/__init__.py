@@ -10,7 +10,17 @@ Public: `Watch`, `run_watch`, `open_watched`, `Counts`, `Alarm`.
 """
 
 from prompt_debugger.core.tools.watch.alarms import Alarm
+from prompt_debugger.core.tools.watch.canary import Canary, CanaryResult, write_canary_junit
 from prompt_debugger.core.tools.watch.counts import Counts, open_watched
 from prompt_debugger.core.tools.watch.serve import Watch, run_watch
 
-__all__ = ["Alarm", "Counts", "Watch", "open_watched", "run_watch"]
+__all__ = [
+    "Alarm",
+    "Canary",
+    "CanaryResult",
+    "Counts",
+    "Watch",
+    "open_watched",
+    "run_watch",
+    "write_canary_junit",
+]

@@ -16,6 +16,7 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.complete.backends.relay import Relay
 from prompt_debugger.core.report import redact_text
+from prompt_debugger.core.tools.watch.canary import CanaryResult
 from prompt_debugger.core.tools.watch.counts import OUTCOMES
 from prompt_debugger.core.tools.watch.reading import model_of
 
@@ -111,11 +112,11 @@ class Webhook:
         self._url = httpx.URL(url)
         self._relay = Relay(read_address(url))
         self._on_problem = on_problem
-        self._waiting: asyncio.Queue[Alarm | None] = asyncio.Queue(_MOST_WAITING)
+        self._waiting: asyncio.Queue[Alarm | CanaryResult | None] = asyncio.Queue(_MOST_WAITING)
         self._is_ending = False
         self.n_lost = 0
 
-    def add(self, alarm: Alarm) -> None:
+    def add(self, alarm: Alarm | CanaryResult) -> None:
         """Send an alarm in its turn."""
         try:
             self._waiting.put_nowait(alarm)
@@ -134,7 +135,7 @@ class Webhook:
         self._is_ending = True
         await self._waiting.put(None)
 
-    async def _send(self, alarm: Alarm) -> None:
+    async def _send(self, alarm: Alarm | CanaryResult) -> None:
         data = json.dumps(alarm.to_json()).encode("ascii")
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(data))]
         try:

@@ -32,6 +32,7 @@ class Counts:
         by_client: Exchanges by what the client calls itself: all, and those at fault.
         unread: Exchanges that were not read, by reason.
         exchanges: All of them.
+        canary_changes: Known requests whose answer was of another class than before.
     """
 
     total: Tally = field(default_factory=Tally)
@@ -39,6 +40,7 @@ class Counts:
     by_client: dict[str, Counter[str]] = field(default_factory=dict)
     unread: Counter[str] = field(default_factory=Counter)
     exchanges: int = 0
+    canary_changes: int = 0
 
     @property
     def read(self) -> int:
@@ -98,9 +100,15 @@ class Counts:
             ("unread", sum(self.unread.values()), "Exchanges that were not read"),
             ("failed", self.total.failure, "Exchanges that the server refused"),
         ):
-            yield f"# HELP prompt_debugger_exchanges_{name}_total {words}."
-            yield f"# TYPE prompt_debugger_exchanges_{name}_total counter"
-            yield f"prompt_debugger_exchanges_{name}_total {count}"
+            yield from _counter(f"prompt_debugger_exchanges_{name}_total", words, count)
+        words = "Known requests whose answer was of another class than before"
+        yield from _counter("prompt_debugger_canary_changes_total", words, self.canary_changes)
+
+
+def _counter(name: str, words: str, count: int) -> Iterator[str]:
+    yield f"# HELP {name} {words}."
+    yield f"# TYPE {name} counter"
+    yield f"{name} {count}"
 
 
 def open_watched(path: str) -> Counts:

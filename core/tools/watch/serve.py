@@ -25,6 +25,7 @@ from prompt_debugger.core.tools.capture.recorder import Outcome
 from prompt_debugger.core.tools.capture.serve import Serving, serve_capture
 from prompt_debugger.core.tools.verify.session import Stop
 from prompt_debugger.core.tools.watch.alarms import Alarm, Webhook, alarm_of
+from prompt_debugger.core.tools.watch.canary import Canary, CanaryResult
 from prompt_debugger.core.tools.watch.counts import Counts, is_bad
 from prompt_debugger.core.tools.watch.kept import Bounds, WatchJournal
 from prompt_debugger.core.tools.watch.reading_process import ReadingProcess
@@ -47,6 +48,9 @@ class Watch:
         metrics_port: Where `/metrics` is served; `None` for nowhere, 0 for any free port.
         webhook: Address to which alarms are sent; "" for none.
         most_waiting: Exchanges that may wait to be read; further ones are not read.
+        canary: A file of requests that are asked beside the traffic; `None` for none.
+        every_s: Seconds between two rounds of them.
+        canary_target: Where they go.
     """
 
     capture: Capture
@@ -56,6 +60,9 @@ class Watch:
     metrics_port: int | None = None
     webhook: str = ""
     most_waiting: int = _MOST_WAITING
+    canary: Path | None = None
+    every_s: float = 300.0
+    canary_target: Target = field(default_factory=Target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +74,14 @@ class Listener:
         alarm: Of an exchange at fault.
         problem: Of what could not be done, in a sentence.
         read: Of each exchange that was read or left out.
+        changed: Of a known request whose answer is of another class than before.
     """
 
     ready: Callable[[str, str, str], None]
     alarm: Callable[[Alarm], None]
     problem: Callable[[str], None]
     read: Callable[[Counts], None] = lambda _: None
+    changed: Callable[[CanaryResult], None] = lambda _: None
 
 
 def run_watch(watch: Watch, listener: Listener) -> Counts:
@@ -134,11 +143,15 @@ class _Watching:
         self._is_over = False
         self._reader = ReadingProcess(journal, watch.bounds, watch.target)
         self._reported = ""  # the problem that was reported last, until something is written down again
+        self._canary = None if watch.canary is None else Canary(watch.canary, watch.canary_target, journal)
         self._webhook = Webhook(watch.webhook, self._webhook_failed) if watch.webhook else None
 
     async def run(self, stop: Stop, ready: Callable[[str, str], None]) -> Counts:
         readings = asyncio.gather(*(self._read_all() for _ in range(_READERS)))
         sending = None if self._webhook is None else asyncio.create_task(self._webhook.send_all())
+        asking = None
+        if self._canary is not None:
+            asking = asyncio.create_task(self._canary.keep_asking(self._watch.every_s, self._changed))
         try:
             await serve_capture(self._watch.capture, stop.asking, ready, self._over, keeps=self._reader)
             self._is_over = True
@@ -147,6 +160,8 @@ class _Watching:
             await asyncio.wait((readings, leaving), return_when=asyncio.FIRST_COMPLETED)
             leaving.cancel()
         finally:
+            if asking is not None:
+                asking.cancel()
             readings.cancel()
             with suppress(asyncio.CancelledError):
                 await readings
@@ -205,9 +220,17 @@ class _Watching:
         if is_bad(row):
             self._alarm(row, client)
 
+    def _changed(self, result: CanaryResult) -> None:
+        self.counts.canary_changes += 1
+        self._listener.changed(result)
+        self._send(result)
+
     def _alarm(self, row: JSONObject, client: str) -> None:
         alarm = alarm_of(row, client)
         self._listener.alarm(alarm)
+        self._send(alarm)
+
+    def _send(self, alarm: Alarm | CanaryResult) -> None:
         if self._webhook is not None:
             self._webhook.add(alarm)
 

@@ -12,6 +12,7 @@ from typing import Any
 from prompt_debugger.core.tools.capture import Capture
 from prompt_debugger.core.tools.verify.session import Stop
 from prompt_debugger.core.tools.watch.alarms import Alarm
+from prompt_debugger.core.tools.watch.canary import CanaryResult
 from prompt_debugger.core.tools.watch.counts import Counts
 from prompt_debugger.core.tools.watch.serve import Listener, Watch, serve_watch
 from tests.patience import PATIENCE_S
@@ -25,6 +26,7 @@ class Watching:
     metrics: str = ""
     alarms: list[Alarm] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    changes: list[CanaryResult] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -32,6 +34,13 @@ class Watching:
         """Wait until the counts are as wanted."""
         async with asyncio.timeout(PATIENCE_S):
             while not holds(self.counts):
+                self.changed.clear()
+                await self.changed.wait()
+
+    async def until_a_class_changes(self) -> None:
+        """Wait for an answer of another class to a known request."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not self.changes:
                 self.changed.clear()
                 await self.changed.wait()
 
@@ -50,7 +59,12 @@ async def watching(upstream: str, store: Path, *, evidence: bool = False, **more
         found.changed.set()
 
     watch = replace(Watch(Capture(upstream, store, asks_for_ids=evidence), store), **more)
-    listener = Listener(on_ready, found.alarms.append, found.problems.append, on_read)
+
+    def on_changed(result: CanaryResult) -> None:
+        found.changes.append(result)
+        found.changed.set()
+
+    listener = Listener(on_ready, found.alarms.append, found.problems.append, on_read, on_changed)
     serving = asyncio.create_task(serve_watch(watch, listener, stop))
     waiting = asyncio.create_task(ready.wait())
     async with asyncio.timeout(PATIENCE_S):
