@@ -102,7 +102,7 @@ def describe_in_force(found: InForce) -> str:
         return f"{what} was in force{place}, and the output obeys it.{held}"
     why = _WHY[found.reason] if found.reason is not None else ""
     if found.status is InForceStatus.UNKNOWN:
-        return f"Whether the grammar of {_list(found.fields)} was in force cannot be said. {why}".strip()
+        return f"It is unknown whether the grammar of {_list(found.fields)} was in force. {why}".strip()
     return " ".join(part for part in (f"{what} was never in force.", why, _would_have(found.forbidden)) if part)
 
 

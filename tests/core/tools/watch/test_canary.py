@@ -61,7 +61,7 @@ def test_a_file_without_a_request_is_refused(tmp_path: Path, capsys: pytest.Capt
     store = ["--store", str(tmp_path / "canary.sqlite")]
 
     assert main(["watch", "--upstream", "http://127.0.0.1:9/v1", "--canary", str(file), *store]) == 2
-    assert "is no canary" in capsys.readouterr().err
+    assert "cannot be used as a canary" in capsys.readouterr().err
 
 
 async def test_beside_the_traffic_a_change_is_an_alarm_and_a_metric(tmp_path: Path) -> None:
