@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.protocols import ReadContext
@@ -206,7 +207,8 @@ class _BraceScan(StretchScan):
         position = self._skip(start + 1)
         while self._char(position) != closing:
             key, position = self._key(position, ":" if closing == "}" else ":=")
-            members[key], position = self._value(self._skip(position + 1), depth)
+            value, position = self._value(self._skip(position + 1), depth)
+            members[key] = _PYTHON_WORDS.get(value, value) if closing == ")" and isinstance(value, _Word) else value
             position = self._skip(position)
             if self._char(position) == ",":
                 position = self._skip(position + 1)
@@ -315,6 +317,9 @@ class _Number(str):
     """A bare number as it was written: text where the schema wants text."""
 
     __slots__ = ()
+
+
+_PYTHON_WORDS: Mapping[str, JSON] = {"True": True, "False": False, "None": None}  # in round brackets
 
 
 def _bare(text: str) -> JSON:
