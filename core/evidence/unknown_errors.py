@@ -41,19 +41,16 @@ _FOREIGN = re.compile(
 )
 _SHAPED = re.compile(
     r"\A\W{0,12}(?:[\w.]{0,60}(?:Error|Exception)\b|(?:an )?error(?: (?:occurred|code|while|when|during|executing"
-    r"|calling|"
-    r"processing|parsing|loading|invoking|creating)\b|\s{0,2}[:!(\[-])|failed\b|unable to|could not|cannot"
-    r"|invalid|unsupported|"
-    r"unknown|unexpected|http(?: error)? ?[45]\d\d|[45]\d\d\b|api error|bad request|stream error|warning:|"
+    r"|calling|processing|parsing|loading|invoking|creating)\b|\s{0,2}[:!(\[-])|failed\b|unable to|could not|cannot"
+    r"|invalid|unsupported|unknown|unexpected|http(?: error)? ?[45]\d\d|[45]\d\d\b"
+    r"|api error|bad request|stream error|warning:|"
     r"\[?[\w. -]{1,30}\]?:? (?:error|failed|fail)\b|status(?: code)?:? ?[45]\d\d)",
     re.IGNORECASE,
 )
 _FAILS = re.compile(
     r"\b(?:not|cannot|can't|must|failed|fails?|invalid|unsupported|missing|required|exceed\w{0,3}|errors?|refused"
-    r"|denied|"
-    r"unknown|unrecognized|unable|unexpected|too|expected|illegal|insufficient|blocked|flagged|limit|incorrect"
-    r"|duplicate|"
-    r"mismatch|terminated|overloaded|empty|only|no|without|rejected)\b|n't\b|error|exception",
+    r"|denied|unknown|unrecognized|unable|unexpected|too|expected|illegal|insufficient|blocked|flagged|limit|incorrect"
+    r"|duplicate|mismatch|terminated|overloaded|empty|only|no|without|rejected)\b|n't\b|error|exception",
     re.IGNORECASE,
 )
 _CLASS = re.compile(r"[A-Z]\w{2,60}(?:Error|Exception)\b")
@@ -61,8 +58,7 @@ _PERSON = re.compile(r"\b(?:I|I'm|I've|we|my|our|let's|hello|thanks|how (?:do|ca
 # What people write of errors, and programs do not.
 _REPORTED = re.compile(
     r";|!\[|\]\(|<!--|\*\*|\A[>*|]|:\Z|\b(?:which|whose|while|where|therefore|however|often|usually|mostly"
-    r"|such as|others?|"
-    r"otherwise|most|also|instead|both|nothing|everywhere)\b|,[^,]{1,80}, (?:and|or)\b",
+    r"|such as|others?|otherwise|most|also|instead|both|nothing|everywhere)\b|,[^,]{1,80}, (?:and|or)\b",
     re.IGNORECASE,
 )
 _MOST_REPORTED = 320  # characters of a sentence that only its words make an error
@@ -84,6 +80,13 @@ _PROGRAM = re.compile(
 )
 
 
+# Lines of a program: what its text says of errors, nobody reported.
+_CODE_LINE = re.compile(
+    r"(?m)^[ \t]{0,24}(?:(?:async )?def \w|class \w{1,60}[(:{]|from [\w.]{1,80} import |import [\w{*]|return\b"
+    r"|raise \w|(?:export |async )*function\b|(?:export )?(?:const|let|var) \w"
+    r"|if [^\n]{1,80}[:{]$|#include|public |private )"
+)
+_MOST_CODE_LINES = 4
 _SLASH = re.compile(r"[/\\]")
 
 
@@ -111,6 +114,8 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     if len(text) > _MOST_ALONE * 40:
         text = text[-_MOST_ALONE * 40 :]
     whole = whole[-_MOST_ALONE * 40 :] or text
+    if _is_source(text):
+        return None
     is_of_chat = is_about_chat(whole)
     rest: list[Statement] = []
     without_reason: Statement | None = None
@@ -129,6 +134,12 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     if shaped is not None and speaker_of(whole) is not None:
         return _refusal(shaped), _SCORE
     return None
+
+
+def _is_source(text: str) -> bool:
+    """Say whether a text is a program, and not its traceback."""
+    lines = sum(1 for _, _ in zip(range(_MOST_CODE_LINES), _CODE_LINE.finditer(text), strict=False))
+    return lines == _MOST_CODE_LINES and _PROGRAM.search(text) is None
 
 
 def _is_of_connection(found: Classified, statement: Statement, text: str) -> bool:

@@ -74,6 +74,8 @@ PROSE = [
     "Reasoning used the whole token budget; no answer was written.",
     "Templates of some families raise *roles must alternate* on such a request; others print it as it is.",
     "Most servers take unknown fields and do nothing: a setting that was meant to change the run changes nothing.",
+    'def ask(url):\n    """Ask.\n\n    Raises:\n        LLMError: The model is not loaded.\n    """\n    import json\n'
+    "    if url:\n        raise LLMError('no such model')\n    return json.loads(url)\n",
     "The weather in Oslo is fine today.",
     "",
 ]
