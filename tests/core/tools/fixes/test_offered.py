@@ -257,6 +257,7 @@ BODY_CASES = {
     "PD307": ({}, {"repetition_penalty": 1.1}),
     "PD407": ({}, {"skip_special_tokens": False}),
     "PD417": ({"stream": True}, {"stream": False}),
+    "PD464": ({"stream": True}, {"stream": False}),
     "PD502": (
         {"tools": [{"function": {"name": "f"}}]}, {"tools": [{"function": {"name": "f", "strict": True}}]},
     ),
