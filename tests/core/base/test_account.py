@@ -56,6 +56,16 @@ def test_white_space_alone_is_counted_apart() -> None:
     assert counts.missing == 4
 
 
+def test_characters_of_several_places_with_one_fate_are_added_up() -> None:
+    spans = (Span(0, 2), Span(2, 5), Span(5, 6))
+    fates = (Fate.LOST, Fate.LOST, Fate.ALTERED)
+    entries = tuple(LedgerEntry(span, fate) for span, fate in zip(spans, fates, strict=True))
+
+    counts = count_characters("abcdef", Ledger(entries, comparability=TOGETHER))
+
+    assert counts == CharacterCounts(total=6, lost=5, altered=1, blank=0, accounted=0)
+
+
 @pytest.mark.parametrize("comparability", [None, Comparability(None, "two runs")])
 def test_nothing_is_counted_where_nothing_was_compared(comparability: Comparability | None) -> None:
     ledger = Ledger((LedgerEntry(Span(0, 1), Fate.LOST),), comparability=comparability)

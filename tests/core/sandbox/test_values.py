@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
 
-from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.errors import BackendError, DebuggerError
 from prompt_debugger.core.base.types import Request, Span, Token, TokenKind, Trace
 from prompt_debugger.core.sandbox import frames
-from prompt_debugger.core.sandbox.frames import HEADER, pack, unpack
-from prompt_debugger.core.sandbox.values import UnknownValueError, decode_value, encode_value
+from prompt_debugger.core.sandbox.frames import HEADER, pack, read_frame, unpack
+from prompt_debugger.core.sandbox.values import UnknownValueError, admit, decode_value, encode_value
 from tests.core.report.strategies import instances
 
 NESTED = {"a": [1, 2.5, None, True, "\ud800", b"\x00"], "b": {"c": [[], {}, ()]}, "d": (1, ("x", Span(0, 3)))}
@@ -178,3 +182,50 @@ def test_a_value_nested_too_deep_is_said():
 
     with pytest.raises(UnknownValueError, match="too deep"):
         pack(Trace(Request({"a": value}, "")))
+
+
+class _Colour(Enum):
+    RED = "red"
+
+
+class _Pair(NamedTuple):
+    left: int
+    right: str
+
+
+class _OwnError(DebuggerError):
+    """An error that is let travel."""
+
+
+@pytest.mark.parametrize("value", [_Colour.RED, _Pair(1, "a")])
+def test_what_is_admitted_arrives_as_it_left(value):
+    with pytest.raises(UnknownValueError, match="may not travel"):
+        encode_value(value)
+
+    admit(type(value))
+
+    assert decode_value(encode_value(value)) == value
+
+
+def test_an_admitted_error_arrives_as_itself():
+    admit(_OwnError)
+
+    arrived = decode_value(encode_value(_OwnError("Broken.", "Repair it.")))
+
+    assert (type(arrived), arrived.message, arrived.hint) == (_OwnError, "Broken.", "Repair it.")
+
+
+def test_nothing_else_is_admitted():
+    with pytest.raises(TypeError, match="Path is not a record, enum or error"):
+        admit(Path)
+
+
+def test_an_unknown_kind_of_value_is_named():
+    with pytest.raises(UnknownValueError, match=r"'\?' is not a kind of value"):
+        decode_value(("?", 1))
+
+
+@pytest.mark.parametrize("cut", [0, 1, HEADER - 1, HEADER, HEADER + 1])
+def test_a_frame_that_breaks_off_is_an_end(cut):
+    with pytest.raises(EOFError):
+        read_frame(io.BytesIO(pack("abc")[:cut]))
