@@ -103,7 +103,7 @@ def test_a_fix_comes_with_its_rule_and_one_that_fails_hides_no_other(packages: P
     assert (done.stdout, done.stderr) == (f"PD599 request another seed ({added},) ()\n", "")
 
 
-def test_without_the_wheel_nobody_knows_them() -> None:
+def test_without_the_wheel_no_one_knows_them() -> None:
     parsed = json.loads(_parse(CALL.format("Atlantis"), None).stdout)
 
     assert parsed["format"] != "mint"

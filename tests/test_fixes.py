@@ -103,7 +103,7 @@ def run(labs: LabPool, lab: LabSpec, body: Body) -> Trace:
 
 @pytest.mark.lab
 @pytest.mark.parametrize("name", TRIED)
-def test_a_fix_mends_what_it_is_for(labs: LabPool, name: str) -> None:
+def test_a_fix_fixes_what_it_is_for(labs: LabPool, name: str) -> None:
     case, spoil, mend, parsers, expected = TRIED[name]
     example = find_example(case)
     broken = json.loads(example.request_text)

@@ -61,7 +61,7 @@ def test_the_wheel_brings_exactly_one_name(wheel: Path) -> None:
     assert {name for name in names if not name.endswith(".dist-info")} == {"prompt_debugger"}
 
 
-def test_it_holds_all_code_and_all_assets_of_the_checkout(wheel: Path) -> None:
+def test_it_contains_all_code_and_all_assets_of_the_checkout(wheel: Path) -> None:
     tracked = output_in(ROOT, ["git", "ls-files", "core", "ui", "assets"]).split()
 
     packed = zipfile.ZipFile(wheel).namelist()
@@ -69,7 +69,7 @@ def test_it_holds_all_code_and_all_assets_of_the_checkout(wheel: Path) -> None:
     assert {f"prompt_debugger/{name}" for name in tracked} <= set(packed)
 
 
-def test_it_tells_its_version(environment: Path, traps: Path) -> None:
+def test_it_reports_its_version(environment: Path, traps: Path) -> None:
     told = output_in(traps, [str(environment / "bin" / "prompt-debugger"), "--version"])
 
     assert told.startswith(f"prompt-debugger {prompt_debugger.__version__}\n")

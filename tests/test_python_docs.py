@@ -158,7 +158,7 @@ def test_an_endpoint_needs_no_lab_and_none_is_made(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("request_", [{}, {"messages": "x"}, {"messages": [object()]}, "no request at all"])
-def test_what_is_no_request_is_one_clear_error(request_: Any) -> None:
+def test_what_is_not_a_request_is_one_clear_error(request_: Any) -> None:
     with pytest.raises(prompt_debugger.DebuggerError) as caught:
         prompt_debugger.render(request_, tokenizer="lab-model")
 

@@ -137,7 +137,7 @@ def test_tutorial_tool_types(documents):
     assert document["refusal"]["field"] == "stop_token_ids"
 
 
-def test_start_to_finish_tells_what_really_happens(documents):
+def test_start_to_finish_reports_what_really_happens(documents):
     page = (ROOT / "docs" / "start-to-finish.md").read_text()
     document = documents["dropped-call"]
     seen = [document["prompt"]["text"], document["raw"]["text"], document["verdict"]["sentence"]]

@@ -57,7 +57,7 @@ def test_a_schema_that_refers_elsewhere_is_not_followed(name: str, scheme: str, 
     assert "treasure" not in said
 
 
-def test_every_validator_is_told_where_to_look_references_up() -> None:
+def test_every_validator_is_reported_where_to_look_references_up() -> None:
     """Without a registry the reference library looks them up on the network.
 
     A process of its own reads the code: CPython 3.11 cannot build a syntax tree where greenlets have moved the stack.
@@ -190,7 +190,7 @@ def _run_against(endpoint: str, request: Path, environment: dict[str, str]) -> s
     )  # fmt: skip
 
 
-def test_a_name_nobody_has_is_told_as_before(tmp_path: Path) -> None:
+def test_a_name_no_one_has_is_reported_as_before(tmp_path: Path) -> None:
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}))
 

@@ -123,7 +123,7 @@ async def test_whatever_is_sent_to_any_event_the_page_answers_and_goes_on(runnin
     assert running.faults() == []
 
 
-async def test_an_emptied_worked_case_changes_nothing(running: RunningPage) -> None:
+async def test_an_emptied_example_changes_nothing(running: RunningPage) -> None:
     async with Visitor(running) as visitor:
         said = await visitor.ask("load_case", None)
 
@@ -136,7 +136,7 @@ async def test_an_emptied_worked_case_changes_nothing(running: RunningPage) -> N
     [b"", b"{", b"[" * 200_000, b'{"data":' * 50_000, b'{"data": [NaN]}', b'{"data": [1e999]}', b"\xff\xfe", b"null"],
     ids=range(8),
 )
-async def test_what_is_no_event_is_refused(running: RunningPage, raw: bytes) -> None:
+async def test_what_is_not_an_event_is_refused(running: RunningPage, raw: bytes) -> None:
     async with Visitor(running) as visitor:
         for path in ("queue/join", "run/predict", "cancel", "reset"):
             answer = await visitor.client.post(

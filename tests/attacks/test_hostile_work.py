@@ -158,7 +158,9 @@ async def test_another_visitor_is_answered_and_the_page_goes_on(
     assert attacked.faults() == []
 
 
-async def test_a_server_that_drips_for_ever_holds_nobody_up_and_is_left_with_its_visitor(attacked: RunningPage) -> None:
+async def test_a_server_that_drips_forever_contains_no_one_up_and_is_left_with_its_visitor(
+    attacked: RunningPage,
+) -> None:
     """The visitor goes as soon as the first words come: nobody reads on for them."""
     dripped_to, left = EchoServer.dripped_to, EchoServer.left_drips
     async with Visitor(attacked, HOSTILE) as hostile, Visitor(attacked, HONEST) as honest:

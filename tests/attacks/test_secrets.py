@@ -184,7 +184,7 @@ def test_a_secret_spelled_in_escapes_is_covered_in_arguments() -> None:
     assert "q7Fw2Kx" not in json.dumps(masked.chat.message if masked.chat else None)
 
 
-def test_values_of_public_headers_are_no_secrets() -> None:
+def test_values_of_public_headers_are_not_secrets() -> None:
     """Else `application/json` would be covered wherever a run says it."""
     body: JSONObject = {**json.loads(BODY), "extra_headers": {"Content-Type": "application/json"}}
     trace = replace(run_of(read_request(json.dumps(body))), prompt=prompt_of("send application/json"))
@@ -314,7 +314,7 @@ QUOTES = ('TOKEN="aaaa', "TOKEN='aaaa", 'api_key = "a1b2c3d4', "', 1), never(), 
 
 @given(st.lists(HARD | st.sampled_from(QUOTES), min_size=3, max_size=3))
 @example(['TOKEN="aaaa', "' + str(never()), 1), #", ""])
-def test_a_test_for_maintainers_holds_a_runs_texts_as_texts(texts: list[str]) -> None:
+def test_a_test_for_maintainers_contains_a_runs_texts_as_texts(texts: list[str]) -> None:
     """The test is run at once; secrets taken out of the finished program once took a quote away with them."""
     name, arguments, raw = texts
     trace = dropped_call_trace()
@@ -333,7 +333,7 @@ def test_a_test_for_maintainers_holds_a_runs_texts_as_texts(texts: list[str]) ->
 
 
 @pytest.mark.parametrize("engine", PARSER_TESTS)
-def test_a_test_for_maintainers_holds_no_key(engine: str) -> None:
+def test_a_test_for_maintainers_contains_no_key(engine: str) -> None:
     arguments: JSONObject = {"password": "hunter two", "query": "sk-" + "a1B2" * 8}
     trace = dropped_call_trace()
     assert trace.parse is not None

@@ -43,7 +43,7 @@ def test_results_of_a_verification_hold_no_key(tmp_path: Path) -> None:
     assert rows[0]["request"] == request
 
 
-def test_what_ended_a_verification_is_told_without_a_key() -> None:
+def test_what_ended_a_verification_is_reported_without_a_key() -> None:
     about = About("d.jsonl", "http://127.0.0.1:9/v1", "1/1", 2, 2, ERROR.message, "2026-01-01", 5, ERROR)
 
     told = json.dumps(summary_of(Tally(), about))
@@ -53,7 +53,9 @@ def test_what_ended_a_verification_is_told_without_a_key() -> None:
 
 
 @pytest.mark.parametrize("as_json", [True, False])
-def test_why_a_command_could_not_run_is_told_without_a_key(as_json: bool, capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_a_command_could_not_run_is_reported_without_a_key(
+    as_json: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
     report_error(ERROR, as_json=as_json)
 
     said = capsys.readouterr()

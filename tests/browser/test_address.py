@@ -44,7 +44,7 @@ def test_back_goes_back_through_panels_and_tools(bare: DebuggerPage) -> None:
     assert fragment(page) == "tab=complete"
 
 
-def test_a_click_that_opens_nothing_is_no_step(bare: DebuggerPage) -> None:
+def test_a_click_that_opens_nothing_is_not_a_step(bare: DebuggerPage) -> None:
     length = bare.page.evaluate("history.length")
 
     bare.page.click("#pd-verdict")
@@ -77,7 +77,7 @@ def test_an_address_with_a_tool_opens_it(watched: Any, bare_url: str) -> None:
     assert fragment(watched) == "tab=parse"
 
 
-def test_runs_that_this_browser_does_not_have_are_said(watched: Any, bare_url: str) -> None:
+def test_runs_that_this_browser_does_not_have_are_reported(watched: Any, bare_url: str) -> None:
     watched.goto(f"{bare_url}/#tab=compare&runs=998-999")
 
     expect(watched.locator("#pd-tab-compare")).to_have_attribute("aria-selected", "true")

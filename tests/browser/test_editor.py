@@ -63,7 +63,7 @@ def test_format_by_key_changes_nothing_but_space_and_can_be_undone(bare: Debugge
     expect(status(bare)).to_be_empty()
 
 
-def test_what_is_no_json_is_left_as_it_is_in_one_sentence(bare: DebuggerPage) -> None:
+def test_what_is_not_a_json_is_left_as_it_is_in_one_sentence(bare: DebuggerPage) -> None:
     written = "curl http://127.0.0.1:9/v1/chat/completions -d '{\"messages\":[]}'"
     bare.paste(written)
     wait_for_text(bare, written)
@@ -89,7 +89,7 @@ def test_a_result_is_not_outdated_by_format_but_by_the_next_key(bare: DebuggerPa
     expect(bare.page.locator(".pd-outdated")).to_be_visible()
 
 
-def test_an_error_of_json_is_marked_until_it_is_mended(bare: DebuggerPage) -> None:
+def test_an_error_of_json_is_marked_until_it_is_fixed(bare: DebuggerPage) -> None:
     editor = bare.page.locator("#pd-request .cm-content")
     bare.paste('{"messages": nul}')
     wait_for_wrong(bare, "nul")

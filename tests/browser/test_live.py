@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 TYPED = '{"messages": [{"role": "user", "content": "TYPED BY ME"}]}'
 
 
-def test_what_is_typed_stands_as_a_prompt_beside_the_run_it_does_not_touch(bare: DebuggerPage) -> None:
+def test_what_is_typed_stands_as_a_prompt_next_to_the_run_it_does_not_touch(bare: DebuggerPage) -> None:
     page = bare.page
     bare.paste(TYPED)
     bare.open_stage("render")

@@ -76,7 +76,7 @@ def test_the_page_breaks_no_accessibility_rule(loaded: DebuggerPage) -> None:
     assert violations_in_both_themes(loaded.page, "body", GRADIO_RULES) == []
 
 
-def test_every_worked_case_is_one_click_away(bare: DebuggerPage) -> None:
+def test_every_example_is_one_click_away(bare: DebuggerPage) -> None:
     before = bare.request_text()
     bare.page.click("#pd-case input")
     expect(bare.page.get_by_role("option")).to_have_count(9)
@@ -101,7 +101,7 @@ def test_run_without_a_lab_shows_the_recording_of_a_case_and_renders_anything_el
     assert "<|im_end|>" in bare.tokens()
 
 
-def test_an_error_is_said_while_typing_and_names_its_place_after_a_run(bare: DebuggerPage) -> None:
+def test_an_error_is_reported_while_typing_and_names_its_place_after_a_run(bare: DebuggerPage) -> None:
     bare.paste('{"messages": [}')
     expect(bare.page.locator("#pd-notices")).to_contain_text("line 1, column 15")
 
@@ -117,7 +117,7 @@ def test_an_error_is_said_while_typing_and_names_its_place_after_a_run(bare: Deb
     assert bare.selected_text() == '"content": "x"}'
 
 
-def test_stop_ends_a_run_that_hangs_and_tells_what_had_come_and_another_case_ends_the_next(
+def test_stop_ends_a_run_that_hangs_and_reports_what_had_come_and_another_case_ends_the_next(
     bare: DebuggerPage, silent_endpoint: str
 ) -> None:
     bare.paste(REQUEST)
@@ -184,7 +184,7 @@ def test_tab_leaves_the_editor_and_control_enter_runs_from_inside(bare: Debugger
     assert bare.request_text() == "not a request"
 
 
-def test_what_stands_in_the_editor_is_run_whether_or_not_gradio_has_heard_of_it(bare: DebuggerPage) -> None:
+def test_what_is_in_the_editor_is_run_whether_or_not_gradio_has_heard_of_it(bare: DebuggerPage) -> None:
     # An editor that is given a state tells nobody: as if the browser were too slow to tell it in time.
     bare.page.evaluate(
         """text => {
@@ -217,7 +217,7 @@ def test_a_hostile_request_does_nothing(bare: DebuggerPage) -> None:
         assert bare.state() in ("done", "error"), text  # there is no server: what can be read is rendered
 
 
-def test_an_endpoint_that_nobody_serves_is_one_message_which_an_edit_outdates_until_it_is_undone(
+def test_an_endpoint_that_no_one_serves_is_one_message_which_an_edit_outdates_until_it_is_undone(
     bare: DebuggerPage, dead_endpoint: str
 ) -> None:
     bare.paste(REQUEST)

@@ -122,7 +122,7 @@ def test_more_runs_than_a_minute_allows_are_refused_with_the_time_to_wait(watche
     assert page.request_text() == '{"messages": 7}'
 
 
-def test_a_text_that_the_door_refuses_leaves_a_page_that_can_run_again(page: Any, public_url: str) -> None:
+def test_text_that_the_door_refuses_leaves_a_page_that_can_run_again(page: Any, public_url: str) -> None:
     """Without the watch on the console: a browser logs each answer that is an error."""
     opened = _open(page, public_url)
     opened.paste("x{" * 2_500_000)
@@ -163,7 +163,7 @@ def test_a_page_without_a_server_says_so_before_and_after_run(watched: Any, lone
     assert "on your own machine" in page.page.inner_text(".pd-detail")
 
 
-def test_nobody_names_an_endpoint_where_none_is_listed(watched: Any, lonely_url: str) -> None:
+def test_no_one_names_an_endpoint_where_none_is_listed(watched: Any, lonely_url: str) -> None:
     page = _open(watched, lonely_url)
     page.page.locator("#pd-target button").first.click()
 

@@ -81,7 +81,7 @@ def test_while_something_is_typed(bare: DebuggerPage) -> None:
     expect(worked).to_have_value("")  # and not the case that the page begins with
 
 
-def test_while_a_worked_case_is_edited(bare: DebuggerPage) -> None:
+def test_while_a_example_is_edited(bare: DebuggerPage) -> None:
     title = "A healthy tool call"
     worked = bare.page.locator("#pd-case input")
     bare.choose(title)

@@ -108,7 +108,7 @@ def test_the_open_menu_breaks_no_accessibility_rule_and_fits(loaded: DebuggerPag
         assert violations_in_both_themes(loaded.page, "body", GRADIO_RULES) == [], width
 
 
-def test_what_cannot_be_shared_is_said_in_the_menu(unrun: DebuggerPage) -> None:
+def test_what_cannot_be_shared_is_reported_in_the_menu(unrun: DebuggerPage) -> None:
     """Nothing before a run, and no link of a request that is too long for one."""
     status = unrun.page.locator(".pd-share-status")
     expect(menu(unrun).get_by_role("button", name="JSON bundle")).to_be_disabled()
@@ -351,7 +351,7 @@ def test_a_report_that_was_tampered_with_runs_nothing(bare: DebuggerPage, tmp_pa
     assert bare.page.evaluate("globalThis.__ran") is None
 
 
-def test_a_picture_without_a_run_is_said_to_hold_none(bare: DebuggerPage, tmp_path: Path) -> None:
+def test_a_picture_without_a_run_is_reported_to_hold_none(bare: DebuggerPage, tmp_path: Path) -> None:
     path = tmp_path / "shot.png"
     bare.page.screenshot(path=path)
 

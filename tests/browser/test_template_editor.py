@@ -84,7 +84,7 @@ def test_every_change_renders_the_request_again(opened: DebuggerPage) -> None:
     assert "tool_declare" not in tokens(opened)
 
 
-def test_a_fault_stands_at_its_line_and_column_and_the_last_prompt_stays(opened: DebuggerPage) -> None:
+def test_a_fault_is_at_its_line_and_column_and_the_last_prompt_stays(opened: DebuggerPage) -> None:
     type_template(opened, "first\n  {% if %}")
     wait_for_edit(opened, "error")
 
@@ -147,7 +147,7 @@ def test_a_token_shows_the_line_that_wrote_it(opened: DebuggerPage) -> None:
     assert "messages[2].tool_calls[0].function.arguments" in opened.inspector()
 
 
-def test_the_request_may_change_beside_the_template(opened: DebuggerPage) -> None:
+def test_the_request_may_change_next_to_the_template(opened: DebuggerPage) -> None:
     opened.paste('{"messages": [{"role": "user", "content": "ANOTHER ONE"}]}')
 
     expect(opened.page.locator("#pd-edited-tokens")).to_contain_text("AN")

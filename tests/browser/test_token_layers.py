@@ -145,7 +145,7 @@ def test_bytes_take_the_place_of_text_and_copy_says_what_it_copies(show):
     assert page.page.evaluate("navigator.clipboard.readText()") == str([token.id for token in tokens])
 
 
-def test_a_control_token_is_told_in_plain_words(show):
+def test_a_control_token_is_reported_in_plain_words(show):
     page = show(dropped_call_trace())
     page.open_stage("render")
     page.page.hover(chip(0, "#pd-prompt-tokens"))

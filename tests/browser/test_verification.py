@@ -54,7 +54,7 @@ def test_a_row_is_one_click_from_the_debugger(bare: DebuggerPage, made: tuple[Pa
     assert "get_weather" in "".join(bare.lost_text())
 
 
-def test_two_verifications_are_plotted_beside_each_other(bare: DebuggerPage, made: tuple[Path, Path]) -> None:
+def test_two_verifications_are_plotted_next_to_each_other(bare: DebuggerPage, made: tuple[Path, Path]) -> None:
     open_files(bare, *made)
     page = bare.page
 
@@ -68,7 +68,7 @@ def test_two_verifications_are_plotted_beside_each_other(bare: DebuggerPage, mad
     assert download.value.path().read_bytes()[:4] == b"\x89PNG"
 
 
-def test_what_is_no_verification_is_told(bare: DebuggerPage, tmp_path: Path) -> None:
+def test_what_is_not_a_verification_is_reported(bare: DebuggerPage, tmp_path: Path) -> None:
     bare.page.click("#pd-tab-verify")
     expect(bare.page.locator("#pd-verification .pd-empty")).to_be_visible()
     bare.page.get_by_label("Verification", exact=True).fill(str(tmp_path))

@@ -49,7 +49,7 @@ def tried(keep: Keep, bare_url: str) -> DebuggerPage:
     return keep(bare_url, try_switches)
 
 
-def test_a_chip_tells_the_inspector_its_id(tried: DebuggerPage) -> None:
+def test_a_chip_reports_the_inspector_its_id(tried: DebuggerPage) -> None:
     tried.page.locator(".pd-effect[data-switch='no-generation-prompt'] .pd-chip.pd-removed").first.hover()
 
     assert "<|im_assistant|>" in tried.inspector()
@@ -102,7 +102,7 @@ def test_an_experiment_says_what_it_shows_until_there_is_a_result_and_when_the_r
     expect(bare.page.locator("#pd-switches .pd-empty")).to_be_visible()
 
 
-def test_the_first_token_at_which_a_turn_loses_its_prefix_is_shown_with_its_cause_beside_turns_that_hold(
+def test_the_first_token_at_which_a_turn_loses_its_prefix_is_shown_with_its_cause_next_to_turns_that_hold(
     bare: DebuggerPage,
 ) -> None:
     paste(bare, LOST[:3])
@@ -121,7 +121,7 @@ def test_the_first_token_at_which_a_turn_loses_its_prefix_is_shown_with_its_caus
     expect(bare.page.locator(".pd-turn.pd-turn-kept")).to_have_count(1)
 
 
-def test_a_number_of_prompt_tokens_is_explained_or_a_tie_and_what_is_no_number_is_one_message(
+def test_a_number_of_prompt_tokens_is_explained_or_a_tie_and_what_is_not_a_number_is_one_message(
     bare: DebuggerPage,
 ) -> None:
     sentence = bare.page.locator("#pd-token-count .pd-bench-sentence")

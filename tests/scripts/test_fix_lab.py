@@ -5,7 +5,7 @@ import json
 from scripts.fix_lab import PAGE, RECORD, page_of, returned_fault_by_fault
 
 
-def test_the_page_holds_the_tables_of_the_record():
+def test_the_page_contains_the_tables_of_the_record():
     assert PAGE.read_text("utf-8") == page_of(json.loads(RECORD.read_text("utf-8"))), "run scripts/fix_lab.py --table"
 
 

@@ -110,7 +110,7 @@ def test_control_token_is_one_id(token: str, tokenizer: PreTrainedTokenizerFast)
     assert tokenizer.added_tokens_decoder[token_id].special is (token in SPECIAL_TOKENS)
 
 
-def test_tokenizer_adds_nothing_around_a_text(tokenizer: PreTrainedTokenizerFast) -> None:
+def test_tokenizer_adds_nothing_around_text(tokenizer: PreTrainedTokenizerFast) -> None:
     assert tokenizer("hello")["input_ids"] == tokenizer("hello", add_special_tokens=False)["input_ids"]
 
 
@@ -214,7 +214,7 @@ def test_arguments_render_alike_as_string_and_as_object(
 
 
 @pytest.mark.parametrize("key", ["reasoning", "reasoning_content"])
-def test_reasoning_is_kept_behind_the_last_user_message_only(
+def test_reasoning_is_kept_after_the_last_user_message_only(
     key: str, tokenizer: PreTrainedTokenizerFast, templates: Templates
 ) -> None:
     said = {"role": "assistant", "content": "Yes.", key: "I think so."}

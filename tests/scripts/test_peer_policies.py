@@ -27,7 +27,7 @@ MISREAD = [
 
 
 @pytest.mark.parametrize(("case", "name"), POLICIES, ids=[name for _, name in POLICIES])
-def test_a_policy_is_told_by_the_case(case: PeerCase, name: str) -> None:
+def test_a_policy_is_recognized_by_the_case(case: PeerCase, name: str) -> None:
     reading = read_case(case)
 
     policy = policy_of(reading)

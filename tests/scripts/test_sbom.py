@@ -29,7 +29,7 @@ def test_every_line_of_the_lock_is_a_component_with_its_version() -> None:
     assert set(bill["dependencies"][0]["dependsOn"]) == {part["bom-ref"] for part in bill["components"]}
 
 
-def test_a_build_of_another_index_and_a_marker_are_told() -> None:
+def test_a_build_of_another_index_and_a_marker_are_reported() -> None:
     bill = bill_of('torch==2.1+cpu\nodd==1 ; python_version >= "3.13"\n', "p", "1")
 
     odd, torch = bill["components"]

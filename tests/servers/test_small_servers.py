@@ -79,7 +79,7 @@ def test_llama_cpp_under_a_name_it_does_not_list(llama_cpp_url, lab_model_dir):
 
 
 @pytest.mark.parametrize("scenario", HEALTHY)
-def test_two_models_behind_one_address(two_models_url, scenario):
+def test_two_models_after_one_address(two_models_url, scenario):
     """Context length and tokenizer are those of the requested model; the first would not even hold the prompt."""
     trace = debug(two_models_url, body_of(scenario, model="lab"))
 

@@ -66,7 +66,7 @@ def assert_true(trace: Trace, truth: Truth, *more: str) -> None:
 
 @pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("change", CHANGES)
-def test_nothing_false_is_said_of_an_answer_in_an_odd_form(change: str, is_stream: bool) -> None:
+def test_nothing_false_is_reported_of_an_answer_in_an_odd_form(change: str, is_stream: bool) -> None:
     for truth in picked(change):
         trace = run(changed(truth, change), is_stream=is_stream)
 
@@ -76,7 +76,7 @@ def test_nothing_false_is_said_of_an_answer_in_an_odd_form(change: str, is_strea
 
 @pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("change", ["as vLLM", *LOGPROBS])
-def test_nothing_false_is_said_where_ids_are_missing(change: str, is_stream: bool) -> None:
+def test_nothing_false_is_reported_where_ids_are_missing(change: str, is_stream: bool) -> None:
     for truth in picked(change):
         for knows_tokenizer in (False, True):
             trace = run(changed(truth, change, "no ids"), is_stream=is_stream, knows_tokenizer=knows_tokenizer)
@@ -89,7 +89,9 @@ FAILS = answer(500, {"status": "failure", "message": "Something went wrong"})
 
 @pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("name", ["a call", "a dropped call"])
-def test_nothing_false_is_said_behind_a_gateway_that_fails_at_all_but_whole_answers(name: str, is_stream: bool) -> None:
+def test_nothing_false_is_reported_after_a_gateway_that_fails_at_all_but_whole_answers(
+    name: str, is_stream: bool
+) -> None:
     """As Portkey's 1.15.2 on Node 20: the list of models, raw completions and streams end in a 500 of its own."""
     wire = changed(TRUTHS[name], "as vLLM")
     whole = wire.send_whole(wire.whole)
@@ -109,7 +111,7 @@ def test_nothing_false_is_said_behind_a_gateway_that_fails_at_all_but_whole_answ
 
 
 @pytest.mark.parametrize("name", TRUTHS)
-def test_a_stream_that_breaks_off_is_said_to_break_off(name: str) -> None:
+def test_a_stream_that_breaks_off_is_reported_to_break_off(name: str) -> None:
     wire = changed(TRUTHS[name], "no [DONE]")
     del wire.events[-2:]
 

@@ -47,7 +47,7 @@ def test_an_answer_that_shows_no_loss_passes(message):
     assert_no_lost_calls(answer_with(**message))
 
 
-def test_a_fault_of_the_request_alone_is_no_lost_call():
+def test_a_fault_of_the_request_alone_is_not_a_lost_call():
     assert_no_lost_calls(answer_with(content="No."), {**REQUEST, "tools": TOOLS})  # PD101 is an error of the request
 
 
@@ -123,7 +123,7 @@ def test_a_suite_of_somebody_else(tmp_path):
     assert "Traceback" not in done.stdout
 
 
-def test_where_nothing_is_used_nothing_is_said(tmp_path):
+def test_where_nothing_is_used_nothing_is_reported(tmp_path):
     (tmp_path / "test_x.py").write_text("def test_x():\n    pass\n")
     (tmp_path / "trace.json").write_text("{}")
 

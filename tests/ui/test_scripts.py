@@ -33,7 +33,7 @@ def written(tmp_path, monkeypatch):
     scripts.read_script.cache_clear()
 
 
-def test_every_module_comes_behind_what_it_imports(written):
+def test_every_module_comes_after_what_it_imports(written):
     written(
         a='import { b } from "./b.js";\nimport "./c.js";\n',
         b='import { c } from "./c.js";\n',

@@ -50,7 +50,7 @@ def test_without_one_of_the_two_there_is_nothing_to_compare() -> None:
 
 @pytest.mark.parametrize("completeness", [Completeness.STRIPPED, Completeness.UNKNOWN])
 @pytest.mark.parametrize("evidence", [None, *Basis])
-def test_a_text_that_is_not_whole_is_never_compared(completeness: Completeness, evidence: Basis | None) -> None:
+def test_text_that_is_not_whole_is_never_compared(completeness: Completeness, evidence: Basis | None) -> None:
     assert PAIR.raw is not None
     trace = replace(PAIR, evidence=evidence, raw=replace(PAIR.raw, completeness=completeness))
 
@@ -64,7 +64,7 @@ def test_a_text_that_is_not_whole_is_never_compared(completeness: Completeness, 
         (Completeness.UNKNOWN, "The raw text may lack control tokens"),
     ],
 )
-def test_a_text_that_is_not_whole_is_said_to_lack_no_more_than_is_known(
+def test_text_that_is_not_whole_is_reported_to_lack_no_more_than_is_known(
     completeness: Completeness, reason: str
 ) -> None:
     assert PAIR.raw is not None

@@ -68,7 +68,7 @@ def test_a_pipe_is_read_to_its_end_and_no_further_than_the_limit(tmp_path: Path)
         writer.join()
 
 
-def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_that_no_one_writes_to_is_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 

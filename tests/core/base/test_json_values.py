@@ -60,7 +60,7 @@ NESTED = st.recursive(
 
 
 @given(NESTED, st.integers(860, 905), st.integers(1, 300))
-def test_a_text_is_too_deep_where_its_value_is(value: JSON, around: int, beside: int) -> None:
+def test_text_is_too_deep_where_its_value_is(value: JSON, around: int, beside: int) -> None:
     text = "[" * around + ",".join([json.dumps(value)] * beside) + "]" * around
 
     assert is_too_deep(text) is (around + depth_of(value) > 900)

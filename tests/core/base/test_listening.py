@@ -23,7 +23,7 @@ def test_connections_do_not_hold_small_packets_back() -> None:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_a_taken_port_is_said_so() -> None:
+def test_a_taken_port_is_reported_so() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(MachineError) as caught:
         listen_on("127.0.0.1", other.getsockname()[1])
 

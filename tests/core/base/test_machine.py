@@ -35,7 +35,7 @@ def sqlite_fault(number: int) -> sqlite3.Error:
         (sqlite_fault(sqlite3.SQLITE_READONLY), "read-only"),
     ],
 )
-def test_a_fault_of_the_machine_is_told_in_two_sentences(error: BaseException, kind: str) -> None:
+def test_a_fault_of_the_machine_is_reported_in_two_sentences(error: BaseException, kind: str) -> None:
     fault = fault_of(error, "writing 'rows'")
 
     assert fault is not None

@@ -36,7 +36,7 @@ NO_HOST = ["http://\ud800/v1", "http://a..b/v1", "http://[v1.x]/v1", "http://xn-
 
 
 @pytest.mark.parametrize("text", [*NO_ADDRESS, *NO_HOST, "http://h/\ud800"])
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_what_is_not_an_address_is_refused(text: str) -> None:
     with pytest.raises(BackendError) as caught:
         read_address(text)
 

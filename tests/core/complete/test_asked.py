@@ -212,7 +212,7 @@ async def test_once_asks_for_the_request_itself_alone() -> None:
         assert not any("failed" in note for note in found.notes)
 
 
-async def test_once_rests_on_the_ids_of_the_run_where_they_are_told() -> None:
+async def test_once_rests_on_the_ids_of_the_run_where_they_are_reported() -> None:
     ids: list[JSON] = list(load_tokenizer(LAB_MODEL).encode("whole"))
     told = answer(200, {**whole("whole", token_ids=ids), "usage": {"completion_tokens": len(ids)}})
     found, server = await run({**BOTH, "/v1/chat/completions": told}, once=True)

@@ -64,7 +64,7 @@ def test_what_a_server_repeats_in_every_delta_is_not_doubled() -> None:
     }
 
 
-def test_calls_without_index_are_told_apart_by_id() -> None:
+def test_calls_without_index_are_distinguished_by_id() -> None:
     message = assemble(
         call(None, id="a", function={"name": "f", "arguments": "1"}),
         call(None, function={"arguments": "2"}),
@@ -140,7 +140,7 @@ def test_parts_of_one_call_stay_one(parts: list[JSONObject]) -> None:
     assert functions_of(*parts) == [{"name": "add", "arguments": "12"}]
 
 
-def test_parts_behind_a_second_call_on_its_index_belong_to_it() -> None:
+def test_parts_after_a_second_call_on_its_index_belong_to_it() -> None:
     functions = functions_of(named("a", "f", "{}"), named("b", "g", "{"), call(0, function={"arguments": "}"}))
 
     assert [one["arguments"] for one in functions] == ["{}", "{}"]

@@ -117,7 +117,7 @@ def test_of_several_choices_the_one_with_index_0_counts() -> None:
 
 
 @pytest.mark.parametrize("ids", ["12", [1, "2"], [True], [1.5], [-1], {"0": 1}])
-def test_what_are_no_token_ids_are_none(ids: JSON) -> None:
+def test_what_are_not_token_ids_are_none(ids: JSON) -> None:
     assert read_chat({"choices": [{"message": MESSAGE, "token_ids": ids}]}, "", 0.0).token_ids is None
 
 
@@ -202,7 +202,7 @@ def test_other_choices_of_a_stream_are_left_out() -> None:
         ([], "the stream ended without any event; it contained ''"),
     ],
 )
-def test_a_fault_of_a_stream_is_told(events: list[str], problem: str) -> None:
+def test_a_fault_of_a_stream_is_reported(events: list[str], problem: str) -> None:
     assert read_stream(*events).error == problem
 
 
@@ -254,7 +254,7 @@ async def test_what_a_broken_stream_brought_is_kept(name: str) -> None:
     assert '"hi"' in result.body
 
 
-async def test_an_answer_that_is_no_utf8_is_read_and_said() -> None:
+async def test_an_answer_that_is_not_utf8_is_read_and_said() -> None:
     data = b'{"choices": [{"index": 0, "message": {"content": "a\xff"}}]}'
     async with faulty_server(answer(200, data)) as server, ServerClient(server.base_url) as client:
         result = await client.chat(BODY)

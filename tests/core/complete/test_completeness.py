@@ -71,13 +71,13 @@ def test_one_token_more_may_be_the_only_marker_of_what_reads_like_a_call(tokeniz
     assert found.completeness is Completeness.UNKNOWN
 
 
-def test_a_word_in_more_tokens_than_needed_is_no_proof(tokenizer: Tokenizer) -> None:
+def test_a_word_in_more_tokens_than_needed_is_not_a_proof(tokenizer: Tokenizer) -> None:
     found = judge_completeness(counted(PROSE, len(tokenizer.encode(PROSE)) + 2), witness(tokenizer))
 
     assert found.completeness is Completeness.UNKNOWN
 
 
-def test_a_word_in_more_tokens_than_needed_beside_control_tokens_is_no_loss_and_said(tokenizer: Tokenizer) -> None:
+def test_a_word_in_more_tokens_than_needed_next_to_control_tokens_is_not_a_loss_and_said(tokenizer: Tokenizer) -> None:
     tokens = len(tokenizer.encode(CALL))
     found = judge_completeness(counted(CALL, tokens + 1, finish_reason="length"), witness(tokenizer))
 
@@ -88,7 +88,7 @@ def test_a_word_in_more_tokens_than_needed_beside_control_tokens_is_no_loss_and_
     )
 
 
-def test_a_few_odd_words_in_a_long_text_are_no_proof(tokenizer: Tokenizer) -> None:
+def test_a_few_odd_words_in_a_long_text_are_not_proof(tokenizer: Tokenizer) -> None:
     text = PROSE * 40
     length = len(tokenizer.encode(text))
 
@@ -132,7 +132,7 @@ def test_another_models_tokenizer_counts_nothing(tokenizer: Tokenizer) -> None:
         assert "71 prompt tokens" in found.completeness_reason
 
 
-def test_a_server_that_tokenizes_otherwise_counts_nothing(tokenizer: Tokenizer) -> None:
+def test_a_server_that_tokenizes_differently_counts_nothing(tokenizer: Tokenizer) -> None:
     prose = counted(PROSE, len(tokenizer.encode(PROSE)) + 1)
     found = judge_completeness(prose, witness(tokenizer, tokenizes_alike=False))
 
@@ -147,7 +147,7 @@ def test_a_server_that_adds_bos_by_itself_still_counts_alike(tokenizer: Tokenize
 
 
 @pytest.mark.parametrize("usage", [None, Usage(50, 0), Usage(0, 0, 0), Usage()])
-def test_without_a_count_a_text_is_unknown_unless_it_holds_control_tokens(
+def test_without_a_count_text_is_unknown_unless_it_contains_control_tokens(
     tokenizer: Tokenizer, usage: Usage | None
 ) -> None:
     bare = judge_completeness(Completion(PROSE, None, "stop", usage=usage), witness(tokenizer))

@@ -67,13 +67,13 @@ def test_where_another_token_may_be_taken_than_the_likeliest_nothing_is_conclude
     assert contradiction_in_list(short, {**fields}, None) is None
 
 
-def test_a_tie_is_no_contradiction() -> None:
+def test_a_tie_is_not_a_contradiction() -> None:
     tied = chat(token("Sure", -0.70, ("Yes", -0.69)), message={"content": "Of course."})
 
     assert contradiction_in_list(tied, ZERO, None) is None
 
 
-def test_a_list_that_holds_all_of_the_message_is_believed() -> None:
+def test_a_list_that_contains_all_of_the_message_is_believed() -> None:
     """A server may apply a penalty of its own by default; the list then shows what was sampled all the same."""
     prose = chat(token("Hello", -2.0, ("Hi", -0.1)), token(" there.", -0.1), message={"content": "Hello there."})
 
@@ -122,7 +122,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_a_text_is_foreign_where_most_of_the_message_is_missing_in_it(name: str) -> None:
+def test_text_is_foreign_where_most_of_the_message_is_missing_in_it(name: str) -> None:
     text, message, expected = FOREIGN[name]
     assert isinstance(message, dict)
 
@@ -130,7 +130,7 @@ def test_a_text_is_foreign_where_most_of_the_message_is_missing_in_it(name: str)
     assert (contradiction_in_text(text, message) is not None) is expected
 
 
-def test_an_entry_of_a_vocabulary_is_read_as_the_text_it_stands_for() -> None:
+def test_an_entry_of_a_vocabulary_is_read_as_the_text_it_is_for() -> None:
     byte_level = [token(text, 0.0) for text in ('{"', "city", '":Ġ"', "Ã©", '"}', "<|im_end|>")]
     pieces = [token(text, 0.0) for text in ("▁Hello", "▁there", "<0x0A>", "<0xC3>", "<0xA9>")]
     prose = [token(text, 0.0) for text in ("Ġgantija", " is old")]

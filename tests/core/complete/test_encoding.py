@@ -67,11 +67,11 @@ async def test_any_other_packing_is_refused_in_one_line(encoding: str, body: byt
 @pytest.mark.parametrize(
     ("body", "words"), [(b"no gzip", "cannot be decompressed"), (gzip.compress(PLAIN, mtime=0)[:-9], "ends early")]
 )
-async def test_broken_gzip_is_told(body: bytes, words: str) -> None:
+async def test_broken_gzip_is_reported(body: bytes, words: str) -> None:
     assert words in await _said(answer(200, body, content_encoding="gzip"))
 
 
-async def test_a_bad_status_is_told_although_its_body_is_packed_oddly() -> None:
+async def test_a_bad_status_is_reported_although_its_body_is_packed_oddly() -> None:
     assert (await _said(answer(503, b"x", content_encoding="br"))).startswith("status: ")
 
 

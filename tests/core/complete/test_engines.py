@@ -473,7 +473,7 @@ BY_NAME = {
 
 
 @pytest.mark.slow
-def test_what_is_known_of_one_software_stands_in_its_record_alone() -> None:
+def test_what_is_known_of_one_software_is_in_its_record_alone() -> None:
     compared = subprocess.run(
         [sys.executable, "-c", _COMPARED, *ENGINES], cwd=ROOT, capture_output=True, text=True, check=True
     )

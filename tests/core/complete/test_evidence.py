@@ -151,7 +151,7 @@ async def test_without_the_render_endpoint_the_ids_come_from_the_stream(client: 
 
 
 @pytest.mark.lab
-async def test_a_grammar_that_cannot_be_seen_is_said(client: ServerClient) -> None:
+async def test_a_grammar_that_cannot_be_seen_is_reported(client: ServerClient) -> None:
     found = await run(client, {**BODY, "tool_choice": "required", "max_tokens": 20}, frozenset({"detokenize"}))
 
     assert [note for note in found.notes if "grammar" in note]
@@ -182,7 +182,7 @@ async def test_an_answer_shows_whether_there_is_a_reasoning_parser(
 
 
 @pytest.mark.lab
-async def test_without_a_tokenizer_the_server_tells_its_tokens(client: ServerClient, lab_model_dir: Path) -> None:
+async def test_without_a_tokenizer_the_server_reports_its_tokens(client: ServerClient, lab_model_dir: Path) -> None:
     tokenizer = load_tokenizer(str(lab_model_dir))
     found = await run(client, BODY)
     assert found.raw is not None
@@ -198,7 +198,7 @@ async def test_without_a_tokenizer_the_server_tells_its_tokens(client: ServerCli
 
 
 @pytest.mark.lab
-async def test_several_choices_are_said(client: ServerClient) -> None:
+async def test_several_choices_are_reported(client: ServerClient) -> None:
     found = await run(client, {**BODY, "n": 2, "temperature": 1, "seed": 1, "max_tokens": 4})
 
     assert found.evidence is Basis.SAME_RUN
@@ -492,7 +492,7 @@ async def test_a_refusal_inside_a_stream_is_a_refusal_too() -> None:
     assert (found.refusal.message, found.refusal.field) == ("out of vocabulary", "stop_token_ids")
 
 
-async def test_ids_that_the_server_counts_otherwise_are_not_taken_for_all() -> None:
+async def test_ids_that_the_server_counts_differently_are_not_taken_for_all() -> None:
     choice: JSON = {"index": 0, "message": {"content": "hi"}, "finish_reason": "stop", "token_ids": [7]}
     partial: JSON = {"choices": [choice], "usage": {"completion_tokens": 3}, "prompt_token_ids": [1]}
 
@@ -545,7 +545,7 @@ async def test_a_server_that_tells_no_tokens_tells_none(tokenized: Behaviour) ->
             assert await client.reported_tokens((1,), "a") is None
 
 
-async def test_ids_beside_log_probabilities_need_no_decoding() -> None:
+async def test_ids_next_to_log_probabilities_need_no_decoding() -> None:
     """So LiteLLM's proxy tells a run of vLLM token by token; raw completion it runs on the text that was told."""
     entries: list[JSON] = [{"token": "h", "logprob": -0.1}, {"token": "i", "logprob": -0.1}]
     proxied: JSON = {"token_ids": [7, 8]}

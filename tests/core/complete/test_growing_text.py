@@ -4,7 +4,7 @@ from prompt_debugger.core.complete.assemble import MessageAssembler
 from prompt_debugger.core.complete.growing_text import GrowingText
 
 
-def test_short_text_is_told_at_every_piece():
+def test_short_text_is_reported_at_every_piece():
     told = []
     text = GrowingText(told.append)
     for piece in ("Let", " me", " check"):
@@ -14,7 +14,7 @@ def test_short_text_is_told_at_every_piece():
     assert (text.text, text.length) == ("Let me check", 12)
 
 
-def test_long_text_is_told_seldom_and_kept_whole():
+def test_long_text_is_reported_seldom_and_kept_whole():
     told = []
     text = GrowingText(told.append)
     for number in range(100_000):
@@ -25,7 +25,7 @@ def test_long_text_is_told_seldom_and_kept_whole():
     assert all(text.text.startswith(earlier) for earlier in told[::97])
 
 
-def test_nobody_need_listen():
+def test_no_one_need_listen():
     text = GrowingText()
     text.add("a")
 

@@ -114,7 +114,7 @@ async def fails(server: FaultyServer, timeouts: Timeouts | None = None) -> Backe
 
 
 @pytest.mark.parametrize("name", STATUSES)
-async def test_a_bad_status_is_told_in_the_servers_words(name: str) -> None:
+async def test_a_bad_status_is_reported_in_the_servers_words(name: str) -> None:
     behaviour, words, hint = STATUSES[name]
 
     async with faulty_server(behaviour) as server:
@@ -127,14 +127,14 @@ async def test_a_bad_status_is_told_in_the_servers_words(name: str) -> None:
 
 
 @pytest.mark.parametrize("page", [HTML, b"\n<!DOCTYPE html><p>Welcome"])
-async def test_a_web_page_in_place_of_a_stream_is_told_as_one(page: bytes) -> None:
+async def test_a_web_page_in_place_of_a_stream_is_reported_as_one(page: bytes) -> None:
     async with faulty_server(answer(200, page, "text/html")) as server, ServerClient(server.base_url) as client:
         with pytest.raises(BackendError, match="answered 200 with a web page"):
             await client.chat_stream(BODY)
 
 
 @pytest.mark.parametrize("name", BREAKS)
-async def test_a_broken_answer_is_told_by_kind(name: str) -> None:
+async def test_a_broken_answer_is_recognized_by_kind(name: str) -> None:
     behaviour, kind, words = BREAKS[name]
 
     async with faulty_server(behaviour) as server:
@@ -185,7 +185,7 @@ async def test_no_cookie_is_kept() -> None:
     assert "cookie" not in server.received[1].headers
 
 
-async def test_a_port_where_nobody_listens() -> None:
+async def test_a_port_where_no_one_listens() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -207,7 +207,7 @@ async def test_a_port_where_nobody_listens() -> None:
         (httpx.ReadError(""), "broken-answer", "(ReadError)"),
     ],
 )
-def test_what_no_loopback_server_can_show_is_told_as_well(error: httpx.HTTPError, kind: str, words: str) -> None:
+def test_what_no_loopback_server_can_show_is_reported_as_well(error: httpx.HTTPError, kind: str, words: str) -> None:
     told = failure_of_transport(Call("POST", "http://h/v1", KEY), error, Timeouts(connect_s=5), began=False)
 
     assert (told.kind, words in told.message) == (kind, True), told.message
@@ -245,7 +245,7 @@ async def test_plain_http_to_a_port_that_speaks_https(certificate: ssl.SSLContex
     assert "https" in caught.value.hint
 
 
-async def test_a_certificate_that_nobody_vouches_for(certificate: ssl.SSLContext) -> None:
+async def test_a_certificate_that_no_one_vouches_for(certificate: ssl.SSLContext) -> None:
     async with (
         faulty_server(answer(200, {}), tls=certificate) as server,
         ServerClient(server.base_url, api_key=KEY) as client,
@@ -325,7 +325,7 @@ async def test_a_stream_with_a_bad_status_is_an_error_too() -> None:
         (answer(200, {"choices": None}), "odd-answer"),
     ],
 )
-async def test_half_a_raw_completion_is_no_completion(behaviour: Behaviour, kind: str) -> None:
+async def test_half_a_raw_completion_is_not_a_completion(behaviour: Behaviour, kind: str) -> None:
     async with faulty_server(behaviour) as server, ServerClient(server.base_url) as client:
         with pytest.raises(BackendError) as caught:
             await client.complete([1], {}, lambda text: None)

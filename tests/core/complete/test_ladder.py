@@ -70,7 +70,7 @@ class TwoWords:
         (CHAT, (), None, None, None),
     ],
 )
-def test_the_reason_why_sampling_ended_is_found_behind_tool_calls(
+def test_the_reason_why_sampling_ended_is_found_after_tool_calls(
     chat: ChatResult,
     others: Sequence[Completion | ChatResult | None],
     tokenizer: TwoWords | None,
@@ -82,7 +82,7 @@ def test_the_reason_why_sampling_ended_is_found_behind_tool_calls(
     assert found == expected
 
 
-def test_ids_that_nobody_can_decode_are_no_raw_output() -> None:
+def test_ids_that_no_one_can_decode_are_not_raw_output() -> None:
     found = place_on_ladder(Gathered(SENT, chat=CHAT), None, Sampling(RAW, (1,), "the chat's own prompt ids"))
 
     assert (found.evidence, found.raw) == (Basis.OWN_RENDER, RAW)
@@ -127,7 +127,7 @@ def test_ids_are_missing_by_the_servers_own_count_of_one_choice(
         (Gathered(SENT, None, "Why.", chat=replace(CHAT, error="Cut.")), Sampling(), None, ["Why.", "fault: Cut."]),
     ],
 )  # fmt: skip
-def test_what_must_be_said_is_said_and_no_more(
+def test_what_must_be_said_is_reported_and_no_more(
     gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | None, words: list[str]
 ) -> None:
     notes = notes_of(gathered, sampling, rendered)
@@ -166,7 +166,7 @@ def test_only_vllm_shows_its_reasoning_parser_by_counting(server: Server, body: 
     assert observed_server(server, read_facts(body)).has_reasoning_parser is expected
 
 
-async def test_a_tokenizer_that_is_another_models_is_said() -> None:
+async def test_a_tokenizer_that_is_another_models_is_reported() -> None:
     choice: JSON = {"index": 0, "message": {"content": "hi"}, "finish_reason": "stop", "token_ids": [7]}
     behaviours = BEHAVIOURS | {
         "/v1/chat/completions": answer(200, {"choices": [choice], "prompt_token_ids": [1]}),

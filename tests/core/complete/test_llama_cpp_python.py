@@ -74,7 +74,7 @@ def _raw(found: Gathered) -> Completion:
     return found.raw
 
 
-async def test_a_token_without_a_text_is_a_control_token_that_it_does_not_show() -> None:
+async def test_a_token_without_text_is_a_control_token_that_it_does_not_show() -> None:
     texts = ["", "", "functions", ".", "get_weather:0", "", '{"city": "Paris"}', "", ""]
     listed: JSON = {"content": [{"token": text, "logprob": 0.0, "bytes": None} for text in texts]}
 

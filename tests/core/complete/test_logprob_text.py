@@ -55,12 +55,12 @@ def test_the_end_token_may_be_counted_and_not_listed() -> None:
         replace(CHAT, logprobs=None),
     ],
 )
-def test_tokens_that_are_not_all_are_no_raw_output(chat: ChatResult) -> None:
+def test_tokens_that_are_not_all_are_not_raw_output(chat: ChatResult) -> None:
     assert completion_of_logprobs(chat, "stop", None) is None
     assert ids_of_logprobs(chat) is None
 
 
-def test_a_token_without_a_text_in_the_middle_is_a_stripped_one() -> None:
+def test_a_token_without_text_in_the_middle_is_a_stripped_one() -> None:
     tokens = (token("", 8, b""), token("f", 9), token("{}", 10), token("", 3, b""))
     found = completion_of_logprobs(replace(CHAT, logprobs=tokens), "stop", None)
 
@@ -69,7 +69,7 @@ def test_a_token_without_a_text_in_the_middle_is_a_stripped_one() -> None:
     assert "2 of them without text" in found.completeness_reason
 
 
-def test_an_end_token_without_a_text_is_everywhere() -> None:
+def test_an_end_token_without_text_is_everywhere() -> None:
     tokens = (token("I"), token(" am"), token("."), token("", 3, b""))
     found = completion_of_logprobs(replace(CHAT, logprobs=tokens), "stop", None)
 
@@ -97,7 +97,7 @@ def test_ids_of_vllm_spelled_as_tokens_have_no_bytes() -> None:
     assert read_chat({"choices": [choice]}, "", 0.0).logprobs == (TokenLogprob("", 7, -0.1),)
 
 
-def test_bytes_beside_an_id_in_place_of_a_text_are_those_of_the_token() -> None:
+def test_bytes_next_to_an_id_in_place_of_text_are_those_of_the_token() -> None:
     entry: JSON = {"token": "token_id:7", "bytes": list(b"to"), "logprob": -0.1}
     choice: JSON = {"index": 0, "message": {}, "logprobs": {"content": [entry]}}
 

@@ -33,7 +33,7 @@ async def test_a_real_vllm_shows_itself(lab_url: str, lab_model_dir: Path) -> No
     assert client.notes == ()
 
 
-async def test_a_server_without_a_model_list_is_no_failure_but_said() -> None:
+async def test_a_server_without_a_model_list_is_not_a_failure_but_said() -> None:
     async with faulty_server(answer(404, {"detail": "Not Found"})) as server, ServerClient(server.base_url) as client:
         found = await client.probe()
 
@@ -43,7 +43,7 @@ async def test_a_server_without_a_model_list_is_no_failure_but_said() -> None:
     assert "name the model" in client.notes[0]
 
 
-async def test_an_empty_model_list_is_said() -> None:
+async def test_an_empty_model_list_is_reported() -> None:
     async with faulty_server(answer(200, {"data": []})) as server, ServerClient(server.base_url) as client:
         await client.probe()
 
@@ -121,7 +121,7 @@ async def test_endpoints_are_tried_where_the_server_hides_its_description() -> N
         ({"/v1/models": answer(200, [1, {"data": "x"}])}, "openai-compatible", {"model": None}),
     ],
 )
-async def test_servers_are_told_apart(paths: dict[str, Behaviour], kind: str, details: dict[str, object]) -> None:
+async def test_servers_are_distinguished(paths: dict[str, Behaviour], kind: str, details: dict[str, object]) -> None:
     behaviours = {"*": answer(404), **paths}
     async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
         found = await client.probe()
@@ -170,7 +170,7 @@ TWO: JSON = {
         ("other", "other", None, None),
     ],
 )
-async def test_what_is_said_of_a_model_is_said_of_the_requested_one(
+async def test_what_is_reported_of_a_model_is_reported_of_the_requested_one(
     model: str | None, name: str, root: str | None, length: int | None
 ) -> None:
     behaviours = {"*": answer(404), "/v1/models": answer(200, TWO)}
@@ -210,7 +210,7 @@ async def test_a_model_list_that_hangs_is_not_blamed_on_the_request() -> None:
     assert "name the model" not in client.notes[0]
 
 
-async def test_a_server_that_hangs_at_every_look_is_told_without_max_tokens() -> None:
+async def test_a_server_that_hangs_at_every_look_is_reported_without_max_tokens() -> None:
     slow = Timeouts(probe_s=0.2)
     async with faulty_server(hang()) as server, ServerClient(server.base_url, timeouts=slow) as client:
         with pytest.raises(BackendError) as caught:
@@ -220,7 +220,7 @@ async def test_a_server_that_hangs_at_every_look_is_told_without_max_tokens() ->
     assert "max_tokens" not in caught.value.hint
 
 
-async def test_llama_cpp_is_known_behind_a_list_of_models_that_says_vllm() -> None:
+async def test_llama_cpp_is_known_after_a_list_of_models_that_says_vllm() -> None:
     props: JSON = {"default_generation_settings": {"n_ctx": 9}, "total_slots": 1}
     behaviours = {"*": answer(404), "/v1/models": answer(200, TWO), "/props": answer(200, props)}
     async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:

@@ -114,7 +114,7 @@ async def test_a_whole_stream_does() -> None:
     assert (found.chat.message["content"], found.chat.error) == ("hi", None)
 
 
-async def test_where_all_three_failed_the_answer_s_own_failure_is_told() -> None:
+async def test_where_all_three_failed_the_answer_s_own_failure_is_reported() -> None:
     failed = answer(500, {"error": {"message": "EngineCore died"}})
     broken = stream(chunk(delta={"content": "h"}, finish_reason=None), is_closed_properly=False)
     declined = answer(404, b"", "text/plain")

@@ -52,7 +52,7 @@ def test_what_is_better_or_not_quoted_stays(gathered: Gathered) -> None:
         (BackendError("x", status=429, said="slow down"), False),
     ],
 )
-def test_only_what_is_said_of_the_request_is_a_refusal(error: BackendError, *, is_refusal: bool) -> None:
+def test_only_what_is_reported_of_the_request_is_a_refusal(error: BackendError, *, is_refusal: bool) -> None:
     assert (refusal_of(error) is not None) == is_refusal
 
 

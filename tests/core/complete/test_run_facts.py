@@ -47,7 +47,7 @@ def read(answer: JSONObject) -> tuple[tuple[int, ...] | None, tuple[int, ...] | 
     return chat.token_ids, chat.prompt_token_ids, chat.prompt_text
 
 
-def test_llama_cpp_tells_its_run_in_a_field_of_its_own() -> None:
+def test_llama_cpp_reports_its_run_in_a_field_of_its_own() -> None:
     body = json.dumps(LLAMA_CPP)
 
     assert read(LLAMA_CPP) == ((10, 324, 3), None, "<|im_user|>hi")
@@ -88,7 +88,7 @@ def test_answers_of_other_shapes_tell_nothing() -> None:
     assert run_facts.read_facts("no JSON") == run_facts.RunFacts()
 
 
-def test_zeros_throughout_are_no_accounting() -> None:
+def test_zeros_throughout_are_not_accounting() -> None:
     def usage(**counts: JSON) -> Usage | None:
         return read_chat({"choices": [{"message": {}}], "usage": counts}, "", 0.0).usage
 

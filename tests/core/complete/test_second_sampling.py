@@ -52,7 +52,7 @@ async def test_a_stream_without_ids_is_read_by_the_same_request_asked_whole() ->
     assert "the same request, asked without `stream`" in found.why
 
 
-async def test_a_whole_answer_that_fails_beside_a_stream_is_said() -> None:
+async def test_a_whole_answer_that_fails_next_to_a_stream_is_reported() -> None:
     found, _ = await run({CHAT: FAILURE}, {"stream": True})
 
     assert found.chat == found.chat_stream

@@ -65,7 +65,7 @@ def test_a_character_split_between_reads_stays_whole() -> None:
     assert read(data[:8], data[8:9], data[9:]) == [SseEvent("日本😀")]
 
 
-def test_bytes_that_are_no_utf8_are_marked() -> None:
+def test_bytes_that_are_not_utf8_are_marked() -> None:
     events = read(b"data: a\xffb\n\ndata: c\n\n")
 
     assert events == [SseEvent("a\ufffdb", is_utf8=False), SseEvent("c")]

@@ -20,7 +20,7 @@ CALLS: dict[str, Callable[[ServerClient], Awaitable[object]]] = {
 
 @pytest.mark.parametrize("path", CALLS)
 @pytest.mark.parametrize("body", [{}, [], {"tokens": "x", "prompt": 1, "token_ids": [None]}])
-async def test_an_answer_in_another_shape_is_told(path: str, body: JSON) -> None:
+async def test_an_answer_in_another_shape_is_reported(path: str, body: JSON) -> None:
     async with faulty_server(answer(200, body)) as server, ServerClient(server.base_url) as client:
         with pytest.raises(BackendError) as caught:
             await CALLS[path](client)

@@ -82,7 +82,7 @@ def test_a_setting_in_a_fix_is_data_and_so_can_be_checked(rule_case: RuleCase) -
             assert is_data or is_removal or field in OF_PROXIES or rule_case.code in NO_SETTINGS, (field, value)
 
 
-def test_steps_that_are_left_are_told_in_order() -> None:
+def test_steps_that_are_left_are_reported_in_order() -> None:
     trace = Trace(request=Request({"seed": 1}, ""))
     steps = (Step("Send a seed.", {"seed": 1}), Step("Send `temperature: 0`.", {"temperature": 0}), Step("Ask again."))
 

@@ -156,7 +156,7 @@ def test_a_rule_is_asked_only_where_the_trace_shows_what_it_needs() -> None:
     assert asked == ["answered"]
 
 
-def test_what_the_request_asks_for_is_no_error_and_blames_no_parser() -> None:
+def test_what_the_request_asks_for_is_not_an_error_and_blames_no_parser() -> None:
     body: JSONObject = {
         "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
         "tool_choice": "none",

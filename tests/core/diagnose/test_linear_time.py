@@ -32,7 +32,7 @@ def check(raw: str, message: JSONObject, body: JSONObject = BODY) -> None:
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-def test_lost_calls_are_told_in_linear_time(flood: str) -> None:
+def test_lost_calls_are_reported_in_linear_time(flood: str) -> None:
     """Each of them was looked for in the whole account."""
     assert grows_linearly(
         lambda size: check(flood * size, {"role": "assistant", "content": None}), first=500, tries=2, doublings=4
@@ -40,7 +40,7 @@ def test_lost_calls_are_told_in_linear_time(flood: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["f", "other", "made_up_{}"])
-def test_returned_calls_are_told_in_linear_time(name: str) -> None:
+def test_returned_calls_are_reported_in_linear_time(name: str) -> None:
     """Each of them was looked for among all the others, and its name in the whole output."""
 
     def work(size: int) -> None:
@@ -63,7 +63,7 @@ def test_a_message_that_repeats_itself_is_looked_through_in_linear_time(unit: st
     assert grows_linearly(work, first=1_000, tries=2, doublings=5)
 
 
-def test_calls_that_each_have_a_finding_are_told_in_linear_time() -> None:
+def test_calls_that_each_have_a_finding_are_reported_in_linear_time() -> None:
     """Each finding was compared with every other one for what it follows from."""
     assert grows_linearly(
         lambda size: check("<|tool_call_begin|>" * size, {"role": "assistant", "content": None}),

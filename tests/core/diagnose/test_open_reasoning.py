@@ -70,7 +70,7 @@ def errors(found: list[Finding]) -> set[str]:
 
 @pytest.mark.parametrize("case", opened(), ids=str)
 @pytest.mark.parametrize("behind", ["", "\n"], ids=["at once", "behind a line break"])
-def test_a_text_cut_inside_reasoning_that_the_prompt_opened_is_no_swallowed_answer(case: Opened, behind: str) -> None:
+def test_text_cut_inside_reasoning_that_the_prompt_opened_is_not_a_swallowed_answer(case: Opened, behind: str) -> None:
     prompt = f"Hello{case.header}{case.opener}{behind}"
 
     found = findings(CUT, prompt)
@@ -132,7 +132,7 @@ def test_every_opener_of_a_prompt_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("header", ["\n\nAssistant:", "<sep>assistant: ", " ASSISTANT:"])
-def test_a_tag_in_an_earlier_turn_opens_nothing_behind_a_header_in_plain_words(header: str) -> None:
+def test_a_tag_in_an_earlier_turn_opens_nothing_after_a_header_in_plain_words(header: str) -> None:
     found = findings("It opens reasoning.", f"User: What does <think> mean?{header}", "stop")
 
     assert "PD408" in errors(found)

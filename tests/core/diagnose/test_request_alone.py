@@ -55,7 +55,7 @@ def test_lines_of_a_file_are_judged_by_their_own_tools() -> None:
     assert ["PD101" in codes for codes in found] == [True, True, False, False, True, True]
 
 
-def test_tools_that_are_equal_and_not_the_same_are_told_apart() -> None:
+def test_tools_that_are_equal_and_not_the_same_are_distinguished() -> None:
     one, other = line("string"), line("string", least=True)
     assert one == other
 

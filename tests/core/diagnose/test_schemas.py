@@ -105,7 +105,7 @@ def test_the_items_of_a_schema_that_have_to_be_unique_are_checked_in_linear_time
     ],
     ids=lambda schema: next(iter(schema)),
 )
-def test_what_may_take_long_is_told_before_it_is_checked(schema):
+def test_what_may_take_long_is_reported_before_it_is_checked(schema):
     assert may_take_long(schema)
 
 

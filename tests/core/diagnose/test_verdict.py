@@ -88,7 +88,7 @@ def test_no_rule_speaks_of_a_raw_text_that_may_lack_control_tokens(completeness:
     assert "PD401" not in {finding.code for finding in findings}
 
 
-def test_a_text_that_may_lack_control_tokens_is_not_said_to_hold_no_call() -> None:
+def test_text_that_may_lack_control_tokens_is_not_said_to_hold_no_call() -> None:
     case = next(case for case in CASES if case["name"] == "healthy-call")
     trace = build_trace(case)
     assert trace.raw is not None
@@ -101,7 +101,7 @@ def test_a_text_that_may_lack_control_tokens_is_not_said_to_hold_no_call() -> No
     )
 
 
-def test_nothing_is_said_to_be_checked_where_there_is_nothing() -> None:
+def test_nothing_is_reported_to_be_checked_where_there_is_nothing() -> None:
     verdict = reach_verdict(Trace(Request({}, "")))
 
     assert verdict.sentence == "Nothing was checked: no request, no prompt and no output."

@@ -67,7 +67,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("text", "says"), ERRORS, ids=[text[:40] for text, _ in ERRORS])
-def test_a_terse_error_is_told_for_what_it_is(text, says):
+def test_a_terse_error_is_reported_for_what_it_is(text, says):
     trace = asyncio.run(show_evidence(read_evidence(text)))
 
     assert trace.verdict is not None
@@ -88,7 +88,7 @@ def test_an_exception_that_has_nothing_to_do_with_a_chat_stays_without_a_verdict
     assert error_of_text(text) is None
 
 
-def test_an_error_of_a_client_that_nobody_knows_is_not_said_to_come_from_the_server():
+def test_an_error_of_a_client_that_no_one_knows_is_not_said_to_come_from_the_server():
     trace = asyncio.run(show_evidence(read_evidence("openai.StrangeError: the flux is out of phase")))
 
     assert trace.verdict is not None

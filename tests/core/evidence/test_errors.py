@@ -103,7 +103,7 @@ NOT_ERRORS = {
 
 
 @pytest.mark.parametrize("text", NOT_ERRORS.values(), ids=NOT_ERRORS.keys())
-def test_what_is_no_error_is_left_to_others(text):
+def test_what_is_not_an_error_is_left_to_others(text):
     form = None
     with suppress(RequestError):
         form = read_evidence(text).form
@@ -131,7 +131,7 @@ def test_a_request_with_its_error_is_a_run_that_was_refused():
         {"request": BODY, "response": f"BadRequestError: Error code: 400 - {PYTHON}"},
     ],
 )
-def test_the_error_may_stand_in_other_places(pair):
+def test_the_error_may_are_in_other_places(pair):
     evidence = read_evidence(json.dumps(pair))
 
     assert evidence.form is Form.EXCHANGE
@@ -181,7 +181,7 @@ def test_a_quoted_output_without_its_middle_is_not_read():
     assert any("omits the middle" in note for note in evidence.notes)
 
 
-def test_a_markdown_status_is_no_status_of_http():
+def test_a_markdown_status_is_not_a_status_of_http():
     assert error_of_text("HTTP/1.1 200 OK\n\n{}") is None
     assert error_of_value({"choices": [{}], "error": {"message": "x"}}) is None
 
@@ -262,7 +262,7 @@ def test_an_exception_of_a_program_of_ones_own_is_left_to_others(text, *, is_err
     assert (error_of_text(text) is not None) == is_error
 
 
-def test_an_error_that_nobody_knows_is_shown_whole_and_its_stage_as_probable():
+def test_an_error_that_no_one_knows_is_shown_whole_and_its_stage_as_probable():
     trace = asyncio.run(show_evidence(read_evidence(json.dumps({"error": "The flux is out of phase."}))))
 
     assert trace.verdict is not None

@@ -20,7 +20,7 @@ def test_request_and_answer_in_two_texts_are_one_exchange():
     assert (evidence.request.body, evidence.chat.message) == (BODY, MESSAGE)
 
 
-def test_what_is_given_beside_the_texts_wins():
+def test_what_is_given_next_to_the_texts_wins():
     pair = json.dumps({"request": {**BODY, "model": "other"}, "response": ANSWER})
 
     evidence = gather_evidence([pair], request=json.dumps(BODY), prompt="<|im_start|>user")
@@ -29,7 +29,7 @@ def test_what_is_given_beside_the_texts_wins():
     assert evidence.holds == (Part.REQUEST, Part.PROMPT, Part.MESSAGE)
 
 
-def test_of_two_answers_the_first_counts_and_that_is_said():
+def test_of_two_answers_the_first_counts_and_that_is_reported():
     evidence = gather_evidence([json.dumps(ANSWER), json.dumps({"role": "assistant", "content": "Hi"})])
 
     assert evidence.chat.message == MESSAGE

@@ -122,7 +122,7 @@ def test_a_body_in_chunks_is_put_together():
     assert names_of(evidence) == ["weather"]
 
 
-def test_what_an_unknown_object_holds_is_said():
+def test_what_an_unknown_object_holds_is_reported():
     with pytest.raises(RequestError, match="it has `alpha`, `beta`") as caught:
         read_evidence('{"alpha": 1, "beta": [2]}')
 
@@ -220,13 +220,13 @@ async def test_what_a_stream_shows_is_found_in_a_pasted_one(text, codes):
     assert [finding.code for finding in trace.findings] == codes
 
 
-def test_two_calls_on_one_index_are_not_joined_into_one_that_nobody_made():
+def test_two_calls_on_one_index_are_not_joined_into_one_that_no_one_made():
     evidence = read_evidence(sse(chunk(ADD), chunk(WEATHER), chunk({}, "tool_calls")))
 
     assert names_of(evidence) == ["add_numbers", "get_weather"]
 
 
-async def test_stop_beside_a_named_tool_is_the_protocols_word():
+async def test_stop_next_to_a_named_tool_is_the_protocols_word():
     tool = {"type": "function", "function": {"name": "add_numbers", "parameters": {"type": "object"}}}
     body = {**BODY, "tools": [tool], "tool_choice": {"type": "function", "function": {"name": "add_numbers"}}}
 
@@ -281,7 +281,7 @@ async def test_an_error_in_a_choice_is_found():
     assert "boom" in trace.findings[0].detail
 
 
-def test_of_lines_that_are_exchanges_no_prefix_is_told():
+def test_of_lines_that_are_exchanges_no_prefix_is_reported():
     pair = json.dumps({"request": BODY, "response": ANSWER})
 
     assert not any("two requests" in note for note in read_evidence(f"{pair}\n{pair}\n{pair}").notes)

@@ -23,7 +23,7 @@ def codes_of(text):
     return {finding.code for finding in trace.findings}, trace.verdict.sentence
 
 
-def test_a_function_with_its_arguments_as_a_text_is_a_call_of_a_message():
+def test_a_function_with_its_arguments_as_text_is_a_call_of_a_message():
     assert calls_of('{"name": "find", "arguments": "{\\"a\\": 1}"}') == [{"name": "find", "arguments": '{"a": 1}'}]
 
 
@@ -31,7 +31,7 @@ def test_a_function_with_its_arguments_as_an_object_is_what_a_model_writes():
     assert read_evidence('{"name": "find", "arguments": {"a": 1}}').form is Form.OUTPUT
 
 
-def test_a_tool_is_no_call():
+def test_a_tool_is_not_a_call():
     with pytest.raises(RequestError):
         read_evidence('{"name": "find", "arguments": "a list", "description": "Finds."}')
 
@@ -90,7 +90,7 @@ def test_events_with_sentences_between_them_prove_nothing_of_what_stood_there():
     assert "finish_reason `stop`" in sentence
 
 
-def test_objects_that_are_no_events_are_not_made_a_stream():
+def test_objects_that_are_not_events_are_not_made_a_stream():
     text = 'one: {"type": "a", "x": 1}\ntwo: {"type": "b", "x": 2}'
 
     with pytest.raises(RequestError):
@@ -146,13 +146,13 @@ def test_a_parser_that_a_sentence_names_is_the_servers_unless_it_is_advised(said
     assert (None if server is None else server.tool_parser) == parser
 
 
-def test_a_text_whose_quotes_are_all_escaped_is_read_without_the_escapes():
+def test_text_whose_quotes_are_all_escaped_is_read_without_the_escapes():
     evidence = read_evidence('{\\"name\\": \\"f\\", \\"arguments\\": {\\"a\\": 1}}')
 
     assert evidence.raw == '{"name": "f", "arguments": {"a": 1}}'
 
 
-def test_a_message_header_is_no_assignment():
+def test_a_message_header_is_not_an_assignment():
     assert read_evidence("to=find<|message|>{}").form is Form.OUTPUT
 
 

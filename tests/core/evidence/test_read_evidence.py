@@ -72,7 +72,7 @@ def test_every_form_is_recognised(name):
     assert intake.is_evidence is (form not in (Form.REQUEST, Form.LINES))
 
 
-def test_a_worked_case_stays_a_request():
+def test_a_example_stays_a_request():
     assert read_evidence(json.dumps({"request": BODY, "story": "x"})).form is Form.REQUEST
 
 
@@ -147,7 +147,7 @@ def test_answers_of_other_apis_are_read_as_messages():
     assert read_evidence(json.dumps(anthropic)).finish_reason == "tool_calls"
 
 
-async def test_a_raw_output_alone_is_read_and_nothing_is_said_to_be_lost():
+async def test_a_raw_output_alone_is_read_and_nothing_is_reported_to_be_lost():
     trace = await show_evidence(read_evidence(RAW))
 
     assert [call.name for call in trace.parse.parsed.calls] == ["get_weather"]
@@ -156,7 +156,7 @@ async def test_a_raw_output_alone_is_read_and_nothing_is_said_to_be_lost():
     assert "lost" not in trace.verdict.sentence or "is unknown" in trace.verdict.sentence
 
 
-async def test_a_raw_output_beside_its_message_is_accounted_for():
+async def test_a_raw_output_next_to_its_message_is_accounted_for():
     lost = {"role": "assistant", "content": "", "tool_calls": []}
 
     trace = await show_evidence(read_evidence(json.dumps({"raw": RAW, "message": lost})))
@@ -164,7 +164,7 @@ async def test_a_raw_output_beside_its_message_is_accounted_for():
     assert trace.verdict.dropped_calls == 1
 
 
-async def test_a_text_without_control_tokens_proves_no_loss():
+async def test_text_without_control_tokens_proves_no_loss():
     trace = await show_evidence(read_evidence("It is sunny.", Form.OUTPUT))
 
     assert trace.raw.completeness is Completeness.UNKNOWN
@@ -201,7 +201,7 @@ def test_the_answer_below_a_command_is_the_object_that_ends_the_text():
     assert answer_after_command(f'{command}{{"a": \n{{"b"\n{answer}') is not None
 
 
-def test_the_answer_below_a_head_begins_behind_its_blank_line_whatever_the_head_holds():
+def test_the_answer_below_a_head_begins_after_its_blank_line_whatever_the_head_holds():
     head = "curl http://localhost:8000\nHTTP/1.1 200 OK\nx-odd: {}\n"
 
     assert answer_after_command(f"{head}\n{{}}") == len(head) + 1

@@ -16,7 +16,7 @@ def shown(text):
     return read_evidence(text)
 
 
-def test_an_output_that_stands_in_the_prose_of_a_report_is_that_line_alone():
+def test_an_output_that_is_in_the_prose_of_a_report_is_that_line_alone():
     text = (
         "## Description\n\nThe model answers with a message like this:\n"
         '<|tool_call_start|>[book(seat="12A")]<|tool_call_end|>\n\nand no call.\n'
@@ -26,7 +26,7 @@ def test_an_output_that_stands_in_the_prose_of_a_report_is_that_line_alone():
     assert shown(text).raw == '<|tool_call_start|>[book(seat="12A")]<|tool_call_end|>'
 
 
-def test_markup_that_a_report_only_mentions_is_no_output():
+def test_markup_that_a_report_only_mentions_is_not_an_output():
     text = (
         "# Parser reads the thinking\n\n## What is the bug?\n\nThe parser looks for `<tool_call>` inside of "
         "<think> blocks and finds calls there.\n\n## Steps to reproduce\n\n1. Load a model that thinks\n"
@@ -36,7 +36,7 @@ def test_markup_that_a_report_only_mentions_is_no_output():
         shown(text)
 
 
-def test_a_piece_of_a_prompt_that_a_report_shows_is_no_output():
+def test_a_piece_of_a_prompt_that_a_report_shows_is_not_an_output():
     text = f"{TITLE}The prompt that was sent to the model contains:\n\n```\n<|im_start|>tool\n{{}}<|im_end|>\n```\n"
 
     with pytest.raises(RequestError, match="report in words"):

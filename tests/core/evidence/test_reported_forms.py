@@ -37,7 +37,7 @@ def test_a_parser_that_failed_is_read_with_its_exception(prefix):
     assert "a second call in one block" in known.error.means
 
 
-def test_the_exception_that_stands_before_it_in_a_cut_log_counts():
+def test_the_exception_that_is_before_it_in_a_cut_log_counts():
     lines = LOG.split("\n")
 
     found = error_of_text("\n".join([*lines[3:], lines[0]]))
@@ -53,7 +53,7 @@ def test_a_parser_that_failed_for_a_reason_that_is_not_shown():
     assert found.refusal.message == "Error in extracting tool call from response"
 
 
-def test_a_decode_error_of_a_program_of_ones_own_is_said_of_no_server():
+def test_a_decode_error_of_a_program_of_ones_own_is_reported_of_no_server():
     found = error_of_text("\n".join(TRACEBACK[1:]).replace("hermes_tool_parser", "my_script"))
 
     assert found is not None
@@ -121,7 +121,7 @@ def test_the_error_of_a_node_is_read_with_what_stands_below_it():
     assert "check your parameters: Tool message must have tool_call_id" in evidence.error.message
 
 
-def test_remarks_beside_lines_of_json_are_taken_off():
+def test_remarks_next_to_lines_of_json_are_taken_off():
     text = """{
   "role": "assistant",
   "content": null,      <---- always empty!
@@ -134,7 +134,7 @@ def test_remarks_beside_lines_of_json_are_taken_off():
     assert any("Remarks" in note for note in evidence.notes)
 
 
-def test_dashes_within_a_text_are_no_remark():
+def test_dashes_within_text_are_not_remark():
     text = '{"messages": [{"role": "user", "content": "a --- b <-- c"}], }'
 
     evidence = read_evidence(text)
@@ -208,7 +208,7 @@ async def test_of_deltas_alone_an_open_call_proves_nothing():
     assert trace.findings == ()
 
 
-def test_two_messages_a_line_each_are_no_deltas():
+def test_two_messages_a_line_each_are_not_deltas():
     message = {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}
 
     evidence = read_evidence(f"{json.dumps(message)}\n{json.dumps(message)}")
@@ -250,7 +250,7 @@ def test_a_fence_that_the_model_wrote_belongs_to_its_output(text):
     assert read_evidence(text).raw == text
 
 
-def test_a_line_of_code_with_a_call_beside_a_command_is_the_output():
+def test_a_line_of_code_with_a_call_next_to_a_command_is_the_output():
     text = 'vllm serve org/m --tool-call-parser mistral\n\nIt writes:\n\n`[TOOL_CALLS]f{"path": "a.txt"}`\n\nand dies.'
 
     evidence = read_evidence(text)
@@ -290,7 +290,7 @@ def test_a_body_that_python_printed_is_read_with_a_traceback_below_it():
     assert evidence.error.field == "messages.[0]"
 
 
-def test_a_line_of_ollamas_log_is_no_python():
+def test_a_line_of_ollamas_log_is_not_a_python():
     said = 'template: :3: function \\"f\\" not defined'
     line = f'time=2026-01-02T03:04:05 level=ERROR msg="chat prompt error" error="{said}"'
 
@@ -306,7 +306,7 @@ def test_a_prompt_below_its_label_is_a_prompt():
     assert evidence.holds == (Part.PROMPT,)
 
 
-def test_a_text_with_bos_that_begins_with_the_models_turn_is_a_prompt():
+def test_text_with_bos_that_begins_with_the_models_turn_is_a_prompt():
     text = "<|begin_of_text|><|start_header_id|>assistant<|end_header_id|>\n\nHi<|eot_id|>"
 
     evidence = read_evidence(text)
@@ -314,7 +314,7 @@ def test_a_text_with_bos_that_begins_with_the_models_turn_is_a_prompt():
     assert Part.PROMPT in evidence.holds
 
 
-def test_an_output_that_opens_the_models_turn_again_is_no_prompt():
+def test_an_output_that_opens_the_models_turn_again_is_not_a_prompt():
     text = "<|start_header_id|>assistant<|end_header_id|>\n\nHi<|eot_id|>"
 
     assert read_evidence(text).holds == (Part.RAW,)
@@ -327,13 +327,13 @@ def test_what_ought_to_come_adds_nothing_to_what_came():
     assert read_evidence(text).raw is None
 
 
-def test_an_output_that_speaks_of_a_decoder_is_no_error():
+def test_an_output_that_speaks_of_a_decoder_is_not_an_error():
     text = "Okay, they get Unexpected end of JSON input.</think>\n\nYour file is empty.<|im_end|>"
 
     assert read_evidence(text).holds == (Part.RAW,)
 
 
-def test_a_long_text_that_speaks_of_a_decoder_is_no_error():
+def test_a_long_text_that_speaks_of_a_decoder_is_not_an_error():
     with pytest.raises(RequestError, match="was not recognized"):
         read_evidence("They get Unexpected end of JSON input. " + "So it goes. " * 100)
 
@@ -372,7 +372,7 @@ async def test_pieces_that_langchain_could_not_join_are_the_deltas_of_a_stream()
     assert [finding.code for finding in trace.findings] == ["PD417"]
 
 
-async def test_calls_of_langchain_that_are_whole_are_no_pieces():
+async def test_calls_of_langchain_that_are_whole_are_not_pieces():
     calls = [{"index": 0, "id": "0", "function": {"arguments": "{}", "name": "f"}, "type": "function"}]
 
     trace = await show_evidence(read_evidence(f"AIMessage(content='', additional_kwargs={{'tool_calls': {calls}}})"))
@@ -380,7 +380,7 @@ async def test_calls_of_langchain_that_are_whole_are_no_pieces():
     assert trace.findings == ()
 
 
-def test_a_text_in_a_json_string_is_read_without_its_escapes():
+def test_text_in_a_json_string_is_read_without_its_escapes():
     evidence = read_evidence(json.dumps("Not the same number of function calls and responses"))
 
     assert evidence.form is Form.ERROR

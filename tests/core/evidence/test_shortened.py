@@ -59,7 +59,7 @@ def of_call(arguments, **more):
     return event(tool_calls=[{"index": 0, "function": {"arguments": arguments, **more}}])
 
 
-def test_a_stream_with_events_left_out_is_no_broken_call():
+def test_a_stream_with_events_left_out_is_not_a_broken_call():
     head = event(role="assistant", content="") + of_call("", name="weather") + of_call('{"city": ')
     tail = of_call("}") + "data: [DONE]\n"
 
@@ -95,7 +95,7 @@ def test_chunks_that_langchain_printed_are_pieces_of_one_answer(has_class):
     assert not codes_of("\n".join(lines))
 
 
-def test_chunks_without_the_first_are_not_a_call_without_a_name():
+def test_chunks_without_the_first_are_not_call_without_a_name():
     with pytest.raises(RequestError, match="begins in the middle of a call"):
         read_evidence("\n".join(CHUNKS[1:]))
 
@@ -153,14 +153,14 @@ def test_of_two_requests_the_one_that_is_not_said_to_work_is_read():
         ("print(default_api.f(a=1))", "f"),
     ],
 )
-def test_a_text_with_a_stripped_call_is_the_content_of_a_message(text, name):
+def test_text_with_a_stripped_call_is_the_content_of_a_message(text, name):
     trace = asyncio.run(show_evidence(read_evidence(text)))
 
     assert trace.verdict is not None
     assert f"A tool call to `{name}` is in content" in trace.verdict.sentence
 
 
-def test_a_field_of_chat_completions_in_a_body_of_responses_is_told():
+def test_a_field_of_chat_completions_in_a_body_of_responses_is_reported():
     body = {"model": "m", "input": "hi", "response_format": {"type": "json_object"}, "max_tokens": 9}
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
 

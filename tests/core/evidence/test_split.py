@@ -130,7 +130,7 @@ def test_what_copying_put_around_is_taken_off(wrap):
         "2026-01-02T03:04:05Z a\nb\nc",
     ],
 )
-def test_what_belongs_to_a_text_stays(text):
+def test_what_belongs_to_text_stays(text):
     assert clean(text) == (text, ())
 
 
@@ -159,7 +159,7 @@ def test_a_fence_around_everything_is_taken_off():
         assert read_evidence(f"```\n{text}\n```").holds == read_evidence(text).holds
 
 
-def test_what_nobody_knows_is_refused_with_a_hint():
+def test_what_no_one_knows_is_refused_with_a_hint():
     with pytest.raises(RequestError) as caught:
         read_evidence("Dear all,\n\nit does not work.\n\n```\nls -l\n```\n")
 

@@ -82,7 +82,7 @@ PROSE = [
 
 
 @pytest.mark.parametrize("text", PROSE)
-def test_prose_and_logs_without_errors_are_no_errors(text):
+def test_prose_and_logs_without_errors_are_not_errors(text):
     assert error_by_meaning(text) is None
 
 

@@ -30,7 +30,7 @@ def lines(*events):
 # --- one run, or not ---------------------------------------------------------------
 
 
-async def test_output_and_answer_of_one_text_are_taken_for_one_run_and_that_is_said():
+async def test_output_and_answer_of_one_text_are_taken_for_one_run_and_that_is_reported():
     text = f"The model writes:\n\n```\n{RAW}\n```\n\nand I get\n\n```json\n{json.dumps(LOST)}\n```\n"
 
     trace = await show_evidence(read_evidence(text))
@@ -85,7 +85,7 @@ def test_an_older_function_call_is_a_call(text):
     assert "PD507" not in {finding.code for finding in diagnose_trace(trace_of(evidence))}
 
 
-def test_a_function_call_beside_calls_changes_nothing():
+def test_a_function_call_next_to_calls_changes_nothing():
     call = {"id": "a", "type": "function", "function": LEGACY}
 
     evidence = read_evidence(json.dumps({"role": "assistant", "function_call": LEGACY, "tool_calls": [call]}))
@@ -232,7 +232,7 @@ def test_a_server_error_that_names_a_field_is_about_the_request():
         "2 validation errors for ChatCompletionRequest",
     ],
 )
-def test_other_lists_are_no_refusal(text):
+def test_other_lists_are_not_refusal(text):
     try:
         error = read_evidence(text).error
     except RequestError:
@@ -250,5 +250,5 @@ def test_other_lists_are_no_refusal(text):
         ("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n", "ends where the model's turn begins"),
     ],
 )
-def test_a_prompt_is_said_to_open_the_turn_only_where_it_does(text, said):
+def test_a_prompt_is_reported_to_open_the_turn_only_where_it_does(text, said):
     assert any(said in note for note in read_evidence(text).notes)

@@ -74,7 +74,7 @@ def test_a_message_cut_anywhere_keeps_its_tiling_and_its_finished_calls(name):
 
 @pytest.mark.parametrize("finish_reason", ["length", None])
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_half_a_marker_at_the_end_is_no_text(name, finish_reason):
+def test_half_a_marker_at_the_end_is_not_text(name, finish_reason):
     markers = [marker for marker in FORMATS[name].conventions.markers if marker.startswith(("<|", "<｜"))]
     halves = [marker[:size] for marker in markers for size in range(3, len(marker))]
     halves = [half for half in halves if half not in FORMATS[name].conventions.markup]
@@ -100,7 +100,7 @@ _BARE = frozenset(
 
 @pytest.mark.parametrize("content", ["", "Let me check."])
 @pytest.mark.parametrize("name", sorted(set(RENDERERS) - _BARE))
-def test_half_a_header_is_no_text(name, content):
+def test_half_a_header_is_not_text(name, content):
     raw = RENDERERS[name].render(None, content, [("get_weather", {"city": "Beijing", "days": 3})])
     context = ReadContext(TOOLS, "", "length")
 
@@ -122,7 +122,7 @@ def test_a_whole_marker_that_a_sentence_mentions_at_its_end_stays(raw):
 
 @pytest.mark.parametrize("text", ["a <", "if a < b and b [", "List<T", "x <b", "Type <", "1 <= 2, 3 <"])
 @pytest.mark.parametrize("finish_reason", ["stop", None])
-def test_the_end_of_ordinary_text_is_no_half_marker(text, finish_reason):
+def test_the_end_of_ordinary_text_is_not_a_half_marker(text, finish_reason):
     context = ReadContext(TOOLS, "", finish_reason)
 
     assert pick_format(text, context).read(text, context).content == text

@@ -85,7 +85,7 @@ def test_only_families_with_a_sign_are_asked(monkeypatch):
     assert readers == ["kimi_k2"]
 
 
-def test_prose_asks_nobody(monkeypatch):
+def test_prose_asks_no_one(monkeypatch):
     assert asked(monkeypatch, "It is sunny in Oslo, and it stays so.") == ([], ["generic"])
 
 

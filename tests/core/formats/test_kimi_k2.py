@@ -93,7 +93,7 @@ def test_a_missing_or_misspelled_section_marker_costs_nothing(raw):
     assert parsed.content == "Hm."
 
 
-def test_text_before_between_and_behind_sections_is_content_to_the_letter():
+def test_text_before_between_and_after_sections_is_content_to_the_letter():
     one, two = call("functions.get_weather:0"), call("functions.exec:1")
 
     parsed = read(f" Before. {OPEN}{one}{CLOSE}Between.\n{OPEN}{two}{CLOSE} Behind.<|im_end|>")
@@ -165,7 +165,7 @@ def test_a_call_inside_closed_reasoning_is_reported_there_and_stays_reasoning():
 
 
 @pytest.mark.parametrize(("tail", "opener"), [("<think>", ""), ("", "<think>")])
-def test_a_call_ends_reasoning_that_nobody_closed(tail, opener):
+def test_a_call_ends_reasoning_that_no_one_closed(tail, opener):
     parsed = read(f"{opener}I look it up.{OPEN}{call('functions.exec:0')}{CLOSE}", prompt_tail=tail)
 
     assert parsed.reasoning == "I look it up."

@@ -61,7 +61,7 @@ def test_no_family_takes_a_quoted_example_for_a_call(name, raw):
     assert parsed.calls == ()
 
 
-def test_a_real_call_behind_a_quoted_one_is_found():
+def test_a_real_call_after_a_quoted_one_is_found():
     quoted = f"```\n<tool_call>\n{CALL}\n</tool_call>\n```"
 
     parsed = pick_format(quoted, CONTEXT).read(f"{quoted}\nNow for real:\n<tool_call>\n{CALL}\n</tool_call>", CONTEXT)
@@ -102,13 +102,13 @@ def test_a_sentence_that_mentions_a_marker_calls_nothing(name, finish_reason):
 
 
 @pytest.mark.parametrize("raw", ["Let me look.<|tool_call_begin|>", "Let me look.\n<tool_call>\n"])
-def test_a_call_that_was_cut_behind_its_marker_is_no_mention(raw):
+def test_a_call_that_was_cut_after_its_marker_is_not_a_mention(raw):
     parsed = pick_format(raw, CONTEXT).read(raw, ReadContext(CONTEXT.tools))
 
     assert [call.status for call in parsed.calls] == ["truncated"]
 
 
-def test_what_the_server_cut_is_no_mention():
+def test_what_the_server_cut_is_not_a_mention():
     context = ReadContext(CONTEXT.tools, finish_reason="length")
 
     assert len(FORMATS["kimi_k2"].read("I call the tool <|tool_call_begin|>", context).calls) == 1

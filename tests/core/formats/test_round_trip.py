@@ -97,7 +97,7 @@ def test_every_format_has_a_renderer():
     assert strangers == [], "no family has these names: remove their tests/cases/NAME/written.py"
 
 
-def test_a_renderer_is_found_beside_its_cases(tmp_path):
+def test_a_renderer_is_found_next_to_its_cases(tmp_path):
     for name, text in (
         ("good", "from tests.core.formats.renderers import Renderer\nRENDERER = Renderer(str)"),
         ("bad", ""),

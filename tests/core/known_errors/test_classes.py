@@ -75,7 +75,7 @@ def test_the_innermost_words_of_wrapped_bodies(text, words):
 @pytest.mark.parametrize(
     "text", ['error parsing tool call: {"text": "a", "message": "hi"}', 'The arguments were {"message": "hi there"}.']
 )
-def test_a_message_that_is_no_error_is_not_taken_for_its_words(text):
+def test_a_message_that_is_not_an_error_is_not_taken_for_its_words(text):
     assert "hi" not in innermost(text).words.split()[:1]
 
 

@@ -34,7 +34,7 @@ def test_matches_and_gaps_tile_both_texts(source, target):
 
 
 @given(_WORDS)
-def test_a_text_aligns_wholly_with_itself(text):
+def test_text_aligns_wholly_with_itself(text):
     assert sum(match.length for match in align(text, text)) == len(text)
 
 

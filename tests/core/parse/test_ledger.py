@@ -132,7 +132,7 @@ def test_only_a_change_of_value_is_an_alteration(returned, altered):
     assert ledger.matches == (CallMatch(0, 0, altered, outcome),)
 
 
-def test_a_random_id_is_no_alteration_where_the_format_has_none():
+def test_a_random_id_is_not_an_alteration_where_the_format_has_none():
     raw = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 
     ledger = keep(raw, {"content": None, "tool_calls": [entry("f", '{"a": 1}', "chatcmpl-tool-1")]}, name="hermes")
@@ -251,7 +251,7 @@ def test_values_of_tagged_arguments_are_compared_not_their_spelling():
 
 
 @pytest.mark.parametrize("certainty", [None, Certainty.INFERRED, Certainty.OBSERVED])
-def test_nothing_is_said_of_loss_where_the_two_may_not_be_compared(certainty):
+def test_nothing_is_reported_of_loss_where_the_two_may_not_be_compared(certainty):
     parsed = FORMATS["kimi_k2"].read(RAW, ReadContext())
     message = {"content": "Something else.", "tool_calls": [entry("h", "{}")]}
 
@@ -268,7 +268,7 @@ def test_nothing_is_said_of_loss_where_the_two_may_not_be_compared(certainty):
         assert texts(RAW, ledger, Fate.LOST)
 
 
-def test_a_draft_that_was_left_alone_is_no_loss():
+def test_a_draft_that_was_left_alone_is_not_a_loss():
     raw = f"<think>Maybe {OPEN}{kimi('functions.f:0', '{}')}{CLOSE}.</think>No."
 
     ledger = keep(raw, {"content": "No.", "reasoning": raw[7 : raw.index("</think>")]})

@@ -224,7 +224,7 @@ def test_marks_around_citations_may_be_taken_out() -> None:
     assert "".join(text for text, _, _ in told(raw, ledger, Fate.CONTENT)) == "Tea is green, mostly."
 
 
-def test_outcomes_are_told_by_call() -> None:
+def test_outcomes_are_reported_by_call() -> None:
     call = kimi("functions.f:0", "{}") + kimi("functions.g:1", "{}")
     message = {"content": None, "calls": [["g", "{}", "functions.g:1"]]}
     parse = build_trace({"raw": call, "message": message}).parse

@@ -52,7 +52,7 @@ def test_arguments_of_a_dict_that_are_json_are_decoded():
     assert read_one("{'name': 'f', 'arguments': {\"a\": true}}").arguments_json == {"a": True}
 
 
-def test_the_problem_of_arguments_behind_a_header_says_so_too():
+def test_the_problem_of_arguments_after_a_header_says_so_too():
     raw = "[TOOL_CALLS]f[ARGS]{'a': True}"
 
     (call,) = FORMATS["mistral_v11"].read(raw, ReadContext()).calls

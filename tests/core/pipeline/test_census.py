@@ -34,7 +34,7 @@ def test_a_whole_text_is_held_against_the_message() -> None:
 
 
 @pytest.mark.parametrize("completeness", [Completeness.STRIPPED, Completeness.UNKNOWN])
-def test_a_text_that_may_lack_control_tokens_is_read_alone(completeness: Completeness) -> None:
+def test_text_that_may_lack_control_tokens_is_read_alone(completeness: Completeness) -> None:
     assert TRACE.raw is not None
     trace = replace(TRACE, raw=replace(TRACE.raw, completeness=completeness))
 

@@ -101,7 +101,7 @@ def test_a_stream_that_breaks_off_is_kept_as_far_as_it_came():
     assert "without `message_stop`" in trace.chat.error
 
 
-def test_what_does_not_show_of_responses_is_said():
+def test_what_does_not_show_of_responses_is_reported():
     trace, asked = run_at({"/v1/responses": answer(200, OUTPUT), "*": answer(404)}, RESPONSES)
 
     assert asked[0].json == RESPONSES
@@ -170,7 +170,7 @@ def lab_run(labs, name, api, **fields):
 
 @pytest.mark.lab
 @pytest.mark.parametrize("stream", [False, True])
-def test_responses_on_vllm_tells_the_ids_of_its_own_run(labs, stream):
+def test_responses_on_vllm_reports_the_ids_of_its_own_run(labs, stream):
     trace = lab_run(labs, "parallel-calls", Api.RESPONSES, stream=stream)
 
     assert (trace.api, trace.evidence) == (Api.RESPONSES, Basis.SAME_RUN)
@@ -188,7 +188,7 @@ def test_messages_on_vllm_is_judged_by_a_second_run_on_its_own_render(labs):
 
 
 @pytest.mark.lab
-def test_a_cut_call_is_an_error_of_messages_and_the_output_is_found_all_the_same(labs):
+def test_a_cut_call_is_an_error_of_messages_and_the_output_is_found_anyway(labs):
     trace = lab_run(labs, "truncated-call", Api.MESSAGES)
 
     assert trace.refusal.status == 400

@@ -148,7 +148,7 @@ async def test_parsers_are_judged_although_a_schema_never_ends():
     assert judged.notes == diagnosis.notes
 
 
-async def test_what_is_no_schema_s_fault_is_raised():
+async def test_what_is_not_a_schema_s_fault_is_raised():
     starved = replace(read_run, limits=replace(read_run.limits, cpu_s=0.001))
     trace = replace(trace_of(pattern("^a+$"), {"a": "a"}), raw=Completion("some words " * 100_000, None, "stop"))
 
@@ -197,5 +197,5 @@ async def test_a_reference_to_a_server_is_never_followed():
     assert asked == []
 
 
-def test_a_run_has_limits_that_hold_up_nobody_for_long():
+def test_a_run_has_limits_that_hold_up_no_one_for_long():
     assert read_run.limits.cpu_s <= 10

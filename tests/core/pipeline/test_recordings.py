@@ -52,7 +52,7 @@ def test_a_recording_is_of_the_case_as_it_stands(recordings, name):
 
 
 @pytest.mark.parametrize("name", EXAMPLE_NAMES)
-def test_a_recording_is_a_bundle_that_nobody_edited(name):
+def test_a_recording_is_a_bundle_that_no_one_edited(name):
     text = gzip.decompress((recordings_dir() / f"{name}.json.gz").read_bytes()).decode()
     bundle = read_bundle(text)
 

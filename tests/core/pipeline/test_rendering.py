@@ -32,7 +32,7 @@ def test_a_server_elsewhere_may_not(base_url: str, lab_model_dir: Path) -> None:
     assert (renderer.tokenizer, renderer.template) == (None, None)
 
 
-def test_behind_a_guard_a_server_names_no_tokenizer_at_all(lab_model_dir: Path) -> None:
+def test_after_a_guard_a_server_names_no_tokenizer_at_all(lab_model_dir: Path) -> None:
     """Not even one of this machine: whoever chose it is a stranger."""
     base_url = "http://127.0.0.1:8000/v1"
     target = Target(base_url=base_url, guard=guard_of([base_url]))
@@ -41,7 +41,7 @@ def test_behind_a_guard_a_server_names_no_tokenizer_at_all(lab_model_dir: Path) 
     assert "give one" in load_renderer(target, _server(base_url, "org/model")).note
 
 
-def test_behind_a_guard_the_tokenizer_of_the_operator_still_counts(lab_model_dir: Path) -> None:
+def test_after_a_guard_the_tokenizer_of_the_operator_still_counts(lab_model_dir: Path) -> None:
     base_url = "https://api.example/v1"
     target = Target(base_url=base_url, guard=guard_of([base_url]), tokenizer=lab_model_dir)
 

@@ -163,7 +163,7 @@ async def test_what_the_server_refuses_is_an_outcome(sglang_url, older_sglang_ur
 
 
 @pytest.mark.parametrize("name", ["sglang:", "sglang:x+", "sglang:-", "qwen25"])
-async def test_what_is_no_name_is_refused(sglang_url, name):
+async def test_what_is_not_a_name_is_refused(sglang_url, name):
     async with ServerClient(sglang_url) as client:
         with pytest.raises(EngineError, match="is not the name of a server's parser"):
             await ask_server_parsers(client, [name], RawOutput("x"))

@@ -91,7 +91,7 @@ def test_a_token_without_width_belongs_to_what_comes_next() -> None:
     assert [(one.field, one.template_line) for one in found] == [(None, 1), ("b", 2), ("b", 2)]
 
 
-def test_without_spans_nothing_is_said_of_tokens() -> None:
+def test_without_spans_nothing_is_reported_of_tokens() -> None:
     tokens = table(("<think>", TokenKind.SPECIAL))
 
     assert attribute_tokens(tokens, []) == tokens

@@ -113,7 +113,7 @@ def test_counts_are_those_of_one_render() -> None:
     assert counts_of(template, flag=False) == [("if", "flag", 0, 1)]
 
 
-def test_a_text_without_attribution_has_no_branches() -> None:
+def test_text_without_attribution_has_no_branches() -> None:
     template = "{% if true %}{% endif %}{{ range(10**5) | random }}{{ range(10**5) | random }}"
 
     assert run_job(RenderJob(template, (Variable("messages", MESSAGES, ("messages",)),))).branches == ()

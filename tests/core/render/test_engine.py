@@ -268,7 +268,7 @@ def test_faults_name_their_place(template: str, kind: str, message: str | None, 
 
 
 @pytest.mark.slow
-def test_a_text_that_cannot_be_followed_is_shown_unattributed() -> None:
+def test_text_that_cannot_be_followed_is_shown_unattributed() -> None:
     outcome = render("{% for a in range(400) %}{% for c in messages[0].content * 200 %}{{ c }}{% endfor %}{% endfor %}")
 
     assert not outcome.is_identical

@@ -54,7 +54,7 @@ def test_the_generation_prompt_switch_of_the_kwargs_is_overridden_by_the_default
     assert made.overrides == (WeakerValue(KwargSource.REQUEST, False),)
 
 
-def test_read_mentioned_and_unknown_are_told_apart() -> None:
+def test_read_mentioned_and_unknown_are_distinguished() -> None:
     made = kwargs_of({"chat_template_kwargs": {"style": 1, "other": 2}}, mode="y")
 
     assert [

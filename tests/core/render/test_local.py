@@ -26,7 +26,7 @@ def variables_of(body: JSONObject, **defaults: JSON) -> dict[str, JSON]:
     return {one.name: one.value for one in made.variables}
 
 
-def test_the_prompt_ends_with_the_generation_prompt_unless_told_otherwise() -> None:
+def test_the_prompt_ends_with_the_generation_prompt_unless_told_differently() -> None:
     assert render_local(BODY, template=CHATML).text.endswith("assistant\n")
     assert not render_local({**BODY, "add_generation_prompt": False}, template=CHATML).text.endswith("assistant\n")
     assert not render_local(BODY, template=CHATML, add_generation_prompt=False).text.endswith("assistant\n")
@@ -136,7 +136,7 @@ def test_without_a_tokenizer_there_are_spans_and_no_tokens() -> None:
 
 
 @pytest.mark.parametrize("path", sorted((Path(__file__).resolve().parents[3] / "assets" / "examples").glob("*.json")))
-def test_the_worked_cases_render_on_the_lab_template(path: Path, lab_model_dir: Path) -> None:
+def test_the_example_render_on_the_lab_template(path: Path, lab_model_dir: Path) -> None:
     from prompt_debugger.core.render import load_template, load_tokenizer
 
     body = json.loads(path.read_text(encoding="utf-8"))["request"]

@@ -64,6 +64,6 @@ def test_more_tokens_than_can_be_shown_are_refused(tokenizer, monkeypatch):
         encode_long("key", "hello world, hello world", tokenizer._backend.to_str())
 
 
-def test_a_text_longer_than_any_prompt_is_refused_before_it_travels(tokenizer):
+def test_text_longer_than_any_prompt_is_refused_before_it_travels(tokenizer):
     with pytest.raises(RenderError, match="characters"):
         tokenizer.encode("x" * (MOST_CHARS + 1))

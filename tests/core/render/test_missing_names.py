@@ -22,7 +22,7 @@ BODY = {"messages": [{"role": "user", "content": "hi"}]}
         ("\n{% if messages is not defned %}a{% endif %}", "the test `defned`; did you mean `defined`?", (2, 23)),
     ],
 )
-def test_the_name_and_its_place_are_told_and_nothing_else_is_blamed(template, words, place):
+def test_the_name_and_its_place_are_reported_and_nothing_else_is_blamed(template, words, place):
     with pytest.raises(RenderError) as caught:
         render_local(BODY, template=template)
 
@@ -39,7 +39,7 @@ def test_the_name_and_its_place_are_told_and_nothing_else_is_blamed(template, wo
         "{% if false %}{{ messages | no_such }}{% endif %}a",
     ],
 )
-def test_what_jinja_has_or_never_reaches_is_no_error(template):
+def test_what_jinja_has_or_never_reaches_is_not_an_error(template):
     assert render_local(BODY, template=template).text
 
 

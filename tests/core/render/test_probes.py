@@ -161,7 +161,7 @@ def test_arguments_as_an_object_and_as_text(template: str, as_object: str, as_te
     assert ask(template, "text-arguments").detail.startswith(as_text)
 
 
-def test_what_vllm_does_to_text_arguments_is_said_where_it_matters() -> None:
+def test_what_vllm_does_to_text_arguments_is_reported_where_it_matters() -> None:
     assert "vLLM decodes" in ask(ITEMS, "text-arguments").detail
     assert "vLLM decodes" not in ask(EITHER, "text-arguments").detail
 
@@ -186,7 +186,7 @@ def test_calls_two_at_a_time() -> None:
     assert support(TURNS, "parallel-calls") is Support.IGNORED
 
 
-def test_a_call_whose_id_stands_for_its_name() -> None:
+def test_a_call_whose_id_is_for_its_name() -> None:
     by_id = EITHER.replace("call.function.name", "call.id")
 
     assert ask(by_id, "tool-calls").detail.startswith("The call's id is printed instead of its name")
@@ -202,7 +202,7 @@ def test_results_that_are_refused_are_not_blamed_on_the_call() -> None:
     assert support(no_results, "tool-results") is Support.REFUSED
 
 
-def test_content_null_beside_a_call() -> None:
+def test_content_null_next_to_a_call() -> None:
     assert support(EITHER, "null-content") is Support.SUPPORTED
     assert support(EITHER.replace("m.content or ''", "m.content"), "null-content") is Support.CHANGED
     assert support(EITHER.replace("m.content or ''", "m.content + ''"), "null-content") is Support.REFUSED

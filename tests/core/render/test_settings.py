@@ -52,7 +52,7 @@ def test_an_id_that_no_vocabulary_has_is_left_out(tmp_path: Path, key: str) -> N
 
 
 @pytest.mark.parametrize("name", ["tokenizer_config.json", "generation_config.json", "chat_template.json"])
-def test_a_file_that_is_nested_too_deep_is_told_by_its_name(tmp_path, name):
+def test_a_file_that_is_nested_too_deep_is_recognized_by_its_name(tmp_path, name):
     (tmp_path / name).write_text('{"a":' * 100_000)
 
     with pytest.raises(RenderError, match=f"`{name}` is nested too deep"):
@@ -60,7 +60,7 @@ def test_a_file_that_is_nested_too_deep_is_told_by_its_name(tmp_path, name):
 
 
 @pytest.mark.parametrize(("name", "size"), [("tokenizer_config.json", 1 << 40), ("chat_template.jinja", 1 << 40)])
-def test_a_file_that_goes_on_for_ever_is_not_read(tmp_path, name, size):
+def test_a_file_that_goes_on_forever_is_not_read(tmp_path, name, size):
     with (tmp_path / name).open("wb") as file:
         file.truncate(size)  # takes no place on the disk
 
@@ -68,14 +68,14 @@ def test_a_file_that_goes_on_for_ever_is_not_read(tmp_path, name, size):
         read_settings(tmp_path)
 
 
-def test_a_template_that_is_no_text_is_told(tmp_path):
+def test_a_template_that_is_not_text_is_reported(tmp_path):
     (tmp_path / "chat_template.jinja").write_bytes(b"\xff\xfe")
 
     with pytest.raises(RenderError, match="is not UTF-8"):
         read_settings(tmp_path)
 
 
-def test_named_templates_that_are_no_files_are_passed_over_and_no_more_are_read_than_models_have(tmp_path):
+def test_named_templates_that_are_not_files_are_passed_over_and_no_more_are_read_than_models_have(tmp_path):
     folder = tmp_path / "additional_chat_templates"
     folder.mkdir()
     os.mkfifo(folder / "pipe.jinja")

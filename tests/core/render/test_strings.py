@@ -169,7 +169,7 @@ def _take_apart(times: int) -> None:
 
 
 @pytest.mark.slow
-def test_taking_a_text_apart_endlessly_ends_with_the_budget() -> None:
+def test_taking_text_apart_endlessly_ends_with_the_budget() -> None:
     token = BUDGET.set(Budget(100_000, 60.0))
     try:
         with pytest.raises(RunBudgetError):

@@ -107,7 +107,7 @@ def test_without_the_code_the_pattern_is_not_guessed(folder: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("content", ["", "not base64 at all", "YQ== 5"])
-def test_a_broken_list_is_said_plainly(content: str, tmp_path: Path) -> None:
+def test_a_broken_list_is_reported_plainly(content: str, tmp_path: Path) -> None:
     (tmp_path / "tiktoken.model").write_text(content, encoding="ascii")
 
     with pytest.raises(RenderError, match=r"tiktoken\.model"):

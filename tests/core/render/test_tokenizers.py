@@ -60,7 +60,7 @@ def assert_tiles(text: str, tokens: Sequence[Token]) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_tokens_of_a_text_tile_it(tokenizer: FastTokenizer, text: str) -> None:
+def test_tokens_of_text_tile_it(tokenizer: FastTokenizer, text: str) -> None:
     tokens = tokenizer.tokens_of_text(text)
 
     assert tuple(token.id for token in tokens) == tokenizer.encode(text)
@@ -104,7 +104,7 @@ def test_lab_tokens_tile_any_text_and_give_it_back(lab: FastTokenizer, text: str
     assert b"".join(token.piece for token in tokens) == text.encode()
 
 
-def test_special_and_added_tokens_are_told_apart(tokenizer: FastTokenizer) -> None:
+def test_special_and_added_tokens_are_distinguished(tokenizer: FastTokenizer) -> None:
     kinds = {token.text: token.kind for token in tokenizer.tokens_of_text("<s>a<think>b<|im_end|>")}
 
     assert kinds["<s>"] is kinds["<|im_end|>"] is TokenKind.SPECIAL
@@ -204,24 +204,24 @@ def test_named_special_tokens_reach_templates(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("source", ["/no/such/folder", "a/b/c", "not a hub id!", ""])
-def test_what_is_no_tokenizer_is_said_plainly(source: str) -> None:
+def test_what_is_not_a_tokenizer_is_reported_plainly(source: str) -> None:
     with pytest.raises(RenderError):
         load_tokenizer(source)
 
 
-def test_a_hub_id_without_network_or_cache_is_said_plainly() -> None:
+def test_a_hub_id_without_network_or_cache_is_reported_plainly() -> None:
     with pytest.raises(RenderError, match="Hub"):
         load_tokenizer("nobody-at-all/no-such-model")
 
 
-def test_a_broken_file_is_said_plainly(tmp_path: Path) -> None:
+def test_a_broken_file_is_reported_plainly(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{}", encoding="utf-8")
 
     with pytest.raises(RenderError, match=r"tokenizer\.json"):
         load_tokenizer(tmp_path)
 
 
-def test_a_folder_without_a_tokenizer_is_said_plainly(tmp_path: Path) -> None:
+def test_a_folder_without_a_tokenizer_is_reported_plainly(tmp_path: Path) -> None:
     with pytest.raises(RenderError, match="has no `tokenizer"):
         load_tokenizer(tmp_path)
 

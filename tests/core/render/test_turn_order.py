@@ -45,7 +45,7 @@ def test_the_messages_that_break_the_order_are_named(said: str, roles: tuple[str
     assert broken_order(said, turns(*roles)) == words
 
 
-def test_what_is_no_list_of_messages_breaks_no_order() -> None:
+def test_what_is_not_a_list_of_messages_breaks_no_order() -> None:
     assert broken_order(ALTERNATE, None) == ""
     assert broken_order(ALTERNATE, [1, "user", {}]) == ""
 

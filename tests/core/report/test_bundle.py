@@ -61,7 +61,7 @@ def contains(whole, part):
 
 
 @pytest.mark.slow
-def test_a_run_is_said_once():
+def test_a_run_is_reported_once():
     trace = dropped_call_trace()
     tokens = tokens_of("def f(x): return x + 1\n" * 2_000)
     trace = replace(trace, prompt=replace(trace.prompt, tokens=tokens))
@@ -170,7 +170,7 @@ def test_a_value_that_nests_deeper_than_a_request_may_is_kept_as_its_text():
         ('{"bundle": ' + "9" * 5_000 + "}", "cannot be read"),
     ],
 )
-def test_what_is_no_bundle_is_told_apart(text, words):
+def test_what_is_not_a_bundle_is_distinguished(text, words):
     assert words in refused(text).message
 
 

@@ -32,11 +32,11 @@ UNKNOWN = CallMatch(0, None)
         ((UNKNOWN,), "1 call written, 0 returned"),
     ],
 )
-def test_no_number_stands_there_twice_and_none_is_missing(matches: tuple[CallMatch, ...], words: str) -> None:
+def test_no_number_is_there_twice_and_none_is_missing(matches: tuple[CallMatch, ...], words: str) -> None:
     assert calls_words(Ledger((), matches, comparability=Comparability(Certainty.OBSERVED))) == words
 
 
-def test_where_nothing_was_compared_nothing_is_said_of_what_became_of_a_call() -> None:
+def test_where_nothing_was_compared_nothing_is_reported_of_what_became_of_a_call() -> None:
     unlike = Comparability(None, "two runs")
 
     assert calls_words(Ledger((), (UNKNOWN,), comparability=unlike)) == (

@@ -23,7 +23,7 @@ def picture(*chunks: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("form", ["html", "markdown"])
-def test_a_shared_run_holds_itself(form):
+def test_a_shared_run_contains_itself(form):
     shared = share_trace(dropped_call_trace())
     packed = find_bundle(getattr(shared, form).encode())
 
@@ -33,7 +33,7 @@ def test_a_shared_run_holds_itself(form):
     assert trace.request.body == shared.trace.request.body
 
 
-def test_a_picture_holds_the_run():
+def test_a_picture_contains_the_run():
     packed = share_trace(dropped_call_trace()).packed
     found = find_bundle(picture(chunk(b"tEXt", b"Software\0x"), chunk(b"tEXt", b"prompt-debugger\0" + packed.encode())))
 
@@ -56,7 +56,7 @@ def test_a_picture_holds_the_run():
         b"\x89PNG\r\n\x1a\n" + b"\xff" * 40,
     ],
 )
-def test_what_holds_no_run_gives_none(data):
+def test_what_contains_no_run_gives_none(data):
     assert find_bundle(data) is None
 
 
@@ -66,7 +66,7 @@ def test_the_last_of_several_counts_for_a_prompt_may_hold_one():
     assert find_bundle(b"the prompt says pd-bundle.1.FORGED. and\n" + fold.encode()) == pack_bundle("{}")
 
 
-def test_a_run_too_long_for_an_issue_is_said_to_be():
+def test_a_run_too_long_for_an_issue_is_reported_to_be():
     assert "attach its JSON bundle" in markdown_fold("x" * 10, 20)
 
 

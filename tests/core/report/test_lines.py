@@ -48,7 +48,7 @@ def test_a_parse_is_written_straight_as_by_way_of_its_document(
 
 
 @pytest.mark.parametrize("number", [1e-7, 0.00001, 0.0001, 1e15, 1e16, 1e22, 12345678901234567890])
-def test_a_number_is_written_the_same_beside_any_text(number: float) -> None:
+def test_a_number_is_written_the_same_next_to_any_text(number: float) -> None:
     assert write_line(["東京", number]) == write_json(["東京", number], is_dense=True)
 
 

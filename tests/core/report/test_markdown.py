@@ -32,7 +32,7 @@ def test_it_has_versions_parsers_template_hash_and_a_command():
     assert "OPENAI_API_KEY" not in markdown  # the lab needs none
 
 
-def test_a_server_that_is_no_lab_is_asked_with_the_key_of_the_environment():
+def test_a_server_that_is_not_a_lab_is_asked_with_the_key_of_the_environment():
     trace = dropped_call_trace()
 
     markdown = trace_to_markdown(replace(trace, server=replace(trace.server, is_lab=False)))
@@ -76,7 +76,7 @@ def test_a_long_run_fits_into_an_issue():
     assert "And 28 more: PD401 dropped-call" in markdown
 
 
-def test_a_refusal_is_told():
+def test_a_refusal_is_reported():
     trace = Trace(request=Request({"messages": []}, "{}"), refusal=Refusal(422, "no such field"))
 
     assert "refused the request, HTTP 422: no such field" in trace_to_markdown(trace)
@@ -134,7 +134,7 @@ def test_names_in_our_sentences_are_code():
         "http://b.example/\\\\|[x](http://evil.example)",
     ],
 )
-def test_backticks_and_bars_of_strangers_do_not_break_out(text):
+def test_backticks_and_bars_of_visitors_do_not_break_out(text):
     trace = dropped_call_trace()
     finding = replace(trace.findings[0], title=text, links=())
     server = replace(trace.server, model=text, start_command=text)

@@ -95,7 +95,7 @@ def test_secrets_of_these_shapes_are_gone(text):
 
 
 @pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES.keys())
-def test_a_text_keeps_its_quotes_and_what_stands_behind_it(text):
+def test_text_keeps_its_quotes_and_what_is_after_it(text):
     """What was JSON, code or a command is still: no quote goes, no escape is cut in two."""
     around = json.dumps({"a": f"{text} and 'more'", "b": "x"})
 

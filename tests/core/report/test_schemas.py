@@ -44,7 +44,7 @@ def test_a_schema_is_one_and_describes_every_field(name):
     ] == []
 
 
-def test_a_worked_case_keeps_to_all_of_them():
+def test_a_example_keeps_to_all_of_them():
     trace = dropped_call_trace()
 
     assert problems("run", json.loads(json.dumps(trace_to_json(trace)))) == []

@@ -114,7 +114,7 @@ FLOODS = (
 
 
 @pytest.mark.parametrize("text", PLACES.values(), ids=PLACES.keys())
-def test_what_stands_in_such_a_place_is_gone(text: str) -> None:
+def test_what_is_in_such_a_place_is_gone(text: str) -> None:
     for shown in (redact_text(text), redact_text(f"see:\n{text}\nthat was it")):
         assert not [
             part for part in (SECRET[:7], LETTERS[:8], HEX[:12], LOGIN[:10], "hunter", "eyJyLmV4") if part in shown
@@ -135,7 +135,7 @@ def test_what_was_covered_stays_so_and_quotes_stay_whole(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", NEAR_MISSES)
-def test_what_stands_in_a_place_like_it_stays(text: str) -> None:
+def test_what_is_in_a_place_like_it_stays(text: str) -> None:
     assert redact_text(text) == text
 
 

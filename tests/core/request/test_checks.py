@@ -87,7 +87,7 @@ def test_what_no_server_could_take_is_an_error_that_names_its_field(body: JSONOb
         ),
     ],
 )
-def test_what_is_doubtful_is_told_and_kept(body: JSONObject, field: str) -> None:
+def test_what_is_doubtful_is_reported_and_kept(body: JSONObject, field: str) -> None:
     request = read_request(json.dumps(body, indent=1))
 
     assert body == request.body

@@ -28,7 +28,7 @@ def test_the_object_of_a_javascript_call_is_read():
     assert "apiKey" not in request.text
 
 
-def test_a_javascript_value_that_is_no_literal_is_named_at_its_place():
+def test_a_javascript_value_that_is_not_a_literal_is_named_at_its_place():
     with pytest.raises(RequestError) as caught:
         read_request("const r = await client.chat.completions.create({\n  model: 'm',\n  messages: history,\n});")
 
@@ -53,7 +53,7 @@ body = {"messages": [{"role": "user", "content": "chat.completions.create({a: 1}
     ],
     ids=["curl", "Python"],
 )
-def test_javascript_that_is_only_talked_about_is_no_call(text):
+def test_javascript_that_is_only_talked_about_is_not_a_call(text):
     assert read_request(text).body["messages"][0]["content"] == "chat.completions.create({a: 1})"
 
 
@@ -136,7 +136,7 @@ def test_names_are_read_in_linear_time(before):
     assert grows_linearly(lambda size: read_request(f"{call}{'a,' * size}]}})"), first=2_000, doublings=6)
 
 
-def test_a_long_value_cannot_be_used_for_ever():
+def test_a_long_value_cannot_be_used_forever():
     text = f"const a = `{'x' * 50_000}`;\nclient.chat.completions.create({{messages: [], a: [{'a,' * 100}]}})"
 
     with pytest.raises(RequestError, match="are too large"):
@@ -173,7 +173,7 @@ def test_a_call_of_another_api_is_named_also_where_its_body_is_the_same():
     assert "a call of Anthropic Messages" in request.notices[0].message
 
 
-def test_javascript_without_a_call_that_is_read_is_said_to_be_that():
+def test_javascript_without_a_call_that_is_read_is_reported_to_be_that():
     with pytest.raises(RequestError) as caught:
         read_request("import { generateText } from 'ai';\nconst { text } = await generateText({ prompt: 'Hi' });")
 

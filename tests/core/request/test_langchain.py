@@ -13,7 +13,7 @@ tools = [{TOOL}]
 """
 
 
-def test_a_text_is_a_user_message_and_the_clients_options_stay_out():
+def test_text_is_a_user_message_and_the_clients_options_stay_out():
     request = read_request(MADE + "print(llm.invoke('hi').content)")
 
     assert request.body == {"model": "qwen", "temperature": 0, "messages": [{"role": "user", "content": "hi"}]}
@@ -90,6 +90,6 @@ def test_what_langchain_makes_when_it_runs_is_named_with_its_place(text, words):
     assert caught.value.line is not None
 
 
-def test_another_object_with_such_a_method_is_no_chat_model():
+def test_another_object_with_such_a_method_is_not_a_chat_model():
     with pytest.raises(RequestError, match="contains no request"):
         read_request("chain = load()\nchain.invoke('hi')")

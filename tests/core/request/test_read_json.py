@@ -21,7 +21,7 @@ def said(text: str) -> dict[str, str]:
     return {notice.field: notice.message for notice in read_request(text).notices}
 
 
-def test_plain_json_is_kept_whole_and_nothing_is_said() -> None:
+def test_plain_json_is_kept_whole_and_nothing_is_reported() -> None:
     text = json.dumps(BODY, indent=2)
 
     request = read_request(text)
@@ -54,7 +54,7 @@ def test_a_slip_is_repaired_and_told(text: str, word: str) -> None:
     assert any(word in notice.message for notice in request.notices), request.notices
 
 
-def test_a_key_that_occurs_twice_is_told_and_the_last_one_counts() -> None:
+def test_a_key_that_occurs_twice_is_reported_and_the_last_one_counts() -> None:
     text = '{"messages": [{"role": "user", "content": "a",\n "content": "b"}]}'
 
     request = read_request(text)
@@ -104,7 +104,7 @@ def test_the_bracket_that_stayed_open_is_named_in_the_hint() -> None:
 
 
 @pytest.mark.parametrize("text", ["x" * 5_000_000, "{" * 5_000_000, '{"messages": ["' + "a" * MAX_CHARS])
-def test_a_text_beyond_the_limit_is_refused_by_name_of_the_limit(text: str) -> None:
+def test_text_beyond_the_limit_is_refused_by_name_of_the_limit(text: str) -> None:
     assert f"{MAX_CHARS:,}" in fail(text).message
 
 
@@ -121,7 +121,7 @@ def test_nothing_is_an_error(text: str) -> None:
     assert fail(text).message == "Nothing was pasted."
 
 
-def test_a_case_with_a_request_in_it_stands_for_that_request() -> None:
+def test_a_case_with_a_request_in_it_is_for_that_request() -> None:
     text = '{"id": "a",\n "request": {"messages": [{"role": "nobody", "content": "x"}]}, "chat_template": "…"}'
 
     request = read_request(text)

@@ -63,7 +63,7 @@ def test_there_and_back_gives_the_same_messages_tools_and_choice(api):
         ),
     ],
 )
-def test_what_has_no_place_is_said_where_it_stood(api, fields, place, says):
+def test_what_has_no_place_is_reported_where_it_stood(api, fields, place, says):
     notices = to_api({**CHAT, **fields}, api).notices
 
     assert [notice.field for notice in notices] == [place]
@@ -74,7 +74,7 @@ def test_what_has_no_place_is_said_where_it_stood(api, fields, place, says):
     ("arguments", "says"),
     [('{"city":"Oslo"}', "spelling"), ('{"city": "Os', "not a JSON object"), ("[1]", "not a JSON object")],
 )
-def test_arguments_that_an_object_cannot_hold_are_said(arguments, says):
+def test_arguments_that_an_object_cannot_hold_are_reported(arguments, says):
     call = {**CALL, "function": {"name": "weather", "arguments": arguments}}
     converted = to_api(
         {**CHAT, "messages": [{"role": "assistant", "content": None, "tool_calls": [call]}]}, Api.MESSAGES
@@ -91,7 +91,7 @@ def test_messages_needs_a_limit_and_a_schema():
     assert told(to_api(body, Api.RESPONSES)) == set()
 
 
-def test_results_of_one_turn_stand_in_one_message_and_come_back_as_two():
+def test_results_of_one_turn_are_in_one_message_and_come_back_as_two():
     results = [{"role": "tool", "tool_call_id": name, "content": name} for name in ("a", "b")]
     made = to_api({"max_tokens": 1, "messages": [{"role": "user", "content": "x"}, *results]}, Api.MESSAGES).body
 

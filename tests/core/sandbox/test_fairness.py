@@ -72,7 +72,7 @@ def test_names_do_not_pile_up(fairness):
     assert (len(fairness._spent), len(fairness._seen_s)) == (2_000, 2_000)
 
 
-def test_who_had_least_lately_is_next(fairness):
+def test_who_had_least_recently_is_next(fairness):
     workers = workers_of(1, fairness)
     fairness.charge("a/1", 1.0)
     holder = take(workers, "c/1")
@@ -91,7 +91,7 @@ def test_among_equals_who_came_first_is_next(fairness):
     assert (first.done(), second.done()) == (True, False)
 
 
-def test_nobody_holds_more_than_half_of_the_workers(fairness):
+def test_no_one_holds_more_than_half_of_the_workers(fairness):
     workers = workers_of(4, fairness)
     greedy = [take(workers, "a/1") for _ in range(3)]
     others = [take(workers, "b/1"), take(workers, "c/1")]
@@ -104,7 +104,7 @@ def test_nobody_holds_more_than_half_of_the_workers(fairness):
     assert greedy[2].done()
 
 
-def test_an_address_that_holds_a_worker_waits_for_one_that_holds_none(fairness):
+def test_an_address_that_contains_a_worker_waits_for_one_that_contains_none(fairness):
     workers = workers_of(2, fairness)
     holders = [take(workers, "a/1"), take(workers, "c/1")]
     same_address, other_address = take(workers, "a/2"), take(workers, "b/1")
@@ -125,7 +125,7 @@ def wait_long(workers, owner):
     return needed
 
 
-def test_only_who_holds_no_worker_is_worth_a_further_one(fairness):
+def test_only_who_contains_no_worker_is_worth_a_further_one(fairness):
     workers = workers_of(2, fairness)
     take(workers, "a/1"), take(workers, "b/1")
 
@@ -170,7 +170,7 @@ def test_all_who_had_much_share_one_worker(shared):
     assert [one.done() for one in heavy] == [True, True, False]
 
 
-def test_a_new_page_of_an_address_that_had_much_is_no_new_beginning(shared, clock):
+def test_a_new_page_of_an_address_that_had_much_is_not_a_new_beginning(shared, clock):
     workers = workers_of(2, shared)
     shared.note("a/old")
     clock.now += NEW_PAGE_S + 1
@@ -191,7 +191,7 @@ def test_with_one_worker_those_who_had_much_are_served_too(shared):
     assert take(workers, "a/1").done()
 
 
-def test_nobody_in_particular_has_all_workers_and_is_charged_nothing(fairness):
+def test_no_one_in_particular_has_all_workers_and_is_charged_nothing(fairness):
     workers = workers_of(2, fairness)
     both = [take(workers, ""), take(workers, "")]
     for one in both:

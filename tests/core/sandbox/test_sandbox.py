@@ -120,7 +120,7 @@ RUST = ("memory allocation of ", "167", "108", "864", " bytes failed\n", "note: 
         ((), "crash"),
     ],
 )
-def test_how_a_library_ends_at_the_memory_limit_is_told_from_a_crash(sandbox, words, limit):
+def test_how_a_library_ends_at_the_memory_limit_is_distinguished_from_a_crash(sandbox, words, limit):
     with pytest.raises(SandboxError) as caught:
         sandbox.call(hostile.abort_for_memory, words)
 
@@ -154,7 +154,7 @@ def test_an_error_of_ours_arrives_as_itself(sandbox):
     assert raised.value.to_json() == RequestError("this field", "Give one.", field="a", line=3).to_json()
 
 
-def test_a_fault_of_a_job_is_told_as_one(sandbox):
+def test_a_fault_of_a_job_is_reported_as_one(sandbox):
     with pytest.raises(SandboxError, match=r"failing failed: ZeroDivisionError: by zero"):
         sandbox.call(hostile.fail, ours=False)
 
@@ -199,7 +199,7 @@ async def test_closing_a_stream_ends_the_work_itself(sandbox):
     assert await asyncio.to_thread(is_gone, pid)
 
 
-async def test_a_caller_who_leaves_the_line_takes_nobody_s_place():
+async def test_a_caller_who_leaves_the_line_takes_no_one_s_place():
     sandbox = Sandbox(most=1)
     steps = sandbox.stream(hostile.count_for_ever)
     await anext(steps)
@@ -241,7 +241,7 @@ async def leave(*tasks: asyncio.Task[object]) -> None:
 
 
 @pytest.mark.parametrize("visitors", [["a", "b", "c", "d", "e"], [f"one/{page}" for page in range(12)]])
-async def test_endless_jobs_of_several_visitors_hold_up_nobody(sandbox, visitors):
+async def test_endless_jobs_of_several_visitors_hold_up_no_one(sandbox, visitors):
     endless = [asked_by(visitor, sandbox, hostile.search_for_ever) for visitor in visitors for _ in range(2)]
     await asyncio.to_thread(until, lambda: len(sandbox.pids) == 3)
 
@@ -252,7 +252,7 @@ async def test_endless_jobs_of_several_visitors_hold_up_nobody(sandbox, visitors
     await leave(*endless)
 
 
-async def test_one_address_never_holds_all_that_there_may_be(sandbox):
+async def test_one_address_never_contains_all_that_there_may_be(sandbox):
     endless = [asked_by(f"one/{page}", sandbox, hostile.search_for_ever) for page in range(12)]
     await asyncio.to_thread(until, lambda: len(sandbox.pids) == 3)
 
@@ -264,7 +264,7 @@ async def test_one_address_never_holds_all_that_there_may_be(sandbox):
     await leave(*endless, *others)
 
 
-async def test_further_processes_go_when_nobody_needs_them(sandbox):
+async def test_further_processes_go_when_no_one_needs_them(sandbox):
     endless = [asked_by(visitor, sandbox, hostile.search_for_ever) for visitor in "abcd"]
     await asyncio.to_thread(until, lambda: len(sandbox.pids) == 4)
 
@@ -330,7 +330,7 @@ async def test_work_that_goes_on_for_long_gives_way_to_others(sandbox, fairness)
     assert not hasattr(os, "SCHED_IDLE") or os.sched_getscheduler(other) != os.SCHED_IDLE
 
 
-async def test_work_of_nobody_in_particular_gets_no_further_process(sandbox):
+async def test_work_of_no_one_in_particular_gets_no_further_process(sandbox):
     tasks = [asyncio.create_task(sandbox.run(hostile.echo, [number] * 100_000)) for number in range(20)]
 
     await asyncio.gather(*tasks)
@@ -364,7 +364,7 @@ async def test_leaving_a_thread_ends_what_it_asked_of_the_sandbox(sandbox):
     assert await sandbox.run(hostile.echo, "fine") == "fine"
 
 
-async def test_threads_that_wait_are_in_nobody_s_way():
+async def test_threads_that_wait_are_in_no_one_s_way():
     """Those of a pool were: a few templates without an end held up every run."""
     over = threading.Event()
     waiting = [asyncio.create_task(in_thread(over.wait)) for _ in range(40)]
@@ -440,7 +440,7 @@ def test_nothing_can_be_opened_sent_or_started(sandbox, deed):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_the_kernel_holds_the_door_too(sandbox):
+def test_the_kernel_contains_the_door_too(sandbox):
     sandbox.call(hostile.echo, "warm")
     home = home_of(sandbox.pids[0])
 
@@ -484,7 +484,7 @@ def test_processes_start_isolated_from_environment_and_working_directory(sandbox
     assert sandbox.pids
 
 
-def test_a_process_that_cannot_start_is_said(monkeypatch):
+def test_a_process_that_cannot_start_is_reported(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     sandbox = Sandbox(most=1)
 

@@ -50,7 +50,7 @@ def test_work_that_waits_holds_up_no_other(begin):
     assert all(one.result(PATIENCE_S) for one in waiting)
 
 
-def test_a_thread_that_nobody_needs_ends(monkeypatch, own, begin):
+def test_a_thread_that_no_one_needs_ends(monkeypatch, own, begin):
     monkeypatch.setattr(threads, "_STAYS_S", 0.01)
 
     thread = begin(threading.current_thread, "once").result(PATIENCE_S)

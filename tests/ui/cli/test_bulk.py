@@ -90,7 +90,7 @@ def documents_of(items, open_answer=echo, jobs=2, **how):
 
 
 @pytest.mark.usefixtures("cold")
-def test_answers_come_in_order_whoever_gave_them():
+def test_answers_come_in_order_anyone_who_gave_them():
     documents = documents_of([{"id": f"case {n}", "n": n} for n in range(40)])
 
     assert [document["seen"] for document in documents] == list(range(40))
@@ -309,7 +309,7 @@ def test_a_pipe_that_stays_open_gets_its_answers_and_ctrl_c_ends_it_all_at_once(
         os.close(worker)
 
 
-def test_a_reader_that_goes_away_ends_it_without_a_word():
+def test_a_reader_that_goes_away_ends_it_silently():
     with parse_command("--jobs", "2") as process:
         for n in range(2 * MANY):
             process.stdin.write(case_line(n))

@@ -135,7 +135,7 @@ def test_the_official_client_streams(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_nothing_is_lost_when_it_is_told_to_end_in_the_midst_of_a_stream(
+def test_nothing_is_lost_when_it_is_reported_to_end_in_the_middle_of_a_stream(
     number: signal.Signals, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -170,7 +170,7 @@ def test_an_answer_that_breaks_off_is_one_line(tmp_path: Path) -> None:
     assert len(err.splitlines()) == 1  # what it said when it began
 
 
-def test_what_cannot_be_written_is_said_and_ends_in_status_2(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_reported_and_ends_in_status_2(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with in_thread(_server()) as url, captured(url, out) as capture:
         out.rmdir()

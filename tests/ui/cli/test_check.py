@@ -68,7 +68,7 @@ def test_a_template_that_is_not_there_is_an_error_object(tmp_path):
 
 @pytest.mark.vllm
 @pytest.mark.slow
-def test_a_release_that_is_not_here_is_said(template):
+def test_a_release_that_is_not_here_is_reported(template):
     done = check(template(HERMES), "--release", "0.1.99", "--tool-parser", "hermes")
 
     assert done.returncode == 2

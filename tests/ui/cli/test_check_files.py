@@ -31,7 +31,7 @@ def test_a_module_is_found_and_nothing_of_it_is_imported(package):
 
 
 @pytest.mark.parametrize("name", ["zq_ours.none", "zq_nothing", "zq_ours.parsers.more", "sys"])
-def test_a_module_that_is_not_there_is_said(package, name):
+def test_a_module_that_is_not_there_is_reported(package, name):
     with pytest.raises(EngineError, match="There is no Python module"):
         module_file(name)
 
@@ -51,7 +51,7 @@ def test_what_is_brought_to_the_helper_imports_it_anew(package, name):
     assert sys.path == before
 
 
-def test_a_change_beside_the_module_is_a_change(package):
+def test_a_change_next_to_the_module_is_a_change(package):
     before = stamps((), "zq_ours.parsers")
 
     (package / "rest.py").write_text("SEEN = [1]\n")

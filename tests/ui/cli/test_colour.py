@@ -65,7 +65,7 @@ def luminance(colour):
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_every_colour_is_told_from_white_and_from_black():
+def test_every_colour_is_distinguished_from_white_and_from_black():
     colours = {style["color"] for _, style in PlainStyle if style["color"]}
 
     assert len(colours) >= 5

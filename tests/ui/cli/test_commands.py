@@ -180,7 +180,7 @@ def test_render_tries_switches_counts_and_turns():
         (None, None, None),
     ],
 )
-def test_a_key_that_nobody_named_is_not_sent_in_clear(monkeypatch, endpoint, variable, expected):
+def test_a_key_that_no_one_named_is_not_sent_in_clear(monkeypatch, endpoint, variable, expected):
     from prompt_debugger.ui.cli.run import api_key_for
 
     monkeypatch.setenv("OPENAI_API_KEY", "k")
@@ -205,7 +205,7 @@ def test_parse_tries_every_split_and_every_release_that_is_named():
 
 
 @pytest.mark.vllm
-def test_parse_asks_every_parser_and_holds_the_output_against_none_of_them():
+def test_parse_asks_every_parser_and_contains_the_output_against_none_of_them():
     done = run("parse", "-", "--json", "--parser", "vllm:*", text=CALL)
 
     document = json.loads(done.stdout)

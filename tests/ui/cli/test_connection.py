@@ -112,13 +112,13 @@ async def test_certificates_given_as_text_are_trusted(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["hello", "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----", "é"])
-def test_a_text_that_holds_no_certificate_is_refused(text):
+def test_text_that_contains_no_certificate_is_refused(text):
     with pytest.raises(BackendError, match="contains no certificate that can be read"):
         client_of(Target(base_url="https://127.0.0.1:9/v1", ca_text=text))
 
 
 @pytest.mark.parametrize(("text", "said"), [("hello", "contains no certificate"), (None, "cannot be read")])
-def test_a_file_that_holds_no_certificate_is_named(request_file, tmp_path, capsys, text, said):
+def test_a_file_that_contains_no_certificate_is_named(request_file, tmp_path, capsys, text, said):
     file = tmp_path / "ca.pem"
     if text is not None:
         file.write_text(text)
@@ -129,7 +129,7 @@ def test_a_file_that_holds_no_certificate_is_named(request_file, tmp_path, capsy
     assert "ca.pem" in shown
 
 
-def test_a_page_for_strangers_trusts_public_certificates_alone(tmp_path):
+def test_a_page_for_visitors_trusts_public_certificates_alone(tmp_path):
     self_signed_context(tmp_path)
     guard = guard_of(["https://models.example/v1"])
 

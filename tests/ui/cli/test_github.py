@@ -95,7 +95,7 @@ def test_a_hook_fails_for_the_file_that_is_broken_and_for_no_other(folder: Path)
     assert "error[PD802" in done.stdout
 
 
-def test_a_hook_names_the_lock_beside_a_template(folder: Path) -> None:
+def test_a_hook_names_the_lock_next_to_a_template(folder: Path) -> None:
     (folder / "bin" / "prompt-debugger").write_text('#!/bin/sh\necho "$@"\n', encoding="utf-8")
     (folder / "chat_template_a.lock.json").write_text("{}", encoding="utf-8")
     hook = HOOKS["prompt-debugger-check"]

@@ -18,7 +18,7 @@ def document(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-def test_before_there_is_anything_the_place_is_said_and_nothing_is_made(capsys, home):  # noqa: F811
+def test_before_there_is_anything_the_place_is_reported_and_nothing_is_made(capsys, home):  # noqa: F811
     found = document(capsys, "--where")
 
     assert found == {"home": str(home), "installed": False, "python": None, "vllm": None, "bytes": 0}

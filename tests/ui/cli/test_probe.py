@@ -36,7 +36,7 @@ def test_probing_a_template_file_needs_no_request(tmp_path):
     assert document["schema_version"] == 1
 
 
-def test_probing_in_words_beside_a_render():
+def test_probing_in_words_next_to_a_render():
     request = json.dumps({"messages": [{"role": "user", "content": "hi"}]})
 
     done = run("-", "--probe", text=request)

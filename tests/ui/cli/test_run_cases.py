@@ -92,6 +92,6 @@ async def test_a_run_needs_a_place(cases):
         await run_cases(cases, Runner("healthy-call"), written, jobs=0)
 
 
-def test_a_file_that_is_not_there_is_said(capsys):
+def test_a_file_that_is_not_there_is_reported(capsys):
     assert main(["run", "--cases", "nowhere.jsonl", "--no-lab", "--endpoint", "http://localhost:1/v1"]) == 2
     assert "nowhere.jsonl" in capsys.readouterr().err

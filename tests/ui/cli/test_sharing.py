@@ -31,7 +31,7 @@ def bundle(tmp_path):
     return tmp_path / "trace.json"
 
 
-def test_the_report_holds_the_whole_run_for_people_scripts_and_this_program(bundle):
+def test_the_report_contains_the_whole_run_for_people_scripts_and_this_program(bundle):
     assert {path.name for path in bundle.parent.iterdir()} == {"trace.json", "trace.md", "trace.html"}
     document = json.loads(bundle.read_text())
     said = trace_to_json(dropped_call_trace())
@@ -49,7 +49,7 @@ def test_a_bundle_is_printed_as_the_run_was(bundle):
     assert done.returncode == 1  # the run had found an error
 
 
-def test_a_title_heads_the_report_and_is_told_by_who_opens_it(bundle, tmp_path):
+def test_a_title_heads_the_report_and_is_recognized_by_who_opens_it(bundle, tmp_path):
     out = tmp_path / "titled"
 
     run("--bundle", bundle, "--title", "Paris  vanishes", "--report", out)
@@ -77,7 +77,7 @@ def test_a_damaged_bundle_is_status_2_with_place_and_fix(bundle):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_a_request_beside_a_bundle_is_refused(bundle):
+def test_a_request_next_to_a_bundle_is_refused(bundle):
     done = run("--bundle", bundle, "-")
 
     assert done.returncode == 2

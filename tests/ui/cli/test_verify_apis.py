@@ -60,7 +60,7 @@ def test_an_api_that_the_server_lacks_fails_its_rows_alone(tmp_path, capsys):
     assert [summaries[api]["failure_count"] for api in ("chat", "responses", "messages")] == [0, 1, 0]
 
 
-def test_a_server_that_is_not_there_is_said_once(tmp_path, capsys):
+def test_a_server_that_is_not_there_is_reported_once(tmp_path, capsys):
     data = tmp_path / "rows.jsonl"
     data.write_text(json.dumps(BODY), encoding="utf-8")
 

@@ -51,7 +51,7 @@ def test_its_bundle_opens_again(run, tmp_path):
 @pytest.mark.parametrize(
     ("number", "said"), [("4", "line 4"), ("9", "no run of row 9"), ("x", "one row"), ("0", "no run of row 0")]
 )
-def test_what_cannot_be_shown_is_said(run, capsys, number, said):
+def test_what_cannot_be_shown_is_reported(run, capsys, number, said):
     assert show(run, number) == 2
     assert said in capsys.readouterr().err
 

@@ -136,7 +136,7 @@ async def test_a_call_that_is_cancelled_ends_the_run():
     assert not tools._in_use
 
 
-async def test_a_render_and_a_parse_are_short_and_whole_behind_their_handle():
+async def test_a_render_and_a_parse_are_short_and_whole_after_their_handle():
     async with client_of(tools_of()) as client:
         text, rendered, _ = await call(client, "render", request=json.dumps(REQUEST))
         prompt, _, _ = await call(client, "more", handle=rendered["handle"], part="prompt")

@@ -71,7 +71,7 @@ def header(payload: str | None) -> dict[str, Any]:
 
 @settings(max_examples=examples(150), deadline=None)
 @given(cases())
-def test_every_face_tells_the_same_counts(case: dict[str, Any]) -> None:
+def test_every_face_reports_the_same_counts(case: dict[str, Any]) -> None:
     trace = judged(case)
     assert trace.parse is not None
     assert trace.verdict is not None

@@ -51,7 +51,7 @@ def test_white_space_alone_is_soft():
 
 
 @pytest.mark.parametrize("arguments", [r'{"city": "\u0050aris"}', '{"b": 1, "a": 2}'])
-def test_another_spelling_of_one_value_is_told_from_another_value(arguments):
+def test_another_spelling_of_one_value_is_distinguished_from_another_value(arguments):
     written = json.dumps(json.loads(arguments), sort_keys=True)
 
     (found,) = differences_of(message(arguments), arguments=written)
@@ -82,7 +82,7 @@ def test_an_altered_name_is_a_field_of_its_own():
     assert (found["target"], found["state"]) == ("tool_calls[0].function.name", "hard")
 
 
-def test_text_that_the_message_lacks_or_adds_is_told_apart():
+def test_text_that_the_message_lacks_or_adds_is_distinguished():
     trace = dropped_call_trace()
     parse = replace(trace.parse, parsed=replace(trace.parse.parsed, content="Hello", reasoning=None))
     chat = replace(trace.chat, message={"content": None, "reasoning": "Hmm"})

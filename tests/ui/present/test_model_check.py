@@ -20,7 +20,7 @@ def shown(check, missing=""):
     return unpack_payload(check_payload(check, missing))[0]
 
 
-def test_whole_and_streamed_are_told_apart():
+def test_whole_and_streamed_are_distinguished():
     larger = replace(STREAMS_WRONG, streamed_usual=True)
     cells = {"two-calls": WRONG, "types": STREAMS_WRONG, "null": larger}
 
@@ -68,7 +68,7 @@ def test_where_parsers_fall_short_our_reader_is_the_way_out():
     assert [command for _, command in shown(short)["plugin"]] == [commands.write, commands.check, commands.serve]
 
 
-def test_the_condition_of_a_comparison_is_told():
+def test_the_condition_of_a_comparison_is_reported():
     check = check_of()
     held = replace(check, engines=replace(check.engines, note="It holds while vLLM takes the template."))
 
@@ -102,7 +102,7 @@ def test_every_finding_leads_to_a_page():
     assert all(rules_html(code) for code in codes)
 
 
-def test_a_cell_holds_what_went_in_and_the_smallest_chunking():
+def test_a_cell_contains_what_went_in_and_the_smallest_chunking():
     outcome = ParserOutcome(None, None, ())
     check = check_of(cells={"one-call": replace(STREAMS_WRONG, outcome=outcome, split=("<tool", "_call>"))})
     from prompt_debugger.core.tools.check import cell_trace

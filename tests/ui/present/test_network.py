@@ -62,7 +62,7 @@ async def test_a_refusal_is_written_down_with_the_servers_words():
     assert waiting_words(log) == ""
 
 
-async def test_nothing_is_written_down_where_nobody_listens():
+async def test_nothing_is_written_down_where_no_one_listens():
     log = ExchangeLog()
     async with (
         faulty_server({"/v1/models": answer(200, {"data": []})}) as server,

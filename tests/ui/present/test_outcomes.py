@@ -58,7 +58,7 @@ def test_the_badge_names_an_outcome_and_never_a_stage() -> None:
     assert header(verdict_payload(refused()))["badge"] == "REFUSED"
 
 
-def test_a_fault_without_a_lost_character_is_no_loss() -> None:
+def test_a_fault_without_a_lost_character_is_not_a_loss() -> None:
     trace = of_stage(Stage.RENDER, dropped_call_trace())
     assert trace.parse is not None
     kept = replace(trace.parse.ledger, entries=(LedgerEntry(Span(0, 1), Fate.MARKUP),))

@@ -76,14 +76,14 @@ def test_a_parser_that_changes_the_arguments_or_makes_a_call_up_does_not_read_it
     assert account_of(trace.parse, invented).invented == 1
 
 
-def test_blanks_between_a_text_and_a_call_are_no_loss(trace, right):
+def test_blanks_between_text_and_a_call_are_not_loss(trace, right):
     shown = header(matrix_payload(trace, {"vllm:a": replace(right, content=None)}))
 
     assert shown["rows"][0]["state"] in ("right", "lossy")
     assert account_of(trace.parse, right).missing == 0
 
 
-def test_nobody_asked_is_nothing_to_draw(trace):
+def test_no_one_asked_is_nothing_to_draw(trace):
     assert matrix_payload(replace(trace, parse=None)) is None
     assert matrix_payload(replace(trace, parse=replace(trace.parse, parsers={}))) is None
 
@@ -220,7 +220,7 @@ def test_a_grammar_that_sets_in_later_says_where(trace):
 # --- several engines ---------------------------------------------------------
 
 
-def test_engines_stand_one_after_the_other_each_with_its_best_first(trace, right):
+def test_engines_are_one_after_the_other_each_with_its_best_first(trace, right):
     sglang = replace(right, engine="sglang", release="0.5.23", layer="parser")
     outcomes = {
         "vllm:kimi_k2": VllmOutcome(None, None, (), release="0.32.0"),

@@ -30,7 +30,7 @@ def test_a_part_begins_where_its_first_token_stands():
             assert str(trace.prompt.tokens[part["first"]].field).startswith(part["field"])
 
 
-def test_without_tokens_or_origins_nothing_is_said():
+def test_without_tokens_or_origins_nothing_is_reported():
     trace = recorded()
 
     assert token_costs(replace(trace, prompt=None, local_prompt=None)) is None

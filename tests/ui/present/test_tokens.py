@@ -60,7 +60,7 @@ def test_bytes_that_never_make_a_character_stay_alone_and_show_themselves():
     assert [(chip["ids"], chip.get("hex")) for chip in chips] == [([9], "ff"), ([1], None)]
 
 
-def test_an_injected_token_is_no_entry_of_an_honest_one():
+def test_an_injected_token_is_not_an_entry_of_an_honest_one():
     honest = replace(token(3, "<|im_end|>"), kind=TokenKind.SPECIAL)
 
     header, chips = shown([honest, replace(honest, injected=True)])

@@ -67,7 +67,7 @@ def card(trace, opens, **options):
 # --- verdict and stages ------------------------------------------------------
 
 
-def test_a_dropped_call_is_said_first_and_opens_its_stage():
+def test_a_dropped_call_is_reported_first_and_opens_its_stage():
     strip = header(verdict_payload(dropped_call_trace()))
 
     assert strip["badge"] == "DROPPED"
@@ -97,7 +97,7 @@ def test_the_badge_never_says_more_than_the_sentence(conclusion):
         assert card(trace, "findings")["state"] == "unknown"
 
 
-def test_cards_before_between_and_behind_the_guilty_stage():
+def test_cards_before_between_and_after_the_guilty_stage():
     guilty_render = replace(dropped_call_trace(), verdict=Verdict(0, 0, 0, Stage.RENDER, "…"), findings=())
 
     states = [card(guilty_render, name)["state"] for name in ("render", "complete", "parse")]
@@ -111,7 +111,7 @@ def test_a_stage_that_was_not_checked_is_not_ticked_off():
     assert card(trace, "render")["state"] == "unknown"
 
 
-def test_a_local_render_alone_is_no_check_of_the_server():
+def test_a_local_render_alone_is_not_a_check_of_the_server():
     trace = replace(dropped_call_trace(), prompt=None, prompt_difference=None)
 
     assert card(trace, "render")["state"] == "unknown"
@@ -171,7 +171,7 @@ def test_an_invented_call_is_a_row_too():
     assert "tool_calls[0]" in shown["accounts"][0]["missing"]
 
 
-def test_a_message_that_is_no_message_is_shown_all_the_same():
+def test_a_message_that_is_not_a_message_is_shown_anyway():
     trace = dropped_call_trace()
     for calls in ("text", [1, None, {"function": 3}], {"a": 1}):
         odd = replace(trace, chat=replace(trace.chat, message={"tool_calls": calls}))
@@ -213,7 +213,7 @@ def test_the_difference_is_cut_to_what_differs():
     assert shown["first_token"] == 9
 
 
-def test_equal_prompts_are_said_to_be_equal():
+def test_equal_prompts_are_reported_to_be_equal():
     trace = replace(dropped_call_trace(), prompt_difference=None)
 
     assert header(difference_payload(trace))["sentence"] == "Server and local render are the same 30 tokens."
@@ -368,7 +368,7 @@ def test_running_says_how_long():
     assert header(running_payload("x", run=1, elapsed_s=2.6))["detail"] == "3 s"
 
 
-def test_beside_prose_stands_how_close_a_call_was_or_the_way_to_ask():
+def test_next_to_prose_stands_how_close_a_call_was_or_the_way_to_ask():
     recording = load_recording("polluted-content")
     assert recording is not None
     prose = recording.trace

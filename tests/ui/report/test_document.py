@@ -112,7 +112,7 @@ def test_taking_secrets_out_of_the_finished_file_changes_nothing():
         assert redact_text(html) == html
 
 
-def test_the_request_is_told_with_what_was_added_to_it():
+def test_the_request_is_reported_with_what_was_added_to_it():
     trace = dropped_call_trace()
     trace = replace(trace, sent={**trace.sent, "return_token_ids": True})
 
@@ -123,7 +123,7 @@ def test_the_request_is_told_with_what_was_added_to_it():
     assert sent["notes"] == ["Added for this run: `return_token_ids`"]
 
 
-def test_versions_and_template_hash_are_told():
+def test_versions_and_template_hash_are_reported():
     facts = dict(headers_of(trace_to_html(dropped_call_trace()))["again"]["facts"])
 
     assert facts["server"] == "vLLM · 0.32.0 · lab"
@@ -174,7 +174,7 @@ def test_making_a_report_needs_no_gradio():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_the_raw_output_is_told_whole():
+def test_the_raw_output_is_reported_whole():
     segments = headers_of(trace_to_html(dropped_call_trace()))["ledger"]["accounts"][0]["segments"]
 
     assert "".join(segment["text"] for segment in segments) == RAW_TEXT

@@ -26,7 +26,7 @@ def test_of_a_command_only_the_body_goes_in():
     assert "body" in notes[0]
 
 
-def test_a_covered_secret_is_told_and_the_layout_stays():
+def test_a_covered_secret_is_reported_and_the_layout_stays():
     text = json.dumps({**BODY, "user": "sk-abcdefghijklmnop1234"}, indent=2)
 
     state, notes = link_state(text, {})

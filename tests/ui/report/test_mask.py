@@ -162,7 +162,7 @@ def test_a_table_of_tokens_is_masked_as_its_tokens_are():
 
 
 @pytest.mark.parametrize("name", ["password", "api_key", "Authorization"])
-def test_the_value_of_a_secret_field_is_covered_wherever_it_is_said_again(name):
+def test_the_value_of_a_secret_field_is_covered_wherever_it_is_reported_again(name):
     trace = dropped_call_trace()
     arguments = json.dumps({"login": {name: 'tr"0ub4'}})
     chat = replace(trace.chat, message={"tool_calls": [{"function": {"name": "f", "arguments": arguments}}]})
@@ -196,7 +196,7 @@ def stream_of(*bodies):
     ],
     ids=["events", "lines", "logprobs", "field"],
 )  # fmt: skip
-def test_a_secret_that_stands_there_in_pieces_only_is_gone(pieces):
+def test_a_secret_that_is_there_in_pieces_only_is_gone(pieces):
     trace = dropped_call_trace()
 
     masked = mask_trace(replace(trace, chat_stream=replace(trace.chat_stream, **pieces)))
@@ -232,7 +232,7 @@ def test_a_named_tuple_is_covered_field_by_field():
     assert masked.parse.parsers["vllm:x"].trials == (SplitTrial("whole", 1, f"it has {COVER * len(KEYS[0])}"),)
 
 
-def test_a_hub_id_is_no_folder():
+def test_a_hub_id_is_not_a_folder():
     trace = dropped_call_trace()
     trace = replace(trace, server=replace(trace.server, model_root="moonshotai/Kimi-K2-Instruct"))
 

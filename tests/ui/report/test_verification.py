@@ -28,7 +28,7 @@ def html_of(rows, *, pages=None, official=None, journal=None):
     return verification_to_html(summary, cluster_rows(rows), times_of(rows), pages or {}, journal)
 
 
-def test_rates_stand_as_numbers_beside_every_bar():
+def test_rates_stand_as_numbers_next_to_every_bar():
     html = html_of([row(1, codes=["PD401"], stage="parse"), row(2)])
 
     assert "50.0% (15.0% to 85.0%) of 4" in html
@@ -99,7 +99,7 @@ def test_a_comparison_says_what_got_better_or_worse():
     assert "-50.0%" in html
 
 
-def test_a_comparison_is_a_plot_beside_its_table():
+def test_a_comparison_is_a_plot_next_to_its_table():
     calls = [{**row(index), "finish_reason": "tool_calls"} for index in range(1, 11)]
     html = html_of([row(index) for index in range(1, 11)], official=[*calls[:5], *(row(n) for n in range(6, 11))])
 
@@ -122,5 +122,5 @@ def test_a_comparison_of_nothing_has_no_plot():
     assert "<svg" not in html.partition("Compared with")[2]
 
 
-def test_nothing_at_fault_is_said():
+def test_nothing_at_fault_is_reported():
     assert "None." in html_of([row(1)])

@@ -32,7 +32,7 @@ def test_the_list_leads_to_pages_that_there_are():
     assert named == set(rule_pages())
 
 
-def test_markup_in_a_text_is_shown_as_text(monkeypatch):
+def test_markup_in_text_is_shown_as_text(monkeypatch):
     hostile = "# x\n\n<script>alert(1)</script> <img src=x onerror=y> [a](javascript:alert(1))"
     monkeypatch.setattr(html, "rule_page", lambda rule: hostile)
 

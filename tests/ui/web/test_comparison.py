@@ -36,7 +36,7 @@ def test_two_runs_are_compared_under_the_names_that_they_have_in_the_browser(com
 @pytest.mark.parametrize(
     ("text", "words"), [("{]", "In b.json: "), (write_bundle(Trace(Request({}, ""))), "no finished run in b.json")]
 )
-def test_what_is_no_bundle_is_a_note_that_names_the_side(comparing, text, words):
+def test_what_is_not_a_bundle_is_a_note_that_names_the_side(comparing, text, words):
     header = unpack_payload(comparing.compare(sent(["a.json", write_bundle(changed())], ["b.json", text])))[0]
 
     assert (header["kind"], header["tone"]) == ("note", "error")
@@ -46,5 +46,5 @@ def test_what_is_no_bundle_is_a_note_that_names_the_side(comparing, text, words)
 @pytest.mark.parametrize(
     "packed", ["", "x", pack("{]"), pack("[" * 5_000), pack("7"), sent(["a", "{}"]), sent(["a", 1], ["b", "{}"])]
 )
-def test_what_is_no_pair_is_a_note(comparing, packed):
+def test_what_is_not_a_pair_is_a_note(comparing, packed):
     assert unpack_payload(comparing.compare(packed))[0]["kind"] == "note"

@@ -90,7 +90,7 @@ def test_a_signal_that_another_thread_is_woken_for_ends_the_page():
         assert page.wait(PATIENCE_S) == 0
 
 
-def test_a_signal_ends_the_program_in_the_midst_of_its_start():
+def test_a_signal_ends_the_program_in_the_middle_of_its_start():
     code = """
     import threading
     from prompt_debugger.ui.web import launch

@@ -129,7 +129,7 @@ async def test_a_count_is_explained_by_the_simplest_render():
     assert [answer.counted for _, answer in answers] == [size(tool, asked())]
 
 
-async def test_a_tie_is_said():
+async def test_a_tie_is_reported():
     tool = bench()
     request = asked([TALK[0]])
 
@@ -154,7 +154,7 @@ async def test_two_requests_narrow_the_explanations_down():
 
 
 @pytest.mark.parametrize("number", ["", "none", "-4", "0", "1.5", "9" * 40, "١٢"])
-async def test_what_is_no_count_is_an_error_and_not_a_crash(number):
+async def test_what_is_not_a_count_is_an_error_and_not_a_crash(number):
     shown, answers = await count(bench(), number)
 
     assert (shown["state"], answers) == ("error", None)
@@ -178,7 +178,7 @@ async def test_a_second_template_that_fails_is_an_answer():
     assert shown["difference"] is None
 
 
-async def test_nothing_to_compare_with_is_said():
+async def test_nothing_to_compare_with_is_reported():
     shown = await last(bench().compare(asked(), " ", ""))
 
     assert (shown["state"], shown["sentence"]) == ("error", "There is no second setup.")
@@ -212,7 +212,7 @@ async def test_a_request_that_cannot_be_read_names_its_place():
     assert (shown["state"], shown["place"]) == ("error", {"line": 1, "column": 15})
 
 
-async def test_an_endpoint_of_which_nothing_is_known_is_said():
+async def test_an_endpoint_of_which_nothing_is_known_is_reported():
     shown = await last(bench().try_switches(asked(endpoint="http://localhost:9/v1"), ""))
 
     assert "o template is known" in shown["sentence"]

@@ -137,7 +137,7 @@ async def test_a_run_that_waits_says_how_many_are_ahead_and_then_runs():
     assert unpack_payload(last)[0]["badge"] == "SERVER"
 
 
-async def test_a_text_that_is_too_long_for_a_public_page_is_one_message():
+async def test_text_that_is_too_long_for_a_public_page_is_one_message():
     strips = await run(page(public=True), text=" " * 200_001)
 
     assert [strip["badge"] for strip in strips] == ["LIMIT"]

@@ -103,7 +103,7 @@ async def test_a_trial_counts_among_a_visitors_runs(server_url, lab_model_dir):
     assert "within a minute" in told[-1][-1]["sentence"]
 
 
-def test_a_fix_beside_which_there_are_others_is_known_to_have_worked():
+def test_a_fix_next_to_which_there_are_others_is_known_to_have_worked():
     """It was told as one that did not help: the others were taken for a part of it."""
     trace = recorded("polluted-content")
     assert fixes_of(trace)["PD205"].alternatives
@@ -175,7 +175,7 @@ def trials_page(**settings):
 
 
 @pytest.mark.servers
-async def test_experiments_run_what_was_chosen_beside_the_unchanged_request(server_url, lab_model_dir):
+async def test_experiments_run_what_was_chosen_next_to_the_unchanged_request(server_url, lab_model_dir):
     trace = await pipeline.run(read_request(json.dumps(FAULTY)), Target(base_url=server_url, tokenizer=lab_model_dir))
     ran = Ran(trace, NOWHERE._replace(endpoint=server_url, tokenizer=str(lab_model_dir)), "a")
     trials, _ = trials_page()
@@ -343,7 +343,7 @@ async def test_without_the_parsers_name_no_test_is_written():
     assert "does not report which tool parser" in told["sentence"]
 
 
-def test_a_proof_stands_in_the_advice_of_the_root_once():
+def test_a_proof_is_in_the_advice_of_the_root_once():
     order = json.dumps({"code": "PD401", "sentence": "Tried on the same server: PD401 is gone."})
     proved, findings, answer = page().add_proof(recorded("dropped-call"), order)
     again, _, _ = page().add_proof(proved, order)

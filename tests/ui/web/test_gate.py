@@ -138,7 +138,7 @@ def test_slow_runs_hold_no_place_that_others_could_use(stack, clock):
     assert goes_on(gate, runs) == [True, True, True, False, False]
 
 
-def test_slow_runs_of_many_hold_up_nobody_who_has_none(stack, clock):
+def test_slow_runs_of_many_hold_up_no_one_who_has_none(stack, clock):
     gate = RunGate(replace(PUBLIC_LIMITS, total_per_minute=None), clock)
     for number in range(5):
         enter_all(gate, stack, f"hostile {number}", 60)

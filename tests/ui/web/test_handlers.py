@@ -31,7 +31,7 @@ def strip(steps):
 
 
 @pytest.mark.parametrize("name", EXAMPLE_NAMES)
-def test_every_worked_case_loads_with_its_story_and_no_complaint(handlers, name):
+def test_every_example_loads_with_its_story_and_no_complaint(handlers, name):
     case = handlers.load_case(name)
 
     assert unpack_payload(case.payloads["verdict"])[0]["detail"].endswith(handlers.examples[name].story)
@@ -53,7 +53,7 @@ async def test_nothing_to_run_against_is_one_clear_message(handlers):
     assert (strip(steps)["badge"], strip(steps)["tone"]) == ("NO SERVER", "neutral")
 
 
-async def test_without_a_server_a_request_is_rendered_and_checked_all_the_same(handlers):
+async def test_without_a_server_a_request_is_rendered_and_checked_anyway(handlers):
     request = {"messages": [{"role": "user", "content": "Say hi"}], "add_generation_prompt": False}
     updates = [update async for update in handlers.run(json.dumps(request), fields())]
     trace = updates[-1].trace
@@ -130,7 +130,7 @@ def test_a_long_text_is_not_read_at_every_key(handlers):
     assert told == {"state": "ok", "summary": "2,000,014 characters: read when you press Run", "items": []}
 
 
-def test_a_text_of_some_hundred_thousand_characters_is_read_while_typing(handlers):
+def test_text_of_some_hundred_thousand_characters_is_read_while_typing(handlers):
     told = unpack_payload(handlers.check_request('{"messages": [' + " " * 300_000).payload)[0]
 
     assert told["state"] == "error"

@@ -34,7 +34,7 @@ def events_of(settings: PageSettings) -> set[str]:
     return {str(event["api_name"]) for event in app.config["dependencies"]}
 
 
-def test_the_page_offers_it_to_its_owner_and_to_no_stranger():
+def test_the_page_offers_it_to_its_owner_and_to_no_visitors():
     assert events_of(PageSettings()) >= EVENTS
     assert not events_of(PageSettings(public=True, installs_lab=True)) & EVENTS
     assert not events_of(PageSettings(lab=False)) & EVENTS
@@ -71,7 +71,7 @@ def test_an_installation_is_followed_and_then_the_lab_is_there(home, wheels):  #
     assert not labs.offers_install
 
 
-def test_a_failure_is_said_and_strangers_are_not_told_more_than_they_need():
+def test_a_failure_is_reported_and_visitors_are_not_told_more_than_they_need():
     def refuse():
         raise LabError("the disk of /secret/place has 3 MB free")
 

@@ -27,12 +27,12 @@ def part(**fields):
 
 
 @pytest.mark.parametrize("example", load_examples(), ids=lambda example: example.name)
-def test_every_worked_case_is_within_the_limits(example):
+def test_every_example_is_within_the_limits(example):
     check_length(example.request_text, PUBLIC_LIMITS)
     check_request_limits(read_request(example.request_text), PUBLIC_LIMITS)
 
 
-def test_a_text_may_be_as_long_as_is_said_and_no_longer():
+def test_text_may_be_as_long_as_is_reported_and_no_longer():
     check_length("x" * 200_000, PUBLIC_LIMITS)
     with pytest.raises(LimitError, match="200,001 characters; this public page reads up to 200,000"):
         check_length("x" * 200_001, PUBLIC_LIMITS)
@@ -103,7 +103,7 @@ def test_what_makes_a_server_fetch_something_is_refused(fields):
 @pytest.mark.parametrize(
     "fields", [{"type": "text", "text": URL}, {"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}]
 )
-def test_a_text_that_speaks_of_an_address_is_text(fields):
+def test_text_that_speaks_of_an_address_is_text(fields):
     check_request_limits(part(**fields), PUBLIC_LIMITS)
 
 

@@ -47,7 +47,7 @@ async def test_what_is_typed_becomes_a_prompt_with_its_origins(live):
     assert "messages[0].content" in tokens["fields"]
 
 
-async def test_what_is_wrong_already_is_said_before_any_run(live):
+async def test_what_is_wrong_already_is_reported_before_any_run(live):
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "dict", "properties": {}}}}
 
     status, tokens = await draw(live, {**BODY, "tools": [tool]})
@@ -56,7 +56,7 @@ async def test_what_is_wrong_already_is_said_before_any_run(live):
     assert "PD101" in [finding["code"] for finding in status["findings"]]
 
 
-async def test_a_mistake_is_said_at_its_place_and_leaves_the_last_prompt(live):
+async def test_a_mistake_is_reported_at_its_place_and_leaves_the_last_prompt(live):
     status, tokens = await draw(live, '{"messages": [\n  {"role": "user" "content": "x"}]}')
 
     assert status["state"] == "error"

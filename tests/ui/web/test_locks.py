@@ -53,7 +53,7 @@ def test_a_whole_sandbox_is_not_mentioned(system, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_strangers_are_not_served_from_a_weak_sandbox(system, capsys):
+def test_visitors_are_not_served_from_a_weak_sandbox(system, capsys):
     system(WEAK)
 
     with pytest.raises(SandboxError, match="does not lock system calls, files") as raised:
@@ -66,7 +66,7 @@ def test_strangers_are_not_served_from_a_weak_sandbox(system, capsys):
 @pytest.mark.parametrize(
     "settings", [PageSettings(public=True, accepts_weak_sandbox=True), PageSettings()], ids=["accepted", "own machine"]
 )
-def test_who_accepts_it_or_is_alone_is_told_and_served(system, capsys, settings):
+def test_who_accepts_it_or_is_alone_is_reported_and_served(system, capsys, settings):
     system(WEAK)
 
     launch.report_unlocked_parts(settings)

@@ -56,7 +56,7 @@ async def test_what_a_page_left_is_seen_and_dropped(served):
     assert "leaver" not in blocks._queue.pending_event_ids_session
 
 
-async def test_a_page_keeps_no_description_of_itself_and_is_drawn_whole_all_the_same(served):
+async def test_a_page_keeps_no_description_of_itself_and_is_drawn_whole_anyway(served):
     url, blocks = served
     visitor = Visitor(url, blocks, "plain")
     async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
@@ -217,7 +217,7 @@ async def test_work_of_a_visitor_who_leaves_is_ended(endless):
     assert page.limits == ends
 
 
-async def test_work_that_nobody_listens_for_is_ended_once_it_is_old(endless):
+async def test_work_that_no_one_listens_for_is_ended_once_it_is_old(endless):
     page, url, ends = endless
     memory = PageMemory(page.blocks)
     async with httpx.AsyncClient(timeout=PATIENCE_S) as client:

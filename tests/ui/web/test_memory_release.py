@@ -37,7 +37,7 @@ async def test_after_further_events_it_is_given_back_again(freed, given):
     assert len(given) == 2
 
 
-async def test_while_something_goes_on_it_waits_but_not_for_ever(freed, given, clock):
+async def test_while_something_goes_on_it_waits_but_not_forever(freed, given, clock):
     await freed.look(1, is_busy=True)
     waited = list(given)
     clock[0] = BUSY_S

@@ -72,7 +72,7 @@ async def test_an_endpoint_is_asked_what_it_serves(tmp_path):
     assert "no tokenizer is known" in public["sentence"].lower()
 
 
-async def test_a_model_that_is_not_there_is_told_as_one_message(tmp_path):
+async def test_a_model_that_is_not_there_is_reported_as_one_message(tmp_path):
     told, _ = await last(without_vllm(), CheckFields(str(tmp_path)))
 
     assert told["state"] == "error"

@@ -67,7 +67,7 @@ async def test_a_row_of_a_log_is_chosen_by_its_number(handlers):
     assert trace.chat.message["content"] == "hi"
 
 
-def test_a_request_is_said_as_before(handlers):
+def test_a_request_is_reported_as_before(handlers):
     said = told(handlers.check_request(json.dumps(BODY)).payload)
 
     assert (said["state"], said["summary"]) == ("ok", "1 message")
@@ -97,5 +97,5 @@ def test_a_reading_that_is_not_a_form_looks_by_itself(name):
         ),
     ],
 )
-def test_what_run_will_do_is_said_in_plain_words(handlers, value, summary):
+def test_what_run_will_do_is_reported_in_plain_words(handlers, value, summary):
     assert told(handlers.check_request(json.dumps(value)).payload)["summary"] == summary

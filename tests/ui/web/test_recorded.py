@@ -33,7 +33,7 @@ async def run(handlers, text, tool_parser="kimi_k2", reasoning_parser="none", en
 
 @pytest.mark.parametrize("public", [False, True])
 @pytest.mark.parametrize("name", EXAMPLE_NAMES)
-def test_a_worked_case_opens_as_recorded_and_says_so(name, public):
+def test_a_example_opens_as_recorded_and_says_so(name, public):
     case = page(public=public).load_case(name)
 
     strip = strip_of(case.payloads)
@@ -49,7 +49,7 @@ def test_a_worked_case_opens_as_recorded_and_says_so(name, public):
     assert case.payloads["prompt_tokens"]
 
 
-async def test_run_on_a_worked_case_shows_its_recording_and_no_server_of_it_may_be_asked():
+async def test_run_on_a_example_shows_its_recording_and_no_server_of_it_may_be_asked():
     handlers = page()
     case = handlers.load_case("dropped-call")
 
@@ -61,7 +61,7 @@ async def test_run_on_a_worked_case_shows_its_recording_and_no_server_of_it_may_
     assert not update.is_own
 
 
-async def test_the_same_request_written_otherwise_is_the_same_case():
+async def test_the_same_request_written_differently_is_the_same_case():
     handlers = page()
     text = json.dumps(json.loads(handlers.load_case("dropped-call").text), indent=None)
 
@@ -86,7 +86,7 @@ async def test_whatever_was_changed_is_not_answered_by_the_recording(change):
     ("template", "words"),
     [("{% for m in messages %}{{ m.content }}{% endfor", "line 1"), ("{{ messages[0].content | nosuch }}", "`nosuch`")],
 )
-async def test_a_template_that_fails_is_named_where_there_is_no_server_either(template, words):
+async def test_a_template_that_fails_is_named_where_there_is_not_a_server_either(template, words):
     body = {"messages": [{"role": "user", "content": "Hi"}], "chat_template": template}
 
     update = await run(page(), json.dumps(body))

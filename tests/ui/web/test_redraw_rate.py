@@ -42,7 +42,7 @@ async def test_a_tick_is_longer_where_many_wait(waited):
     assert waited == [TICK_S, 10 * TICK_S, TICK_S]
 
 
-async def test_a_task_that_has_ended_is_told(waited):
+async def test_a_task_that_has_ended_is_reported(waited):
     task = asyncio.ensure_future(asyncio.sleep(0))
     await task
 

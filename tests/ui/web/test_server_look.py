@@ -45,7 +45,7 @@ async def test_a_server_is_asked_for_its_models_with_the_key_and_nothing_is_gene
     assert not any(one.method == "POST" and b"messages" in one.body for one in server.received)
 
 
-async def test_a_model_that_is_not_served_is_said():
+async def test_a_model_that_is_not_served_is_reported():
     paths = {"/v1/models": answer(200, json.dumps(LISTED).encode(), "application/json"), "*": answer(404)}
     async with faulty_server(paths) as server:
         text = await look(server.base_url, model="lama")
@@ -56,7 +56,7 @@ async def test_a_model_that_is_not_served_is_said():
 @pytest.mark.parametrize(
     ("endpoint", "said"), [("", "starts the lab"), ("http://127.0.0.1:9/v1", "✕"), ("localhost", "✕")]
 )
-async def test_where_nothing_answers_that_is_said(endpoint, said):
+async def test_where_nothing_answers_that_is_reported(endpoint, said):
     assert said in await look(endpoint)
 
 
@@ -70,7 +70,7 @@ async def test_all_models_can_be_chosen_for_the_address_that_was_tested():
     assert (header["models"], header["url"]) == (["qwen", "kimi"], f"{server.base_url}/")
 
 
-async def test_where_nothing_answers_there_is_no_model_to_choose():
+async def test_where_nothing_answers_there_is_not_a_model_to_choose():
     labs = PageLabs(LabPool(), enabled=False)
     payload = await look_at_server(SETTINGS, labs, TargetFields("http://127.0.0.1:9/v1", "", "", "none", "none"), "")
 

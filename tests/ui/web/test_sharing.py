@@ -120,7 +120,7 @@ def test_before_a_run_there_is_nothing_to_share(sharing, form):
     assert "Press Run" in header["hint"]
 
 
-def test_each_form_holds_the_run(sharing):
+def test_each_form_contains_the_run(sharing):
     trace = dropped_call_trace()
 
     assert b"<!doctype html>" in asked(sharing, "html", trace)[1]
@@ -192,7 +192,7 @@ def test_a_request_with_half_a_character_can_be_shown(sharing):
         (pack(write_bundle(dropped_call_trace()).replace("same-run", "hearsay")), "`evidence`"),
     ],
 )
-def test_what_is_no_bundle_changes_nothing_and_says_why(sharing, packed, words):
+def test_what_is_not_a_bundle_changes_nothing_and_says_why(sharing, packed, words):
     opened = sharing.open(packed)
 
     header = unpack_payload(opened.answer)[0]

@@ -166,7 +166,7 @@ def test_a_private_page_for_the_network_is_warned_of(monkeypatch, capsys, option
     assert ("add --public" in capsys.readouterr().err) == is_warned
 
 
-def test_the_image_is_made_of_what_is_there_runs_as_nobody_special_and_is_watched():
+def test_the_image_is_made_of_what_is_there_runs_as_no_one_special_and_is_watched():
     lines = (ROOT / "Dockerfile").read_text().splitlines()
     copied = [line.split()[2:-1] for line in lines if line.startswith("COPY")]
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().split() if line.startswith("!")}

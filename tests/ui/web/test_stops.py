@@ -88,7 +88,7 @@ async def test_stop_ends_a_run_whose_server_never_ends_its_headers(handlers):
     assert shown(last, "verdict")["state"] == "stopped"
 
 
-async def test_a_run_that_is_stopped_before_it_begins_asks_nobody(handlers):
+async def test_a_run_that_is_stopped_before_it_begins_asks_no_one(handlers):
     async with faulty_server(BEHAVIOURS) as server:
         handlers.stops.expect("me")
         handlers.stops.stop("me")
@@ -112,7 +112,7 @@ async def test_stop_frees_the_place_in_the_line_and_the_next_run_goes_on(handler
         assert handlers.gate.runs_ahead(turn) == 0
 
 
-async def test_a_run_of_a_request_that_is_gone_ends_without_a_word(handlers):
+async def test_a_run_of_a_request_that_is_gone_ends_silently(handlers):
     async with faulty_server(BEHAVIOURS) as server:
         updates = start(handlers, server)
         await until_words_come(updates)
@@ -183,7 +183,7 @@ def test_the_browser_finds_among_the_inputs_of_a_run_where_it_goes(served):
 @pytest.mark.parametrize(
     ("asked", "state"), [("stop", "stopped"), ("load_case", "recorded")], ids=["Stop", "another worked case"]
 )
-async def test_what_ends_a_run_on_the_page_is_no_failure(served, asked, state):
+async def test_what_ends_a_run_on_the_page_is_not_a_failure(served, asked, state):
     url, blocks = served
     async with faulty_server(BEHAVIOURS) as server, httpx.AsyncClient(timeout=PATIENCE_S) as client:
         page = Visitor(url, blocks, f"page-{asked}".replace("_", "-"))

@@ -109,7 +109,7 @@ def test_the_key_goes_to_the_operators_endpoint_and_to_no_other(labs):
     assert choose(labs, settings, endpoint="").api_key is None
 
 
-def test_a_typed_key_goes_to_the_endpoint_beside_it(labs):
+def test_a_typed_key_goes_to_the_endpoint_next_to_it(labs):
     settings = PageSettings(target=Target(base_url=OWN, api_key="secret"))
 
     assert choose(labs, settings, endpoint="http://other.example/v1", key=" typed ").api_key == "typed"
@@ -140,7 +140,7 @@ def test_on_a_page_of_this_machine_a_variable_may_be_named(labs, monkeypatch, ho
     assert choose(labs, PageSettings(host=host), endpoint=OWN, key="$MY_SERVER_KEY").api_key == "from-environment"
 
 
-def test_a_variable_that_is_not_set_is_said_without_its_name(labs):
+def test_a_variable_that_is_not_set_is_reported_without_its_name(labs):
     with pytest.raises(RequestError) as caught:
         choose(labs, endpoint=OWN, key="$sk-perhaps-a-key")
 
@@ -266,7 +266,7 @@ def test_a_lab_that_runs_here_is_known_by_its_address(labs):
 
 
 @pytest.mark.parametrize("endpoint", ["file:///etc/passwd", "javascript:alert(1)"])
-def test_what_is_no_web_address_is_refused(labs, endpoint):
+def test_what_is_not_a_web_address_is_refused(labs, endpoint):
     with pytest.raises(RequestError):
         choose(labs, endpoint=endpoint)
 
@@ -277,7 +277,7 @@ def test_without_lab_and_endpoint_there_is_nothing_to_run_against():
 
 
 @pytest.mark.parametrize(("status", "is_public", "said"), [(401, False, True), (401, True, False), (403, False, False)])
-def test_a_server_that_wants_a_key_is_told_of_with_the_field_for_it(status, is_public, said):
+def test_a_server_that_wants_a_key_is_reported_of_with_the_field_for_it(status, is_public, said):
     error = BackendError("the server answered", "Set the variable.", status=status)
 
     told = with_key_field(error, is_public=is_public)
@@ -295,7 +295,7 @@ HEADERS = {
 
 
 @pytest.mark.parametrize("name", HEADERS)
-def test_a_gateway_s_headers_go_to_the_endpoint_beside_them(labs, name):
+def test_a_gateway_s_headers_go_to_the_endpoint_next_to_them(labs, name):
     typed, headers = HEADERS[name]
     target = choose(labs, endpoint="https://gateway.example/v1", key=typed)
 
@@ -336,7 +336,7 @@ def test_a_run_may_ask_the_model_once(labs):
     assert choose(labs, endpoint="http://localhost:8000/v1", ask="once").asks_once
 
 
-def test_certificates_are_taken_as_text_for_the_endpoint_beside_them(labs):
+def test_certificates_are_taken_as_text_for_the_endpoint_next_to_them(labs):
     pem = "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----"
     settings = PageSettings(target=Target(base_url=OWN, ca_file="/own.pem"))
     own, other = (
@@ -350,7 +350,7 @@ def test_certificates_are_taken_as_text_for_the_endpoint_beside_them(labs):
 
 
 @pytest.mark.parametrize("text", ["/etc/ssl/own.pem", "-----BEGIN CERTIFICATE-----" + "A" * 50_000])
-def test_certificates_are_no_name_of_a_file_and_of_bounded_length(labs, text):
+def test_certificates_are_not_name_of_a_file_and_of_bounded_length(labs, text):
     with pytest.raises(RequestError, match="PEM form, 50,000 characters at most"):
         choose(labs, endpoint="https://b.example/v1", certificates=text)
 

@@ -80,7 +80,7 @@ def test_template_kwargs_win_over_the_requests_own(lab):
 
 
 @pytest.mark.parametrize("kwargs", ["{", "[1]", "null", '"x"', "[" * 100_000])
-def test_kwargs_that_are_no_object_are_one_message(lab, kwargs):
+def test_kwargs_that_are_not_object_are_one_message(lab, kwargs):
     status, tokens = draw(lab, kwargs=kwargs)
 
     assert (status["state"], tokens) == ("error", None)
@@ -96,7 +96,7 @@ def test_kwargs_that_are_no_object_are_one_message(lab, kwargs):
         ("{% for m in messages %}{{ m.content }}", "not valid Jinja", (1, None)),
     ],
 )
-def test_a_fault_is_said_in_words_at_its_line_and_column(lab, template, words, place):
+def test_a_fault_is_reported_in_words_at_its_line_and_column(lab, template, words, place):
     status, tokens = draw(lab, template=template)
 
     assert (status["state"], tokens) == ("error", None)
@@ -114,7 +114,7 @@ def test_a_bomb_is_one_message_and_the_next_render_works(lab, name):
     assert draw(lab)[0]["state"] == "ok"
 
 
-def test_a_text_too_long_for_a_tokenizer_comes_without_tokens(lab):
+def test_text_too_long_for_a_tokenizer_comes_without_tokens(lab):
     status, tokens = draw(lab, template="{{ 'word ' * 2000000 }}")
 
     assert (status["state"], tokens) == ("ok", None)
@@ -122,7 +122,7 @@ def test_a_text_too_long_for_a_tokenizer_comes_without_tokens(lab):
     assert any("too long" in note.lower() for note in status["notes"])
 
 
-def test_a_request_that_cannot_be_read_is_said(lab):
+def test_a_request_that_cannot_be_read_is_reported(lab):
     status, _ = draw(lab, text='{"messages": }')
 
     assert status["place"]["line"] == 1

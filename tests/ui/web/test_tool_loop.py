@@ -154,7 +154,7 @@ async def test_a_turns_request_goes_into_the_editor_and_is_not_run():
     assert json.loads(text) == conversation.last.request.body
 
 
-async def test_a_saved_conversation_holds_its_account_and_no_key():
+async def test_a_saved_conversation_contains_its_account_and_no_key():
     trace = recorded("healthy-call")
     said = replace(trace, chat=ChatResult({"role": "assistant", "content": "Bearer abcdefgh12345678"}, "stop"))
 

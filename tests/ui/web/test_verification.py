@@ -46,7 +46,7 @@ async def test_one_verification_has_rates_causes_tools_and_rows_by_cause(made):
     assert cluster["rows"][0]["question"] == "lose it in Oslo"
 
 
-async def test_two_beside_each_other_say_which_rows_changed(made):
+async def test_two_next_to_each_other_say_which_rows_changed(made):
     worse, _ = await shown(*made)
     better, _ = await shown(made[1], made[0])
 

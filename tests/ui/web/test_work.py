@@ -50,7 +50,7 @@ def test_what_a_page_refuses_arrives_as_the_same_error(text, kind):
     assert type(raised.value) is kind
 
 
-def test_keys_are_masked_where_strangers_are():
+def test_keys_are_masked_where_visitors_are():
     text = TEXT.replace("hi", "sk-" + "a" * 30)
 
     request = sandbox_of().call(read_pasted, text, PUBLIC_LIMITS, hides_keys=True)

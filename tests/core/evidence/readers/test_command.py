@@ -78,7 +78,7 @@ def test_other_servers_are_known_by_their_programs():
     assert any("`t.jinja`" in note for note in llama.notes)
 
 
-def test_what_belongs_together_and_does_not_is_said():
+def test_what_belongs_together_and_does_not_is_reported():
     lacks_switch = read_evidence("vllm serve a/b --tool-call-parser hermes")
     lacks_parser = read_evidence("vllm serve a/b --enable-auto-tool-choice")
 

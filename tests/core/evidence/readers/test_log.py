@@ -25,7 +25,7 @@ def vllm(key="chatcmpl-1", prompt=PROMPT, output=RAW, streamed=" (streaming comp
     )
 
 
-def test_prompt_and_streamed_output_of_vllm_are_told_apart():
+def test_prompt_and_streamed_output_of_vllm_are_distinguished():
     evidence = read_evidence(vllm())
 
     assert evidence.form is Form.LOG

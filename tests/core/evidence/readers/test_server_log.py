@@ -54,7 +54,7 @@ def test_whose_log_it_is_and_how_to_log_more(name):
     assert any(advice in note and "capture" in note for note in evidence.notes)
 
 
-def test_answers_and_ignored_fields_are_told():
+def test_answers_and_ignored_fields_are_reported():
     ignored = (
         "WARNING 01-02 18:56:53 [protocol.py:116] The following fields were present in the request but ignored: "
         "{'strict'}\n"

@@ -47,7 +47,7 @@ async def test_drawn_ids_of_no_known_shape_do_not_count(naming_engine: VllmEngin
     assert (first.stream_equal, first.first_unequal) == (True, None)
 
 
-async def test_a_drawn_id_hides_no_difference_behind_it(naming_engine: VllmEngine) -> None:
+async def test_a_drawn_id_hides_no_difference_after_it(naming_engine: VllmEngine) -> None:
     outcome = await parse(naming_engine, "vllm:altering", TWO)
 
     assert outcome.stream_equal is False

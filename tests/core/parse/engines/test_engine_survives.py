@@ -90,7 +90,7 @@ async def test_no_key_reaches_the_helper_and_a_loop_that_hears_nothing_ends_it(
     assert outcome.error == "RuntimeError: read-library"
 
 
-async def test_what_a_parser_prints_disturbs_nobody(fragile_engine: VllmEngine) -> None:
+async def test_what_a_parser_prints_disturbs_no_one(fragile_engine: VllmEngine) -> None:
     outcome = await try_parser(fragile_engine, "printing")
 
     assert (outcome.error, outcome.content) == (None, HERMES)

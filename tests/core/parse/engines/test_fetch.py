@@ -104,7 +104,7 @@ def test_without_pip_there_is_an_error(index: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["latest", "", "../9.8.7", "9.8.7; rm", "vllm"])
-def test_what_is_no_version_is_refused_before_anything_is_done(index: Path, version: str) -> None:
+def test_what_is_not_a_version_is_refused_before_anything_is_done(index: Path, version: str) -> None:
     with pytest.raises(EngineError, match="is not a vLLM version"):
         fetch_release(version)
 

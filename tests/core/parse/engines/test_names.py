@@ -35,6 +35,6 @@ def test_a_name_reads_as_what_it_was_written_from(tool: str | None, reasoning: s
         ("vllm@1.0/..:kimi_k2", "is not a vLLM version"),
     ],
 )
-def test_what_is_no_name_is_refused(name: str, words: str) -> None:
+def test_what_is_not_a_name_is_refused(name: str, words: str) -> None:
     with pytest.raises(EngineError, match=words):
         read_parser_name(name)

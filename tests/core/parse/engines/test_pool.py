@@ -98,7 +98,7 @@ async def test_questions_after_each_other_have_one_warm_helper(pool: HelperPool)
     assert len({str(answer) for answer in answers}) == 1
 
 
-async def test_a_question_that_never_ends_holds_up_nobody(pool: HelperPool, tmp_path: Path) -> None:
+async def test_a_question_that_never_ends_holds_up_no_one(pool: HelperPool, tmp_path: Path) -> None:
     began = [tmp_path / str(number) for number in range(2)]
     hostile = [asked_by(f"h{n}/1", pool, do="loop", touch=str(file)) for n, file in enumerate(began)]
     await appears(*began)
@@ -110,7 +110,7 @@ async def test_a_question_that_never_ends_holds_up_nobody(pool: HelperPool, tmp_
     await leave(*hostile)
 
 
-async def test_a_visitor_holds_no_more_than_a_share(pool: HelperPool, tmp_path: Path) -> None:
+async def test_a_visitor_contains_no_more_than_a_share(pool: HelperPool, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     hostile = [asked_by("h/1", pool, do="sleep", touch=str(file)) for file in (one, two)]
     await appears_one_of(one, two)  # which is asked first is the threads' affair
@@ -168,7 +168,7 @@ async def test_the_end_of_a_turn_ends_what_a_loop_within_it_awaits(pool: HelperP
     assert await asyncio.to_thread(over.wait, PATIENCE_S)
 
 
-async def test_who_waits_and_leaves_disturbs_nobody(pool: HelperPool, tmp_path: Path) -> None:
+async def test_who_waits_and_leaves_disturbs_no_one(pool: HelperPool, tmp_path: Path) -> None:
     under_way = asked_by("a/1", pool, do="sleep", touch=str(tmp_path / "began"))
     await appears(tmp_path / "began")
     leaver = asked_by("a/1", pool)

@@ -202,7 +202,7 @@ def test_what_streams_alike_is_equal():
     assert {"token by token", "as one delta"} <= {trial.name for trial in found.trials}
 
 
-def test_the_smallest_failing_chunking_is_told_with_the_delta_at_which_it_parts():
+def test_the_smallest_failing_chunking_is_reported_with_the_delta_at_which_it_parts():
     """This parser loses an `x` that ends a delta."""
     text = "abxcd"
     stream = streams(text, lambda delta: delta.removesuffix("x"))

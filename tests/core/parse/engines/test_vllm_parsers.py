@@ -66,7 +66,7 @@ async def test_a_healthy_call_is_parsed_and_streams_alike(engine: VllmEngine, la
     assert (outcome.stand_in, outcome.vllm_version) == (None, "0.32.0")
 
 
-async def test_a_kimi_header_without_index_is_dropped_without_a_word(engine: VllmEngine, lab_model_dir: Path) -> None:
+async def test_a_kimi_header_without_index_is_dropped_silently(engine: VllmEngine, lab_model_dir: Path) -> None:
     raw = KIMI.replace("functions.get_weather:0", "get_weather")
 
     outcome = await parse(engine, "vllm:kimi_k2", raw, tokenizer=lab_model_dir, finish_reason="stop")
@@ -115,7 +115,7 @@ async def test_a_parser_that_raises_has_an_error(engine: VllmEngine, lab_model_d
     assert "JSONDecodeError" in outcome.error
 
 
-async def test_streaming_that_loses_everything_is_told(engine: VllmEngine, lab_model_dir: Path) -> None:
+async def test_streaming_that_loses_everything_is_reported(engine: VllmEngine, lab_model_dir: Path) -> None:
     raw = f'functools[{{"name": "get_weather", "arguments": {ARGUMENTS}}}]'
 
     outcome = await parse(engine, "vllm:phi4_mini_json", raw, tokenizer=lab_model_dir)
@@ -260,7 +260,7 @@ async def test_an_unknown_parser_is_an_outcome_that_names_the_closest(engine: Vl
 
 
 @pytest.mark.parametrize("name", ["kimi_k2", "vllm:", "vllm:+x", "vllm:x+", "vllm:-"])
-async def test_what_is_no_parser_name_is_refused(engine: VllmEngine, name: str) -> None:
+async def test_what_is_not_a_parser_name_is_refused(engine: VllmEngine, name: str) -> None:
     with pytest.raises(EngineError, match="is not the name of a vLLM parser"):
         await engine.parse_with([name], RawOutput("x"))
 

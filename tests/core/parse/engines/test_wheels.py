@@ -152,7 +152,7 @@ async def test_a_name_that_an_engine_does_not_have_is_an_outcome_with_a_near_one
     assert "SGLang has no tool parser `kimi-k2`; did you mean `kimi_k2`?" in outcome.error
 
 
-async def test_engines_stand_beside_each_other_in_the_order_they_were_asked(engines: VllmReleases) -> None:
+async def test_engines_stand_next_to_each_other_in_the_order_they_were_asked(engines: VllmReleases) -> None:
     names = ["mlx-lm:json_tools", "vllm:hermes", "sglang:qwen25"]
     outcomes = await engines.parse_with(names, RawOutput(HERMES, tools=(TOOL,)), streaming=False)
 

@@ -61,7 +61,7 @@ def told(done):
     return [(one.between[1], one.where, one.field, one.cause) for one in done.differences]
 
 
-def test_only_the_form_differs_and_nothing_is_said():
+def test_only_the_form_differs_and_nothing_is_reported():
     done = run_at(ALIKE)
 
     assert [None if trace is None else trace.api for trace in done.runs.values()] == [*Api]

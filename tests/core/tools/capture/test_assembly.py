@@ -81,7 +81,7 @@ def test_the_ids_of_a_run_are_those_of_all_its_events() -> None:
         ([_choice(content="a", reason="stop"), {"error": {"message": "boom"}}], True, "boom"),
     ],
 )
-def test_a_chat_stream_that_is_no_answer(chunks: list[Any], is_done: bool, word: str) -> None:
+def test_a_chat_stream_that_is_not_an_answer(chunks: list[Any], is_done: bool, word: str) -> None:
     assert word in assemble(Api.CHAT, chunks, is_done=is_done).problem
 
 
@@ -146,7 +146,7 @@ def test_a_stream_of_messages() -> None:
         ([{"type": "error", "error": {"message": "overloaded"}}], "overloaded"),
     ],
 )
-def test_a_stream_of_messages_that_is_no_answer(events: list[Any], word: str) -> None:
+def test_a_stream_of_messages_that_is_not_an_answer(events: list[Any], word: str) -> None:
     assert word in assemble(Api.MESSAGES, events, is_done=False).problem
 
 

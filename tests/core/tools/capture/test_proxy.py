@@ -95,7 +95,7 @@ async def test_a_body_that_does_not_go_on_is_given_up(begun: bytes, tmp_path: Pa
     assert record["captured"]["error"] == "the request's body did not arrive in time"
 
 
-async def test_a_body_that_comes_slowly_but_for_ever_is_given_up(tmp_path: Path) -> None:
+async def test_a_body_that_comes_slowly_but_forever_is_given_up(tmp_path: Path) -> None:
     async with through(answer(200, CHAT), tmp_path / "out") as (_, capture, _):
         capture.proxy_times(whole_s=0.1)
         url = httpx.URL(capture.base_url)
@@ -194,7 +194,7 @@ async def test_the_pieces_of_a_stream_are_passed_on_at_once(tmp_path: Path) -> N
     ]
 
 
-async def test_a_client_that_leaves_ends_the_servers_work_and_what_came_is_no_answer(tmp_path: Path) -> None:
+async def test_a_client_that_leaves_ends_the_servers_work_and_what_came_is_not_an_answer(tmp_path: Path) -> None:
     begun = SSE_HEAD + chunk(delta={"role": "assistant", "content": "He"})
     async with through(hang(begun), tmp_path / "out") as (server, capture, client):
         async with client.stream("POST", f"{capture.base_url}/chat/completions", content=BODY) as got:
@@ -247,7 +247,9 @@ BREAKS: dict[str, Behaviour] = {
 
 
 @pytest.mark.parametrize("name", BREAKS)
-async def test_an_answer_that_breaks_off_breaks_off_for_the_client_and_is_no_answer(name: str, tmp_path: Path) -> None:
+async def test_an_answer_that_breaks_off_breaks_off_for_the_client_and_is_not_an_answer(
+    name: str, tmp_path: Path
+) -> None:
     async with through(BREAKS[name], tmp_path / "out") as (_server, capture, client):
         with pytest.raises(httpx.RemoteProtocolError):
             await client.post(f"{capture.base_url}/chat/completions", content=BODY)
@@ -260,7 +262,7 @@ async def test_an_answer_that_breaks_off_breaks_off_for_the_client_and_is_no_ans
 
 
 @pytest.mark.parametrize("behaviour", [raw(b""), raw(b"SSH-2.0-x\r\n"), reset()])
-async def test_a_server_that_gives_no_answer_is_told_as_502(behaviour: Behaviour, tmp_path: Path) -> None:
+async def test_a_server_that_gives_no_answer_is_reported_as_502(behaviour: Behaviour, tmp_path: Path) -> None:
     async with through(behaviour, tmp_path / "out") as (_server, capture, client):
         got = await client.post(f"{capture.base_url}/chat/completions", content=BODY)
         record = await capture.record()
@@ -271,7 +273,7 @@ async def test_a_server_that_gives_no_answer_is_told_as_502(behaviour: Behaviour
     assert record["request"] == json.loads(BODY)
 
 
-async def test_a_server_that_is_not_there_is_told_as_502(tmp_path: Path) -> None:
+async def test_a_server_that_is_not_there_is_reported_as_502(tmp_path: Path) -> None:
     with socket.socket() as ignoring:
         ignoring.bind(("127.0.0.1", 0))  # nobody else can have the port, and nobody listens on it
         upstream = f"http://127.0.0.1:{ignoring.getsockname()[1]}/v1"
@@ -376,7 +378,7 @@ async def test_a_path_that_leads_elsewhere_is_refused(path: str, tmp_path: Path)
     assert server.received == []
 
 
-async def test_a_client_that_leaves_in_the_midst_of_its_request_leaves_nothing_behind(tmp_path: Path) -> None:
+async def test_a_client_that_leaves_in_the_middle_of_its_request_leaves_nothing_behind(tmp_path: Path) -> None:
     async with faulty_server(answer(200, CHAT)) as server, capturing(server.base_url, tmp_path / "out") as capture:
         host, port = capture.base_url.removeprefix("http://").removesuffix("/v1").split(":")
         _, writer = await asyncio.open_connection(host, int(port))
@@ -390,7 +392,7 @@ async def test_a_client_that_leaves_in_the_midst_of_its_request_leaves_nothing_b
     assert "request" not in record
 
 
-async def test_a_body_in_chunks_and_a_header_that_is_no_ascii_go_through(tmp_path: Path) -> None:
+async def test_a_body_in_chunks_and_a_header_that_is_not_an_ascii_go_through(tmp_path: Path) -> None:
     """The body's length is unknown until its end, so it goes on in chunks."""
     asked = asyncio.get_running_loop().create_future()
 

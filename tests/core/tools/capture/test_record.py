@@ -97,7 +97,7 @@ def test_a_key_of_a_known_shape_is_not_written_wherever_it_stands() -> None:
     assert written["captured"]["keys_removed"] is True
 
 
-def test_a_placeholder_for_a_key_is_no_key() -> None:
+def test_a_placeholder_for_a_key_is_not_a_key() -> None:
     """Servers without keys are given such, and they are words of prompts, too."""
     body = {**BODY, "messages": [{"role": "user", "content": "the glass is EMPTY, none left"}]}
 
@@ -117,7 +117,7 @@ def test_a_placeholder_for_a_key_is_no_key() -> None:
         (b"user-agent", b"client/1.2.3 (Linux)"),
     ],
 )
-def test_what_a_client_tells_of_itself_is_no_key(name: bytes, value: bytes) -> None:
+def test_what_a_client_tells_of_itself_is_not_a_key(name: bytes, value: bytes) -> None:
     body = {**BODY, "messages": [{"role": "user", "content": f"repeat {value.decode()}"}]}
 
     _, written = record(body, headers=[(name, value)])
@@ -199,7 +199,7 @@ def test_an_answer_that_did_not_come_whole_is_none(error: str) -> None:
 @pytest.mark.parametrize(
     ("answered", "word"), [(b"<html>busy</html>", "not JSON"), (b"[1]", "not a JSON object"), (b'{"a": ', "not JSON")]
 )
-def test_an_answer_that_is_no_document_is_an_excerpt(answered: bytes, word: str) -> None:
+def test_an_answer_that_is_not_a_document_is_an_excerpt(answered: bytes, word: str) -> None:
     text, written = record(answered=answered, content_type="text/html")
 
     assert written["captured"]["answer_excerpt"] == answered.decode()
@@ -209,14 +209,14 @@ def test_an_answer_that_is_no_document_is_an_excerpt(answered: bytes, word: str)
 
 
 @pytest.mark.parametrize("packing", ["br", "zstd", "gzip, gzip", "gzip"])
-def test_an_answer_that_cannot_be_unpacked_is_said_to_be_so(packing: str) -> None:
+def test_an_answer_that_cannot_be_unpacked_is_reported_to_be_so(packing: str) -> None:
     _, written = record(answered=b"\x00not packed", packing=packing)
 
     assert "decompressed" in written["captured"]["problems"][0]
     assert written["request"] == BODY
 
 
-def test_what_is_nested_too_deeply_is_said_to_be_and_loses_nothing_else() -> None:
+def test_what_is_nested_too_deeply_is_reported_to_be_and_loses_nothing_else() -> None:
     deep = b'{"messages": [], "x": ' + b"[" * 850 + b"]" * 850 + b"}"
 
     _, written = record(deep)
@@ -226,7 +226,7 @@ def test_what_is_nested_too_deeply_is_said_to_be_and_loses_nothing_else() -> Non
     assert "request" not in written
 
 
-def test_an_event_that_is_no_json_makes_a_stream_no_answer() -> None:
+def test_an_event_that_is_not_a_json_makes_a_stream_no_answer() -> None:
     whole = chunk(delta={"content": "a"}) + b"data: {oops\n\n" + chunk(delta={}, finish_reason="stop")
 
     _, written = record(answered=whole + b"data: [DONE]\n\n", content_type="text/event-stream; charset=utf-8")

@@ -70,7 +70,7 @@ def test_nothing_is_written_beyond_the_limit(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["file/below", "file", "folder.jsonl"])
-def test_a_place_that_cannot_be_written_is_said(place: str, tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_reported(place: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "folder.jsonl").mkdir()
 

@@ -73,7 +73,7 @@ async def test_what_vllm_does_to_every_request_is_a_cause_and_no_finding(engine)
         ),
     ],
 )
-async def test_a_template_that_vllm_feeds_otherwise_is_found(engine, old, new, conversation, title):
+async def test_a_template_that_vllm_feeds_differently_is_found(engine, old, new, conversation, title):
     engines = await compared(engine, changed(HERMES, old, new))
 
     findings = [one for one in engine_findings(engines) if title in one.title]
@@ -84,7 +84,7 @@ async def test_a_template_that_vllm_feeds_otherwise_is_found(engine, old, new, c
 
 
 @pytest.mark.vllm
-async def test_thinking_that_an_effort_of_none_turns_off_in_vllm_alone_is_told(engine):
+async def test_thinking_that_an_effort_of_none_turns_off_in_vllm_alone_is_reported(engine):
     template = changed(HERMES, GENERATES, "{%- if enable_thinking is false %}/no_think{% endif %}" + GENERATES)
 
     found = by_name(await compared(engine, template))
@@ -153,7 +153,7 @@ class _RefusesAll:
 
 
 @pytest.mark.parametrize(("kind", "loss"), [("vllm", ""), ("openai-compatible", "refuses the request: no")])
-async def test_what_an_api_refuses_by_its_record_is_no_loss(kind, loss):
+async def test_what_an_api_refuses_by_its_record_is_not_a_loss(kind, loss):
     tools, ideals = write_answers(CheckedModel("ours", HERMES), is_thorough=False, renderer=run_job)
     engines = await compare_engines(
         _RefusesAll(), CheckedModel("ours", HERMES), ideals, tools, kind=kind, renderer=run_job

@@ -9,7 +9,7 @@ from tests.core.tools.check.checks import RIGHT, WRONG, check_of
 SPLIT = Cell(True, False, "streamed otherwise", split=("a", "b"), streamed_usual=True)
 
 
-def test_a_case_holds_what_the_parser_was_given():
+def test_a_case_contains_what_the_parser_was_given():
     check = check_of(cells={"two-calls": SPLIT, "nested": WRONG})
 
     cases = {case["id"]: case for case in failing_cases(check)}

@@ -61,7 +61,7 @@ async def test_the_parser_made_for_it_is_recommended_or_its_failure_is_shown(eng
 
 
 @pytest.mark.parametrize("part", sorted(SANDBOX_FOR_OTHERS))
-async def test_where_nothing_reads_the_calls_it_is_said(engine, corpus_dir, part):
+async def test_where_nothing_reads_the_calls_it_is_reported(engine, corpus_dir, part):
     (file,) = [file for file in corpus_dir.glob("*.jinja") if part in file.name]
 
     check = await checked(engine, file)

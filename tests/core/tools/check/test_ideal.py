@@ -16,7 +16,7 @@ def test_a_call_is_written_as_the_template_taught_it(write):
     assert (ideal.is_whole, ideal.is_prefix, ideal.end) == (True, True, "<|im_end|>")
 
 
-def test_white_space_and_openings_behind_the_end_of_the_turn_are_no_output(write):
+def test_white_space_and_openings_after_the_end_of_the_turn_are_not_output(write):
     always_open = changed(
         HERMES, "{%- if add_generation_prompt %}<|im_start|>assistant\n{% endif %}", "{{ '<|im_start|>assistant\n' }}"
     )
@@ -24,13 +24,13 @@ def test_white_space_and_openings_behind_the_end_of_the_turn_are_no_output(write
     assert write(always_open).raw == f"\n{CALL}<|im_end|>"
 
 
-def test_an_end_that_no_family_has_is_learned_from_a_text(write):
+def test_an_end_that_no_family_has_is_learned_from_text(write):
     other_end = HERMES.replace("<|im_end|>", "</turn_of_ours>")
 
     assert write(other_end, "text").raw == "zqLet me look at that.</turn_of_ours>"
 
 
-def test_reasoning_that_the_prompt_opens_is_behind_it(write):
+def test_reasoning_that_the_prompt_opens_is_after_it(write):
     opened = changed(HERMES, "<|im_start|>assistant\n{% endif %}", "<|im_start|>assistant\n<think>\n{% endif %}")
 
     ideal = write(opened, "reasoning-and-text")
@@ -100,7 +100,7 @@ def test_a_template_that_wants_text_or_other_ids_gets_them(write):
     assert write(wants_ids, "text", "two-calls").form.ids == "short"
 
 
-def test_a_refusal_is_told_with_its_reason(write):
+def test_a_refusal_is_reported_with_its_reason(write):
     refuses = changed(HERMES, "<tool_call>\n", "{{ raise_exception('no calls here') }}<tool_call>\n")
 
     ideal = write(refuses, "two-calls")

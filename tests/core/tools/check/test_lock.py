@@ -37,7 +37,7 @@ def test_a_lock_comes_back_from_its_file_and_nothing_has_changed():
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"model": "m"}', "null"])
-def test_what_is_no_lock_is_refused(text):
+def test_what_is_not_a_lock_is_refused(text):
     with pytest.raises(RequestError, match="not a lock file of a check"):
         read_lock(text)
 
@@ -67,7 +67,7 @@ def test_a_template_that_drops_an_answer_is_worse():
     assert ("The template has changed.", False) in found
 
 
-def test_a_prompt_that_grew_is_told_with_its_line_and_is_not_worse():
+def test_a_prompt_that_grew_is_reported_with_its_line_and_is_not_worse():
     longer = changed(HERMES, "<|im_start|>system\n", "<|im_start|>system\nBe kind.\n")
 
     prompt, cases = [one for one in changes(check_of(longer)) if "prompt" in one[0]]
@@ -122,7 +122,7 @@ def test_a_kind_of_tool_that_is_dropped_is_named(new, said):
     assert found == said
 
 
-def test_tools_that_are_refused_or_lose_their_parameters_are_named_and_the_way_back_is_no_harm():
+def test_tools_that_are_refused_or_lose_their_parameters_are_named_and_the_way_back_is_not_a_harm():
     union = "{% for tool in tools %}{% for p in tool.function.parameters.properties.values() %}{{ p.type.upper() }}"
     refusing = check_of(changed(HERMES, "{{ tools | tojson }}", union + "{% endfor %}{{ tool | tojson }}{% endfor %}"))
     bare = check_of(changed(HERMES, "{{ tools | tojson }}", "{{ tools | map(attribute='function.name') | join }}"))
@@ -174,7 +174,7 @@ def test_junit_of_what_works_has_no_failure():
     assert suite.get("failures") == "0"
 
 
-def test_changes_stand_in_the_document_only_where_something_was_compared():
+def test_changes_are_in_the_document_only_where_something_was_compared():
     check = check_of(cells={"two-calls": WRONG})
 
     assert "changes" not in check_to_json(check)

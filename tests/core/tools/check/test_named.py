@@ -46,7 +46,7 @@ def test_a_near_miss_is_not(model, parser):
     ("model", "is_reported"), [(model, True) for model, parser in BORN if parser == "minicpm5"]
     + [(model, False) for model, parser in NEAR_MISSES if parser == "minicpm5"],
 )  # fmt: skip
-def test_a_hint_names_a_parser_only_where_the_model_bears_its_name(model, is_reported):
+def test_a_hint_names_a_parser_only_where_the_model_has_its_name(model, is_reported):
     rows = {
         "vllm:hermes": {"one-call": RIGHT, "two-calls": RIGHT},
         "vllm:minicpm5": {"one-call": RIGHT, "two-calls": WRONG},

@@ -50,7 +50,7 @@ async def words(engine, model, family="hermes"):
         ("InklingForCausalLM", "inkling", "vllm.renderers.inkling.InklingRenderer"),
     ],
 )
-async def test_an_architecture_that_vllm_renders_itself_is_said(engine, folder, architecture, mode, renderer):
+async def test_an_architecture_that_vllm_renders_itself_is_reported(engine, folder, architecture, mode, renderer):
     skipped, note = await words(engine, folder(architecture))
 
     assert skipped.startswith("vLLM 0.32.0 does not render this model with the template. ")
@@ -60,7 +60,7 @@ async def test_an_architecture_that_vllm_renders_itself_is_said(engine, folder, 
 
 
 @pytest.mark.vllm
-async def test_mistral_own_tokenizer_beside_its_own_weights_is_said(engine, folder):
+async def test_mistral_own_tokenizer_next_to_its_own_weights_is_reported(engine, folder):
     model = folder("MistralForCausalLM", "tekken.json", "consolidated.safetensors")
 
     skipped, _ = await words(engine, model, "mistral")
@@ -81,7 +81,7 @@ async def test_mistral_own_tokenizer_beside_its_own_weights_is_said(engine, fold
         (None, (), "hermes"),
     ],
 )
-async def test_of_a_model_that_vllm_renders_with_its_template_nothing_is_said(
+async def test_of_a_model_that_vllm_renders_with_its_template_nothing_is_reported(
     engine, folder, architecture, files, family
 ):
     assert await words(engine, folder(architecture, *files), family) == Words()
@@ -99,7 +99,7 @@ async def test_of_a_model_that_vllm_renders_with_its_template_nothing_is_said(
         (None, None),
     ],
 )
-async def test_a_template_alone_tells_its_format_and_no_more(engine, family, told):
+async def test_a_template_alone_reports_its_format_and_no_more(engine, family, told):
     skipped, note = await words(engine, CheckedModel("ours", HERMES), family)
 
     assert skipped == ""
@@ -133,7 +133,7 @@ async def test_the_check_of_such_a_model_compares_nothing_and_says_why(engine, f
     assert [one for one in check.findings if one.code == "PD809"] == []
 
 
-def test_a_condition_stands_beside_the_comparison():
+def test_a_condition_stands_next_to_the_comparison():
     one = Agreement("plain", "a question", {}, agrees=True)
     check = replace(check_of(), engines=Engines("vLLM", (one,), note="This holds where."))
 

@@ -99,7 +99,7 @@ def test_a_defect_in_a_template_is_found(kind):
     assert any(name == one and severity in (None, how) for one, how in got), got
 
 
-def test_whose_text_can_forge_a_marker_is_told():
+def test_whose_text_can_forge_a_marker_is_reported():
     guarded = changed(GOOD, "{{ m.content }}", "{{ m.content if m.role == 'assistant' else m.content | e }}")
     half = changed(GOOD, "{{ m.content }}", "{{ m.content | e if m.role == 'user' else m.content }}")
 

@@ -34,7 +34,7 @@ def test_of_equals_the_one_made_for_the_family_wins_and_by_name_within_it():
     assert chosen(Ranking(None, "m"), abc=(RIGHT, RIGHT)).tool_parser == "abc"
 
 
-def test_limits_are_told_answer_by_answer():
+def test_limits_are_reported_answer_by_answer():
     found = chosen(Ranking("hermes", "m"), hermes=(RIGHT, STREAMS_WRONG))
 
     assert found.verdict == "works-with-limits"
@@ -55,7 +55,7 @@ def test_what_none_of_many_parsers_gives_back_may_be_the_template_own_fault():
     assert beside.reasons[1] == few.reasons[1] == "It fails for `two-calls`: it loses it."
 
 
-def test_what_only_larger_deltas_break_is_told_in_one_sentence():
+def test_what_only_larger_deltas_break_is_reported_in_one_sentence():
     found = chosen(Ranking("hermes", "m"), hermes=(LARGER_WRONG, LARGER_WRONG))
 
     assert found.verdict == "works-with-limits"
@@ -71,12 +71,12 @@ def test_a_parser_that_reads_texts_alone_does_not_outdo_one_that_reads_calls():
     assert ranking.best(table, 1) == ["vllm:hermes"]
 
 
-def test_a_stranger_that_does_not_stream_the_simplest_call_is_not_recommended():
+def test_a_visitors_that_does_not_stream_the_simplest_call_is_not_recommended():
     assert chosen(Ranking("hermes", "m"), abc=(STREAMS_WRONG, RIGHT)).verdict == "nothing-works"
     assert chosen(Ranking("hermes", "m"), hermes=(STREAMS_WRONG, RIGHT)).tool_parser == "hermes"
 
 
-def test_where_nothing_works_the_family_own_parser_is_told_of():
+def test_where_nothing_works_the_family_own_parser_is_reported_of():
     found = chosen(Ranking("hermes", "m"), hermes=(WRONG, RIGHT))
 
     assert (found.tool_parser, found.verdict) == (None, "nothing-works")
@@ -90,7 +90,7 @@ def test_the_family_is_seen_in_what_the_template_writes(write):
     assert family_of([write(HERMES, "text")]) is None
 
 
-def test_a_sibling_that_gives_more_back_is_recommended_with_the_failure_of_the_one_that_bears_the_name():
+def test_a_sibling_that_gives_more_back_is_recommended_with_the_failure_of_the_one_that_has_the_name():
     ranking = Ranking("glm45", "poolside-Laguna")
     table = rows(**{"glm45": (RIGHT, RIGHT), "poolside_v1": (RIGHT, WRONG), "poolside_v1+glm45": (RIGHT, WRONG)})
 

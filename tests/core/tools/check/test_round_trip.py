@@ -77,7 +77,7 @@ async def test_several_helpers_share_the_answers(question):
     assert all(asked)
 
 
-async def test_a_vocabulary_that_vllm_cannot_load_gives_way_to_a_stand_in(question):
+async def test_a_vocabulary_that_vllm_cannot_load_gives_way_to_a_are_in(question):
     engine = Parsers(loads=False)
     trip = RoundTrip([engine], replace(question, tokenizer=Path("folder")))
 
@@ -88,7 +88,7 @@ async def test_a_vocabulary_that_vllm_cannot_load_gives_way_to_a_stand_in(questi
     assert {tokenizer for _, _, tokenizer in engine.asked[2:]} == {None}
 
 
-async def test_an_answer_that_the_template_does_not_print_is_asked_of_nobody(question):
+async def test_an_answer_that_the_template_does_not_print_is_asked_of_no_one(question):
     lost = replace(question.ideals[1], lost=("calls",))
     trip = RoundTrip([Parsers()], replace(question, ideals=(question.ideals[0], lost)))
 

@@ -29,13 +29,13 @@ def severities(node):
     return (one.attr.lower() for one in ast.walk(node) if isinstance(one, ast.Attribute) and one.attr.isupper())
 
 
-def test_what_is_made_and_what_is_told_are_the_same():
+def test_what_is_made_and_what_is_reported_are_the_same():
     assert {name for name, _ in made()} == set(CODES)
     assert len(CODES) == len(TEMPLATE_RULES)
 
 
 @pytest.mark.parametrize(("name", "how"), sorted(made(), key=str))
-def test_a_finding_has_a_severity_that_is_told(name, how):
+def test_a_finding_has_a_severity_that_is_reported(name, how):
     told = {one.value for one in TEMPLATE_RULES[CODES[name]].severities}
 
     assert how <= told

@@ -73,7 +73,7 @@ def test_a_family_whose_own_parsers_read_nothing_is_a_guess_and_gives_no_name():
     assert "sglang" not in serve_commands(replace(check_of(), family="glm45"))
 
 
-def test_names_stand_in_records_of_families_that_vllm_reads_too():
+def test_names_are_in_records_of_families_that_vllm_reads_too():
     named = {family for family, names in PARSER_NAMES["sglang"].items() if names.tools}
 
     assert len(named) > 20

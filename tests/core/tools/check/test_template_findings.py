@@ -102,7 +102,7 @@ def test_parameters_of_two_types_are_tried_and_told():
     assert ("union-types-refused", "warning") in names(check(model, has_plain_tools=True))
 
 
-def test_who_can_forge_a_marker_is_told():
+def test_who_can_forge_a_marker_is_reported():
     escaped = changed(
         HERMES, CONTENT, "{{- (m.content or '') | replace('<|', '<') if m.role != 'assistant' else m.content }}"
     )
@@ -149,7 +149,7 @@ def test_a_marker_of_another_family_is_found(folder):
     assert "marker-split" in dict(names(check(load_model(str(folder)))))
 
 
-def test_named_templates_that_differ_are_told_and_equal_ones_are_not(folder):
+def test_named_templates_that_differ_are_reported_and_equal_ones_are_not(folder):
     more = folder / "additional_chat_templates"
     more.mkdir()
     text = (folder / "chat_template.jinja").read_text()

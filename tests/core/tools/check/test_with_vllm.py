@@ -56,7 +56,7 @@ async def test_the_streaming_bug_of_a_parser_file_is_found_with_its_smallest_chu
     assert len(row["two-calls"]["split"]) == 1  # both calls in one delta
 
 
-async def test_a_parser_file_that_cannot_be_imported_is_said(engine, tmp_path):
+async def test_a_parser_file_that_cannot_be_imported_is_reported(engine, tmp_path):
     broken = tmp_path / "broken.py"
     broken.write_text("import nothing_of_that_name\n")
 

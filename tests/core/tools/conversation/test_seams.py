@@ -90,7 +90,7 @@ async def test_an_output_that_tells_no_ids_is_compared_by_its_characters(recorde
     assert seam.known == len(last.local_prompt.text) + len(last.raw.text)
 
 
-async def test_nothing_is_said_of_an_output_without_its_control_tokens(recorded):
+async def test_nothing_is_reported_of_an_output_without_its_control_tokens(recorded):
     last, now = await next_turn(recorded)
     stripped = replace(last, raw=replace(last.raw, completeness=Completeness.STRIPPED))
 
@@ -127,7 +127,7 @@ def test_a_stub_answers_by_name_or_for_any_and_says_which_tool_it_does_not_know(
     assert answers_from_stub({"search": ""}, recorded) == ((), ("get_weather",))
 
 
-def test_the_next_request_holds_the_message_as_the_server_gave_it_and_nothing_that_is_null(recorded):
+def test_the_next_request_contains_the_message_as_the_server_gave_it_and_nothing_that_is_null(recorded):
     answers, _ = answers_from_stub({"*": "20"}, recorded)
     body = request_after(recorded, answers, user="And Rome?").body
 
@@ -138,7 +138,7 @@ def test_the_next_request_holds_the_message_as_the_server_gave_it_and_nothing_th
 
 
 @pytest.mark.parametrize("text", ["", "[1]", '"text"'])
-def test_a_stub_that_is_no_object_is_refused(text):
+def test_a_stub_that_is_not_an_object_is_refused(text):
     with pytest.raises(RequestError):
         read_stub(text)
 

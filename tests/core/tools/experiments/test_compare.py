@@ -14,7 +14,7 @@ from tests.core.tools.experiments.setups import CHATML, calling, chat
 BODY: JSONObject = {"messages": chat("Hello there, world")}
 
 
-def test_two_templates_differ_where_one_is_mended(lab: RenderSetup, mended: RenderSetup) -> None:
+def test_two_templates_differ_where_one_is_fixed(lab: RenderSetup, mended: RenderSetup) -> None:
     body: JSONObject = {"messages": calling(content=[{"type": "text", "text": "One moment."}])}
 
     found = compare_setups(body, lab, mended)

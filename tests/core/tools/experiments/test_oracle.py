@@ -73,7 +73,7 @@ def test_every_explanation_has_the_tokens_it_claims(lab: RenderSetup) -> None:
     assert offs == sorted(offs)
 
 
-def test_a_tie_is_said(lab: RenderSetup) -> None:
+def test_a_tie_is_reported(lab: RenderSetup) -> None:
     """One token more: an opened reasoning block, or BOS."""
     body: JSONObject = {"messages": [{"role": "system", "content": "Be kind."}, *chat("Hi")]}
 
@@ -149,7 +149,7 @@ def test_a_template_that_always_fails_explains_nothing(lab: RenderSetup) -> None
     assert "without-tools" in answer.failed
 
 
-def test_a_request_that_fails_as_pasted_may_be_explained_by_what_mends_it(lab: RenderSetup) -> None:
+def test_a_request_that_fails_as_pasted_may_be_explained_by_what_fixes_it(lab: RenderSetup) -> None:
     template = "{% for m in messages %}{% for c in m.tool_calls or [] %}{% for k, v in c.function.arguments | items %}"
     setup = replace(lab, template=template + "{{ v }}{% endfor %}{% endfor %}{% endfor %}")
     body: JSONObject = {"messages": calling()}
@@ -171,7 +171,7 @@ def test_counting_needs_a_tokenizer(lab: RenderSetup) -> None:
         explain_count(BODY, replace(lab, tokenizer=None), 5)
 
 
-def test_bombs_behind_switches_end_the_search(lab: RenderSetup, hasty: Renderer) -> None:
+def test_bombs_after_switches_end_the_search(lab: RenderSetup, hasty: Renderer) -> None:
     bomb = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
     source = "{% if mode == 'a' %}" + bomb + "{% elif mode == 'b' %}" + bomb + "{% endif %}x"
 

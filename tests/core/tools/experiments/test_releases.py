@@ -12,7 +12,7 @@ def row(version: str, *calls: tuple[str, str]) -> ReleaseRow:
     return ReleaseRow(version, VllmOutcome(reasoning=None, content=None, tool_calls=made))
 
 
-def test_a_call_that_vanishes_and_comes_back_is_told_with_the_releases_around_it() -> None:
+def test_a_call_that_vanishes_and_comes_back_is_reported_with_the_releases_around_it() -> None:
     call = ("search", '{"a": 1}')
 
     found = histories([row("0.1.0", call), row("0.2.0"), row("0.3.0"), row("0.4.0", call)])
@@ -22,7 +22,7 @@ def test_a_call_that_vanishes_and_comes_back_is_told_with_the_releases_around_it
     ]
 
 
-def test_arguments_written_otherwise_are_the_same_call() -> None:
+def test_arguments_written_differently_are_the_same_call() -> None:
     found = histories([row("0.1.0", ("f", '{"a": 1, "b": 2}')), row("0.2.0", ("f", '{"b":2,"a":1}'))])
 
     assert [(one.arguments, one.taken_by) for one in found] == [('{"a": 1, "b": 2}', ("0.1.0", "0.2.0"))]

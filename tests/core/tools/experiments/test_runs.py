@@ -60,7 +60,7 @@ def test_the_sentence_can_be_quoted():
     )
 
 
-def test_another_port_of_the_lab_is_no_difference():
+def test_another_port_of_the_lab_is_not_a_difference():
     trace = dropped_call_trace()
     other = replace(trace, server=replace(trace.server, base_url="http://127.0.0.1:9/v1"))
 
@@ -142,7 +142,7 @@ def test_two_values_differ_somewhere_if_they_are_not_equal(left, right):
         ([1] * 3_000, [2] * 3_000, [("changed", f"[{i}]") for i in range(3_000)]),
     ],
 )
-def test_fields_are_told_by_path(left, right, expected):
+def test_fields_are_reported_by_path(left, right, expected):
     assert [(change.kind, change.path) for change in json_changes(left, right)] == expected
 
 
@@ -162,7 +162,7 @@ def test_the_second_list_is_made_of_the_first_by_its_changes(left, right):
     assert len(left) - gone + come == len(right)
 
 
-def test_what_one_run_does_not_say_is_no_difference():
+def test_what_one_run_does_not_say_is_not_a_difference():
     left = dropped_call_trace()
     right = replace(left, server=replace(left.server, model=None, tool_parser=None, is_lab=False), parse=None)
     comparison = compare_runs(replace(left, server=replace(left.server, is_lab=False)), right)
@@ -188,7 +188,7 @@ def test_a_refused_and_an_answered_request_differ():
         ("another", (Notice("top_k", "Ignored."),), ["model"]),
     ],
 )
-def test_a_model_that_nobody_changed_is_no_difference(text, notices, expected):
+def test_a_model_that_no_one_changed_is_not_a_difference(text, notices, expected):
     left = dropped_call_trace()
     request = replace(left.request, text="the same", body={**left.request.body, "model": "lab-model"})
     body = {name: value for name, value in request.body.items() if name != "model"}
@@ -238,7 +238,7 @@ def test_the_same_text_and_another_message_is_the_parsers_doing():
     assert words == "A and B wrote the same text: the servers read it differently, which points to their parsers."
 
 
-def test_an_id_that_a_server_draws_is_no_difference_to_explain():
+def test_an_id_that_a_server_draws_is_not_a_difference_to_explain():
     left = dropped_call_trace()
     called = {"role": "assistant", "tool_calls": [{"id": "chatcmpl-tool-1", "function": {"name": "f"}}]}
     again = {"role": "assistant", "tool_calls": [{"id": "chatcmpl-tool-2", "function": {"name": "f"}}]}

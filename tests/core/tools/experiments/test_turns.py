@@ -180,7 +180,7 @@ def test_a_turn_that_is_left_out() -> None:
         ("messages[0].content", {}, "system-moved"),
     ],
 )
-def test_what_is_printed_beside_the_last_message_moves_on(shown: str, body: JSONObject, expected: str) -> None:
+def test_what_is_printed_next_to_the_last_message_moves_on(shown: str, body: JSONObject, expected: str) -> None:
     template = (
         "{% for m in messages if m.role != 'system' %}"
         "{% if loop.last and m.role == 'user' and (tools or messages[0].role == 'system') %}{{ "
@@ -254,7 +254,7 @@ def test_a_next_prompt_that_fails_is_a_failure_too() -> None:
     assert only_turn({"messages": chat("a", "b", "c")}, template).failure is not None
 
 
-def test_arguments_that_are_no_json_are_left_alone() -> None:
+def test_arguments_that_are_not_json_are_left_alone() -> None:
     template = CHATML.replace(
         "{{ m.content }}", "{% for c in m.tool_calls or [] %}{{ c.function.arguments }}{% endfor %}"
     )

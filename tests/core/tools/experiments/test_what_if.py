@@ -110,7 +110,7 @@ def test_a_failing_template_is_a_result_with_its_line() -> None:
     assert "no thinking here" in effect.sentence
 
 
-def test_a_switch_may_mend_a_request_that_does_not_render() -> None:
+def test_a_switch_may_fixes_a_request_that_does_not_render() -> None:
     setup = RenderSetup(
         "{% for m in messages %}{% for c in m.tool_calls or [] %}"
         "{% for k, v in c.function.arguments | items %}{{ k }}={{ v }}{% endfor %}{% endfor %}{% endfor %}"
@@ -138,7 +138,7 @@ def test_a_bomb_is_given_up_after_the_first_render(hasty: Renderer) -> None:
     assert report.effects == ()
 
 
-def test_bombs_behind_switches_stop_the_trying(hasty: Renderer) -> None:
+def test_bombs_after_switches_stop_the_trying(hasty: Renderer) -> None:
     bomb = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
     source = "{% if mode == 'a' %}" + bomb + "{% elif mode == 'b' %}" + bomb + "{% endif %}x"
 

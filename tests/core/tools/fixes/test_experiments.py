@@ -30,7 +30,7 @@ async def experiments_on(text, target, labs, **options):
 
 
 @pytest.mark.parametrize("name", FAULTY)
-async def test_each_fix_of_a_worked_case_is_tried_and_works(labs, name):
+async def test_each_fix_of_a_example_is_tried_and_works(labs, name):
     example = find_example(name)
 
     trace, done = await experiments_on(example.request_text, Target(lab=example.lab), labs)
@@ -44,7 +44,7 @@ async def test_each_fix_of_a_worked_case_is_tried_and_works(labs, name):
     )
 
 
-async def test_a_budget_ends_the_experiments_and_is_told_before(labs):
+async def test_a_budget_ends_the_experiments_and_is_reported_before(labs):
     example, told = find_example("dropped-call"), []
 
     _, done = await experiments_on(
@@ -65,7 +65,7 @@ async def test_each_fault_of_the_kimi_report_is_named_and_its_fix_brings_the_cal
     assert [one.returned for one in done] == [0] + [1] * len(done[1:])
 
 
-async def test_all_three_faults_in_one_request_are_named_fixed_and_mended_one_by_one(labs):
+async def test_all_three_faults_in_one_request_are_named_and_fixed_one_by_one(labs):
     trace, done = await prove(REQUESTS[ALL], labs)
 
     fixes = tried_fixes(trace, done)

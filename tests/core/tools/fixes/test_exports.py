@@ -61,7 +61,7 @@ def test_the_request_as_a_command_and_as_a_program(trace):
     compile(export_run(trace, "openai-python"), "run.py", "exec")
 
 
-def test_findings_stand_at_the_line_of_the_template_that_wrote_the_text():
+def test_findings_are_at_the_line_of_the_template_that_wrote_the_text():
     case = {
         "request": {"messages": [{"role": "user", "content": "hi"}]},
         "chat_template": "a\n{{ messages[0].content }}",

@@ -24,7 +24,7 @@ def test_json_is_the_request_and_a_shell_command_is_read_again_as_the_same():
     assert read_request(request_as("curl", body, trace)).body == body
 
 
-def test_the_program_holds_the_whole_request_and_is_python():
+def test_the_program_contains_the_whole_request_and_is_python():
     trace = recorded()
     body = {**trace.request.body, "top_k": 3, "stream": True}
 

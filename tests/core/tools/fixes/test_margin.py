@@ -60,7 +60,7 @@ def test_a_marker_that_the_server_does_not_list_has_at_most_what_is_left():
     assert "at most 1.0%" in margin.sentence
 
 
-def test_behind_reasoning_the_answer_counts():
+def test_after_reasoning_the_answer_counts():
     pieces = ["<think>", "I need no tool", "</think>", "It", " is warm."]
     tops = {3: (("It", math.log(0.6)), (SECTION, math.log(0.4)))}
     logprobs = tuple(TokenLogprob(piece, None, 0.0, tops.get(index, ())) for index, piece in enumerate(pieces))
@@ -80,14 +80,14 @@ def test_behind_reasoning_the_answer_counts():
 
 
 @pytest.mark.parametrize("change", [{"tools": None}, {"tools": []}, {"tool_choice": "none"}])
-def test_nothing_is_said_where_no_call_could_come(change):
+def test_nothing_is_reported_where_no_call_could_come(change):
     trace = with_logprobs(recorded("healthy-call"), at_0={SECTION: 0.7, "I": 0.2})
     body = {**trace.request.body, **change}
 
     assert trigger_margin(replace(trace, request=replace(trace.request, body=body))) is None
 
 
-def test_nothing_is_said_without_alternatives_or_where_tokens_and_probabilities_disagree():
+def test_nothing_is_reported_without_alternatives_or_where_tokens_and_probabilities_disagree():
     trace = with_logprobs(recorded("healthy-call"), at_0={SECTION: 0.7, "I": 0.2})
     fewer = replace(trace.raw, logprobs=trace.raw.logprobs[:3])
 

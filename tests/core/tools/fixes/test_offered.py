@@ -190,7 +190,7 @@ async def test_a_clients_change_is_tried_on_the_very_answer_and_asks_no_server(c
 
 @pytest.mark.parametrize("code", sorted(DECLARED["client"]))
 @pytest.mark.parametrize("message", [{}, {"tool_calls": None}, {"tool_calls": [{"id": "a"}]}, {"tool_calls": "x"}])
-def test_a_clients_change_leaves_what_is_no_call_alone(code, message):
+def test_a_clients_change_leaves_what_is_not_a_call_alone(code, message):
     assert fixed_message(DECLARED["client"][code].source, message).keys() == message.keys()
 
 
@@ -351,7 +351,7 @@ def test_a_name_that_no_variant_has_is_refused_with_those_that_there_are():
     assert "thinking=true" in refused.value.hint
 
 
-def test_what_the_runs_will_take_is_said_by_the_first_one():
+def test_what_the_runs_will_take_is_reported_by_the_first_one():
     trace = recorded("healthy-call")
     cost = cost_of(trace, 3)
 

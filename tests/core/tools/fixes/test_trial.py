@@ -50,7 +50,7 @@ def endless(tmp_path: Path) -> Path:
     return file
 
 
-def test_how_a_test_ended_is_said(python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_a_test_ended_is_reported(python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "vllm_python", lambda: python)
     file = tmp_path / "test_it.py"
 

@@ -48,7 +48,7 @@ def test_a_run_without_a_whole_call_makes_none():
 
 
 @pytest.mark.parametrize("engine", ["vllm", "sglang", "mlx-lm"])
-def test_a_test_in_python_is_python_and_holds_the_output_as_it_is(engine):
+def test_a_test_in_python_is_python_and_contains_the_output_as_it_is(engine):
     raw = kimi_call('{"city": "a\\n\\"é\\""}')
     tree = ast.parse(write_upstream_test(case(raw), engine))
 

@@ -132,7 +132,7 @@ def test_without_xgrammar_the_error_says_what_to_install(tmp_path):
     assert "make setup" in caught.value.hint
 
 
-def test_an_unknown_level_is_told_with_those_that_there_are():
+def test_an_unknown_level_is_reported_with_those_that_there_are():
     with GrammarEngine() as idle, pytest.raises(EngineError) as caught:
         first_illegal_token(JudgedOutput(_LEGAL), TOOLS, "kimi_k2", "strict", engine=idle)
 

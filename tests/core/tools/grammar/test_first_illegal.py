@@ -125,7 +125,7 @@ _STEERED = [
 
 
 @pytest.mark.parametrize(("arguments", "cause", "token", "path", "argument"), _STEERED)
-def test_arguments_off_the_schema_are_traced_to_the_rule_that_holds_them(
+def test_arguments_off_the_schema_are_traced_to_the_rule_that_contains_them(
     judge, arguments, cause, token, path, argument
 ):
     verdict = judge(kimi(kimi_call("get_weather", arguments)))
@@ -234,7 +234,7 @@ def test_a_call_that_ends_too_early_is_steered_at_the_end_token(judge, tokenizer
     assert verdict.token_reading is None
 
 
-def test_a_server_that_stopped_without_showing_its_end_token_ended_all_the_same(judge_text):
+def test_a_server_that_stopped_without_showing_its_end_token_ended_anyway(judge_text):
     verdict = judge_text(
         "hermes", '<tool_call>\n{"name": "get_weather", "arguments": {"city": "x"}}', finish_reason="stop"
     )
@@ -295,7 +295,7 @@ def test_a_tool_that_is_not_strict_may_have_any_arguments_but_no_other_name(judg
     assert Cause.UNKNOWN_PROPERTY is strict.first.cause
 
 
-def test_glm_is_held_to_keys_and_types_even_if_nobody_asked(judge_text):
+def test_glm_is_held_to_keys_and_types_even_if_no_one_asked(judge_text):
     verdict = judge_text(
         "glm45", written("glm45", "get_weather", {"town": "x"}), tools=[tool("get_weather", WEATHER, strict=None)]
     )
@@ -332,7 +332,7 @@ def test_an_enumerated_text_must_be_spelled_as_the_grammar_spells_it(judge):
     assert escaped.sentence.endswith("JSON Schema itself has no objection to these arguments.")
 
 
-def test_a_marker_spelled_with_ordinary_tokens_is_no_marker_to_who_reads_ids(engine, tokenizer):
+def test_a_marker_spelled_with_ordinary_tokens_is_not_a_marker_to_who_reads_ids(engine, tokenizer):
     raw = kimi(kimi_call("get_weather", _GOOD))
     marker = "<|tool_call_end|>"
     before, after = raw.split(marker)
@@ -366,7 +366,7 @@ def test_a_verdict_never_calls_an_output_broken(judge):
     assert [word for word in ("broken", "invalid", "wrong") if word in words] == []
 
 
-def test_the_json_form_holds_all_of_a_verdict(judge):
+def test_the_json_form_contains_all_of_a_verdict(judge):
     verdict = judge(kimi(kimi_call("mcp-search", '{"query": "x", "options": {"limit": "1"}}')))
 
     written_out = dump_document(verdict)

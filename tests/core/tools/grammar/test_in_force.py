@@ -48,14 +48,14 @@ def judged(engine, *, told=None, request=None, raw, message, **case):
         (None, '{"a": 1}', {"content": '{"a": 1}'}, "unknown", 0, "obeyed-anyway"),
     ],
 )
-def test_what_is_said_of_a_schema(engine, told, raw, message, status, token, reason):
+def test_what_is_reported_of_a_schema(engine, told, raw, message, status, token, reason):
     found = judged(engine, told=told, raw=raw, message=message)
 
     assert (found.status, found.from_token, found.reason, found.fields) == (status, token, reason, ("response_format",))
     assert (found.forbidden is None) == (raw != "Well")
 
 
-def test_behind_reasoning_it_holds_from_the_token_after_its_end(engine):
+def test_after_reasoning_it_holds_from_the_token_after_its_end(engine):
     raw = '<think>So.</think>{"a": 1}'
     message = {"reasoning": "So.", "content": '{"a": 1}'}
     case = {"request": FORM, "raw": raw + END, "message": message, "special": ["<think>", "</think>", END]}

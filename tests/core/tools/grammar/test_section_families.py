@@ -58,7 +58,7 @@ def test_kimi_k3_blames_the_argument_that_is_written_and_no_other(judge, argumen
     assert verdict.first.rule.path == f"tools[0].function.parameters.{path}"
 
 
-def test_kimi_k3_holds_no_value_once_a_property_has_no_type(judge):
+def test_kimi_k3_contains_no_value_once_a_property_has_no_type(judge):
     open_schema = {"type": "object", "properties": {"city": {"type": "string"}, "any": {}}, "required": ["city"]}
 
     verdict = judge("kimi_k3", {"city": "x", "town": "y"}, tools=[tool("get_weather", open_schema)])
@@ -86,7 +86,7 @@ def test_hunyuan_4_enforces_nothing_while_the_model_may_choose(judge):
     assert "only if a call is required" in verdict.sentence
 
 
-def test_families_of_one_format_are_told_apart_by_what_is_written():
+def test_families_of_one_format_are_distinguished_by_what_is_written():
     v32, v4 = written("deepseek_v32", "f", {}), written("deepseek_v4", "f", {})
 
     assert find_family("deepseek_v32", v32).grammar.structural_tag == "deepseek_v3_2"

@@ -137,7 +137,7 @@ def test_a_request_without_constraints_needs_no_helper():
         {"guided_decoding_backend": "xgrammar"},
     ],
 )
-def test_what_is_no_constraint_is_none(odd):
+def test_what_is_not_a_constraint_is_none(odd):
     assert constraints_of(odd) == ()
 
 

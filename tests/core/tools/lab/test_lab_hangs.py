@@ -28,7 +28,7 @@ def run(extra: JSONObject, labs: LabPool) -> Trace:
 
 
 @pytest.mark.parametrize("kind", HEAVY)
-def test_a_constraint_that_would_hold_up_the_lab_holds_up_nobody(labs: LabPool, kind: str) -> None:
+def test_a_constraint_that_would_hold_up_the_lab_holds_up_no_one(labs: LabPool, kind: str) -> None:
     field, extra = HEAVY[kind]
 
     with pytest.raises(RequestError, match="The lab was not asked") as raised:

@@ -53,7 +53,7 @@ def test_fields_of_the_request_reach_sampling_and_chat():
 
 
 @pytest.mark.parametrize(("more", "count"), [({}, 2), ({"skip_special_tokens": False}, 1)])
-def test_what_differs_is_said_as_far_as_it_does(more, count):
+def test_what_differs_is_reported_as_far_as_it_does(more, count):
     assert len(_notes({**BODY, **more}, "chat")) == count
     assert "16 tokens" in _notes({"messages": []}, "generate")[-1]
 
@@ -67,6 +67,6 @@ def test_what_differs_is_said_as_far_as_it_does(more, count):
         (b"[1]", b"", "could not run"),
     ],
 )
-def test_a_vllm_that_cannot_is_told_in_its_own_words(out, err, words):
+def test_a_vllm_that_cannot_is_reported_in_its_own_words(out, err, words):
     with pytest.raises(LabError, match=words):
         _answer_of(out, err)

@@ -31,7 +31,7 @@ class Tokenizer:
         ("kimi_k2", "<|eot_id|>", False),
     ],
 )
-def test_a_text_ends_a_turn_in_the_families_that_end_with_it(family, text, is_end):
+def test_text_ends_a_turn_in_the_families_that_end_with_it(family, text, is_end):
     assert (text in end_texts(family)) is is_end
 
 

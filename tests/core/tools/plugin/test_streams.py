@@ -128,7 +128,7 @@ def test_ids_are_in_the_style_of_the_family():
     assert len(mistral.calls[0].id) == 9
 
 
-def test_a_quoted_call_is_no_call_however_it_is_cut():
+def test_a_quoted_call_is_not_a_call_however_it_is_cut():
     raw = 'Write `<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>` and stop.'
     stream = CallStream("hermes", ReadContext())
 

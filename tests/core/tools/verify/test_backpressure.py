@@ -37,7 +37,7 @@ async def has_time(backpressure):
     return is_done
 
 
-async def test_nobody_reads_before_the_first_look(backpressure):
+async def test_no_one_reads_before_the_first_look(backpressure):
     assert not await has_time(backpressure)
 
 

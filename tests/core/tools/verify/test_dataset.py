@@ -58,7 +58,7 @@ def test_labels_of_minimax_are_kept_and_not_sent(tmp_path):
     assert (row.body, row.labels) == (BODY, labels)
 
 
-def test_extra_fields_are_no_part_of_the_hash(tmp_path):
+def test_extra_fields_are_not_part_of_the_hash(tmp_path):
     plain, more = (rows_of(tmp_path, BODY, preparation=Preparation(extra_body=e))[0] for e in ({}, {"top_k": 1}))
 
     assert plain.hash == more.hash
@@ -87,7 +87,7 @@ def test_a_limit_counts_rows_of_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/0", "-1/2"])
-def test_what_is_no_shard_is_refused(text):
+def test_what_is_not_a_shard_is_refused(text):
     with pytest.raises(RequestError, match="is not a shard"):
         read_shard(text)
 

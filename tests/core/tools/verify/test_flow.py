@@ -145,7 +145,7 @@ def test_a_number_that_is_named_stays(server):
     assert set(model.limits) == {12}
 
 
-async def test_nobody_asks_while_the_server_wants_to_be_left_alone():
+async def test_no_one_asks_while_the_server_wants_to_be_left_alone():
     now = [0.0]
     flow = Flow(4, lambda: now[0])
     flow.pause(0.05)

@@ -18,7 +18,7 @@ def test_wilson_gives_the_published_intervals(count, n, low, high):
     assert rate.value == count / n
 
 
-def test_nothing_of_nothing_is_no_rate():
+def test_nothing_of_nothing_is_not_a_rate():
     assert wilson(0, 0) == Rate(None, None, None, 0)
 
 
@@ -27,7 +27,7 @@ def test_the_ends_are_exact():
     assert wilson(0, 7).low == 0.0
 
 
-def test_a_bootstrap_interval_holds_its_figure_and_narrows_with_more_rows():
+def test_a_bootstrap_interval_contains_its_figure_and_narrows_with_more_rows():
     def share(cells):
         return cells[0] / sum(cells)
 

@@ -56,7 +56,7 @@ def test_every_exchange_of_a_har_is_a_row(make):
     assert (said["requests"], said["rows"], said["folded"], said["left_out"]) == (2, 2, 0, 0)
 
 
-def test_a_saved_run_and_lines_of_json_are_read_beside_each_other(make):
+def test_a_saved_run_and_lines_of_json_are_read_next_to_each_other(make):
     saved, one, two = chat("saved"), chat("one"), chat("two")
     bundle = write_bundle(Trace(request=Request(saved, json.dumps(saved))))
     lines = "\n".join(json.dumps(line) for line in (one, {"custom_id": "a", "body": two}, {"other": 1}))

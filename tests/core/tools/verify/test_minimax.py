@@ -52,7 +52,7 @@ def test_an_order_is_recalled_from_the_first_parameter_on(content, is_recalled):
     assert recalls_order({"tools": [ORDERED]}, content) is is_recalled
 
 
-def test_parameters_beside_the_schemas_own_words_have_an_order_too():
+def test_parameters_next_to_the_schemas_own_words_have_an_order_too():
     tool = {"function": {"name": "f", "parameters": {"type": "object", "query": {}, "limit": {}}}}
 
     assert recalls_order({"tools": [tool]}, "query and limit") is True
@@ -60,7 +60,7 @@ def test_parameters_beside_the_schemas_own_words_have_an_order_too():
 
 
 @pytest.mark.parametrize("tools", [[], None, [{}], [{"function": {"name": "f"}}], ["f"]])
-def test_without_parameters_there_is_no_order(tools):
+def test_without_parameters_there_is_not_an_order(tools):
     assert recalls_order({"tools": tools}, "width, id") is None
 
 

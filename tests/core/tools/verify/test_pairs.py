@@ -31,7 +31,7 @@ def test_rows_that_only_one_side_answered_are_skipped_and_counted():
     assert (pairs.n_compared, pairs.n_skipped, pairs.failures, pairs.official_failures) == (1, 4, 1, 1)
 
 
-def test_a_denominator_of_nothing_is_no_rate():
+def test_a_denominator_of_nothing_is_not_a_rate():
     pairs = compare_rows([row(1)], [row(1)], "official")
 
     assert (pairs.precision.value, pairs.recall.value, pairs.tool_call_f1.value) == (None, None, None)
@@ -52,7 +52,7 @@ def test_differences_are_of_rows_that_both_sides_judge():
     assert (difference.value, difference.n) == (pytest.approx(0.5), 2)
 
 
-def test_requests_that_are_not_the_same_are_said():
+def test_requests_that_are_not_the_same_are_reported():
     theirs = [{**row(1), "hash": "other"}, row(2)]
 
     assert compare_rows([row(1), row(2)], theirs, "x").requests_differ == 1

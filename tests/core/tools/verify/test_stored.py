@@ -41,7 +41,7 @@ def test_results_alone_give_rows_and_no_runs(lossy):
     assert stored.row(9)["finish_reason"] == "stop"
 
 
-def test_a_report_leads_to_the_journal_beside_it(lossy):
+def test_a_report_leads_to_the_journal_next_to_it(lossy):
     report = lossy / "report"
     report.mkdir(exist_ok=True)
     (report / "index.html").write_text("")
@@ -51,7 +51,7 @@ def test_a_report_leads_to_the_journal_beside_it(lossy):
 
 
 @pytest.mark.parametrize("name", ["nothing", "nothing.sqlite", "template.jinja"])
-def test_what_is_no_verification_is_refused(tmp_path, name):
+def test_what_is_not_a_verification_is_refused(tmp_path, name):
     with pytest.raises(RequestError, match="no verification"):
         open_stored(str(tmp_path / name))
     assert list(tmp_path.iterdir()) == []

@@ -102,7 +102,7 @@ def test_load_says_nothing_of_the_vendor(check, status):
     assert code == 2
 
 
-def test_a_line_that_is_no_case_is_named(tmp_path, capsys):
+def test_a_line_that_is_not_a_case_is_named(tmp_path, capsys):
     file = tmp_path / "cases.jsonl"
     file.write_text('{"type": "string"}\n{broken\n')
     with counting_server() as server:

@@ -106,7 +106,7 @@ def test_validity_is_not_said_of_an_answer_that_did_not_finish_with_calls(tmp_pa
     assert run.summary["schema_validation_error_count"] == 0
 
 
-def test_nothing_is_said_of_loss_where_the_raw_output_is_not_known(server, tmp_path):
+def test_nothing_is_reported_of_loss_where_the_raw_output_is_not_known(server, tmp_path):
     run = verification(tmp_path)
 
     run.run(server.base_url)

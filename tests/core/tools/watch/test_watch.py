@@ -37,7 +37,7 @@ HEALTHY = _chat({"content": None, "tool_calls": [CALL]}, "tool_calls")
 LEAKS = _chat({"content": LEAKED}, "stop")
 
 
-async def test_a_full_disk_is_said_once_and_every_exchange_passes(
+async def test_a_full_disk_is_reported_once_and_every_exchange_passes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def keep(self: ReadingProcess, raw: Any) -> Any:
@@ -90,7 +90,7 @@ async def test_a_leaked_call_is_an_alarm_a_row_and_a_metric(tmp_path: Path) -> N
     assert store.stat().st_mode & 0o777 == 0o600
 
 
-async def test_a_healthy_call_is_no_alarm_and_makes_a_dataset(tmp_path: Path) -> None:
+async def test_a_healthy_call_is_not_an_alarm_and_makes_a_dataset(tmp_path: Path) -> None:
     store = tmp_path / "watch.sqlite"
     async with (
         faulty_server(answer(200, HEALTHY)) as server,
@@ -123,7 +123,7 @@ async def test_what_is_not_read_is_kept_and_counted(tmp_path: Path) -> None:
     assert list(make_dataset([store], Made())) == [ASKED]
 
 
-async def test_a_broken_answer_and_a_refusal_are_said(tmp_path: Path) -> None:
+async def test_a_broken_answer_and_a_refusal_are_reported(tmp_path: Path) -> None:
     refusal = answer(
         400, {"error": {"message": "max_tokens must be at least 1", "type": "BadRequestError", "code": 400}}
     )

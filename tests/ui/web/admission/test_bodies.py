@@ -68,7 +68,7 @@ async def test_a_body_that_never_begins_is_given_up():
     assert caught.value.status == 408
 
 
-async def test_a_body_that_trickles_is_given_up_all_the_same():
+async def test_a_body_that_trickles_is_given_up_anyway():
     async def trickle():
         await asyncio.sleep(0)
         return message(b"", more=True)
@@ -89,7 +89,7 @@ async def _end(tasks):
     return await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_a_visitor_who_sends_many_halves_loses_the_oldest_and_holds_nobody_up():
+async def test_a_visitor_who_sends_many_halves_loses_the_oldest_and_contains_no_one_up():
     sandbox = BodyMemory(1_000)
     halves = await _half_sent(sandbox, 400)
 

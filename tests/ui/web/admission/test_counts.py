@@ -63,7 +63,7 @@ def test_visitors_with_many_pages_leave_places_to_others(kind, floods):
     assert len(going_on) - 8 == pytest.approx(places * floods / (floods + 1), abs=floods)
 
 
-def test_a_class_behind_one_address_has_a_place_each():
+def test_a_class_after_one_address_has_a_place_each():
     counts = Counts(PUBLIC_ADMISSION)
     for kind in Kind:
         going_on = [use(kind, f"page {number}") for number in range(49)]
@@ -139,7 +139,7 @@ def test_every_queued_event_of_the_page_has_a_kind_and_every_name_is_one(public)
     assert queued == set(KNOWN_EVENTS)
 
 
-def test_an_event_that_nobody_has_thought_of_is_limited_as_the_costly_ones():
+def test_an_event_that_no_one_has_thought_of_is_limited_as_the_costly_ones():
     assert kind_of("new_button", is_queued=True) is Kind.EXPERIMENT
     assert kind_of("new_button", is_queued=False) is Kind.CLICK
 

@@ -43,7 +43,7 @@ def flood(counts: Counts, kind: Kind, *, size: int = 0) -> list[Use]:
 
 @pytest.mark.parametrize("kind", Kind)
 @pytest.mark.parametrize("size", [0, 3_900_000])
-def test_a_neighbour_is_let_in_beside_a_flood(kind: Kind, size: int) -> None:
+def test_a_neighbour_is_let_in_next_to_a_flood(kind: Kind, size: int) -> None:
     counts = Counts(PUBLIC_ADMISSION, Clock())
     in_use = flood(counts, kind, size=size)
 

@@ -144,7 +144,7 @@ def test_pages_that_a_script_opens_by_the_dozen_count_as_their_address(clock):
     assert not charges.is_far_above(Owner("honest", "page"))
 
 
-def test_a_neighbour_waits_for_nobody_and_the_heavy_pages_wait_for_the_neighbour(class_room, clock):
+def test_a_neighbour_waits_for_no_one_and_the_heavy_pages_wait_for_the_neighbour(class_room, clock):
     line = [Owner("class", "neighbour")]
     pacing = Pacing(class_room, lambda: line, lambda: 0.0, clock)
 
@@ -182,7 +182,7 @@ def test_who_cost_far_more_begins_later_while_the_loop_is_late(page, clock):
     assert not page.pacing.may_begin(Owner("hostile"), clock.now)
 
 
-def test_who_cost_far_more_begins_at_once_where_nobody_waits(page, clock):
+def test_who_cost_far_more_begins_at_once_where_no_one_waits(page, clock):
     page.line, page.late = [Owner("hostile")], LATE_S / 2
 
     assert page.pacing.may_begin(Owner("hostile"), clock.now)
@@ -209,7 +209,7 @@ def test_those_who_waited_begin_one_after_the_other(page, clock):
     assert (began, page.pacing.may_begin(Owner("hostile"), clock.now)) == ([True, False, False], True)
 
 
-def test_nobody_is_shut_out(page, charges, clock):
+def test_no_one_is_shut_out(page, charges, clock):
     page.line, page.late, came_s = [Owner("honest 0")], 100.0, clock.now
     clock.now += MOST_HELD_S - 0.1
     charges.charge(Owner("hostile"), 10.0)
@@ -247,7 +247,7 @@ def test_the_lag_is_what_the_beat_comes_too_late(clock):
     assert (first, overdue, measured, lag.late_s()) == pytest.approx((0.0, 3.0, 3.0, 1.5))
 
 
-def test_the_beat_ends_when_nobody_asks_and_begins_again(clock):
+def test_the_beat_ends_when_no_one_asks_and_begins_again(clock):
     loop = Loop()
     lag = LoopLag(clock, lambda: loop)
     lag.late_s()
@@ -314,7 +314,7 @@ class Kept:
         return self.line
 
 
-async def test_the_door_holds_an_event_back_before_it_reads_its_body():
+async def test_the_door_contains_an_event_back_before_it_reads_its_body():
     kept = Kept()
     door = EventGuard(None, None, kept, PUBLIC_ADMISSION)
     door._charges.charge(Owner("9.9.9.9"), 0.1)

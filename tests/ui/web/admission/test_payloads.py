@@ -84,7 +84,7 @@ def test_what_the_page_sends_is_passed_on_as_it_is():
     assert set(judged) == {"data", "event_data", "fn_index", "trigger_id", "session_hash"}
 
 
-def test_a_text_that_speaks_of_files_is_a_text():
+def test_text_that_speaks_of_files_is_text():
     text = json.dumps(FILE)
 
     assert judge(body_of(data=[text, text, "a"]))["data"][:2] == [text, text]
@@ -92,7 +92,7 @@ def test_a_text_that_speaks_of_files_is_a_text():
 
 @pytest.mark.parametrize("place", range(3))
 @pytest.mark.parametrize("value", [FILE, [FILE], {"value": FILE}, [[["x"]]], {}, [], 7, True, 1e300])
-def test_nothing_but_a_text_or_a_choice_passes_where_one_stands(place, value):
+def test_nothing_but_text_or_a_choice_passes_where_one_stands(place, value):
     data = ["x", "y", "a"]
     data[place] = value
 
@@ -151,7 +151,7 @@ def test_what_only_gradio_itself_may_say_is_not_passed_on(key):
         judge(body_of(**{key: "x"}))
 
 
-def test_a_key_that_nobody_knows_is_refused():
+def test_a_key_that_no_one_knows_is_refused():
     with pytest.raises(PayloadError):
         judge(body_of(something=None))
 
@@ -211,7 +211,7 @@ def test_a_field_of_one_line_has_a_bound_and_an_editor_that_of_the_body():
         judge(body_of(data=["x", "x" * (MAX_TEXT_CHARS + 1), "a"]))
 
 
-def test_a_view_tells_what_was_clicked():
+def test_a_view_reports_what_was_clicked():
     told = {**CLICKED, "more": [1, None, True]}
 
     assert judge(body_of(2, [None, "a", 1], event_data=told))["event_data"] == told
@@ -222,7 +222,7 @@ def test_a_view_tells_what_was_clicked():
 ENDED: JSONObject = {"badge": "STOPPED", "sentence": "Stopped after 3 s."}
 
 
-def test_a_kept_run_tells_how_it_ended_beside_its_file():
+def test_a_kept_run_tells_how_it_ended_next_to_its_file():
     kept: JSONObject = {"packed": "x", "ended": ENDED, "is_edited": True}
 
     assert judge(body_of(3, [], event_data=kept))["event_data"] == kept
@@ -273,7 +273,7 @@ def test_a_view_names_no_file_and_tells_no_tale(told):
 
 
 @pytest.mark.parametrize("told", [None, {}, CLICKED, *({"packed": value} for value in (FILE, [1], None, 7))])
-def test_a_packed_file_is_a_text(told):
+def test_a_packed_file_is_text(told):
     with pytest.raises(PayloadError):
         judge(body_of(3, [], event_data=told))
 
@@ -283,7 +283,7 @@ def test_a_packed_file_is_a_text(told):
     [b"", b"{", b"[]", b"null", b"\xff\xfe{\x00}\x00", b'{"a":' * 100_000, b"[" * 1_000_000, b'"x"'],
     ids=range(8),
 )
-def test_what_is_no_object_is_refused_at_once(raw):
+def test_what_is_not_an_object_is_refused_at_once(raw):
     with pytest.raises(PayloadError):
         judge(raw)
 

@@ -30,7 +30,7 @@ PROXIES = read_networks(["10.0.0.0/8", "127.0.0.1", "fd00::/8"])
         ("testclient", [], "unknown"),
     ],
 )
-def test_a_visitor_is_the_first_address_from_the_right_that_is_no_proxy(peer, forwarded, visitor):
+def test_a_visitor_is_the_first_address_from_the_right_that_is_not_a_proxy(peer, forwarded, visitor):
     assert visitor_of(peer, forwarded, PROXIES) == visitor
 
 
@@ -50,6 +50,6 @@ def test_in_a_space_the_proxies_are_those_of_private_networks():
 
 
 @pytest.mark.parametrize("text", ["proxy.example", "10.0.0.0/99", ""])
-def test_what_is_no_address_is_no_proxy(text):
+def test_what_is_not_an_address_is_not_a_proxy(text):
     with pytest.raises(ValueError):
         read_networks([text])

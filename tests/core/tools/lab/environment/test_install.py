@@ -85,7 +85,7 @@ def test_what_was_done_before_a_kill_is_kept_and_the_rest_follows(home, wheels):
 
 
 @pytest.mark.slow
-def test_a_half_installed_package_is_mended_and_cancelling_keeps_what_is_done(home, wheels):
+def test_a_half_installed_package_is_fixed_and_cancelling_keeps_what_is_done(home, wheels):
     first = Installation(plan_install(packages=PACKAGES), check=CHECK)
     with pytest.raises(LabError, match="was cancelled"):
         first.run(lambda now: first.cancel() if "tiny-c" in now.sentence else None)
@@ -108,7 +108,7 @@ def test_a_half_installed_package_is_mended_and_cancelling_keeps_what_is_done(ho
 
 
 @pytest.mark.slow
-def test_what_goes_wrong_is_said_without_addresses_and_may_be_tried_again(home, wheels, monkeypatch):
+def test_what_goes_wrong_is_reported_without_addresses_and_may_be_tried_again(home, wheels, monkeypatch):
     monkeypatch.setenv("PIP_FIND_LINKS", f"{wheels} http://user:secret@127.0.0.1:9/")
     (wheels / "tiny_b-1.0-py3-none-any.whl").unlink()
     with pytest.raises(LabError, match=r"tiny-b==1\.0") as caught:
