@@ -15,6 +15,8 @@ _AS_SQUARE = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 _MOST_PEELED = 16
 
+NULL_TEXTS = ("null", "None", "undefined")  # what becomes of an absent value where a program turns it into text
+
 
 def as_object(value: JSON) -> JSONObject:
     """Return `value` if it is an object, else an empty one."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import NULL_TEXTS, as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_VALUES
 from prompt_debugger.core.complete.shapes import count_values, integer_of, objects_of, parse_object, text_of
@@ -74,6 +74,7 @@ class MessageAssembler:
 
     def _add_call(self, call: JSONObject, position: int) -> None:
         index = integer_of(call.get("index"))
+        call = self._without_null_name(index, call)
         slot = self._slot_without(call, position) if index is None else self._slot_at(index, call)
         if slot not in self._calls and len(self._calls) >= MAX_CALLS:
             self.has_unread_calls = True
@@ -91,6 +92,15 @@ class MessageAssembler:
         self._calls[slot] = after
         self._highest = max(self._highest, slot.at)
         self._name(slot, text_of(before_id), text_of(after.get("id")))
+
+    def _without_null_name(self, index: int | None, call: JSONObject) -> JSONObject:
+        """Return a later part of a named call without a name that is a null turned into text."""
+        function = as_object(call.get("function"))
+        if index is None or function.get("name") not in NULL_TEXTS or call.get("id"):
+            return call
+        if index not in self._newest:
+            return call
+        return {**call, "function": {key: value for key, value in function.items() if key != "name"}}
 
     def _name(self, slot: _Slot, before: str | None, after: str | None) -> None:
         """Remember which call has an id; looking through all of them for each part costs the square."""

@@ -176,9 +176,16 @@ def _read_answer(text: str, _row: int) -> Evidence:
 def _read_stream(text: str, _row: int) -> Evidence:
     answer = read_stream(text)
     if isinstance(json_of(text), dict):  # one event of a stream, of which nobody said that there are no others
-        answer = as_part(answer)
+        answer = _of_one_event(answer)
     evidence = with_answer(Evidence(Form.STREAM, "a streamed response"), answer)
     return of_deltas_alone(evidence) if are_call_deltas([json_of(line) for line in json_lines(text)]) else evidence
+
+
+def _of_one_event(answer: Answer) -> Answer:
+    """Return what one event shows, of which nobody knows what came before and after it."""
+    answer = as_part(answer)
+    chat = None if answer.chat is None else replace(answer.chat, deltas=())
+    return answer._replace(chat=chat, stream=None if answer.stream is None else chat)
 
 
 def _read_error(text: str, _row: int) -> Evidence:

@@ -1,8 +1,9 @@
-r"""Later deltas of a streamed call say its id or its name again.
+r"""The id or the name of a streamed call is not where clients look for it: in its first piece, and nowhere else.
 
 What it finds:
     Pieces of one call, by its index, of which a later one has the call's id (a
-    note) or its name (a warning) again. Not the empty texts and nulls that many
+    note) or its name (a warning) again, or the text `null` for its name; and a
+    call whose first piece has no name while a later one has. Not the empty texts and nulls that many
     servers send there, and not a second call under the same index.
 
 Why it matters:
@@ -17,54 +18,97 @@ Good:
     `{"index": 0, "function": {"arguments": "{\\"a"}}`
 
 Source:
-    tracker: BerriAI/litellm#20480.
+    tracker: BerriAI/litellm#20480, BerriAI/litellm#12513, jjang-ai/vmlx#244.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import NULL_TEXTS, as_object
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.base.types import Severity, Stage, StreamDelta, Trace
 from prompt_debugger.core.diagnose.fields import as_count, as_list, as_text
 from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
+_FIX = "Put the pieces together by index and take id and name from the first one; or ask without streaming."
+
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Walk the events once and report the first repetition of each kind."""
+    """Walk the events once and report the first oddity of each kind."""
     if trace.chat_stream is None:
         return
     heads: dict[tuple[int, str], str] = {}
-    reported: set[str] = set()
-    for event, delta in enumerate(trace.chat_stream.deltas):
+    begun: dict[int, int] = {}
+    told: set[str] = set()
+    for event, index, call_id, name in _heads(trace.chat_stream.deltas):
+        first = begun.setdefault(index, event)
+        known = heads.get((index, "name"), "")
+        found: list[tuple[str, Report]] = []
+        if name in NULL_TEXTS and known:
+            found.append(("null", _of_null(known, name, event)))
+        elif name and not known and event > first:
+            found.append(("late", _of_late_name(name, first, event)))
+        elif name and known == name:
+            found.append(("name", _of_repeated(name, "name", event)))
+        if call_id and heads.get((index, "id")) == call_id:
+            found.append(("id", _of_repeated(name or known, "id", event)))
+        yield from (report for what, report in found if what not in told)
+        told |= {what for what, _ in found}
+        if name and name not in NULL_TEXTS:
+            heads[index, "name"] = name
+        if call_id:
+            heads[index, "id"] = call_id
+
+
+def _heads(deltas: Sequence[StreamDelta]) -> Iterator[tuple[int, int, str, str]]:
+    """Yield event, index, id and name of each piece of a call that names its index; "" for what it does not say."""
+    for event, delta in enumerate(deltas):
         for call in as_list(delta.delta.get("tool_calls")):
             entry = as_object(call)
-            index, function = as_count(entry.get("index")), as_object(entry.get("function"))
-            if index is None:
-                continue
-            for what, text in (("name", as_text(function.get("name"))), ("id", as_text(entry.get("id")))):
-                if text and heads.get((index, what)) == text and what not in reported:
-                    reported.add(what)
-                    yield _report(heads.get((index, "name"), ""), what, event)
-                if text:
-                    heads[index, what] = text
+            index = as_count(entry.get("index"))
+            if index is not None:
+                name = as_text(as_object(entry.get("function")).get("name"))
+                yield event, index, as_text(entry.get("id")) or "", name or ""
 
 
-def _report(name: str, what: str, event: int) -> Report:
+def _of_repeated(name: str, what: str, event: int) -> Report:
     is_name = what == "name"
     breaks = (
-        "puts names together as it does arguments gets it twice" if is_name else "begins a call at each id sees many"
+        "joins names as it joins arguments gets it twice" if is_name else "begins a call at each id sees many calls"
     )
     return Report(
-        title=f"Later pieces of the streamed call to `{name}` say its {what} again.",
+        title=f"Later pieces of the streamed call to `{name}` repeat its {what}.",
         detail=f"First at event {event}. The protocol sends id and name with the first piece alone: a client that "
         f"{breaks}.",
         evidence=(in_message("tool_calls"),),
-        fix="Put the pieces together by index and take id and name from the first one; or ask without streaming.",
+        fix=_FIX,
         severity=Severity.WARNING if is_name else None,
+    )
+
+
+def _of_null(name: str, null: str, event: int) -> Report:
+    return Report(
+        title=f"Later pieces of the streamed call to `{name}` give its name as the text `{null}`.",
+        detail=f"First at event {event}. A name that is absent was turned into text: clients take it for another call, "
+        "or look for a tool of that name.",
+        evidence=(in_message("tool_calls"),),
+        fix=_FIX,
+        severity=Severity.WARNING,
+    )
+
+
+def _of_late_name(name: str, first: int, event: int) -> Report:
+    return Report(
+        title=f"The first piece of the streamed call to `{name}` has no name.",
+        detail=f"The call begins at event {first}, and its name comes with event {event}. Clients that read the name "
+        "from the first piece refuse the stream, or drop the call.",
+        evidence=(in_message("tool_calls"),),
+        fix="Collect the pieces by index until a name has come; or ask without streaming. Report it to the authors of "
+        "the server: the name belongs to the first piece.",
+        severity=Severity.WARNING,
     )
 
 
@@ -75,6 +119,6 @@ RULE: Rule = TraceRule(
     stage=Stage.PARSE,
     find=find,
     needs=TracePart.STREAM,
-    threads=("BerriAI/litellm#20480",),
+    threads=("BerriAI/litellm#20480", "BerriAI/litellm#12513", "jjang-ai/vmlx#244", "vercel/ai#14722"),
     fixes=(RequestFix("asked without streaming", setting(stream=False)),),
 )

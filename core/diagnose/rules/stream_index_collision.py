@@ -26,7 +26,7 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import NULL_TEXTS, as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, StreamDelta, Trace
 from prompt_debugger.core.diagnose.fields import as_count, as_list, as_text
@@ -58,7 +58,7 @@ def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report
             problem = f"index {index} belongs to `{ids[index]}` and to `{call_id}`"
         elif call_id and any(other == call_id and at != index for at, other in ids.items()):
             problem = f"id `{call_id}` has several indexes"
-        elif name and index in begun and names.setdefault(index, name) != name:
+        elif name and name not in NULL_TEXTS and index in begun and names.setdefault(index, name) != name:
             problem = f"index {index} is named `{names[index]}` and `{name}`"
         if problem is not None:
             yield Report(
@@ -72,7 +72,7 @@ def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report
                 fix="Put the calls together by id; or ask without streaming.",
             )
             return
-        if name:
+        if name and name not in NULL_TEXTS:
             names.setdefault(index, name)
         if arguments:
             begun.add(index)

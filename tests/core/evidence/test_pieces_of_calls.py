@@ -108,6 +108,25 @@ def test_a_lone_event_proves_nothing_of_the_end_of_its_stream():
     assert codes_of('{"delta": {"role": "assistant", "content": "", "reasoning": "Hm."}}')[0] == set()
 
 
+def test_a_lone_event_that_opens_a_call_says_nothing_of_its_arguments():
+    block = {"type": "tool_use", "id": "t", "name": "find", "input": {}}
+
+    assert codes_of(json.dumps({"type": "content_block_start", "index": 0, "content_block": block}))[0] == set()
+
+
+def test_a_name_that_was_printed_as_null_begins_no_other_call():
+    pieces = [
+        {"index": 0, "id": "a", "function": {"name": "find", "arguments": '{"q": "'}},
+        {"index": 0, "id": "", "function": {"name": "null", "arguments": 'x"}'}},
+    ]
+    text = "\n\n".join(
+        "data: " + json.dumps({"choices": [{"index": 0, "delta": {"tool_calls": [one]}}]}) for one in pieces
+    )
+
+    assert calls_of(text) == [{"name": "find", "arguments": '{"q": "x"}'}]
+    assert "PD464" in codes_of(text)[0]
+
+
 def test_of_several_commands_the_one_with_a_parser_is_read():
     command = "vllm serve Qwen/Qwen3.5-9B --tool-call-parser hermes"
     text = f"docker run vllm/vllm-openai:latest -lc 'ray start --head && {command}'"
