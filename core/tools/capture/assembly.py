@@ -2,7 +2,7 @@
 
     chat completions   chunks with `choices[].delta`, by the assembler that reads every stream here
     completions        chunks with `choices[].text`
-    responses          the event that ends it holds the whole response
+    responses          the event that ends it holds the whole response; without it, its items and their deltas
     messages           message_start, content_block_start/_delta/_stop, message_delta, message_stop
 
 What is not known to be whole is `is_whole` false, with the reason; it is never passed off as an answer.
@@ -157,7 +157,42 @@ def _responses(chunks: Sequence[JSONObject]) -> Assembled:
         if chunk.get("type") in ends and isinstance(whole := chunk.get("response"), dict):
             return Assembled(whole)
     failed = next((f"the server reported an error: {chunk}" for chunk in chunks if chunk.get("type") == "error"), None)
-    return Assembled(None, failed or "the stream ended without the event that contains the response")
+    problem = failed or "the stream ended without the event that contains the response"
+    return Assembled(_begun_response(chunks), problem)
+
+
+def _begun_response(chunks: Sequence[JSONObject]) -> JSONObject | None:
+    """Return a response as far as its events came: its items, texts and arguments cut where the stream was."""
+    begun = next((whole for chunk in chunks if isinstance(whole := chunk.get("response"), dict)), None)
+    items: dict[int, JSONObject] = {}
+    texts: dict[int, list[str]] = {}
+    for chunk in chunks:
+        index = integer_of(chunk.get("output_index")) or 0
+        kind, item = text_of(chunk.get("type")) or "", chunk.get("item")
+        if isinstance(item, dict) and (index in items or len(items) < MAX_CHOICES):
+            items[index] = item
+            if kind == "response.output_item.done":
+                texts.pop(index, None)  # the item holds them
+        elif index in items and kind.endswith(".delta") and isinstance(piece := chunk.get("delta"), str):
+            texts.setdefault(index, []).append(piece)
+    if begun is None and not items:
+        return None
+    output: list[JSON] = [_begun_item(items[index], "".join(texts.get(index, ()))) for index in sorted(items)]
+    return {**(begun or {"object": "response"}), "output": output}
+
+
+def _begun_item(item: JSONObject, text: str) -> JSONObject:
+    if not text:
+        return item
+    match item.get("type"):
+        case "function_call":
+            return {**item, "arguments": text}
+        case "custom_tool_call":
+            return {**item, "input": text}
+        case "reasoning":
+            return {**item, "content": [{"type": "reasoning_text", "text": text}]}
+        case _:
+            return {**item, "content": [{"type": "output_text", "text": text}]}
 
 
 def _messages(chunks: Sequence[JSONObject]) -> Assembled:

@@ -99,6 +99,28 @@ def test_a_stream_of_completions() -> None:
     }
 
 
+def test_a_stream_of_responses_that_is_cut_is_kept_as_far_as_it_came() -> None:
+    reasoning = {"type": "reasoning", "id": "r", "content": [{"type": "reasoning_text", "text": "So"}]}
+    call = {"type": "function_call", "id": "f", "name": "g", "arguments": ""}
+    begun = {"object": "response", "id": "x", "status": "in_progress", "output": []}
+    chunks: list[Any] = [
+        {"type": "response.created", "response": begun},
+        {"type": "response.output_item.added", "output_index": 0, "item": {"type": "reasoning", "id": "r"}},
+        {"type": "response.reasoning_text.delta", "output_index": 0, "delta": "So"},
+        {"type": "response.output_item.done", "output_index": 0, "item": reasoning},
+        {"type": "response.output_item.added", "output_index": 1, "item": call},
+        {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": '{"a"'},
+        {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": ": 1"},
+    ]
+
+    made = assemble(Api.RESPONSES, chunks, is_done=False)
+
+    assert made.problem == "the stream ended without the event that contains the response"
+    assert made.document == {**begun, "output": [reasoning, {**call, "arguments": '{"a": 1'}]}
+    assert assemble(Api.RESPONSES, chunks[:1], is_done=False).document == begun
+    assert assemble(Api.RESPONSES, [], is_done=False).document is None
+
+
 def test_a_stream_of_responses_ends_with_the_response() -> None:
     whole = {"object": "response", "output": []}
     chunks: list[Any] = [{"type": "response.created"}, {"type": "response.completed", "response": whole}]
