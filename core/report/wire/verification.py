@@ -50,6 +50,8 @@ class RowAccount:
         valid_2020_12: Whether the calls are valid by draft 2020-12 whatever draft their schema names.
         labels: MiniMax's fields of the row.
         error: Why the answer could not be read.
+        stream_differs: Fields in which a streamed answer differs from what the server's own parsers read in the same
+            output when they get it whole; left out where nothing differs, or nobody looked.
     """
 
     __pydantic_config__ = WIRE
@@ -72,6 +74,7 @@ class RowAccount:
     valid_2020_12: bool | None = None
     labels: JSONObject | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     error: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    stream_differs: tuple[str, ...] | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,7 @@ class Alarm:
         stage: The guilty stage; "" if nothing can be said.
         verdict: In one sentence.
         at: When it began.
+        stream_differs: Fields in which the streamed answer differs from the same output read whole.
     """
 
     number: int
@@ -49,12 +50,16 @@ class Alarm:
     stage: str
     verdict: str
     at: str
+    stream_differs: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
         """The alarm in one line."""
         counted = self.counts.items()
         parts = [f"{count} call{'' if count == 1 else 's'} {_WORDS.get(name, name)}" for name, count in counted]
+        if self.stream_differs:
+            named = ", ".join(f"`{name}`" for name in self.stream_differs)
+            parts.append(f"it streams differently than it would have been whole ({named})")
         what = ", ".join(parts) or "an error was found"
         codes = f" ({', '.join(self.codes)})" if self.codes else ""
         who = f"{self.model or 'no model named'}, {self.client or 'unknown client'}"
@@ -72,13 +77,14 @@ class Alarm:
             "codes": list(self.codes),
             "stage": self.stage or None,
             "verdict": self.verdict,
+            "stream_differs": list(self.stream_differs),
         }
 
 
 def alarm_of(row: JSONObject, client: str) -> Alarm:
     """Return the alarm of a row at fault."""
     own = as_object(row.get("debugger"))
-    codes = own.get("codes")
+    codes, differing = own.get("codes"), own.get("stream_differs")
     counts = {name: count for name in OUTCOMES[2:] if isinstance(count := own.get(name), int) and count}
     return Alarm(
         number=int(str(row["data_index"])),
@@ -89,6 +95,7 @@ def alarm_of(row: JSONObject, client: str) -> Alarm:
         stage=str(own.get("stage") or ""),
         verdict=redact_text(str(own.get("verdict") or "")),
         at=str(row.get("last_run_at") or ""),
+        stream_differs=tuple(map(str, differing)) if isinstance(differing, list) else (),
     )
 
 

@@ -33,6 +33,7 @@ class Counts:
         unread: Exchanges that were not read, by reason.
         exchanges: All of them.
         canary_changes: Known requests whose answer was of another class than before.
+        streams_differ: Streamed answers that the server's own parsers read otherwise from the whole output.
     """
 
     total: Tally = field(default_factory=Tally)
@@ -41,6 +42,7 @@ class Counts:
     unread: Counter[str] = field(default_factory=Counter)
     exchanges: int = 0
     canary_changes: int = 0
+    streams_differ: int = 0
 
     @property
     def read(self) -> int:
@@ -54,6 +56,7 @@ class Counts:
         counter = self.by_client.setdefault(_bounded(client, self.by_client), Counter())
         counter["exchanges"] += 1
         counter["at fault"] += is_bad(row)
+        self.streams_differ += bool(as_object(row.get("debugger")).get("stream_differs"))
 
     def document(self) -> JSONObject:
         """Return the document of `watch --open`."""
@@ -66,6 +69,7 @@ class Counts:
             "unread": self.exchanges - self.read,
             "unread_because": dict(self.unread.most_common(20)),
             "failed": self.total.failure,
+            "streams_differ": self.streams_differ,
             "counts": counts,
             "by_code": counts["by_code"],
             "by_tool": counts["by_tool"],
@@ -101,6 +105,8 @@ class Counts:
             ("failed", self.total.failure, "Exchanges that the server refused"),
         ):
             yield from _counter(f"prompt_debugger_exchanges_{name}_total", words, count)
+        words = "Streamed answers that differ from the same output read whole"
+        yield from _counter("prompt_debugger_streams_differ_total", words, self.streams_differ)
         words = "Known requests whose answer was of another class than before"
         yield from _counter("prompt_debugger_canary_changes_total", words, self.canary_changes)
 
@@ -132,7 +138,7 @@ def open_watched(path: str) -> Counts:
 def is_bad(row: JSONObject) -> bool:
     """Say whether somebody should look at an exchange: a call did not come through, or an error was found."""
     own = as_object(row.get("debugger"))
-    return bool(own.get("errors")) or any(own.get(name) for name in OUTCOMES[2:])
+    return bool(own.get("errors")) or bool(own.get("stream_differs")) or any(own.get(name) for name in OUTCOMES[2:])
 
 
 def _of_model(tally: Tally) -> JSONObject:

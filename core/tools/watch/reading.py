@@ -21,6 +21,7 @@ from prompt_debugger.core.tools.verify.answer import Answer
 from prompt_debugger.core.tools.verify.dataset import Row, hash_of
 from prompt_debugger.core.tools.verify.judge import Judge, Judged, judge_answer
 from prompt_debugger.core.tools.watch.line import read_line
+from prompt_debugger.core.tools.watch.streams import stream_differs
 
 _ASK_S = 30.0
 
@@ -72,7 +73,12 @@ class Reader:
                 judge = await self._connected()
         if judge is None:
             return Read(await judge_answer(answer, trace, 1, _as_it_is), passed.client)
-        return Read(await judge.judge(answer, Trace(request=trace.request, chat=chat), 1), passed.client)
+        judged = await judge.judge(answer, Trace(request=trace.request, chat=chat), 1)
+        is_streamed = trace.request.body.get("stream") is True
+        if is_streamed and (differing := await stream_differs(judge.client, judged.trace)):
+            own: JSONObject = {**as_object(judged.row["debugger"]), "stream_differs": list(differing)}
+            judged = judged._replace(row={**judged.row, "debugger": own})
+        return Read(judged, passed.client)
 
     async def _connected(self) -> Judge | None:
         """Return what explains answers by the server; `None` where it is not wanted, or not there now."""
