@@ -88,7 +88,8 @@ def encode_value(value: object) -> object:
     if cls is dict or cls is MappingProxyType:
         return _encode_mapping(cast("Mapping[object, object]", value))
     if cls is list:
-        return [encode_value(item) for item in cast("list[object]", value)]
+        items = cast("list[object]", value)
+        return items if set(map(type, items)) <= _ATOMS else [encode_value(item) for item in items]
     if cls is tuple:
         return _encode_items(cast("tuple[object, ...]", value))
     if cls is frozenset or cls is set:
@@ -168,9 +169,12 @@ def decode_value(plain: object) -> object:
     if cls in _ATOMS:
         return plain
     if cls is dict:
-        return {key: decode_value(item) for key, item in cast("dict[object, object]", plain).items()}
+        members = cast("dict[object, object]", plain)
+        if set(map(type, members.values())) <= _ATOMS:
+            return members
+        return {key: decode_value(item) for key, item in members.items()}
     if cls is list:
-        return [decode_value(item) for item in cast("list[object]", plain)]
+        return _items(plain)
     if cls is not tuple:
         raise UnknownValueError(f"{cls.__name__} is not a plain value")
     tag, *parts = cast("tuple[object, ...]", plain)

@@ -55,9 +55,9 @@ class RenderWorker:
             if not steps:
                 raise _as_render_error(error, self._render.limits) from None
             return unattributed(str(steps[0]["text"]), "tracing it took too long")
-        plain, last = outcome_from_json(steps[0]), outcome_from_json(steps[-1])
+        last = outcome_from_json(steps[-1])
         if len(steps) > 1 and last.fault is not None:
-            return unattributed(plain.text, "tracing it took too long")
+            return unattributed(str(steps[0]["text"]), "tracing it took too long")
         return last
 
     def inspect(self, template: str) -> JSONObject:
