@@ -128,7 +128,7 @@ class Handlers:
         # All visitors share one helper: what strangers ask of it ends soon.
         self.engine = VllmEngine(limits=EngineLimits(parser_s=2.0, cpu_s=20.0) if settings.public else None)
         self.examples = {example.name: example for example in load_examples()}
-        self.recorded = RecordedCases(self.examples)
+        self.recorded = RecordedCases(self.examples, lambda: labs.is_coming)
 
     def load_case(self, name: str) -> LoadedCase:
         """Return a worked case ready to run, and as it once ran: a visitor sees the answer before a click.

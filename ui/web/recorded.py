@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import logging
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Request, Trace
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSONObject, Request, Trace
 from prompt_debugger.core.pipeline import Example, Target, load_recording
+from prompt_debugger.ui.present import pack_payload, unpack_payload
 from prompt_debugger.ui.web.work import Payloads, marked_payloads
 
 _log = logging.getLogger(__name__)
@@ -31,8 +34,15 @@ class RecordedRun(NamedTuple):
 class RecordedCases:
     """The recorded runs of the worked cases, each read when it is first asked for; from any thread."""
 
-    def __init__(self, examples: dict[str, Example]) -> None:
+    def __init__(self, examples: dict[str, Example], has_lab: Callable[[], bool]) -> None:
+        """Read none yet.
+
+        Args:
+            examples: The worked cases by name.
+            has_lab: Whether there is a lab, or will be: without one nothing is offered to be tried.
+        """
         self._examples = examples
+        self._has_lab = has_lab
         self._traces: dict[str, tuple[Trace, str] | None] = {}
         self._lock = threading.Lock()
 
@@ -51,7 +61,8 @@ class RecordedCases:
             return None
         trace, origin = found
         state = "recorded" if run is None else "done"
-        return RecordedRun(trace, marked_payloads(trace, "recorded", origin, state=state, run=run or 0))
+        payloads = marked_payloads(trace, "recorded", origin, state=state, run=run or 0)
+        return RecordedRun(trace, payloads if self._has_lab() else _without_trial(payloads))
 
     def find(self, request: Request, target: Target, *, run: int) -> RecordedRun | None:
         """Return the recording of this very request on this very lab; `None` if it is none of the worked cases."""
@@ -59,6 +70,16 @@ class RecordedCases:
             if example.lab == target.lab and json.loads(example.request_text) == request.body:
                 return self.open(name, run=run)
         return None
+
+
+def _without_trial(payloads: Payloads) -> Payloads:
+    """Return the views of a run whose fix nobody can try: the next step shows it."""
+    header, _ = unpack_payload(payloads["verdict"] or "")
+    step = as_object(header.get("step"))
+    if step.get("kind") != "try":
+        return payloads
+    shown: JSONObject = {**step, "kind": "show", "label": "Show the fix"}
+    return {**payloads, "verdict": pack_payload({**header, "step": shown})}
 
 
 def _read(example: Example) -> tuple[Trace, str] | None:
