@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.base.errors import DebuggerError, LabError, RequestError
+from prompt_debugger.core.base.errors import BackendError, DebuggerError, LabError, RequestError
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.ui.present.verdict import verdict_strip
 from prompt_debugger.ui.present.words import as_sentence
@@ -16,6 +16,10 @@ _BADGES = {
     "LimitError": "LIMIT",
     "NoServerError": "NO SERVER",
 }
+
+
+_NO_KEY = (401, 403)
+_NO_ANSWER = ("unreachable", "timeout")
 
 
 def unserved_payload(error: DebuggerError, *, is_rendered: bool, why: str = "", run: int = 0) -> str:
@@ -52,5 +56,17 @@ def error_payload(error: DebuggerError, *, run: int = 0) -> str:
         detail=error.hint,
         log=error.log_tail if isinstance(error, LabError) else "",
         place=place,
+        step=_next_step(error),
         run=run,
     )
+
+
+def _next_step(error: DebuggerError) -> JSON:
+    """Return the button for what can be done on the page about a server that does not answer, or wants a key."""
+    if not isinstance(error, BackendError):
+        return None
+    if error.status in _NO_KEY:
+        return {"kind": "key", "label": "Enter a key", "code": None}
+    if error.kind in _NO_ANSWER:
+        return {"kind": "target", "label": "Change the target", "code": None}
+    return None

@@ -52,8 +52,8 @@ def guilty_finding(trace: Trace, verdict: Verdict) -> Finding | None:
 def next_step(trace: Trace, verdict: Verdict) -> JSONObject | None:
     """Return what the button in the verdict does: `kind`, `label`, and the finding's code where it is about one.
 
-    Kinds: `try` a fix, `show` one that cannot be tried here, `ask` the model again, `name` the server's parser,
-    ask the `parsers` about an output that stands alone.
+    Kinds: `try` a fix, `show` one that cannot be tried here, `ask` the model again, ask the `parsers` about an output
+    that stands alone, or of a server that does not say which one reads it.
     """
     guilty = guilty_finding(trace, verdict)
     if guilty is not None:
@@ -62,7 +62,7 @@ def next_step(trace: Trace, verdict: Verdict) -> JSONObject | None:
             can = can_try(fixes[guilty.code], trace)
             return _step("try", "Try the fix", guilty.code) if can else _step("show", "Show the fix", guilty.code)
         if _hides_its_parser(trace):
-            return _step("name", "Name the server's parser")
+            return _step("parsers", "Test every parser")
         return _step("show", "Show the fix", guilty.code) if guilty.fix else None
     if verdict.conclusion not in _UNSETTLED or trace.server is not None:
         return None

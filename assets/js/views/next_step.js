@@ -12,17 +12,20 @@ const STEPS = {
   try: ({ code }, said) => tryFix(code || "", said),
   show: ({ code }) => showFix(code || ""),
   ask: (_, said) => host.order?.("pd-ask-again", "", said),
-  name: () => nameParser(),
+  target: () => fillIn("#pd-endpoint textarea, #pd-endpoint input"),
+  key: () => fillIn(KEY),
   parsers: () => {
     open("parse");
     press("pd-start-parser-matrix");
   },
 };
+const KEY = "#pd-key input";
 const HINTS = {
   try: "Run the changed request on the same server: is the fault gone, without a new one?",
   show: "Show what to change",
   ask: "Run the request in this paste, so that raw output and message come from one run",
-  name: "Say under Target which parser the server runs: then its reading can be repeated here",
+  target: "Open the fields of the target",
+  key: "Open the field for this server's key",
   parsers: "Which parser reads this output?",
 };
 /** @type {{ root: HTMLElement, code: string } | null} */
@@ -34,6 +37,7 @@ let watched = null; // the strip that shows a fix of this finding
  */
 export function nextStep(step, said) {
   if (!step || (!host.order && step.kind !== "show")) return null; // a report has nothing to ask
+  if (step.kind === "key" && !document.querySelector(KEY)) return null; // a public page takes none
   const made = button(step.label, "pd-primary pd-step", () => STEPS[step.kind](step, said), HINTS[/** @type {keyof typeof HINTS} */ (step.kind)]);
   return made;
 }
@@ -53,8 +57,10 @@ function showFix(code) {
   jump({ in: "finding", finding: code });
 }
 
-function nameParser() {
-  const field = /** @type {HTMLElement | null} */ (document.querySelector("#pd-tool-parser input"));
+// A field under Target, which opens for it.
+/** @param {string} selector */
+function fillIn(selector) {
+  const field = /** @type {HTMLElement | null} */ (document.querySelector(selector));
   if (field && !field.checkVisibility()) /** @type {HTMLElement | null} */ (document.querySelector("#pd-target button"))?.click();
   requestAnimationFrame(() => field?.focus());
 }

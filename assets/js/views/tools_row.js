@@ -4,19 +4,20 @@ import { make } from "../lib/dom.js";
 import { host } from "../lib/host.js";
 import { open } from "./linking.js";
 
+// Name, title, what it answers, and the same in the few words that fit beside the row.
 // Those up to `Compare` work on the run that is shown. Some are a part of a panel: `panel.part`.
 const OTHERS = "check";
 const TOOLS = [
-  ["parse.matrix", "Parsers", "Which parser reads this output?"],
-  ["parse.splits", "Streaming test", "Same message, however the stream is cut?"],
-  ["what-if", "What if", "Every render switch, one at a time"],
-  ["template", "Template", "Edit the template and render again"],
-  ["fix", "Fix", "Prove a cause, shrink it, report it"],
-  ["fix.loop", "Tool loop", "Answer the calls and continue, turn by turn"],
-  ["compare", "Compare", "Two runs side by side"],
-  ["check", "Check", "Which parser and flags for this model?"],
-  ["verify", "Verify", "Send a dataset, row by row"],
-  ["live", "Live", "Calls lost, as they pass"],
+  ["parse.matrix", "Parsers", "Which parser reads this output?", "Which parser reads it?"],
+  ["parse.splits", "Streaming test", "Same message, however the stream is cut?", "Same, however it is cut?"],
+  ["what-if", "What if", "Every render switch, one at a time", "One switch at a time"],
+  ["template", "Template", "Edit the template and render again", "Edit it, render again"],
+  ["fix", "Fix", "Prove a cause, shrink it, report it", "Prove, shrink, report"],
+  ["fix.loop", "Tool loop", "Answer the calls and continue, turn by turn", "Answer calls, continue"],
+  ["compare", "Compare", "Two runs side by side, or one request by three APIs", "Two runs, or three APIs"],
+  ["check", "Check", "Which parser and flags for this model?", "Parser and flags to use"],
+  ["verify", "Verify", "Send a dataset, row by row", "Send a dataset"],
+  ["live", "Live", "Which calls are lost, as they pass", "Calls lost, as they pass"],
 ];
 
 export function toolTabs() {
@@ -24,10 +25,11 @@ export function toolTabs() {
   box.setAttribute("role", "presentation");
   const words = make("span", "pd-tool-words");
   words.setAttribute("aria-hidden", "true"); // the tab's title has it
-  TOOLS.filter(([opens]) => document.getElementById(opens.includes(".") ? partOf(opens) : "pd-panel-" + opens)).forEach(([opens, title, hint]) => {
+  TOOLS.filter(([opens]) => document.getElementById(opens.includes(".") ? partOf(opens) : "pd-panel-" + opens)).forEach(([opens, title, hint, short]) => {
     const tab = tabOf(opens, "pd-tool");
     tab.textContent = title;
     tab.title = hint;
+    tab.dataset.words = short;
     if (!box.childElementCount) box.append(groupName("This run:"));
     if (opens === OTHERS) box.append(groupName("Models and servers:"));
     box.append(tab);
@@ -44,7 +46,7 @@ export function lightTools() {
   const part = tabs.find(({ dataset: { opens = "" } }) => opens.startsWith(panel + ".") && isOpen(opens));
   const lit = part || tabs.find(({ dataset }) => dataset.opens === panel);
   tabs.forEach((tab) => tab.classList.toggle("pd-current", tab === lit));
-  document.querySelectorAll(".pd-tool-words").forEach((words) => (words.textContent = lit ? lit.title : ""));
+  document.querySelectorAll(".pd-tool-words").forEach((words) => (words.textContent = lit?.dataset.words ?? ""));
 }
 
 document.addEventListener("pd-opened", lightTools);

@@ -69,14 +69,14 @@ def test_flags_of_somebody_elses_server_are_shown_and_not_tried():
     assert next_step(elsewhere, trace.verdict)["kind"] == "show"
 
 
-def test_a_server_that_hides_its_parser_asks_for_its_name():
+def test_the_output_of_a_server_that_hides_its_parser_is_shown_to_all():
     trace = recorded("dropped-call")
     loss = finding("PD999")
     silent = replace(trace.server, is_lab=False, tool_parser=None)
     verdict = Verdict(1, 0, 0, Stage.PARSE, loss.title, Conclusion.FAULT)
     hidden = replace(trace, server=silent, findings=(loss,), verdict=verdict)
 
-    assert next_step(hidden, verdict)["kind"] == "name"
+    assert next_step(hidden, verdict)["kind"] == "parsers"
     told = replace(hidden, server=replace(silent, tool_parser="hermes"))
     assert next_step(told, verdict) is None
 

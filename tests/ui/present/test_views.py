@@ -282,6 +282,22 @@ def test_an_error_is_one_sentence_with_its_place(error, sentence, place):
     assert (strip["state"], strip["sentence"], strip["place"]) == ("error", sentence, place)
 
 
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (BackendError("no connection", kind="unreachable"), "target"),
+        (BackendError("no answer in time", kind="timeout"), "target"),
+        (BackendError("not allowed", status=401), "key"),
+        (BackendError("it fails", status=500), None),
+        (RequestError("no"), None),
+    ],
+)
+def test_an_error_that_the_page_can_help_with_has_a_button_for_it(error, kind):
+    step = header(error_payload(error))["step"]
+
+    assert (step and step["kind"]) == kind
+
+
 def test_a_lab_that_died_shows_its_last_words():
     assert header(error_payload(LabError("it died", log_tail="Traceback")))["log"] == "Traceback"
 

@@ -144,6 +144,7 @@ def _build_target(settings: PageSettings, first: Example) -> _Parts:
         target.base_url or "",
         label="Endpoint",
         placeholder=" or ".join(settings.endpoints) or "http://localhost:8000/v1 (empty: the lab)",
+        elem_id="pd-endpoint",
         visible=shown or bool(settings.endpoints),
     )
     # A public page has no such field, not even a hidden one.
