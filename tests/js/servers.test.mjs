@@ -89,7 +89,7 @@ test("the server of a pasted call takes address and model, not the tokenizer or 
   pd.takeServer({ url: "http://z:8000/v1", model: "big" });
   assert.deepEqual(fields, ["http://z:8000/v1", "big", "", "hermes", "none"]);
   assert.equal(key, "");
-  assert.match(words.textContent, /without its key/);
+  assert.match(words.textContent, /enter the key below/);
   assert.equal(focused, 1);
   fields[2] = "me/tokenizer";
   key = "sk-of-z";

@@ -35,7 +35,7 @@ EVENT_KEYS = (
 # Keys by which gradio knows a file; no view of ours tells of any.
 FILE_KEYS = frozenset({"path", "url", "meta", "_type", "orig_name", "mime_type", "is_stream", "is_file"})
 
-FieldKind = Literal["nothing", "long text", "text", "choice", "number", "flag", "plain"]
+FieldKind = Literal["nothing", "long text", "text", "choice", "number", "plain"]
 Choices = Callable[[str, int], frozenset[str] | None]
 
 
@@ -235,7 +235,6 @@ _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_CHARS}}}")
 _KINDS: Mapping[str, FieldKind] = {
     "state": "nothing", "html": "nothing", "button": "nothing", "timer": "nothing",
     "code": "long text", "textbox": "text", "dropdown": "choice", "radio": "choice", "number": "number",
-    "checkbox": "flag",
 }  # fmt: skip
 
 
@@ -305,8 +304,6 @@ def _value(value: JSON, field: Field, session: str, table: EventTable) -> JSON:
             return _choice(value, field, session, table)
         case "number":
             return _number(value, field)
-        case "flag":
-            return value is True
         case "plain":
             return _plain(value)
         case _:

@@ -9,11 +9,15 @@ from typing import NamedTuple
 import gradio as gr
 
 from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.panels.fields import build_choice
 from prompt_debugger.ui.web.panels.verification import OPEN_LIMIT, wire_rows
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_asking_view
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.verification import Verifications
+
+# Without ids calls that were dropped stay unknown.
+_IDS = [("asked for, taken out of what clients get", ""), ("not asked for: dropped calls stay unknown", "none")]
 
 
 class LivePanel(NamedTuple):
@@ -21,7 +25,7 @@ class LivePanel(NamedTuple):
 
     start: gr.Button
     stop: gr.Button
-    ids: gr.Checkbox
+    ids: gr.Dropdown
     view: gr.HTML
     opened: gr.State
 
@@ -31,16 +35,11 @@ def build_live_watch(settings: PageSettings) -> LivePanel:
     shown = not settings.public
     with gr.Column(elem_id="pd-panel-live", elem_classes=["pd-panel"]):
         with gr.Row(elem_classes=["pd-bench-row"], elem_id="pd-live-row", visible=shown):
+            ids = build_choice("Token ids", "pd-live-ids", _IDS, width=330)
             start = gr.Button(
                 "Watch the target", variant="primary", elem_id="pd-start-live", size="sm", scale=0, min_width=140
             )
             stop = gr.Button("Stop", interactive=False, elem_id="pd-stop-live", size="sm", scale=0, min_width=60)
-            ids = gr.Checkbox(
-                value=True,
-                label="Ask for token ids, which clients do not see: else dropped calls stay unknown",
-                elem_id="pd-live-ids",
-                container=False,
-            )
         if settings.public:
             gr.HTML(
                 "<p>A proxy is started on one's own machine alone, so this is off on a public page.</p>",
@@ -57,11 +56,11 @@ def wire_live_watch(page: Page, panel: LivePanel, verifications: Verifications) 
     def buttons(*, runs: bool) -> Changes:
         return {panel.start: gr.Button(interactive=not runs), panel.stop: gr.Button(interactive=runs)}
 
-    async def watch(visitor: gr.Request, ids: bool, *fields: str) -> AsyncGenerator[Changes, None]:  # noqa: FBT001
+    async def watch(visitor: gr.Request, ids: str, *fields: str) -> AsyncGenerator[Changes, None]:
         *aimed, key = fields
         yield buttons(runs=True)
         asked = (TargetFields(*aimed), str(key or ""), visitor.session_hash or "")
-        async with aclosing(verifications.watch(*asked, asks_for_ids=bool(ids))) as steps:
+        async with aclosing(verifications.watch(*asked, asks_for_ids=not ids)) as steps:
             async for step in steps:
                 kept: Changes = {panel.opened: step.opened} if step is not None and step.opened else {}
                 yield {panel.view: gr.skip() if step is None else step.payload, **kept}
