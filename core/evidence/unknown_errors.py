@@ -34,6 +34,12 @@ _LEVEL = re.compile(
     r"|(?:[Ee]rror|[Ee]xception|[Ff]ailed|panic|level=error)\b(?=[^\n]{0,80}?[:=\]])[^\n]{8,})"
     r"(?:\n[ \t]{1,12}[|=][^\n]*){0,3})$"
 )
+# How a text begins that is a log, or what a program printed.
+_LOGGED = re.compile(
+    r"\W{0,4}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d:\d\d|(?:ERROR|FATAL|CRITICAL)\b(?! ?=)|(?:Error"
+    r"|error)(?: \w{1,20}){0,3}(?:: |\n)|"
+    r"[\w.-]{1,40} {1,20}\| )"
+)
 _FOREIGN = re.compile(
     r"psycopg|sqlalchemy|redis|mysql|mariadb|pymongo|mongodb|smtplib|kafka|celery"
     r"|paramiko|selenium|playwright|sqlite|postgres",
@@ -133,6 +139,10 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     shaped = next((one for one in rest if one.is_shaped and one.name), None)
     if shaped is not None and speaker_of(whole) is not None:
         return _refusal(shaped), _SCORE
+    reported = next((one for one in rest if one.is_shaped), None)
+    is_logged = _LOGGED.match(text.strip()) is not None and _EXCEPTION.search(text) is None
+    if reported is not None and len(text) <= _MOST_ALONE * 2 and is_logged:
+        return _refusal(reported), _SCORE
     return None
 
 

@@ -35,6 +35,10 @@ _WRAPPER = re.compile(
     r" \d{1,3} attempts\. Last error: |\d{3} (?=[A-Z`'a-z])|API Error: |Message: |Caused by: )",
     re.IGNORECASE,
 )
+_ORIGIN = re.compile(
+    r"\b(?:original|underlying|root) (?:error|cause|exception) ?: (?:\w{1,60}(?:Error"
+    r"|Exception)\([\"'])?(.{10,}?)(?:[\"']\))?\.?$"
+)
 _ROOTS = ("body", "query", "path", "header")
 
 
@@ -106,6 +110,8 @@ def _field_in(text: str) -> str | None:
 
 def _bare(words: str) -> str:
     """Return words without the names of exceptions, statuses and clients before them."""
+    origin = _ORIGIN.search(words[:_MOST_READ])
+    words = words if origin is None else origin[1]
     for _ in range(_MOST_DEEP):
         found = _WRAPPER.match(words)
         if found is None or found.end() >= len(words):

@@ -125,7 +125,8 @@ def _subject(understood: Understood) -> str:
     if is_raised_inside(understood) and understood.speaker is not None:
         return f"{understood.speaker.title[:1].upper()}{understood.speaker.title[1:]} raised an error"
     if understood.cause is Cause.REQUEST and understood.certainty is Certainty.INFERRED:
-        return "An error was returned instead of an answer"
+        is_answer = understood.refusal.status is not None
+        return "An error was returned instead of an answer" if is_answer else _SUBJECTS[Cause.UNCLEAR]
     return _SUBJECTS.get(understood.cause, "The server refused the request")
 
 

@@ -156,11 +156,14 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "no-reason-given",
-        r"request contains an invalid argument|the request is not valid, http status|bad request\W{0,3}$|"
-        r"(?:an )?unknown error(?: occurred)?\W{0,3}$|something went wrong\b.{0,60}$|provider returned error\W{0,3}$",
+        r"request contains an invalid argument|the request is not valid, http status"
+        r"|bad request\W{0,3}$|(?:an )?unknown error(?: occurred)?\W{0,3}$|something went wrong\b"
+        r"|(?:there was |an? )?(?:unexpected |unknown )?error (?:occurred )?(?:while |during |when |in"
+        r" )?(?:processing|handling|executing|running|intent|calling|sending)\b[^:]{0,60}[.:]?$"
+        r"|provider returned error\W{0,3}$",
         Stage.REQUEST,
         Cause.UNCLEAR,
-        "The API refused the request without saying why",
+        "An error was reported without its reason",
         "Its words name no field and no reason.",
         "Compare the request with one that works: take tools, schemas, media and unusual settings out, one after the "
         "other, until it is answered. Look whether the body holds `details` or `metadata` that the program does not "

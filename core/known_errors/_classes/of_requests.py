@@ -235,7 +235,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"{0,100}?(?:not match|mismatch|number of|missing|expected|differ)"
         r"|number of (?:images?|media|bitmaps|placeholders|videos?|audios?)\b.{0,80}?(?:match|tokens?|"
         r"bitmaps|placeholders)|(?:mismatch|mismatched).{0,60}?(?:image|video|audio) tokens?"
-        r"|placeholders?.{0,60}?(?:images?|videos?|audios?)",
+        r"|placeholders?.{0,60}?(?:images?|videos?|audios?)|tokens to \d{1,7} placeholders",
         Stage.RENDER,
         Cause.TEMPLATE,
         "The prompt does not hold the placeholders of its media",

@@ -131,6 +131,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"model\b.{0,60}?not (?:supported|available|allowed|permitted|enabled) (?:when|for|with|in|to|"
         r"on)\b.{0,60}?(?:account|plan|subscription|region|key|project|organization|user|tier)"
         r"|(?:(?:does not|do not|don't|doesn't) have|has no|have no|no) access to (?:the |this )?(?:model|it)"
+        r"|not allowed for (?:the |your |this )?(?:organi[sz]ation|account|user|key|team|project|plan)"
         r"|access (?:to (?:the |this )?model )?(?:is )?denied"
         r"|not (?:authorized|entitled|allowed) to (?:access|use|perform|invoke)|permission(?:s)? (?:denied|error)"
         r"|permission_?denied|(?:insufficient|missing|lacks?) permissions?|\bforbidden\b"

@@ -32,6 +32,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server did not find the chat template that it was started with",
         "The name is neither that of a template in the server nor a file that it can read.",
         "Give {name|it} as a path that exists where the server runs: absolute, and inside its container if it has one.",
+        unless=r"\b(?:un)?expected|syntax|pars(?:e|ing)",
     ),
     ErrorClass(
         "template-absent",

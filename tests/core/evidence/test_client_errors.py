@@ -92,7 +92,7 @@ def test_an_error_of_a_client_that_no_one_knows_is_not_said_to_come_from_the_ser
     trace = asyncio.run(show_evidence(read_evidence("openai.StrangeError: the flux is out of phase")))
 
     assert trace.verdict is not None
-    assert trace.verdict.sentence.startswith("An error was returned instead of an answer: the flux is out of phase.")
+    assert trace.verdict.sentence.startswith("An error was reported: the flux is out of phase.")
     assert "paste it with the request that it answers" in (trace.findings[0].fix or "")
 
 

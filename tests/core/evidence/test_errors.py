@@ -267,7 +267,7 @@ def test_an_error_that_no_one_knows_is_shown_whole_and_its_stage_as_probable():
 
     assert trace.verdict is not None
     assert trace.verdict.sentence.startswith(
-        "An error was returned instead of an answer: The flux is out of phase. Probable stage: request."
+        "An error was reported: The flux is out of phase. Probable stage: request."
     )
 
 

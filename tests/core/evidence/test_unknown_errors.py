@@ -48,6 +48,15 @@ def test_the_field_that_the_words_name_is_pointed_at_in_the_request():
     assert [one.field for one in found.evidence if one.where == "request"] == ["messages[0].foo"]
 
 
+@pytest.mark.parametrize("text", ["ERROR the flux is out of phase", "2026-01-01 10:00:00 error: [flux] Phase odd lost"])
+def test_an_error_that_shows_nothing_else_is_shown_whole(text):
+    found = asyncio.run(show_evidence(read_evidence(text))).findings[0]
+
+    assert found.title.startswith("An error was reported: ")
+    assert text.rpartition("] ")[2].removeprefix("ERROR ") in found.title
+    assert "To know more" in found.fix
+
+
 UNRELATED = [
     'Traceback (most recent call last):\n  File "/home/me/shop/cart.py", line 3, in total\n    price["net"]\n'
     "KeyError: 'net'\n",

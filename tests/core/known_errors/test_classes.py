@@ -63,6 +63,7 @@ WRAPPED = {
     "Error code: 400 - {'object': 'error', 'message': \"It's not x.\", 'code': 40301}": "It's not x.",
     '{\\"object\\":\\"Error\\",\\"message\\":\\"No x.\\",\\"code\\":3001}"': "No x.",
     "AI_RetryError: Failed after 3 attempts. Last error: No x.": "No x.",
+    "The loop ended. See the original error: ValueError('No x was found.').": "No x was found.",
     "No x.": "No x.",
 }
 
