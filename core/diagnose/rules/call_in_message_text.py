@@ -36,6 +36,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Span, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.bare_lists import bare_list
+from prompt_debugger.core.diagnose.client_markup import ClientCall, find_client_call
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -76,7 +77,10 @@ def find(trace: Trace) -> Iterator[Report]:
     calls = list(written_calls(trace, content))
     returned = {(call.name, str(call.arguments)) for call in returned_calls(trace)}
     left = [call for call in calls if (call.name, call.arguments) not in returned]
-    if left:
+    client = None if returned else find_client_call(content, [tool.name for tool in request_tools(trace.request)])
+    if client is not None and (client.is_claudes or not calls):
+        yield _report_client(client, content)
+    elif left:
         yield _report_written(trace, left, content)
     elif not returned and not calls and (begun := list(written_calls(trace, content, (CallStatus.TRUNCATED,)))):
         yield _report_begun(trace, begun[-1], content)
@@ -89,6 +93,30 @@ def find(trace: Trace) -> Iterator[Report]:
         yield from [_report_bare(trace, bare, content)] if bare else _stripped(trace, content)
         if not content.strip():
             yield from _in_reasoning(trace)
+
+
+def _report_client(call: ClientCall, content: str) -> Report:
+    """Report a call in XML that is not the model family's notation, so that no server's parser takes it out."""
+    if call.is_claudes:
+        detail = "It is Anthropic's own notation in plain text. Claude writes it where the tools are in the prompt, or "
+        detail += "calls of the history are written out as text, and not in the API's fields; no parser reads it there."
+        fix = "Send the tools in `tools`, and calls and results of the history as `tool_use` and `tool_result` blocks, "
+        fix += "not as text in prompts. A proxy in between that writes them out has to read them back, too."
+    else:
+        detail = (
+            "It is XML that a client teaches in its prompt, as Cline and Roo Code do, and reads itself. The server "
+        )
+        detail += "returned it as text, as it should."
+        fix = "Set the client's tool protocol for this model to XML, or to native calls if the server parses them: the "
+        fix += "client shows the XML where it expects native calls. Other clients do not read it."
+    return Report(
+        title=f"A tool call to `{call.name}` is in content as XML that no server parses.",
+        detail=detail,
+        evidence=(in_message("content", content[slice(*call.span)], call.span),),
+        fix=fix,
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+    )
 
 
 def _report_begun(trace: Trace, call: ToolCallAttempt, content: str) -> Report:

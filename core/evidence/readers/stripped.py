@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from prompt_debugger.core.base.types import ChatResult
+from prompt_debugger.core.diagnose.client_markup import find_client_call
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
@@ -28,6 +29,8 @@ _GOES_ON = re.compile(r"assistant(?:final|commentary|analysis)(?=\S| to=)")
 def _finds(paste: Paste) -> float:
     begins = _BEGINS.match(paste.text)
     is_call = begins is not None and begins[0].endswith("{")
+    if paste.value is None and "```" not in paste.text and find_client_call(paste.text) is not None:
+        return 0.66
     has_call = _WHOLE.match(paste.text) is not None or _CALL.search(paste.text) is not None
     is_bare = paste.value is None and "```" not in paste.text  # a fence is read without what is around it
     if has_call and is_bare and CONTROL_TOKEN.search(paste.text) is None:

@@ -1,0 +1,69 @@
+"""Calls in XML that no server's parser takes out: what clients teach in their prompts, and what Claude writes itself.
+
+    <read_file>                                   <function_calls>
+    <path>a.md</path>                             <invoke name="Bash">
+    </read_file>                                  <parameter name="command">ls</parameter> …
+
+Source: the system prompts of Cline and Roo Code; Anthropic's guide to tool use before its `tools` field, 2024.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from prompt_debugger.core.base.types import Span
+
+_PREFIX = "antml:"
+_INVOKE = re.compile(
+    rf"(?m)^[ \t]*(?:<(?:{_PREFIX})?function_calls>\s{{0,8}}<(?:{_PREFIX})?invoke|<{_PREFIX}invoke)"
+    r"\s{1,4}name=\"([\w.-]{1,100})\">"
+)
+_OPEN = re.compile(r"(?m)^[ \t]*<([a-z][a-z0-9_]{0,60})>(?=\s{0,8}(?:<[a-z_]{1,40}>|\{))")
+# Tools that Cline, Roo Code and their kin describe in their prompts.
+_TAUGHT = frozenset(
+    {
+        "apply_diff", "ask_followup_question", "attempt_completion", "browser_action", "edit_file", "execute_command",
+        "insert_content", "list_code_definition_names", "list_files", "new_task", "plan_mode_respond", "read_file",
+        "replace_in_file", "search_and_replace", "search_files", "switch_mode", "use_mcp_tool", "write_file",
+        "write_to_file",
+    }
+)  # fmt: skip
+
+
+class ClientCall(NamedTuple):
+    """A call in such XML.
+
+    Attributes:
+        name: The tool.
+        span: Where it stands.
+        is_claudes: Whether it is Anthropic's notation, not one that a client made up.
+    """
+
+    name: str
+    span: Span
+    is_claudes: bool
+
+
+def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | None:
+    r"""Return the first call in XML that a client or Claude writes; `None` where there is none.
+
+    >>> find_client_call("Let me look.\n<read_file>\n<path>a.md</path>\n</read_file>").name
+    'read_file'
+    >>> find_client_call("<details>\n<summary>More</summary>\n</details>")
+    """
+    invoked = _INVOKE.search(text)
+    if invoked is not None:
+        return ClientCall(invoked[1], Span(invoked.start(), len(text)), is_claudes=True)
+    left = _TAUGHT | {*offered}
+    for opened in _OPEN.finditer(text):
+        name = opened[1]
+        if name not in left:
+            continue
+        closer = f"</{name}>"
+        end = text.find(closer, opened.end())
+        if end >= 0:
+            return ClientCall(name, Span(opened.start(), end + len(closer)), is_claudes=False)
+        left -= {name}
+    return None
