@@ -348,5 +348,5 @@ async def _post(door, address, read):
 
 
 def test_the_document_says_how_long_and_when(public_mode_page):
-    for words in (f"{FAR_ABOVE:g} times", f"{LATE_S:g} s late", f"{MOST_HELD_S:g} s", f"by half in {HALF_S:g} s"):
+    for words in (f"{FAR_ABOVE:g} times", f"{LATE_S:g} s late", f"{MOST_HELD_S:g} s", f"halves every {HALF_S:g} s"):
         assert words in public_mode_page, words
