@@ -12,6 +12,8 @@ MOST_CHARS = 8_000  # of a text; sentences stand at its beginning
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
 _END = re.compile(r"(?<=[.!?])(?:\s|$|(?=['\"\\]))|(?=['\"]\))|\s(?=[{\[]%?)")
 _MOST_SAID = 200  # characters after the part that is known
+_OPENED = re.compile(r"(?<![^\s:(])'[^'\s]{1,20} ?\Z")  # a quotation that is open where the known part begins
+_MOST_BEFORE = 24  # characters
 _SUBSCRIPT = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -83,7 +85,9 @@ def _find(
 
 
 def _sentence(line: str, start: int, stop: int) -> str:
-    """Return a stretch of a line up to the end of its sentence, where that is near."""
+    """Return a stretch of a line up to the end of its sentence, where that is near, with the quotation it begins in."""
+    if (quoted := _OPENED.search(line, max(0, start - _MOST_BEFORE), start)) is not None:
+        start = quoted.start()
     if line.count("`", 0, start) % 2 and (close := line.find("`", stop, stop + _MOST_SAID)) >= 0:
         stop = close  # it is quoted as code
     elif line[stop - 1] not in ".!?":

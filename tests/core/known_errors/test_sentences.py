@@ -132,3 +132,10 @@ HOSTILE = sorted({error.says.split("{")[0] for _, error in ALL if "{" in error.s
 @pytest.mark.parametrize("start", HOSTILE)
 def test_a_sentence_that_begins_forever_is_searched_in_linear_time(start: str) -> None:
     assert grows_linearly(lambda size: recognise_error(start * size), first=50, tries=2, doublings=6)
+
+
+def test_what_it_says_begins_with_the_quotation_that_it_is_in() -> None:
+    found = recognise_error("jinja2.exceptions.UndefinedError: 'list object' has no attribute 'strip'")
+
+    assert found is not None
+    assert found.said == "'list object' has no attribute 'strip'"
