@@ -52,6 +52,8 @@ class RowAccount:
         error: Why the answer could not be read.
         stream_differs: Fields in which a streamed answer differs from what the server's own parsers read in the same
             output when they get it whole; left out where nothing differs, or nobody looked.
+        grammar: Of watched traffic, whether the grammar that the request asks for was in force: `in-force`, `never` or
+            `unknown`; left out where it asks for none.
     """
 
     __pydantic_config__ = WIRE
@@ -75,6 +77,7 @@ class RowAccount:
     labels: JSONObject | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     error: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     stream_differs: tuple[str, ...] | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    grammar: Literal["in-force", "never", "unknown"] | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

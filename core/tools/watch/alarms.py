@@ -40,6 +40,7 @@ class Alarm:
         verdict: In one sentence.
         at: When it began.
         stream_differs: Fields in which the streamed answer differs from the same output read whole.
+        lacks_grammar: Whether the grammar that the request asks for was never in force.
     """
 
     number: int
@@ -51,6 +52,7 @@ class Alarm:
     verdict: str
     at: str
     stream_differs: tuple[str, ...] = ()
+    lacks_grammar: bool = False
 
     @property
     def line(self) -> str:
@@ -60,6 +62,8 @@ class Alarm:
         if self.stream_differs:
             named = ", ".join(f"`{name}`" for name in self.stream_differs)
             parts.append(f"it streams differently than it would have been whole ({named})")
+        if self.lacks_grammar:
+            parts.append("the grammar that it asks for was never in force")
         what = ", ".join(parts) or "an error was found"
         codes = f" ({', '.join(self.codes)})" if self.codes else ""
         who = f"{self.model or 'no model named'}, {self.client or 'unknown client'}"
@@ -78,6 +82,7 @@ class Alarm:
             "stage": self.stage or None,
             "verdict": self.verdict,
             "stream_differs": list(self.stream_differs),
+            "lacks_grammar": self.lacks_grammar,
         }
 
 
@@ -96,6 +101,7 @@ def alarm_of(row: JSONObject, client: str) -> Alarm:
         verdict=redact_text(str(own.get("verdict") or "")),
         at=str(row.get("last_run_at") or ""),
         stream_differs=tuple(map(str, differing)) if isinstance(differing, list) else (),
+        lacks_grammar=own.get("grammar") == "never",
     )
 
 

@@ -34,6 +34,7 @@ class Counts:
         exchanges: All of them.
         canary_changes: Known requests whose answer was of another class than before.
         streams_differ: Streamed answers that the server's own parsers read otherwise from the whole output.
+        grammars: Exchanges whose request asks for a grammar, by whether it was in force.
     """
 
     total: Tally = field(default_factory=Tally)
@@ -43,6 +44,7 @@ class Counts:
     exchanges: int = 0
     canary_changes: int = 0
     streams_differ: int = 0
+    grammars: Counter[str] = field(default_factory=Counter)
 
     @property
     def read(self) -> int:
@@ -56,7 +58,10 @@ class Counts:
         counter = self.by_client.setdefault(_bounded(client, self.by_client), Counter())
         counter["exchanges"] += 1
         counter["at fault"] += is_bad(row)
-        self.streams_differ += bool(as_object(row.get("debugger")).get("stream_differs"))
+        own = as_object(row.get("debugger"))
+        self.streams_differ += bool(own.get("stream_differs"))
+        if isinstance(status := own.get("grammar"), str):
+            self.grammars[status] += 1
 
     def document(self) -> JSONObject:
         """Return the document of `watch --open`."""
@@ -70,6 +75,7 @@ class Counts:
             "unread_because": dict(self.unread.most_common(20)),
             "failed": self.total.failure,
             "streams_differ": self.streams_differ,
+            "grammars": dict(sorted(self.grammars.items())),
             "counts": counts,
             "by_code": counts["by_code"],
             "by_tool": counts["by_tool"],
@@ -105,6 +111,10 @@ class Counts:
             ("failed", self.total.failure, "Exchanges that the server refused"),
         ):
             yield from _counter(f"prompt_debugger_exchanges_{name}_total", words, count)
+        yield "# HELP prompt_debugger_grammars_total Exchanges that ask for a grammar, by whether it was in force."
+        yield "# TYPE prompt_debugger_grammars_total counter"
+        for status in ("in-force", "never", "unknown"):
+            yield f"prompt_debugger_grammars_total{_labels({'status': status})} {self.grammars[status]}"
         words = "Streamed answers that differ from the same output read whole"
         yield from _counter("prompt_debugger_streams_differ_total", words, self.streams_differ)
         words = "Known requests whose answer was of another class than before"
@@ -138,7 +148,9 @@ def open_watched(path: str) -> Counts:
 def is_bad(row: JSONObject) -> bool:
     """Say whether somebody should look at an exchange: a call did not come through, or an error was found."""
     own = as_object(row.get("debugger"))
-    return bool(own.get("errors")) or bool(own.get("stream_differs")) or any(own.get(name) for name in OUTCOMES[2:])
+    if own.get("errors") or own.get("stream_differs") or own.get("grammar") == "never":
+        return True
+    return any(own.get(name) for name in OUTCOMES[2:])
 
 
 def _of_model(tally: Tally) -> JSONObject:

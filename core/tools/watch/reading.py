@@ -7,6 +7,7 @@ itself shows is all there is. Nothing is generated for it.
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import AsyncExitStack, nullcontext
 from typing import NamedTuple
 
@@ -16,7 +17,10 @@ from prompt_debugger.core.base.types import ChatResult, JSONObject, Trace
 from prompt_debugger.core.complete import Decoding, Timeouts
 from prompt_debugger.core.pipeline.opening import look_at, renderer_for
 from prompt_debugger.core.pipeline.target import Target, client_of
-from prompt_debugger.core.sandbox import sandbox_of
+from prompt_debugger.core.report.wire import trace_from_json
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.tools.grammar import GrammarEngine, InForceReason, judge_in_force
+from prompt_debugger.core.tools.grammar.asked import asked_of
 from prompt_debugger.core.tools.verify.answer import Answer
 from prompt_debugger.core.tools.verify.dataset import Row, hash_of
 from prompt_debugger.core.tools.verify.judge import Judge, Judged, judge_answer
@@ -50,10 +54,13 @@ class Reader:
         self._judge: Judge | None = None
         self._connecting = asyncio.Lock()
         self._stack = AsyncExitStack()
+        self._grammars = GrammarEngine()
+        self._has_grammars = True
 
     async def close(self) -> None:
-        """Close the connection to the server."""
+        """Close the connection to the server, and what compiles grammars."""
         await self._stack.aclose()
+        self._grammars.close()
 
     async def read(self, number: int, line: str) -> Read | str:
         """Return the row and the run of an exchange, or why it cannot be read."""
@@ -72,13 +79,25 @@ class Reader:
             async with self._connecting:  # exchanges that are read at once share the connection
                 judge = await self._connected()
         if judge is None:
-            return Read(await judge_answer(answer, trace, 1, _as_it_is), passed.client)
-        judged = await judge.judge(answer, Trace(request=trace.request, chat=chat), 1)
-        is_streamed = trace.request.body.get("stream") is True
-        if is_streamed and (differing := await stream_differs(judge.client, judged.trace)):
-            own: JSONObject = {**as_object(judged.row["debugger"]), "stream_differs": list(differing)}
-            judged = judged._replace(row={**judged.row, "debugger": own})
-        return Read(judged, passed.client)
+            judged = await judge_answer(answer, trace, 1, _as_it_is)
+        else:
+            judged = await judge.judge(answer, Trace(request=trace.request, chat=chat), 1)
+        return Read(await self._looked_at_again(judged, trace.request.body, judge), passed.client)
+
+    async def _looked_at_again(self, judged: Judged, body: JSONObject, judge: Judge | None) -> Judged:
+        """Add what is asked of traffic: was its grammar in force, and does it stream as it reads whole?"""
+        more: JSONObject = {}
+        if asked_of(body) is not None and self._has_grammars:
+            found = await in_thread(judge_in_force, trace_from_json(json.loads(judged.trace)), self._grammars)
+            if found is not None:
+                self._has_grammars = found.reason is not InForceReason.NO_ENGINE
+                more["grammar"] = found.status
+        is_streamed = body.get("stream") is True
+        if is_streamed and judge is not None and (differing := await stream_differs(judge.client, judged.trace)):
+            more["stream_differs"] = list(differing)
+        if not more:
+            return judged
+        return judged._replace(row={**judged.row, "debugger": {**as_object(judged.row["debugger"]), **more}})
 
     async def _connected(self) -> Judge | None:
         """Return what explains answers by the server; `None` where it is not wanted, or not there now."""

@@ -188,3 +188,21 @@ def test_two_watches_do_not_share_a_file_nor_take_a_verification_for_one(tmp_pat
     other.close()
     with pytest.raises(RequestError, match="journal of a verification"):
         WatchJournal(tmp_path / "verify.sqlite", "http://one/v1")
+
+
+async def test_a_grammar_that_was_not_in_force_is_an_alarm_and_a_metric(tmp_path: Path) -> None:
+    form = {"response_format": {"type": "json_object"}}
+    async with (
+        faulty_server(answer(200, _chat({"content": "Here you are."}, "stop"))) as server,
+        watching(server.base_url, tmp_path / "watch.sqlite") as watch,
+        patient_client() as client,
+    ):
+        for more in (form, {}):
+            await client.post(f"{watch.base_url}/chat/completions", json={**ASKED, "tools": [], **more})
+        await watch.until(lambda counts: counts.read == 2)
+
+    (alarm,) = watch.alarms
+    assert alarm.lacks_grammar
+    assert "the grammar that it asks for was never in force" in alarm.line
+    assert watch.counts.grammars == {"never": 1}
+    assert 'prompt_debugger_grammars_total{status="never"} 1' in watch.counts.metrics()
