@@ -64,7 +64,8 @@ _WORDS_BY_CAUSE: Mapping[Cause, tuple[str, ...]] = {
         r"(?:exceeded|expired|exhausted|used up|too low)",
         r"(?:out of|ran out of|any|no|all available|no remaining|included|purchase more) credits?\b",
         r"exceeded your (?:current |monthly )?(?:quota|included credits|usage limit)|spending limit|overdue balance",
-        r"(?:enter|add) a payment method|past invoices|plan and billing|in good standing|top up your balance",
+        r"(?:enter|add) a payment method|upgrade (?:your plan|to (?:a )?(?:paid|pro|plus|premium))\b",
+        r"past invoices|plan and billing|in good standing|top up your balance",
         r"free (?:tier|quota|allocation)\b.{0,60}\b(?:exhausted|used up)|余额不足|欠费|请充值",
     ),
     Cause.ACCESS: (

@@ -308,10 +308,12 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "version",
-        r"cannot import name|no module named|modulenotfounderror|(?:has been|was) removed"
-        r"|no longer (?:supported|available|exists)|is (?:deprecated|outdated|too old)"
-        r"|requires? (?:a )?(?:newer|later|at least|version|ollama|transformers|python)\b"
-        r"|incompatible (?:version|with)|please (?:update|upgrade)|(?:update|upgrade) to\b"
+        r"cannot import name|no module named|modulenotfounderror|(?:version|release)\b.{0,40}?(?:outdated|too old)"
+        r"|requires? (?:a )?(?:newer|later)\b"
+        r"|requires? (?:at least )?(?:ollama|transformers|vllm|python|version v?\d)\b"
+        r"|incompatible version|version\b.{0,40}?incompatible"
+        r"|(?:update|upgrade) (?:to )?(?:the latest|a newer|version|v?\d|ollama|vllm|transformers|llama\.cpp"
+        r"|your (?:client|server|version|install\w*|packages?|sdk))"
         r"|module '?[\w.]{1,80}'? has no attribute",
         Stage.COMPLETE,
         Cause.SERVER,

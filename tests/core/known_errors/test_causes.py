@@ -15,6 +15,7 @@ SAID = {
     "You have used up your daily free allocation of 10,000 neurons": Cause.RATE,
     "You exceeded your current quota, please check your plan and billing details.": Cause.QUOTA,
     "Your newly created team doesn't have any credits or licenses yet.": Cause.QUOTA,
+    "Please upgrade your plan to use this model.": Cause.QUOTA,
     "余额不足或无可用资源包,请充值。": Cause.QUOTA,
     "API key not valid. Please pass a valid API key.": Cause.ACCESS,
     "Input data may contain inappropriate content.": Cause.POLICY,
