@@ -15,7 +15,7 @@ from types import MappingProxyType
 from prompt_debugger.core.base.discover import discover, discover_installed
 from prompt_debugger.core.base.errors import PluginError, shorten
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, Finding, Request, Severity, Trace
+from prompt_debugger.core.base.types import Basis, Certainty, Finding, Request, Severity, Stage, Trace
 from prompt_debugger.core.diagnose import rules
 from prompt_debugger.core.diagnose.blame import borrow_fixes, excuse, mark_followers, worst_first
 from prompt_debugger.core.diagnose.fixes import Fix
@@ -100,6 +100,8 @@ def diagnose_trace(
             findings += known
     if not findings:
         return ()
+    if trace.evidence is Basis.ASSUMED_RUN:
+        findings = [_assumed(finding) for finding in findings]
     codes = {finding.code for finding in findings} & ruleset.keys()
     explains = {code: tuple(getattr(ruleset[code], "explains", ())) for code in codes}
     excuses = {code: tuple(getattr(ruleset[code], "excuses", ())) for code in codes}
@@ -107,6 +109,12 @@ def diagnose_trace(
         findings = [*excuse(findings, excuses)]
     borrowers = {code for code in codes if getattr(ruleset[code], "borrows_fix", False)}
     return worst_first(borrow_fixes(mark_followers(findings, explains), borrowers))
+
+
+def _assumed(finding: Finding) -> Finding:
+    """Return a finding that compares parts which are only assumed to be of one run as inferred."""
+    is_of_two = finding.stage is Stage.RENDER or len({one.where for one in finding.evidence} - {"server"}) > 1
+    return replace(finding, certainty=Certainty.INFERRED) if is_of_two else finding
 
 
 def diagnose_request(request: Request) -> Mapping[str, tuple[Finding, ...]]:

@@ -5,7 +5,9 @@ Each is taken off only where all of the text shows it, so that a text that was c
 
 from __future__ import annotations
 
+import ast
 import html
+import json
 import re
 import textwrap
 from collections.abc import Callable
@@ -31,8 +33,13 @@ _INDENT = re.compile(r"(?m)^[ \t]*+\u00a0[ \t\u00a0]*+")  # as web pages indent 
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 # What a person wrote beside a line of JSON: `"content": null,   <---- missing`.
 _REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
-_BARE_QUOTE = re.compile(r'(?<!\\)"')
 _LEAST_INNER = 20  # characters of a text that stands in a JSON string
+_LABEL = re.compile(r"[^\s{}\[\]<>\"'][^{}<>\"'\n]{1,80}?(?:: |\| |> |\] |\) |- )(?=[\[{<\"]|data:|[A-Z]\w{1,40}\()")
+_MOST_EVENTS = 20_000
+_LEAST_LABELLED = 3  # lines
+_STRING_LINE = re.compile(r'(?m)^"(?:[^"\\\n]|\\.)*\\"(?:[^"\\\n]|\\.)*"$')
+_BARE_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
+_CELL = re.compile(r"(?<!\\)\|")
 _BOX = "\u2503\u2502|"
 _LEAST_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
 _CODE_START = re.compile(r"[{\[<]|data:|(?:analysis|commentary)[A-Z ]|[A-Za-z]\w{1,40}\(")
@@ -57,7 +64,7 @@ def clean(text: str) -> Cleaned:
         changed = change(text)
         if changed is not None:
             text = changed
-            notes += [note] if note else []
+            notes += [note] if note and note not in notes else []
     return Cleaned(text, tuple(notes))
 
 
@@ -86,6 +93,9 @@ def _spaced(text: str) -> str | None:
 
 def _unprompted(text: str) -> str | None:
     """Take off the prompt of a shell that stands before every line of a text that is no command."""
+    first, *rest = text.split("\n")
+    if rest and _DOLLAR.match(first) and all(line.startswith(">") for line in rest if line.strip()):
+        return "\n".join([_DOLLAR.sub("", first, count=1), *(_QUOTE.sub("", line, count=1) for line in rest)])
     bare = _without(text, _DOLLAR, least=1)
     is_data = bare is not None and (_CODE_START.match(bare.lstrip()) is not None or bare.count("\n") > 0)
     return bare if is_data else None
@@ -135,6 +145,28 @@ def _unprefixed(text: str) -> str | None:
     return changed
 
 
+def _unlabelled(text: str) -> str | None:
+    """Take off the words that stand before the data of every line: `Processed chunk: {…}`."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    found = _LABEL.match(lines[0]) if len(lines) >= _LEAST_LABELLED else None
+    if found is None or found[0].startswith(("data:", "event:")):
+        return None
+    if not all(line.startswith(found[0]) and _CODE_START.match(line, found.end()) for line in lines):
+        return None
+    return "\n".join(line[found.end() :] for line in text.split("\n"))
+
+
+def _unprinted(text: str) -> str | None:
+    """Return events that Python printed as dicts, one a line, as JSON."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if not 1 < len(lines) <= _MOST_EVENTS or not all(line.startswith("{'type': '") for line in lines):
+        return None
+    try:
+        return "\n".join(json.dumps(ast.literal_eval(line)) for line in lines)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+
+
 def _without(text: str, prefix: re.Pattern[str], least: int) -> str | None:
     """Take a prefix off every line; `None` unless nearly all lines have it."""
     lines = text.split("\n")
@@ -154,12 +186,36 @@ def _unstringed(text: str) -> str | None:
     return inner if isinstance(inner, str) and len(inner) >= _LEAST_INNER else None
 
 
-def _unslashed(text: str) -> str | None:
-    """Turn back a text whose quotation marks are escaped without exception, as they stand in a string."""
-    if not text.lstrip().startswith(('{\\"', '[{\\"')) or _BARE_QUOTE.search(text) is not None:
+def _unstringed_lines(text: str) -> str | None:
+    """Decode each line that is a string of JSON with quotes in it, among others that are not."""
+    changed = _STRING_LINE.sub(_decoded, text)
+    return changed if changed != text else None
+
+
+def _decoded(found: re.Match[str]) -> str:
+    value = json_of(found[0])
+    return value if isinstance(value, str) else found[0]
+
+
+def _unescaped_once(text: str) -> str | None:
+    """Turn back the escapes of a text that was copied out of a JSON string: none of its quotes stands alone."""
+    if '\\"' not in text or _BARE_QUOTE.search(text) is not None:
         return None
-    inner = json_of(f'"{text.strip()}"')
-    return inner if isinstance(inner, str) else text.replace('\\"', '"')
+    inside = text.rstrip("\\").replace("\n", "\\n").replace("\t", "\\t")
+    inner = json_of(f'"{inside}"')
+    if isinstance(inner, str):
+        return inner
+    return text.replace('\\"', '"') if text.lstrip().startswith(('{\\"', '[{\\"')) else None
+
+
+def _untabled(text: str) -> str | None:
+    """Return the cells of a table of Markdown that hold several lines, below one another."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if len(lines) < 3 or "<br>" not in text or not all(line.startswith("|") and line.endswith("|") for line in lines):
+        return None
+    cells = [cell.strip() for line in lines for cell in _CELL.split(line[1:-1])]
+    kept = [cell for cell in cells if "<br>" in cell]
+    return "\n\n".join(cell.replace("\\|", "|").replace("<br>", "\n") for cell in kept)
 
 
 def _unremarked(text: str) -> str | None:
@@ -229,13 +285,19 @@ _STEPS: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     ("Quote marks at the beginning of each line were removed.", _unquoted),
     ("A shell's prompts at the beginning of each line were removed.", _unprompted),
     ("Log prefixes at the beginning of each line were removed.", _unprefixed),
+    ("The same words at the beginning of each line were removed.", _unlabelled),
+    ("", _unprinted),
     ("", _unindented),
+    ("No-break spaces were replaced by plain ones.", _spaced),
     ("A frame around each line was removed.", _unboxed),
-    ("The JSON string around the text was unwrapped.", _unstringed),
-    ("The escapes before all quotation marks were removed.", _unslashed),
-    ("Remarks next to lines of JSON were removed.", _unremarked),
-    ("Comments between lines of JSON were taken off.", _uncommented),
+    ("The table around the text was removed.", _untabled),
     ("HTML escapes were decoded.", _unescaped),
     ("Typographic quotes were turned back.", _straightened),
+    ("The JSON string around the text was unwrapped.", _unstringed),
+    ("The JSON string around the text was unwrapped.", _unstringed_lines),
+    ("Escapes of a JSON string around the text were decoded.", _unescaped_once),
+    ("No-break spaces were replaced by plain ones.", _spaced),
+    ("Remarks next to lines of JSON were removed.", _unremarked),
+    ("Comments between lines of JSON were taken off.", _uncommented),
     ("Line breaks from wrapping were removed.", unwrapped),
 )

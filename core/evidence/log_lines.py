@@ -24,6 +24,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
@@ -150,6 +151,11 @@ def find_entries(text: str) -> list[Entry]:
 
 def has_entries(text: str) -> bool:
     """Say whether a text has a line of a log that is known."""
+    return _has_entries(text)
+
+
+@lru_cache(maxsize=2)  # asked of the same text as a whole and as a block
+def _has_entries(text: str) -> bool:
     return any(mark.pattern.search(text) is not None for mark in _MARKS)
 
 

@@ -19,6 +19,8 @@ from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, 
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.flags import flags_of, mentioned_server, server_of
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.gaps import without_gaps
+from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.readers import Paste, find_reader, find_readers
 from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.report_text import (
@@ -30,6 +32,7 @@ from prompt_debugger.core.evidence.report_text import (
 )
 from prompt_debugger.core.evidence.split import Block, BlockKind, split, without_comments
 from prompt_debugger.core.evidence.taking import is_cut, with_its_beginning, without_shortened
+from prompt_debugger.core.evidence.wrapped import unwrapped
 
 Read = Callable[[str, int], Evidence]
 
@@ -62,6 +65,9 @@ _LEAD = re.compile(
 )
 _HOLDER = re.compile(r'"(?:raw|message|choices|response|request|prompt|content|role)"\s*+:\s*+["{\[n]')
 _PRINTED = re.compile(r"[# ]{0,8}generated[ _]text: ?(['\"])[^\n]{0,4000}\\n", re.IGNORECASE)  # by Python, as a literal
+_KEYED = re.compile(r'"[a-z_]{1,40}": ?("(?:[^"\\\n]|\\.)*+"?)')
+_DATA_LINE = re.compile(r"\A[ \t]*>>>[^\n]*\n[ \t]{0,8}[{\"]")
+_STRING = re.compile(r'(?m)^[ \t]{0,8}("(?:[^"\\\n]|\\.)++")[ \t]*$')
 _OF_REQUESTS = re.compile(r"Of \d{1,9} requests ")
 _WHOLE = "Paste all of it: the beginning or the end may be missing."
 
@@ -109,7 +115,8 @@ def _with_server(evidence: Evidence, text: str) -> Evidence:
 def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     blocks = split(text)
     lone = blocks[0] if len(blocks) == 1 and blocks[0].kind is BlockKind.FENCED else None
-    if lone is not None and depth < _MOST_FENCES and not _is_fenced_request(lone.text, text):
+    is_request = lone is not None and _is_fenced_request(lone.text, text) and unwrapped(lone.text) is None
+    if lone is not None and depth < _MOST_FENCES and not is_request:
         return read_mixed(lone.text, row, read, depth + 1)
     if row > 1:
         return read(text, row)
@@ -123,7 +130,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     if fenced is not None:
         return fenced
     merged = _merged(blocks, read)
-    if whole is not None and (merged is None or not _says_more(merged, whole, is_talk=is_talk)):
+    if whole is not None and (merged is None or not _says_more(merged, whole, blocks, is_talk=is_talk)):
         return whole
     if merged is None:
         raise not_recognised(text) if is_talk else _with_hint(failure)
@@ -135,6 +142,8 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
         evidence = read(text, row)
     except RequestError as error:
         return None, error
+    if evidence.form is Form.OUTPUT and evidence.chat is None and (inner := _string_of_json(text)) is not None:
+        return _output(inner), None
     if evidence.form is Form.OUTPUT and (_is_part(text) or _is_in_a_broken_fence(text)):
         return None, RequestError(
             "The text contains an output inside incomplete JSON or printed text.",
@@ -143,9 +152,18 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
     return _without_parts(_of_its_paragraph(evidence, text), text), None
 
 
+def _string_of_json(text: str) -> str | None:
+    """Return the only string of JSON in a text whose other lines are prose, if it holds what the text was taken for."""
+    found = [one for one in _STRING.findall(text) if '\\"' in one or "\\n" in one]
+    if len(found) != 1 or recognise(text.replace(found[0], "")) is Form.OUTPUT:
+        return None
+    value = json_of(found[0])
+    return value if isinstance(value, str) and recognise(value) is Form.OUTPUT else None
+
+
 def _without_parts(evidence: Evidence, text: str) -> Evidence:
     """Return evidence without calls of which only a part was copied."""
-    return without_shortened(with_its_beginning(evidence), text)
+    return without_gaps(without_shortened(with_its_beginning(evidence), text), text)
 
 
 def _of_shown_output(whole: Evidence | None, blocks: Sequence[Block], read: Read) -> Evidence | None:
@@ -183,8 +201,16 @@ def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
 def _is_broken_json(text: str) -> bool:
     """Say whether an output stands in a JSON text that is cut or broken: its quotes are escaped, as nothing else is."""
     start, end = text.strip()[:1], text.strip()[-1:]
-    is_within = ('\\"' in text or "\\n" in text) and start != "<" and (start in '{"' or end in '}]"')
+    is_below = start != "<" and _DATA_LINE.search(text) is not None  # what was typed
+    is_within = ('\\"' in text or "\\n" in text) and start != "<" and (is_below or start in '{"' or end in '}]"')
+    is_within = is_within or _is_keyed(text)
     return is_within and _HOLDER.search(text) is not None and Paste(text).value is None
+
+
+def _is_keyed(text: str) -> bool:
+    """Say whether what looks like an output is the value of a key, and nothing else in the text looks like one."""
+    found = [one[1] for one in _KEYED.finditer(text) if recognise(one[1]) is Form.OUTPUT]
+    return len(found) == 1 and recognise(text.replace(found[0], "")) is not Form.OUTPUT
 
 
 def _is_in_a_broken_fence(text: str) -> bool:
@@ -248,10 +274,11 @@ def _is_known(evidence: Evidence) -> bool:
     return evidence.form is not Form.ERROR or evidence.words != "an error"
 
 
-def _says_more(merged: Evidence, whole: Evidence, *, is_talk: bool) -> bool:
+def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is_talk: bool) -> bool:
     if whole.form is Form.REQUEST and any(map(_OF_REQUESTS.match, merged.notes)):
         return not any("two requests" in note for note in whole.notes)  # the one that is not said to work
-    if is_talk and whole.form in (Form.ERROR, Form.LOG, Form.REQUEST) and _is_known(merged):
+    is_fenced = whole.form is Form.OBJECT and any(block.kind is BlockKind.FENCED for block in blocks)
+    if is_fenced or (is_talk and whole.form in (Form.ERROR, Form.LOG, Form.REQUEST) and _is_known(merged)):
         return {*merged.holds} >= {*whole.holds}  # the same without the talk around it
     strong = {*merged.holds} & _STRONG
     return bool(strong) if whole.form is Form.OUTPUT else {*merged.holds} > {*whole.holds}
@@ -272,13 +299,23 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     if len(pieces) == 1:
         return _noted(pieces[0].evidence, _of_unread(unread))
     shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces
-    ordered = sorted(shown, key=lambda piece: piece.is_counterexample)
+    ordered = sorted(shown, key=lambda piece: (piece.is_counterexample, not _is_pair(piece.evidence)))
     kept = _compatible([piece.evidence for piece in ordered])
     words = "; ".join(dict.fromkeys(evidence.words for evidence in kept))
     merged = merge(kept, _form_of(kept), words[:300])
-    is_assumed = merged.raw is not None and merged.chat is not None and not any(one.raw and one.chat for one in kept)
+    is_assumed = _is_of_two(kept, Part.RAW, Part.MESSAGE) or _is_of_two(kept, Part.REQUEST, Part.PROMPT)
     merged = replace(merged, is_assumed_run=is_assumed)
     return _noted(merged, (*_of_twice([piece.evidence for piece in pieces]), *_of_unread(unread)))
+
+
+def _is_pair(evidence: Evidence) -> bool:
+    return evidence.raw is not None and evidence.chat is not None
+
+
+def _is_of_two(pieces: Sequence[Evidence], one: Part, other: Part) -> bool:
+    """Say whether two parts of a run are there, and no piece holds both."""
+    held = [{*piece.holds} & {one, other} for piece in pieces]
+    return {one, other} == set().union(*held) and not any(len(parts) == 2 for parts in held)
 
 
 def _form_of(pieces: Sequence[Evidence]) -> Form:

@@ -11,18 +11,33 @@ import ast
 import json
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^\n`]{0,80}$")
 _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
 _JSON = re.compile(r"[ \t]*+`?(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
-_STREAM = re.compile(r"[ \t]*+(?:data:|event:|id: |retry:|: ?\w|:$)")
+_STREAM = re.compile(
+    r"[ \t]*+(?:data:|event:|id: |retry:|: ?\w|:$|(?:(?://|#) )?(?:\.{3,}|…|<snip>|\[\.\.\.\]|\(truncated\))[ \t]*+$)"
+)
 _DATA = re.compile(r"[ \t]*+(?:data:|event:)")
 _COMMAND = re.compile(
     r"[ \t]*+(?:[\w.~/@:-]{0,60}[$#%❯>][ \t]+)?"
     r"(?=(?:sudo |time |exec |nohup |[A-Z_]+=\S+ ){0,8}(?:curl(?:\.exe)?|vllm|docker|podman|llama-server|llama-cli|"
     r"\S{0,80}/llama-server|python3? -m|sglang|ollama (?:run|serve)|ExecStart=)[ \t=])"
+)
+_PROGRAMS = (
+    "curl",
+    "vllm",
+    "docker",
+    "podman",
+    "llama-server",
+    "llama-cli",
+    "python",
+    "sglang",
+    "ollama",
+    "ExecStart=",
 )
 _PROMPT = re.compile(r"[ \t]*+(?:>>>|\.\.\.)(?: |$)")
 _SHELL = re.compile(r"(?:[\w.~/@:-]{0,60})[$❯][ \t]+\S")
@@ -104,7 +119,7 @@ class _Splitter:
     def run(self) -> None:
         """Fill the list of blocks."""
         at = 0
-        takers = (self._fence, self._quote, self._stream, self._json, self._command, self._python, self._script)
+        takers = self._takers()
         while at < len(self._lines):
             line = self._line(at)
             if len(self._blocks) < MOST_BLOCKS and line.strip():
@@ -115,6 +130,19 @@ class _Splitter:
             self._prose.append(_TAG.sub("", line))
             at += 1
         self._end_prose()
+
+    def _takers(self) -> list[Callable[[int, str], int]]:
+        """Return what may take a line of this text: of none of the others a sign stands in it."""
+        signs: tuple[tuple[tuple[str, ...], Callable[[int, str], int]], ...] = (
+            (("```", "~~~"), self._fence),
+            ((">",), self._quote),
+            (("data:", "event:"), self._stream),
+            (("{", "["), self._json),
+            (_PROGRAMS, self._command),
+            ((">>>", "...", "$", "❯"), self._python),
+            (("import ",), self._script),
+        )
+        return [take for texts, take in signs if any(sign in self._text for sign in texts)]
 
     def _line(self, at: int) -> str:
         start = self._lines[at]
@@ -169,7 +197,8 @@ class _Splitter:
         stop = at
         while stop < len(self._lines) and (not self._line(stop).strip() or _STREAM.match(self._line(stop))):
             stop += 1
-        self._add("\n".join(self._line(number) for number in range(at, stop)) + "\n", BlockKind.STREAM)
+        text = "\n".join(self._line(number) for number in range(at, stop))
+        self._add(text.rstrip() if _ends_in_an_event(text) else f"{text}\n", BlockKind.STREAM)
         return stop
 
     def _json(self, at: int, line: str) -> int:
@@ -259,6 +288,8 @@ class _Splitter:
         """Take an interactive session of Python or a shell: what was typed is one block, what it printed another."""
         if _SHELL.match(line):
             return at + 1  # a command of no interest
+        if line.strip() in ("...", "…"):
+            return at  # something left out, not the second line of what was typed
         stop = at
         lines: list[str] = []
         while stop < len(self._lines) and (found := _PROMPT.match(self._line(stop))) is not None:
@@ -280,6 +311,12 @@ def _is_python(text: str) -> int | None:
     except (ValueError, RecursionError, MemoryError):
         return None
     return 0
+
+
+def _ends_in_an_event(text: str) -> bool:
+    """Say whether a stream ends within the JSON of an event: nothing may stand behind it, or it counts as whole."""
+    last = text.rstrip().rpartition("\n")[2].strip().removeprefix("data:").strip()
+    return last.startswith(("{", "[{")) and not _is_json(last)
 
 
 def _is_json(line: str) -> bool:

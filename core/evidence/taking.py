@@ -18,6 +18,7 @@ from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.python_repr import CUT
 
 _GAP = re.compile(r"(?m)^[ \t]{0,8}(?:\.\.\.|…|\[\.\.\.\])[ \t]{0,8}$")  # a line in place of those that were left out
+_NO_BEGINNING = "The stream was copied without its beginning; calls whose name is missing were left out."
 CUT_NOTE = "The pasted text ends inside the answer; what came after that is unknown."
 
 
@@ -104,7 +105,13 @@ def with_its_beginning(evidence: Evidence) -> Evidence:
     stream = evidence.stream
     first = None if stream is None or not stream.deltas else stream.deltas[0].delta
     calls = None if stream is None else stream.message.get("tool_calls")
-    if stream is None or first is None or "role" in first or not isinstance(calls, list):
+    if stream is None or first is None or "role" in first:
+        return evidence
+    if not calls and stream.finish_reason in ("tool_calls", "function_call"):  # which stood before it
+        chat = replace(stream, finish_reason=None, error=None, deltas=(), body="")
+        left = replace(evidence, chat=chat, stream=chat, finish_reason=None, notes=(*evidence.notes, _NO_BEGINNING))
+        return _unless_empty(left, stream.message)
+    if not isinstance(calls, list):
         return evidence
     known = [call for call in calls if as_object(as_object(call).get("function")).get("name")]
     if len(known) == len(calls):
@@ -112,11 +119,15 @@ def with_its_beginning(evidence: Evidence) -> Evidence:
     message = {name: value for name, value in stream.message.items() if name != "tool_calls"}
     if known:
         message["tool_calls"] = known
+    chat = replace(stream, message=message, finish_reason=None, deltas=(), body="")
+    left = replace(evidence, chat=chat, stream=chat, finish_reason=None, notes=(*evidence.notes, _NO_BEGINNING))
+    return _unless_empty(left, message)
+
+
+def _unless_empty(evidence: Evidence, message: JSONObject) -> Evidence:
     if not any(value for name, value in message.items() if name != "role"):
         raise RequestError("The stream begins in the middle of a call.", "Copy it from the first event on.")
-    chat = replace(stream, message=message, finish_reason=None, deltas=(), body="")
-    note = "The stream was copied without its beginning; calls whose name is missing were left out."
-    return replace(evidence, chat=chat, stream=chat, finish_reason=None, notes=(*evidence.notes, note))
+    return evidence
 
 
 def without_shortened(evidence: Evidence, text: str) -> Evidence:

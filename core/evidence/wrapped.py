@@ -6,13 +6,16 @@ A break is taken out only where what is left is whole: JSON that is valid, or an
 from __future__ import annotations
 
 import re
+import shlex
+from contextlib import suppress
 
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.python_repr import read_printed
 
 _LEAST_WIDTH = 40
+_LEAST_BREAKS = 2  # in a command, below which an answer may stand
 _MOST_WIDTH = 1_000
-_STARTS = re.compile(r"\s*+(?:[{\[]|[A-Za-z_][\w.]{0,80}\()")
+_STARTS = re.compile(r"\s*+(?:[{\[]|[A-Za-z_][\w.]{0,80}\(|curl )")
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _NEWLINE = re.compile("\n")
 _EVENT_FIELD = re.compile(r"[ \t]*+(?:data|event|id|retry)?:")
@@ -25,7 +28,8 @@ def unwrapped(text: str) -> str | None:
         return _of_events(text)
     if "\n" not in text.strip() or _STARTS.match(text) is None or json_of(text) is not None:
         return None
-    joined = _of_one_width(text.strip("\n"))
+    is_command = text.lstrip().startswith("curl ")
+    joined = None if is_command and text.strip().count("\n") < _LEAST_BREAKS else _of_one_width(text.strip("\n"))
     if joined is not None and _is_whole(joined):
         return joined
     is_request = '"messages"' in text and '"choices"' not in text
@@ -79,5 +83,9 @@ def _of_one_width(text: str) -> str | None:
 def _is_whole(text: str) -> bool:
     if text.startswith(("{", "[")) and json_of(text) is not None:
         return True
+    if text.startswith("curl "):
+        with suppress(ValueError):
+            return bool(shlex.split(text))
+        return False
     read = read_printed(text)
     return read is not None and not read.is_cut and read.stop >= len(text.rstrip())

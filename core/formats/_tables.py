@@ -124,7 +124,7 @@ def find_stripped_calls(
         tool_names: Tools of the request; only their names are believed.
     """
     known = frozenset(tool_names)
-    for one in formats.values():
+    for one in formats.values() if known else ():
         if not one.facts.stripped:
             continue
         for match in re.finditer(one.facts.stripped, text):

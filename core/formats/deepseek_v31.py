@@ -62,6 +62,6 @@ FORMAT: ModelFormat = TextFormat(
         switches=(THINKING, ENABLE_THINKING),
         grammars=(Grammar("deepseek_v3_1", "deepseek_v31"),),
         has_json_arguments=True,
-        stripped=r"(?P<name>[A-Za-z_][\w.\-]{0,127})\{\s*[\"}]",
+        stripped=r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{0,127})\{\s*[\"}]",
     ),
 )

@@ -61,6 +61,6 @@ FORMAT: ModelFormat = TextFormat(
         reasoning_parsers=("mistral",),
         parser_names={"sglang": ParserNames(("mistral",), ("mistral",)), "mlx-lm": ParserNames(("mistral",))},
         has_json_arguments=True,
-        stripped=r"(?P<name>[A-Za-z_][\w.\-]{0,127})\{\s*[\"}]",
+        stripped=r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{0,127})\{\s*[\"}]",
     ),
 )

@@ -93,6 +93,6 @@ FORMAT: ModelFormat = TextFormat(
         switches=(ENABLE_THINKING,),
         grammars=(Grammar("plamo3", "plamo3", build=build_tag),),
         has_json_arguments=True,
-        stripped=r"(?P<name>[A-Za-z_][\w.\-]{0,127}?)json(?=\{)",
+        stripped=r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{0,127}?)json(?=\{)",
     ),
 )

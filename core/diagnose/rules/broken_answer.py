@@ -37,6 +37,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, is_asked_stream, quote
 from prompt_debugger.core.known_errors import cause_of
 
+_CUT_COPY = "which the end of the stream cut off"
 _REPORTED = "the server reported an error: "  # how what was read begins where the answer itself tells an error
 _WORDS_CHARS = 200
 _MOST_KEYS = 6
@@ -59,8 +60,8 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _may_be_an_excerpt(trace: Trace, result: ChatResult) -> bool:
-    is_pasted = not asked_server(trace) and bool(result.deltas)
-    return is_pasted and (result.error or "").startswith("the stream ended without a finish reason")
+    is_pasted, error = not asked_server(trace) and bool(result.deltas), result.error or ""
+    return is_pasted and (error.startswith("the stream ended without a finish reason") or _CUT_COPY in error)
 
 
 def _without_end(result: ChatResult) -> Report:

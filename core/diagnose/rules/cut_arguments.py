@@ -66,9 +66,10 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_cut_copy(trace: Trace) -> bool:
-    """Say whether a pasted stream ends inside an event: whoever copied it cut the arguments, not the server."""
+    """Say whether a pasted stream ends early: whoever copied it may have cut the arguments, not the server."""
     error = "" if trace.chat is None else trace.chat.error or ""
-    return "which the end of the stream cut off" in error and not asked_server(trace)
+    is_cut = "which the end of the stream cut off" in error or error.startswith("the stream ended without a finish")
+    return is_cut and not asked_server(trace)
 
 
 def _report(trace: Trace, call: CallField, text: str, words: str, cause: _Cause) -> Report:

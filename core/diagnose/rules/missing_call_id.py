@@ -51,13 +51,14 @@ def find(trace: Trace) -> Iterator[Report]:
 def _has_no_ids(trace: Trace) -> bool:
     """Say whether an answer is of Ollama's own API or has the older `function_call`, where results name the tool.
 
-    Of a call of which nothing but its function was copied, nobody knows its id.
+    Of a piece of an answer nobody knows whether its calls have ids.
     """
     body = next((chat.body for chat in (trace.chat, trace.chat_stream) if chat is not None and chat.body), "")
     message = {} if trace.chat is None else trace.chat.message
     calls = as_list(message.get("tool_calls"))
-    is_bare = len(calls) == 1 and as_object(calls[0]).keys() == {"function"}
-    is_legacy = bool(message.get("function_call")) or (is_bare and not body)
+    if calls and not body and all("id" not in as_object(call) for call in calls):
+        return True  # a piece of an answer, which may begin after the id
+    is_legacy = bool(message.get("function_call"))
     return is_legacy or ('"done"' in body and '"choices"' not in body)
 
 

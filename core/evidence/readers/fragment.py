@@ -76,6 +76,8 @@ def _in_shape(value: JSON) -> JSON:
         objects = [item for item in value if isinstance(item, dict) and not is_called_function(item)]
         shaped = next((item for item in objects if is_answer(_in_shape(item))), None)
         return value if shaped is None or events_in_list(value) is not None else _in_shape(shaped)
+    if isinstance(value, dict) and isinstance(value.get("content"), list):
+        value = {**value, "content": [part for part in value["content"] if not _is_half_call(part)]}
     if not isinstance(value, dict) or is_answer(value) or "messages" in value:
         return value
     known: JSONObject = {name: value[name] for name in _IN_MESSAGE if name in value}
@@ -84,6 +86,10 @@ def _in_shape(value: JSON) -> JSON:
     if "tool_calls" in known or "content" in known:
         return {"role": "assistant", **known}
     return value
+
+
+def _is_half_call(part: JSON) -> bool:
+    return isinstance(part, dict) and part.get("type") == "tool_use" and "input" not in part
 
 
 READER = Reader(Form.FRAGMENT, _finds, _read)

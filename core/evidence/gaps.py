@@ -1,0 +1,199 @@
+"""Places at which somebody left something out of what was pasted: `...`, `<snip>`, `(truncated)`.
+
+    "tool_calls": [...]            {"id": "call_1", ...}          data: {"choices": [{"delta": …
+    // ...                         <snip>
+
+What is absent then proves nothing: neither a call that is not there, nor arguments that break off, nor how it ended.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import replace
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
+from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.recognise import MARKER
+
+GAP_NOTE = "Something was left out of the pasted text; what it was is unknown."
+_STRUCTURED = frozenset({Form.ANSWER, Form.STREAM, Form.EXCHANGE, Form.FRAGMENT, Form.OBJECT, Form.LINES, Form.HTTP})
+_EXPLICIT = re.compile(
+    r"<(?:snip|truncated|omitted|redacted|cut)>|\[(?:\.{3,}|…|snip|truncated|omitted)\]|\((?:truncated|omitted|snip)\)"
+)
+_TAG = re.compile(  # a marker that was shortened
+    r"</?[|\uff5c]?\w{1,40}(?:\.{3,}|…)|(?:\.{3,}|…)[\w\u2581]{0,40}[|\uff5c]>"
+)
+_LINE = re.compile(rf"(?m)^[ \t]{{0,40}}(?:(?://|#) ?)?(?:\.{{3,}}|…|{_EXPLICIT.pattern})[ \t]{{0,8}}$")
+_RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
+_DOTS = re.compile(r"\.{3,}|…")
+_REMARK = re.compile(r"(?:#|//) (?:\.{3,}|…)")
+_NO_CALLS = re.compile(r"['\"]?tool_calls['\"]?(?:=|: ?)(?:None|\[\]|null)")
+_STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'")
+_WORDS = frozenset({"role", "finish_reason", "name", "id", "type", "object", "stop_reason"})
+_ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which are so whatever else stood there
+_MOST_OF_PYTHON = 100_000  # characters
+
+
+def without_gaps(evidence: Evidence, text: str) -> Evidence:
+    """Return evidence without what nothing proves, where somebody left something out of its text.
+
+    Raises:
+        RequestError: Nothing is left of it.
+    """
+    if evidence.run is not None:
+        return evidence
+    is_partial = evidence.form is Form.FRAGMENT
+    if evidence.form in _STRUCTURED and (is_partial or _lacks_calls(evidence, text) or has_gap(text)):
+        evidence = _careful(evidence, is_noted=not is_partial)
+    return _without_shortened_texts(evidence)
+
+
+def _lacks_calls(evidence: Evidence, text: str) -> bool:
+    """Say whether a word on the end is half, or a printed object does not show the calls that it had, or not whole."""
+    if evidence.chat is None or evidence.form is not Form.OBJECT:
+        return evidence.chat is not None and _has_sign(evidence.chat.finish_reason or "")
+    calls = evidence.chat.message.get("tool_calls")
+    if isinstance(calls, list) and calls:
+        return any("arguments" not in as_object(as_object(call).get("function")) for call in calls)
+    return evidence.chat.finish_reason in ("tool_calls", "function_call") and _NO_CALLS.search(text) is None
+
+
+def has_gap(text: str) -> bool:
+    """Say whether something was left out of a text that had to be JSON, a stream, or what Python prints."""
+    if "..." not in text and "…" not in text and _EXPLICIT.search(text) is None:
+        return False
+    value = json_of(text)
+    if value is not None:
+        return _is_elided(value)
+    if _LINE.search(text) is not None or _TAG.search(text) is not None or _has_elided_event(text):
+        return True
+    if _is_sound(text):
+        return False
+    return any(sign.search(text) for sign in (_EXPLICIT, _REMARK)) or _DOTS.search(_STRINGS.sub("", text)) is not None
+
+
+def _is_sound(text: str) -> bool:
+    """Say whether a text is of lines that are JSON each, a stream of such, or an expression of Python."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    data = [line.removeprefix("data:").strip() for line in lines if line.startswith("data:")]
+    if data:
+        return all(one == "[DONE]" or json_of(one) is not None for one in data)
+    if len(json_lines(text)) == len(lines) and all(json_of(line) is not None for line in lines):
+        return True
+    if len(text) > _MOST_OF_PYTHON:
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return not any(
+                isinstance(one, ast.Constant) and one.value is ... for one in ast.walk(ast.parse(text.strip()))
+            )
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def _has_elided_event(text: str) -> bool:
+    """Say whether a line that is JSON, or an event of a stream, has a sign where none can be."""
+    for line in text.split("\n"):
+        if _has_sign(line):
+            value = json_of(line.strip().removeprefix("data:"))
+            if _is_elided(value) or (value is None and line.lstrip().startswith("data:")):
+                return True
+    return False
+
+
+def _is_elided(value: JSON) -> bool:
+    """Say whether a name, or a text that is one word, of a JSON value has a sign of something left out."""
+    if isinstance(value, list):
+        return any(_is_elided(item) for item in value)
+    if not isinstance(value, dict):
+        return False
+    for name, item in value.items():
+        if _has_sign(name) or (isinstance(item, str) and _is_elided_text(name, item)):
+            return True
+        if isinstance(item, dict | list) and _is_elided(item):
+            return True
+    return False
+
+
+def _is_elided_text(name: str, text: str) -> bool:
+    if name in _WORDS:
+        return _has_sign(text)
+    return _EXPLICIT.search(text) is not None and MARKER.search(text) is not None
+
+
+def _has_sign(text: str) -> bool:
+    return _DOTS.search(text) is not None or _EXPLICIT.search(text) is not None
+
+
+def _careful(evidence: Evidence, *, is_noted: bool) -> Evidence:
+    """Return evidence of whose answer only what is whole counts."""
+    chat = evidence.chat if evidence.chat is not None else evidence.stream
+    notes = (*evidence.notes, GAP_NOTE) if is_noted else evidence.notes
+    if chat is None:
+        return replace(evidence, notes=notes)
+    calls = chat.message.get("tool_calls")
+    listed = calls if isinstance(calls, list) else []
+    is_cut_by_server = chat.finish_reason in _ENDS_OF_A_CUT
+    kept = [call for call in listed if is_cut_by_server or _is_whole(call)]
+    message: JSONObject = {name: item for name, item in chat.message.items() if name != "tool_calls"}
+    if kept:
+        message["tool_calls"] = kept
+    if is_noted and isinstance(message.get("content"), str) and _has_sign(str(message["content"])):
+        del message["content"]
+    if len(kept) < len(listed):
+        notes = (*notes, f"{counted(len(listed) - len(kept), 'call')} that the text does not hold whole left out.")
+    return _with_message(replace(evidence, notes=notes), chat, message)
+
+
+def _with_message(evidence: Evidence, chat: ChatResult, message: JSONObject) -> Evidence:
+    """Return evidence with what is left of a message; without an answer, where nothing is."""
+    if not any(item for name, item in message.items() if name != "role"):
+        left = replace(evidence, chat=None, stream=None, finish_reason=None)
+        if not left.holds:
+            raise RequestError(
+                "Of the answer nothing is whole: something was left out of it.", "Paste all of it, as it came."
+            )
+        return left
+    is_proof = chat.finish_reason in _ENDS_OF_A_CUT or (
+        bool(message.get("tool_calls")) and chat.finish_reason != "stop"
+    )
+    reason = chat.finish_reason if is_proof else None
+    chat = replace(chat, message=message, finish_reason=reason, error=None, deltas=(), body="")
+    return replace(evidence, chat=chat, stream=None if evidence.stream is None else chat, finish_reason=reason)
+
+
+def _is_whole(call: JSON) -> bool:
+    function = as_object(as_object(call).get("function"))
+    arguments = function.get("arguments")
+    if not function.get("name") or _has_sign(str(function["name"])):
+        return False
+    return isinstance(arguments, dict) or (isinstance(arguments, str) and json_of(arguments) is not None)
+
+
+def _without_shortened_texts(evidence: Evidence) -> Evidence:
+    """Return evidence without a prompt or a raw output out of which a sign says that something was taken."""
+    prompt, raw = evidence.prompt, evidence.raw
+    if prompt is not None and any(sign.search(prompt) for sign in (_EXPLICIT, _TAG, _RAW_LINE, _REMARK)):
+        evidence = replace(
+            evidence, prompt=None, notes=(*evidence.notes, "The prompt was shortened, so it is not read.")
+        )
+    is_compared = evidence.chat is not None  # as a pair, of which nobody writes `...` in a value
+    signs = (_EXPLICIT, _TAG, _REMARK) if is_compared else (_EXPLICIT, _TAG)
+    if raw is None or not any(sign.search(raw) for sign in (*signs, _RAW_LINE)):
+        return evidence
+    if not any(sign.search(raw) for sign in signs):
+        return replace(evidence, raw_reason=evidence.raw_reason or "something was left out of it at `...`")
+    left = replace(
+        evidence, raw=None, token_ids=None, notes=(*evidence.notes, "The raw output was shortened, so it is not read.")
+    )
+    if not left.holds:
+        raise RequestError("The raw output was shortened by hand.", "Paste it whole, as the model wrote it.")
+    return left

@@ -1,0 +1,130 @@
+"""What somebody left out of a paste proves nothing: neither that it is absent, nor how it ended."""
+
+import asyncio
+import json
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence.gaps import has_gap
+
+CALL = {"id": "call_1", "type": "function", "function": {"name": "book", "arguments": '{"seat": "12A"}'}}
+
+
+def answer(calls="[]", content="null", reason="tool_calls"):
+    message = f'{{"role": "assistant", "content": {content}, "tool_calls": {calls}}}'
+    return f'{{"choices": [{{"message": {message}, "finish_reason": "{reason}"}}]}}'
+
+
+def codes_of(text):
+    return {finding.code for finding in asyncio.run(show_evidence(read_evidence(text))).findings}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        answer("[...]", '"I book it."'),
+        answer("[{...}]", '"I book it."'),
+        answer('[{"id": "call_1", ...}]', '"I book it."'),
+        answer('[{"id": "call_1", "function": {"name": "book", "arguments": ...}}]', '"I book it."'),
+        answer("[\n...\n]", '"I book it."'),
+        answer("[\n// ...\n]", '"I book it."'),
+        answer("[<snip>]", '"I book it."'),
+    ],
+)
+def test_calls_that_were_left_out_are_no_fault(text):
+    assert not codes_of(text) & {"PD412", "PD416", "PD507", "PD320", "PD312"}
+
+
+def test_a_call_that_is_there_whole_is_kept():
+    evidence = read_evidence(answer(f"[{json.dumps(CALL)}, ...]"))
+
+    assert evidence.chat is not None
+    assert [call["function"]["name"] for call in evidence.chat.message["tool_calls"]] == ["book"]
+
+
+def test_an_answer_of_which_nothing_is_left_says_so():
+    with pytest.raises(RequestError) as refused:
+        read_evidence(answer("[...]"))
+
+    assert refused.value.hint
+
+
+def test_a_stream_with_events_left_out_does_not_say_that_arguments_break_off():
+    first = {"role": "assistant", "content": "Hi", "tool_calls": [{"index": 0, **CALL}]}
+    first["tool_calls"][0]["function"] = {"name": "book", "arguments": '{"seat"'}
+    head = json.dumps({"choices": [{"index": 0, "delta": first, "finish_reason": None}]})
+    end = json.dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+
+    assert "PD320" in codes_of(f"data: {head}\n\ndata: {end}\n\ndata: [DONE]\n\n")
+    assert "PD320" not in codes_of(f"data: {head}\n\n...\n\ndata: {end}\n\ndata: [DONE]\n\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ('{"content": "Wait... I see."}', False),
+        ('{"content": "He wrote [...] so."}', False),
+        ('{"content": "a", ...}', True),
+        ('{"role": "assist…"}', True),
+        ('data: {"a": "b..."}\n\ndata: [DONE]', False),
+        ('data: {"a": "b…\n\ndata: [DONE]', True),
+        ("ChatCompletion(id='x', content='a...')", False),
+        ("ChatCompletion(id='x', choices=[...])", True),
+    ],
+)
+def test_a_gap_is_told_from_three_dots_that_were_written(text, is_one):
+    assert has_gap(text) is is_one
+
+
+def test_a_raw_output_that_was_shortened_is_not_read():
+    with pytest.raises(RequestError, match="shortened by hand"):
+        read_evidence('<tool_call>\n{"name": "book", <snip>}\n</tool_call>')
+
+
+def test_a_raw_output_that_begins_within_a_call_counts_as_part():
+    text = 'ook:0<|tool_call_argument_begin|>{"seat": "12A"}<|tool_call_end|><|tool_calls_section_end|>'
+
+    assert not codes_of(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'| version | output |\n| --- | --- |\n| 1 | {json.dumps(CALL)[:-1]},<br> "x": 1}} |',
+        "$ " + json.dumps({"role": "assistant", "tool_calls": [CALL]}, indent=1).replace("\n", "\n> "),
+        "See:\n\n" + json.dumps(answer(f"[{json.dumps(CALL)}]")) + "\n\nWhy?",
+        json.dumps(answer(f"[{json.dumps(CALL)}]"))[1:-1],
+    ],
+)
+def test_a_call_is_read_through_what_copying_put_around_it(text):
+    evidence = read_evidence(text)
+
+    shown = evidence.chat.message["tool_calls"] if evidence.chat is not None else evidence.raw
+    assert "book" in str(shown)
+
+
+def test_printed_events_below_a_label_are_a_stream():
+    events = [
+        {"type": "message_start", "message": {"id": "m", "content": [], "model": "x", "usage": {"input_tokens": 1}}},
+        {"type": "content_block_start", "content_block": {"type": "tool_use", "id": "t", "name": "book", "input": {}},
+         "index": 0},
+        {"type": "content_block_delta", "delta": {"type": "input_json_delta", "partial_json": "seat"}, "index": 0},
+        {"type": "content_block_delta", "delta": {"type": "input_json_delta", "partial_json": '": 1}'}, "index": 0},
+        {"type": "content_block_stop", "index": 0},
+    ]  # fmt: skip
+    evidence = read_evidence("\n".join(f"Processed chunk: {event!r}" for event in events))
+
+    assert evidence.chat is not None
+    assert evidence.chat.message["tool_calls"][0]["function"]["arguments"] == 'seat": 1}'
+
+
+def test_a_long_content_without_blanks_is_read_at_once():
+    tools = [{"type": "function", "function": {"name": "book", "parameters": {}}}]
+    body = {"messages": [{"role": "user", "content": "Hi"}], "tools": tools}
+    text = json.dumps(
+        {"request": body, "response": json.loads(answer(content=json.dumps("x" * 400_000), reason="stop"))}
+    )
+
+    assert codes_of(text) <= {"PD415"}
