@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.log_lines import has_entries
 from prompt_debugger.core.evidence.wrapped import unwrapped
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
@@ -149,8 +150,8 @@ def _unlabelled(text: str) -> str | None:
     """Take off the words that stand before the data of every line: `Processed chunk: {…}`."""
     lines = [line for line in text.split("\n") if line.strip()]
     found = _LABEL.match(lines[0]) if len(lines) >= _LEAST_LABELLED else None
-    if found is None or found[0].startswith(("data:", "event:")):
-        return None
+    if found is None or found[0].startswith(("data:", "event:")) or has_entries(text):
+        return None  # what a log says before its data is known
     if not all(line.startswith(found[0]) and _CODE_START.match(line, found.end()) for line in lines):
         return None
     return "\n".join(line[found.end() :] for line in text.split("\n"))

@@ -21,6 +21,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
 from prompt_debugger.core.evidence.recognise import MARKER
+from prompt_debugger.core.evidence.taking import CUT_NOTE
 
 GAP_NOTE = "Something was left out of the pasted text; what it was is unknown."
 _STRUCTURED = frozenset({Form.ANSWER, Form.STREAM, Form.EXCHANGE, Form.FRAGMENT, Form.OBJECT, Form.LINES, Form.HTTP})
@@ -49,15 +50,15 @@ def without_gaps(evidence: Evidence, text: str) -> Evidence:
     """
     if evidence.run is not None:
         return evidence
-    is_partial = evidence.form is Form.FRAGMENT
-    if evidence.form in _STRUCTURED and (is_partial or _lacks_calls(evidence, text) or has_gap(text)):
-        evidence = _careful(evidence, is_noted=not is_partial)
+    is_cut = evidence.form is Form.FRAGMENT and CUT_NOTE in evidence.notes
+    if evidence.form in _STRUCTURED and (is_cut or _lacks_calls(evidence, text) or has_gap(text)):
+        evidence = _careful(evidence, is_noted=evidence.form is not Form.FRAGMENT)
     return _without_shortened_texts(evidence)
 
 
 def _lacks_calls(evidence: Evidence, text: str) -> bool:
     """Say whether a word on the end is half, or a printed object does not show the calls that it had, or not whole."""
-    if evidence.chat is None or evidence.form is not Form.OBJECT:
+    if evidence.chat is None or evidence.form not in (Form.OBJECT, Form.FRAGMENT):
         return evidence.chat is not None and _has_sign(evidence.chat.finish_reason or "")
     calls = evidence.chat.message.get("tool_calls")
     if isinstance(calls, list) and calls:

@@ -76,8 +76,9 @@ def _in_shape(value: JSON) -> JSON:
         objects = [item for item in value if isinstance(item, dict) and not is_called_function(item)]
         shaped = next((item for item in objects if is_answer(_in_shape(item))), None)
         return value if shaped is None or events_in_list(value) is not None else _in_shape(shaped)
-    if isinstance(value, dict) and isinstance(value.get("content"), list):
-        value = {**value, "content": [part for part in value["content"] if not _is_half_call(part)]}
+    parts = value.get("content") if isinstance(value, dict) else None
+    if isinstance(value, dict) and isinstance(parts, list):
+        value = {**value, "content": [part for part in parts if not _is_half_call(part)]}
     if not isinstance(value, dict) or is_answer(value) or "messages" in value:
         return value
     known: JSONObject = {name: value[name] for name in _IN_MESSAGE if name in value}

@@ -31,7 +31,7 @@ _NAMED = re.compile(r"\A([A-Za-z_][\w.-]{0,80})\((?=[\"'{])")
 _HOLDERS = re.compile(
     r"[\"']?\b(?:role|content|choices|messages?|model|tool_calls|output|type|name|function|done|delta|raw|prompt|error)[\"']?\s*+:"
 )
-_INNER = re.compile(r'\A["\']?,? ?"(?:arguments|parameters)": ?\{')
+_INNER = re.compile(r'\A["\']?,? ?"(?:arguments|parameters)": ?\{(?!\s*"(?:type|properties|required)":)')  # or a schema
 _PRINTED = re.compile(r"\A(?:Function\()?(?:name|arguments|id)=")
 _UNNAMED = "name not copied"
 _KNOWN = (Break.JOINED, Break.MARKUP, Break.ESCAPED, Break.WRAPPED, Break.PYTHON)
