@@ -42,9 +42,8 @@ def page(document: dict[str, Any]) -> str:
             "",
             "Memory does not grow with the rows: `python -m benchmarks.soak verify --rows 100000` saw 67 MB in the "
             "process of `verify` at a tenth of the time, 66 at half and 67 at the end, and 72, 72 and 52 MB in the "
-            "processes that it started, 140 MB at most; `soak parse --rows 50000` saw 60 MB each time. What `verify` "
-            "spends on a row is told by "
-            "`python -m benchmarks.verify_reading`.",
+            "processes that it started, 140 MB at most; `soak parse --rows 50000` saw 60 MB each time. `python -m "
+            "benchmarks.verify_reading` shows what `verify` spends on a row.",
             "",
             "![Time by size of the text](growth.svg)",
             "",

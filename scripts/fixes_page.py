@@ -1,10 +1,9 @@
-"""Give each rule its row in docs/fixes.md: its fix in the words of its first case, not tried yet.
+"""Give each rule its row in docs/fixes.md: its fix in the words of its first case, and whether it was tried.
 
-python scripts/fixes_page.py            write the rows that are missing, take out those of rules that are gone
-python scripts/fixes_page.py --check    say whether any is, exit 1 if so
+python scripts/fixes_page.py            write the rows, remove those of rules that are gone
+python scripts/fixes_page.py --check    say whether the page is out of date, exit 1 if so
 
-A row that is there stays as it is: whether its fix was tried is said by hand and held to be true by
-`tests/test_fixes.py`.
+Whether a fix was tried is written by hand and verified by `tests/test_fixes.py`; a new row says *not tried*.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from prompt_debugger.core.diagnose import RULES  # noqa: E402  # the checkout co
 from tests.core.diagnose.cases import build_trace, load_rule_cases  # noqa: E402  # likewise
 
 PAGE = ROOT / "docs" / "fixes.md"
-_ROW = re.compile(r"^\| (PD\d{3}) .*\|\n", re.MULTILINE)
+_ROW = re.compile(r"^\| (PD\d{3}) .*\| (.*?) \|\n", re.MULTILINE)
 
 
 def with_all_rows(page: str) -> str:
     """Return the page with one row for each rule, in the order of their codes."""
-    rows = {row[1]: row[0] for row in _ROW.finditer(page)}
+    tried = {row[1]: row[2] for row in _ROW.finditer(page)}
     head, tail = page[: page.index("| PD")], page[max(row.end() for row in _ROW.finditer(page)) :]
-    return head + "".join(rows.get(code) or _new_row(code) for code in sorted(RULES)) + tail
+    return head + "".join(_row(code, tried.get(code, "not tried")) for code in sorted(RULES)) + tail
 
 
-def _new_row(code: str) -> str:
+def _row(code: str, tried: str) -> str:
     fixes = (
         finding.fix
         for case in load_rule_cases()
@@ -38,7 +37,7 @@ def _new_row(code: str) -> str:
         for finding in RULES[code].check(build_trace(case.case))
     )
     fix = " ".join(next(fixes, "").split()).replace("|", "\\|")
-    return f"| {code} {RULES[code].name} | {fix} | not tried |\n"
+    return f"| {code} {RULES[code].name} | {fix} | {tried} |\n"
 
 
 def main(arguments: list[str]) -> int:

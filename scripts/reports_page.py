@@ -26,7 +26,7 @@ HEAD = """# Known reports, by class
 
 Made by `scripts/reports_page.py`. Each row is a class of public bug reports: what this program says of an artefact of
 that class (made by us, not copied from a report), and reports of the same class. `inspect` says it of what you paste.
-Sentences of servers, vendors and clients, with their threads, have a page of their own:
+Sentences of servers, vendors and clients, with their threads, have a separate page:
 [known errors](known-errors.md).
 """
 

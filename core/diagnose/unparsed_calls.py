@@ -15,7 +15,7 @@ _DISTINGUISHING = "For a hosted model, report it to the provider."
 _NO_NOTATION = (
     "No parser reads a call in plain words. Send the calls of the history as `tool_calls` and their results as "
     "messages of the role `tool`: a client or proxy that writes them out as text teaches the model to do the same. If "
-    "the history holds none, the model lost its own notation: look at the template, and at a heavy quantization."
+    "the history contains none, the model lost its own notation: look at the template, and at a heavy quantization."
 )
 _OF_OLLAMA = (
     "Ollama chooses its parser by the model's template: take the model from its library, or give the Modelfile the "

@@ -121,11 +121,12 @@ def _of_words(text: str) -> RequestError:
         )
     if is_template(text):
         return RequestError(
-            "The text is a chat template, or holds one, and nothing that was rendered with it.", _RENDER
+            "The text is a chat template, or contains one, and nothing that was rendered with it.", _RENDER
         )
     if _is_titled(text):
         return RequestError(
-            "The text is a report in words; it holds no request, response, raw output, error or log that can be read.",
+            "The text is a report in words; it contains no request, response, raw output, error or log that can be "
+            "read.",
             NEEDED,
         )
     return RequestError(f"The text was not recognized; it begins with {shorten(text.strip()[:60], 50)}.", NEEDED)

@@ -222,7 +222,7 @@ def _learn_chat_model(node: ast.Call, reading: _Reading) -> None:
         return
     reading.has_call, reading.value = True, body
     reading.address = reading.chat_models.address(node) or reading.address
-    reading.report("", "Read as what LangChain sends for this call; it may add fields of its own.", node)
+    reading.report("", "Read as what LangChain sends for this call; it may add further fields.", node)
 
 
 def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:

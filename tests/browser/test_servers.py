@@ -114,7 +114,7 @@ def test_address_and_model_are_taken_from_a_pasted_call_and_a_model_from_the_ser
     body = '{"model": "qwen", "messages": [{"role": "user", "content": "Hi"}]}'
     bare.paste(f"curl {URL}/chat/completions -H 'Authorization: Bearer {KEY}' -d '{body}'")
     expect(page.locator("#pd-run")).to_contain_text("Run on ")
-    expect(page.locator("#pd-notices")).to_contain_text("Run sends the request there, with the key that it holds.")
+    expect(page.locator("#pd-notices")).to_contain_text("Run sends the request there, with the key that it contains.")
 
     page.get_by_role("button", name="Use as target").click()
 

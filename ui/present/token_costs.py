@@ -63,7 +63,7 @@ def _is_known(prompt: Prompt) -> bool:
 
 def _owners(prompt: Prompt) -> Iterator[str]:
     """Yield who wrote each token: `messages[0]`, `tools[1]`, `template` or `unknown`."""
-    assert prompt.tokens is not None, "whoever asks has looked"
+    assert prompt.tokens is not None, "the caller has checked"
     columns = columns_of(prompt.tokens)
     known: dict[str, str] = {}
     for field, line in zip(columns.fields, columns.lines, strict=True):

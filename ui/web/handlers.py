@@ -195,7 +195,7 @@ class Handlers:
         run_on: RunOn = RunOn.AUTO,
         api: Api | None = None,
     ) -> AsyncGenerator[Update, None]:
-        """Run what stands in the editor; yield what changes, and the trace at the end.
+        """Run the text in the editor; yield what changes, and the trace at the end.
 
         A run that is stopped ends with what had come, and one whose request has left the page ends without a word.
 

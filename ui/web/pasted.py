@@ -110,5 +110,5 @@ def _called(request: Request, text: str, aim: str, *, is_public: bool) -> Checke
         return Checked(notices_payload(request, is_public=is_public, going="Run asks it only once you choose it."))
     if aim and server is not None and not is_same_address(aim, server):
         return Checked(notices_payload(request, is_public=is_public, going=f"Run asks {aim} instead."))
-    going = "Run sends the request there, with the key that it holds." if key else "Run sends the request there."
+    going = "Run sends the request there, with the key that it contains." if key else "Run sends the request there."
     return Checked(notices_payload(request, is_public=is_public, going=going), server, key)

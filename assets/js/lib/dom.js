@@ -92,7 +92,7 @@ export function region(label, className, ...children) {
 export function beforeRun(sentence) {
   const box = make("p", "pd-empty");
   box.append(make("span", "", sentence));
-  if (document.getElementById("pd-run")) box.append(button("Run", "pd-run-here", () => press("pd-run"), "Run what stands in the editor"));
+  if (document.getElementById("pd-run")) box.append(button("Run", "pd-run-here", () => press("pd-run"), "Run the text in the editor"));
   return box;
 }
 

@@ -51,10 +51,10 @@ _HINT_BY_STATUS = {
     "tokens.",
     **dict.fromkeys(
         (520, 521, 522, 523, 525, 526, 530),
-        "Cloudflare could not get an answer from the server that it "
-        "stands before: check whether that server runs, can be reached and has a valid certificate.",
+        "Cloudflare could not get an answer from the server behind it: check whether that server runs, can be "
+        "reached and has a valid certificate.",
     ),
-    524: "Cloudflare stopped waiting for the server that it stands before: ask for a stream, or for fewer tokens.",
+    524: "Cloudflare stopped waiting for the server behind it: ask for a stream, or for fewer tokens.",
 }
 _PAGE_HINT = (
     "A web page came instead of an answer: check the server address and any proxy in between. The server's "

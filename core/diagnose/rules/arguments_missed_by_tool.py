@@ -2,7 +2,7 @@ r"""A call of the history has no arguments, and its result says that one is miss
 
 What it finds:
     A call whose arguments are empty or `{}`, with the result of the same id, or
-    the one behind it, that says in words that a parameter is required or missing.
+    the one after it, that says in words that a parameter is required or missing.
     Not a call whose arguments hold anything.
 
 Why it matters:
@@ -64,9 +64,10 @@ def find(trace: Trace) -> Iterator[Report]:
                 in_request(f"{call.field}.function.arguments", str(call.arguments)),
                 in_request(f"messages[{at}].content", said),
             ),
-            fix="Get the raw output of that turn (without a tool parser, or from the server's debug log). If it holds "
-            "the arguments, the server's parser lost them: use the parser of the model's notation, or a newer release "
-            "of it. If not, the model left them out: ask again, and name the parameter in the tool's description.",
+            fix="Get the raw output of that turn (without a tool parser, or from the server's debug log). If it "
+            "contains the arguments, the server's parser lost them: use the parser of the model's notation, or a newer "
+            "release of it. If not, the model left them out: ask again, and name the parameter in the tool's "
+            "description.",
             certainty=Certainty.INFERRED,
         )
         return

@@ -9,7 +9,7 @@ What it finds:
 
 Why it matters:
     Speculative decoding, `stream_interval` and the network decide where chunks
-    end: calls vanish under load in a way that nobody can reproduce by hand.
+    end: calls vanish under load in a way that no one can reproduce by hand.
 
 Bad:
     Fed as one delta: no tool call; whole: one.

@@ -77,8 +77,8 @@ def _report_empty(chat: ChatResult) -> Report:
 def _report_removed(chat: ChatResult, written: int) -> Report:
     return Report(
         title=f"The server counted {counted(written, 'token')} of output, and the answer shows none of them.",
-        detail=f"The message holds no text, no call, no reasoning and no refusal; finish_reason is "
-        f"`{chat.finish_reason}`. More than an end of turn was written: a parser took it out. Most often it is a tool "
+        detail=f"The message contains no text, no call, no reasoning and no refusal; finish_reason is "
+        f"`{chat.finish_reason}`. More than an end of turn was written: a parser took it out. Usually it is a tool "
         "call that the parser began to read and gave up on, or reasoning that the server does not return.",
         evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
         fix="Get the raw output of this request: without a tool parser, as a plain completion of the same prompt, or "

@@ -50,7 +50,7 @@ def find(trace: Trace) -> Iterator[Report]:
 def _no_function(call: CallField) -> Report:
     named = f"The call to `{call.name}`" if call.name else "A call"
     return Report(
-        title=f"{named} has no `function`, which holds name and arguments.",
+        title=f"{named} has no `function`, which contains name and arguments.",
         detail=f"`{call.field}` is in the form of another API: clients look for `{call.field}.function.name`.",
         evidence=(in_message(call.field),),
         fix="Use the server's OpenAI-compatible route, or move name and arguments into `function`, the arguments as a "

@@ -3,11 +3,11 @@
 What it finds:
     A switch of the request that turns thinking off (`chat_template_kwargs.enable_thinking`,
     `thinking.type`, `reasoning_effort`, Ollama's `think`), and an answer with text in its
-    reasoning, or a reasoning block in content, besides its content or calls. Where the prompt
+    reasoning, or a reasoning block in content, in addition to content or calls. Where the prompt
     is known, what the template did with the switch is another rule's.
 
 Why it matters:
-    The model spends tokens and time on thoughts that nobody asked for. The switch did not
+    The model spends tokens and time on reasoning that no one asked for. The switch did not
     reach the template: servers drop fields that they do not know, and some models only think.
 
 Bad:

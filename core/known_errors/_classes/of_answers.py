@@ -166,7 +166,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "An error was reported without its reason",
         "Its words name no field and no reason.",
         "Compare the request with one that works: take tools, schemas, media and unusual settings out, one after the "
-        "other, until it is answered. Look whether the body holds `details` or `metadata` that the program does not "
+        "other, until it is answered. Look whether the body contains `details` or `metadata` that the program does not "
         "print, or put `prompt-debugger capture` between.",
         has_reason=False,
     ),

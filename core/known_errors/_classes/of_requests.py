@@ -59,7 +59,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|without specifying `?tools",
         Stage.REQUEST,
         Cause.REQUEST,
-        "The history holds calls, but the request declares no tools",
+        "The history contains calls, but the request declares no tools",
         "The messages hold calls or their results; this API then wants the tools declared in the same request.",
         "Send `tools` (Bedrock: `toolConfig`) with every request whose messages hold calls or results, also where no "
         "further call is wanted, as in a summary; or write those messages as plain text.",
@@ -130,7 +130,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "A schema has a keyword that this API does not know",
-        "The schema at {field|the place that is named} holds {name|a keyword}, which this API does not take.",
+        "The schema at {field|the place that is named} contains {name|a keyword}, which this API does not take.",
         "Take {name|that keyword} out of the schema: what `$ref` and `$defs` point to is written in its place, and "
         "`title`, `default`, `examples`, `additionalProperties` and the like are left out. Gateways do so in "
         "newer releases.",
@@ -223,8 +223,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:images?|videos?|audios?)\b.{0,40}?(?:count|number).{0,30}?exceed|limit[_-]mm[_-]per[_-]prompt",
         Stage.REQUEST,
         Cause.SETTING,
-        "The request holds more media than the server allows",
-        "The server limits how many images, videos or audios one prompt may hold.",
+        "The request contains more media than the server allows",
+        "The server limits how many images, videos or audios one prompt may contain.",
         "Send fewer, counting those of earlier messages; or raise the server's limit (`--limit-mm-per-prompt` of "
         "vLLM).",
     ),
@@ -238,7 +238,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|placeholders?.{0,60}?(?:images?|videos?|audios?)|tokens to \d{1,7} placeholders",
         Stage.RENDER,
         Cause.TEMPLATE,
-        "The prompt does not hold the placeholders of its media",
+        "The prompt does not contain the placeholders of its media",
         "The server looks in the prompt for the tokens that stand for each image, video or audio, and does not find "
         "as many as there are.",
         "Send media as content parts to `/v1/chat/completions`, so that the template writes their placeholders; in a "
@@ -257,7 +257,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.SETTING,
         "This model or server takes no such media",
-        "The request holds an image, video, audio or file, and the model as it is served takes text only.",
+        "The request contains an image, video, audio or file, and the model as it is served takes text only.",
         "Send text only, or serve a model with vision as such: llama.cpp and its relatives need the projector of the "
         "same model (`--mmproj FILE`); elsewhere choose a multimodal model and endpoint.",
     ),

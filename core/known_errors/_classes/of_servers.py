@@ -25,7 +25,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.SERVER,
         "The server's grammar for structured output failed",
-        "The server makes a grammar of the schema, or of the tools, and holds every token against it; here grammar and "
+        "The server makes a grammar of the schema, or of the tools, and checks every token against it; here "
+        "grammar and "
         "output did not go together: a schema that the library cannot take, or tokens that another feature wrote "
         "first, "
         "such as a thinking block that the prompt opens or speculative decoding.",
@@ -159,7 +160,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server failed on the request for want of memory",
         "Weights, the cache for the context and the batch did not fit into the memory that was there.",
         "Serve with a shorter context (`--max-model-len`, `-c`, `num_ctx`), fewer requests at once, a smaller "
-        "quantization or fewer layers on the GPU; see what else holds memory there.",
+        "quantization or fewer layers on the GPU; see what else uses memory there.",
     ),
     ErrorClass(
         "not-loaded",

@@ -98,7 +98,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.RENDER,
         Cause.TEMPLATE,
         "The chat template failed on a value that is missing or of another type",
-        "The template reads {name|a value} where the request, or the server, holds nothing or something of "
+        "The template reads {name|a value} where the request, or the server, contains nothing or something of "
         "another type.",
         "Compare that line of the template with the request: `content` is to be a text where the template cuts or "
         'joins texts (not `null` beside calls, not a list of parts), tools are written as `{"type": "function", '

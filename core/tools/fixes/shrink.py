@@ -150,7 +150,7 @@ async def shrink_request(
 
     def on_step(step: Shrinking) -> None:
         if not reported or reported[-1] != step.offline:
-            how = "shown by the request alone, asked offline" if step.offline else "asked of the server"
+            how = "shown by the request alone, checked offline" if step.offline else "asked of the server"
             say(f"{step.finding}: {how}")
             reported.append(step.offline)
 

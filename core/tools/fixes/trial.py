@@ -42,7 +42,7 @@ if sys.platform == "linux":
     if os.getppid() != int(parent):
         sys.exit(1)
 resource.setrlimit(resource.RLIMIT_CPU, (int(limit),) * 2)
-if wheel:  # a folder that holds the package alone, and the one of this program, which makes its parsers importable
+if wheel:  # a folder that contains the package alone, and the one of this program, which makes its parsers importable
     sys.path[:0] = wheel
     print("version", importlib.import_module(f"prompt_debugger.core.parse.engines.wheel_worker.{package}").load())
 elif importlib.util.find_spec(package) is None:

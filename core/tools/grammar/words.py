@@ -82,7 +82,7 @@ _WHY = {
     InForceReason.REASONING_NOT_ENDED: (
         "The server has a reasoning parser and lets a grammar begin where reasoning ends. In this output it never ends."
     ),
-    InForceReason.NOT_APPLIED: "The output breaks it, so the server did not hold the model to it.",
+    InForceReason.NOT_APPLIED: "The output breaks it, so the server did not constrain the model to it.",
     InForceReason.NO_OUTPUT: "There is no answer to judge.",
     InForceReason.OTHER_RUN: "The raw output of this answer is not known.",
     InForceReason.NOT_KNOWN: "How the server writes this grammar is not known.",

@@ -84,7 +84,7 @@ class Canary:
         self._journal = journal
         problem = next((row.problem for row in self._rows if row.problem), "")
         if not self._rows or problem or len(self._rows) > _MOST:
-            how_many = "it holds no request" if not self._rows else f"it has more than {_MOST} requests"
+            how_many = "it contains no request" if not self._rows else f"it has more than {_MOST} requests"
             raise RequestError(
                 f"{str(file)!r} cannot be used as a canary: {problem or how_many}.",
                 f"Give a file with one chat request per line, {_MOST} at most.",
