@@ -40,6 +40,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.bare_lists import bare_list
 from prompt_debugger.core.diagnose.broken_arguments import is_shortened
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -94,6 +95,7 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
     one = len(calls) == 1
     what = f"a call to {names}" if one else f"{counted(len(calls), 'call')} ({names})"
     departing = "" if is_plain_words(family) else departures(calls)
+    is_list = not is_marked and trace.raw is not None and trace.raw.text.lstrip().startswith("[{")
     how = "in plain words" if is_plain_words(family) else "in bare JSON"
     title = f"The text is {what} as a model writes it{_notation(family) if is_marked else f', {how}'}."
     if departing:
@@ -107,7 +109,7 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
         title=title,
         detail=f"If a server returned this text as content, it did not parse the call{rest}{read}",
         evidence=tuple(in_raw(trace, call.char_span) for call in calls[:4]),
-        fix=_fix(trace, family),
+        fix=_of_bare_list(trace, family) if is_list else _fix(trace, family),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING if departing else None,
     )
@@ -159,6 +161,19 @@ def _fix(trace: Trace, family: str) -> list[Step]:
     first, *others = have_parsed(trace, family)
     text = f"Where it came as content: {first.text[:1].lower()}{first.text[1:]}"
     return [Step(text, request=first.request, server=first.server), *others]
+
+
+def _of_bare_list(trace: Trace, family: str) -> list[Step]:
+    """Return what helps with a list before which a special token was most likely removed."""
+    found = bare_list(trace)
+    meant = "mistral" if found is None else found.family
+    marker = FORMATS[meant].facts.list_marker
+    text = (
+        f"Where it came as content: models of `{meant}` write `{marker}` before this list, a special token that "
+        f"servers remove: start the server with `--tool-call-parser {FORMATS[meant].facts.tool_parsers[0]}`, and with "
+        "the model's own tokenizer or `skip_special_tokens: false`, so that the parser sees it."
+    )
+    return [Step(text), *have_parsed(trace, family)]
 
 
 def _notation(family: str) -> str:
