@@ -158,7 +158,9 @@ def _tone(verdict: Verdict, findings: tuple[Finding, ...]) -> str:
 
 def _panel(trace: Trace, verdict: Verdict) -> str:
     if verdict.stage is None:
-        return "findings" if trace.findings else "parse"
+        is_output_alone = trace.raw is not None and trace.chat is None  # a note on it says less than its picture
+        says_more = worst_severity(trace.findings) not in ((None, Severity.NOTE) if is_output_alone else (None,))
+        return "findings" if says_more else "parse"
     panel = _PANELS.get(verdict.stage, "findings")
     is_empty = trace.raw is None and (trace.refusal is not None or panel == "parse")  # the ledger has nothing to show
     return "findings" if is_empty and trace.findings else panel
