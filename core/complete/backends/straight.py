@@ -84,7 +84,8 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserUpgrade:
             self._is_done = True
         except httptools.HttpParserError as error:
-            self._fail(httpx.RemoteProtocolError(str(error) or "malformed answer"))
+            begun = "" if self._has_head else f": {data[:16]!r}"  # a TLS alert is known by its first bytes
+            self._fail(httpx.RemoteProtocolError(f"{error}{begun}"))
         if not self._has_head and self._head_bytes > _MOST_HEAD_BYTES:
             self._fail(httpx.RemoteProtocolError("the answer's head is too long"))
         self._wake()
