@@ -14,7 +14,7 @@ from hypothesis import given
 
 from prompt_debugger.core.base.errors import BackendError, DebuggerError
 from prompt_debugger.core.base.types import Request, Span, Token, TokenKind, Trace
-from prompt_debugger.core.sandbox import frames
+from prompt_debugger.core.sandbox import frames, values
 from prompt_debugger.core.sandbox.frames import HEADER, pack, read_frame, unpack
 from prompt_debugger.core.sandbox.values import UnknownValueError, admit, decode_value, encode_value
 from tests.core.report.strategies import instances
@@ -197,6 +197,14 @@ class _OwnError(DebuggerError):
     """An error that is let travel."""
 
 
+@pytest.fixture
+def admitted(monkeypatch):
+    """What is admitted here is forgotten after the test."""
+    monkeypatch.setattr(values, "_VALUES", dict(values._VALUES))
+    monkeypatch.setattr(values, "_ERRORS", dict(values._ERRORS))
+
+
+@pytest.mark.usefixtures("admitted")
 @pytest.mark.parametrize("value", [_Colour.RED, _Pair(1, "a")])
 def test_what_is_admitted_arrives_as_it_left(value):
     with pytest.raises(UnknownValueError, match="may not travel"):
@@ -207,6 +215,7 @@ def test_what_is_admitted_arrives_as_it_left(value):
     assert decode_value(encode_value(value)) == value
 
 
+@pytest.mark.usefixtures("admitted")
 def test_an_admitted_error_arrives_as_itself():
     admit(_OwnError)
 
