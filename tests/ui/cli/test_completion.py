@@ -60,7 +60,7 @@ def test_a_script_is_in_the_shell_s_own_grammar(shell: str) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"no {shell} here")
     script = write_completion(build_parser(), shell)
-    subprocess.run([shell, "--no-execute"], input=script, text=True, check=True)
+    subprocess.run([shell, "-n"], input=script, text=True, check=True)
 
 
 def test_zsh_gets_a_function_that_offers_at_once_and_starts_no_completion_of_its_own() -> None:
