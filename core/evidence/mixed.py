@@ -22,6 +22,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.gaps import without_gaps
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.readers import Paste, find_reader, find_readers
+from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
 from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.report_text import (
     begins_template,
@@ -57,6 +58,7 @@ _OTHER_LEAD = re.compile(
 )
 _NOT_LEAD = re.compile(r"\b(?:actual|but|wrong|not|does(?:n't| not)|got)\b", re.IGNORECASE)
 _PROMPT_LEAD = re.compile(r"\b(?:prompt|template|input)\b[^\n]{0,60}(?::|sent|contains?|is|renders?)", re.IGNORECASE)
+_CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
 _OUTPUT_LEAD = re.compile(r"\b(?:raw|model|generated)\b.{0,40}\b(?:output|text|completion|response)\b", re.IGNORECASE)
 _CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
 _LEAD = re.compile(
@@ -298,6 +300,8 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
         return None
     if len(pieces) == 1:
         return _noted(pieces[0].evidence, _of_unread(unread))
+    if any(piece.evidence.request is not None for piece in pieces):  # whose answer such a text may be
+        pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or _CALL_LEAD.search(one.block.lead)]
     shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces
     ordered = sorted(shown, key=lambda piece: (piece.is_counterexample, not _is_pair(piece.evidence)))
     kept = _compatible([piece.evidence for piece in ordered])

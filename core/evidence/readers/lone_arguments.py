@@ -25,6 +25,7 @@ from prompt_debugger.core.evidence.python_repr import plain, read_fields
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import is_request
 
+LONE_ARGUMENTS = "the arguments of a tool call"
 _MOST_CHARS = 40_000
 _LEAD = re.compile(r"\A(?:(?:tool_?call\.)?(?:function\.)?(?:arguments|args|input)[ \t]*[:=][ \t]*)?")
 _NAMED = re.compile(r"\A([A-Za-z_][\w.-]{0,80})\((?=[\"'{])")
@@ -47,7 +48,7 @@ def _read(paste: Paste) -> Evidence:
     call: JSONObject = {"id": "unknown", "type": "function", "function": {"name": name, "arguments": text}}
     message: JSONObject = {"role": "assistant", "content": None, "tool_calls": [call]}
     note = "The text was read as the arguments of a tool call; the answer around them was not copied."
-    return Evidence(Form.FRAGMENT, "the arguments of a tool call", chat=ChatResult(message, None), notes=(note,))
+    return Evidence(Form.FRAGMENT, LONE_ARGUMENTS, chat=ChatResult(message, None), notes=(note,))
 
 
 def _arguments(text: str) -> tuple[str, str] | None:

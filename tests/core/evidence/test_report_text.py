@@ -135,3 +135,13 @@ def test_what_is_not_understood_is_called_what_it_is(text, said):
     error = not_recognised(text)
     assert said in error.message
     assert error.hint
+
+
+def test_a_broken_document_beside_a_request_is_not_the_arguments_of_a_call():
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi"}]}, indent=1)
+    text = f'{TITLE}I send\n\n```json\n{body}\n```\n\nResults:\n\n```\n{{"a": "x{{"a": "x"}}\n```\n'
+
+    evidence = shown(text)
+
+    assert evidence.request is not None
+    assert evidence.chat is None
