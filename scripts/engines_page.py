@@ -1,0 +1,216 @@
+"""Write docs/engines.md: which engine's parsers read what each family writes, whole and streamed.
+
+python scripts/engines_page.py            ask every engine and write the page; needs vLLM and both wheels
+python scripts/engines_page.py FAMILY …   print the rows of some families, and write nothing
+
+Asked are the outputs of `tests/cases` whose calls are all complete, of each engine the parsers that it has for the
+family.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from prompt_debugger.core.base.protocols import ReadContext  # noqa: E402  # the checkout comes first
+from prompt_debugger.core.base.types import JSONObject, VllmOutcome  # noqa: E402  # likewise
+from prompt_debugger.core.complete import parser_names_of, title_of  # noqa: E402  # likewise
+from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmReleases  # noqa: E402  # likewise
+from prompt_debugger.core.parse.engines.names import read_parser_name  # noqa: E402  # likewise
+from prompt_debugger.core.pipeline import with_accounts  # noqa: E402  # likewise
+from prompt_debugger.core.pipeline.census import read_raw  # noqa: E402  # likewise
+from prompt_debugger.core.pipeline.parsers import names_of_engine  # noqa: E402  # likewise
+
+PAGE = ROOT / "docs" / "engines.md"
+ENGINES = ("vllm", *WHEELS)
+_HEAD = """\
+# Engines: who reads which family
+
+Written by `python scripts/engines_page.py` on {date}, with {releases}. Asked are {outputs} outputs of {families}
+families, of our own making, whose calls are all complete (`tests/cases`), also those with text around the calls or
+headers that a model garbled; each parser goes with the family's reasoning parser where the output holds reasoning,
+and has an approximate vocabulary. How it is asked: [parsers](parsers.md). For one model,
+[`check MODEL --engine all`](check.md#other-engines) asks with its own template and vocabulary.
+
+* `✓` every output, whole and in every chunking
+* `~` every output, whole and token by token; some not in larger deltas
+* `whole` every output whole, some not when streamed token by token
+* `2 of 3` some outputs only
+* `–` the engine has no parser of that name for the family; whether another one reads it, `parse --parsers all` says
+
+"""
+_AFTER = """
+## Differences, one by one
+
+What the parser of the table made of the first output that it does not read, or of the first that streams to something
+else. What the engine said itself stands in quotation marks.
+
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one engine made of a family's outputs.
+
+    Attributes:
+        parser: Its parser for the family that reads most; "" if it has none.
+        outcomes: What that parser made of each output.
+    """
+
+    parser: str = ""
+    outcomes: tuple[VllmOutcome, ...] = ()
+
+    @property
+    def reading(self) -> list[VllmOutcome]:
+        """The outcomes that return every call as it was written."""
+        return [one for one in self.outcomes if reads(one)]
+
+    @property
+    def cell(self) -> str:
+        """What stands in the table."""
+        if not self.parser:
+            return "–"
+        if len(self.reading) < len(self.outcomes):
+            return f"`{self.parser}` {len(self.reading)} of {len(self.outcomes)}"
+        if any(one.usual_stream_equal is False for one in self.outcomes):
+            return f"`{self.parser}` whole"
+        return f"`{self.parser}` {'~' if any(one.stream_equal is False for one in self.outcomes) else '✓'}"
+
+    @property
+    def difference(self) -> str:
+        """The first thing that is not as it should be; "" if all is."""
+        for one in self.outcomes:
+            if not reads(one):
+                return f"{_fault(one)}{_words(one)}"
+        unequal = next((one for one in self.outcomes if one.stream_equal is False), None)
+        return "" if unequal is None else f"{unequal.usual_unequal or unequal.first_unequal}"
+
+
+def reads(outcome: VllmOutcome) -> bool:
+    """Say whether a parser returned every call as it was written."""
+    return outcome.account is not None and outcome.account.is_right
+
+
+def outputs_of(family: str) -> list[JSONObject]:
+    """Return the cases of a family whose calls are all complete: `raw`, with `tools` and `prompt_tail` where known."""
+    found: list[JSONObject] = []
+    for file in sorted((ROOT / "tests" / "cases" / family).glob("*/raw.txt")):
+        calls = json.loads(file.with_name("parsed.json").read_text(encoding="utf-8"))["calls"]
+        context = file.with_name("context.json")
+        known = json.loads(context.read_text(encoding="utf-8")) if context.is_file() else {}
+        if calls and all((one["status"], one["place"]) == ("complete", "body") and one["name"] for one in calls):
+            found.append({**known, "raw": file.read_text(encoding="utf-8")})
+    return found
+
+
+async def row_of(engines: VllmReleases, kind: str, family: str, outputs: Sequence[JSONObject]) -> Row:
+    """Ask the parsers that an engine has for a family."""
+    own = parser_names_of(kind, family).tools
+    return _best(await _ask(engines, kind, own, outputs)) if own else Row()
+
+
+async def _ask(
+    engines: VllmReleases, kind: str, tools: Sequence[str], outputs: Sequence[JSONObject]
+) -> Mapping[str, tuple[VllmOutcome, ...]]:
+    """Return what parsers made of each output, by the tool parser's name."""
+    engine = await engines.engine(None, kind)
+    known = await engine.parsers()
+    found: dict[str, list[VllmOutcome]] = {}
+    for one in outputs:
+        raw, tail = str(one["raw"]), str(one.get("prompt_tail") or "")
+        parse = read_raw(raw, ReadContext(prompt_tail=tail), message=None)
+        names = [name for name in names_of_engine(kind, known, parse.parsed) if read_parser_name(name).tool in tools]
+        declared = one.get("tools")
+        output = RawOutput(
+            raw,
+            tools=tuple(tool for tool in declared if isinstance(tool, dict)) if isinstance(declared, list) else None,
+            prompt_text=tail or None,
+            finish_reason="stop",
+            called=tuple(call.name or "" for call in parse.parsed.calls),
+        )
+        for name, outcome in with_accounts(parse, await engine.parse_with(names, output)).items():
+            if isinstance(outcome, VllmOutcome):
+                found.setdefault(read_parser_name(name).tool or "", []).append(outcome)
+    return {name: tuple(every) for name, every in found.items() if len(every) == len(outputs)}
+
+
+def _best(asked: Mapping[str, tuple[VllmOutcome, ...]]) -> Row:
+    def rank(name: str) -> tuple[int, int, int]:
+        every = asked[name]
+        right = [one for one in every if reads(one)]
+        usual = sum(one.usual_stream_equal is not False for one in right)
+        return len(right), usual, sum(one.stream_equal is not False for one in right)
+
+    name = max(asked, key=rank, default="")
+    return Row(name, asked[name]) if name else Row()
+
+
+def _fault(outcome: VllmOutcome) -> str:
+    if outcome.error is not None or outcome.account is None:
+        return "it fails"
+    account = outcome.account
+    counts = ((account.dropped, "dropped"), (account.altered, "altered"), (account.invented, "invented"))
+    return ", ".join(f"{count} {word}" for count, word in counts if count) or "calls differ"
+
+
+def _words(outcome: VllmOutcome) -> str:
+    return f': "{outcome.words}"' if outcome.words else ""
+
+
+def page_of(rows: Mapping[str, Mapping[str, Row]], date: str) -> str:
+    """Return the page."""
+    releases = {
+        engine: next((one.release for row in rows.values() for one in row[engine].outcomes), "") for engine in ENGINES
+    }
+    titles = [f"{title_of(engine)} {releases[engine]}".strip() for engine in ENGINES]
+    outputs = sum(len(outputs_of(family)) for family in rows)
+    head = _HEAD.format(date=date, releases=", ".join(titles), outputs=outputs, families=len(rows))
+    return head + "".join(_table(rows, titles)) + _AFTER + "".join(_differences(rows))
+
+
+def _table(rows: Mapping[str, Mapping[str, Row]], titles: Sequence[str]) -> Iterator[str]:
+    yield f"| family | {' | '.join(titles)} |\n|---|{'---|' * len(titles)}\n"
+    for family, row in rows.items():
+        yield f"| {family} | {' | '.join(row[engine].cell for engine in ENGINES)} |\n"
+
+
+def _differences(rows: Mapping[str, Mapping[str, Row]]) -> Iterator[str]:
+    for family, row in rows.items():
+        told = [
+            f"{title_of(engine)} `{row[engine].parser}`: {' '.join(row[engine].difference.split())}"
+            for engine in ENGINES
+            if row[engine].difference
+        ]
+        if told:
+            yield f"* **{family}** – {'; '.join(told).rstrip('.')}.\n"
+
+
+async def main(families: Sequence[str]) -> int:
+    """Ask all engines; write the page, or print the rows of some families."""
+    every = sorted(folder.name for folder in (ROOT / "tests" / "cases").iterdir() if folder.is_dir())
+    rows: dict[str, dict[str, Row]] = {}
+    engines = VllmReleases()
+    try:
+        for family in families or every:
+            if outputs := outputs_of(family):
+                rows[family] = {kind: await row_of(engines, kind, family, outputs) for kind in ENGINES}
+                print(family, *(rows[family][kind].cell for kind in ENGINES), sep=" | ", flush=True)
+    finally:
+        engines.close()
+    if not families:
+        date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+        PAGE.write_text(page_of(rows, date), encoding="utf-8")
+        print(f"{len(rows)} families → {PAGE.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(sys.argv[1:])))

@@ -1,0 +1,54 @@
+"""The page of families and engines: what a cell says, and that the page has every family with complete calls."""
+
+from __future__ import annotations
+
+import pytest
+
+from prompt_debugger.core.base.types import ParserAccount, VllmOutcome
+from scripts.engines_page import PAGE, Row, outputs_of, page_of
+from tests.conftest import ROOT
+
+RIGHT, WRONG = ParserAccount(0, 0, 0, 0, 0), ParserAccount(1, 0, 0, 0, 0)
+
+
+def outcome(account: ParserAccount = RIGHT, *, usual: bool = True, every: bool = True, words: str = "") -> VllmOutcome:
+    return VllmOutcome(
+        None,
+        None,
+        (),
+        account=account,
+        usual_stream_equal=usual,
+        stream_equal=usual and every,
+        first_unequal="cut in two",
+        words=words or None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "cell", "difference"),
+    [
+        ((outcome(), outcome()), "`p` ✓", ""),
+        ((outcome(), outcome(every=False)), "`p` ~", "cut in two"),
+        ((outcome(usual=False),), "`p` whole", "cut in two"),
+        ((outcome(), outcome(WRONG, words="No call.")), "`p` 1 of 2", '1 dropped: "No call."'),
+    ],
+)
+def test_a_cell_says_how_far_a_parser_reads(outcomes: tuple[VllmOutcome, ...], cell: str, difference: str) -> None:
+    row = Row("p", outcomes)
+
+    assert (row.cell, row.difference) == (cell, difference)
+
+
+def test_an_engine_without_a_parser_for_the_family_has_a_dash_and_no_difference() -> None:
+    rows = {"kimi_k2": {"vllm": Row(), "sglang": Row("kimi_k2", (outcome(),)), "mlx-lm": Row()}}
+    page = page_of(rows, "2026-11-24")
+
+    assert "| kimi_k2 | – | `kimi_k2` ✓ | – |" in page
+    assert "**kimi_k2**" not in page
+
+
+def test_the_page_has_a_row_for_every_family_whose_cases_have_complete_calls() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    families = [folder.name for folder in (ROOT / "tests" / "cases").iterdir() if outputs_of(folder.name)]
+
+    assert [family for family in families if f"| {family} |" not in page] == []
