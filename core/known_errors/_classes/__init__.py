@@ -1,17 +1,19 @@
 """Classes of errors by meaning: what a sentence is about that nobody wrote down.
 
 A known sentence says more than its class. Of classes the first one counts whose words are found: those of templates and
-media before those of single fields, and words of any program last.
+media before those of single fields, and words of any program last. Those of a
+server's command come first: an option is no field of a request.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.known_errors._classes import of_answers, of_requests, of_servers, of_templates
+from prompt_debugger.core.known_errors._classes import of_answers, of_commands, of_requests, of_servers, of_templates
 from prompt_debugger.core.known_errors._classes.base import Classified, ErrorClass, words_pattern
 
 CLASSES: tuple[ErrorClass, ...] = (
+    *of_commands.CLASSES,
     *of_answers.FIRST,
     *of_templates.CLASSES,
     *of_requests.CLASSES[:-2],

@@ -151,7 +151,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The JSON Schema of a tool, or of the answer, is not one that this server can use.",
         "Correct the schema of {name|the tool or format that is named}: `type: object` with `properties` at its root, "
         "`items` for every array, no reference that leads nowhere, no keyword that this server does not know.",
-        unless=r"unexpected empty grammar|does not match|did not match",
+        unless=r"unexpected empty grammar|does not match|did not match"
+        r"|json_schema\W{0,3}(?:is )?(?:not (?:supported|available)|unsupported)"
+        r"|response_?format\W.{0,30}?(?:not (?:supported|available)|unsupported)",
     ),
     ErrorClass(
         "tool-type",

@@ -146,6 +146,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Choose a model that this account lists (`/v1/models`), or have the access granted: plan, organization, "
         "region, "
         "or the model's terms.",
+        unless=r"not found the model",
     ),
     ErrorClass(
         "memory",
@@ -207,7 +208,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "model-name",
         r"(?:no such|unknown|invalid|unsupported|not a valid|nonexistent|non-existent) model\b"
-        r"|model_not_found"
+        r"|model_not_found|not found the model"
         r"|model\b.{0,120}?(?:does not exist|doesn't exist|not (?:be )?(?:found|exist|deployed|served|"
         r"registered|recogni[sz]ed|installed|loaded|available)|is not (?:supported|available|valid)|un"
         r"known)|allowed now, your model|deployment\b.{0,60}?(?:not exist|not found|does not)"
