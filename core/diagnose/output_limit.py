@@ -54,6 +54,9 @@ def output_limit(trace: Trace) -> OutputLimit:
         return OutputLimit(
             f"the context of {context} tokens, which {prompt} of prompt and {written} of output fill", _LONGER_CONTEXT
         )
+    if cap is None and not trace.request.body:
+        text = "Raise `max_tokens` of the request; if it sets none, send your own: then a default of the server cut it."
+        return OutputLimit("a limit on its tokens", Step(text))
     if cap is None:
         text = "Send your own `max_tokens`: the request sets none, so the server's default cut the output."
         return OutputLimit("a limit that the request does not set", Step(text))

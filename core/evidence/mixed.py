@@ -31,7 +31,7 @@ from prompt_debugger.core.evidence.report_text import (
     not_recognised,
     shown_output,
 )
-from prompt_debugger.core.evidence.split import Block, BlockKind, split, without_comments
+from prompt_debugger.core.evidence.split import Block, BlockKind, comment_runs, split, without_comments
 from prompt_debugger.core.evidence.taking import is_cut, with_its_beginning, without_shortened
 from prompt_debugger.core.evidence.wrapped import unwrapped
 
@@ -134,9 +134,20 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     merged = _merged(blocks, read)
     if whole is not None and (merged is None or not _says_more(merged, whole, blocks, is_talk=is_talk)):
         return whole
+    if merged is None and failure is not None and (shown := _of_comments(text, read, failure)) is not None:
+        return shown
     if merged is None:
         raise not_recognised(text) if is_talk else _with_hint(failure)
     return merged
+
+
+def _of_comments(text: str, read: Read, failure: RequestError) -> Evidence | None:
+    """Return the answer that stands in the comments of a program which cannot be read itself: what it printed."""
+    for comments in comment_runs(text):
+        shown, _ = _try(comments, 1, read)
+        if shown is not None and shown.request is None and (shown.chat is not None or shown.stream is not None):
+            return _noted(shown, (f"The code above the answer was not read. {failure}",))
+    return None
 
 
 def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError | None]:

@@ -12,7 +12,14 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.diagnose.words import counted
-from prompt_debugger.core.evidence.answers import are_call_deltas, is_error, read_answer, read_stream, refusal_of
+from prompt_debugger.core.evidence.answers import (
+    are_call_deltas,
+    is_answer,
+    is_error,
+    read_answer,
+    read_stream,
+    refusal_of,
+)
 from prompt_debugger.core.evidence.completions import completions_request, is_completions_body
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -22,6 +29,7 @@ from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.recognise import (
     answer_after_command,
     answer_in,
+    form_of_value,
     is_lone_message,
     is_request,
     output_with_prompt,
@@ -268,6 +276,8 @@ def _read_lines(text: str, row: int) -> Evidence:
         raise RequestError(
             "The text does not have one JSON object per line.", "Paste at least two lines, each with one object."
         )
+    if row == 1 and (pair := _request_and_answer(lines)) is not None:
+        return _READERS[Form.EXCHANGE](pair, 1)
     line = lines[_checked_row(row, len(lines)) - 1]
     form = recognise(line)
     if form is None or form is Form.LINES:
@@ -277,6 +287,15 @@ def _read_lines(text: str, row: int) -> Evidence:
         evidence = replace(evidence, notes=(*evidence.notes, note))
     words = f"line {row} of {len(lines):,}: {evidence.words}"
     return replace(evidence, form=Form.LINES, words=words, row=row, rows=len(lines))
+
+
+def _request_and_answer(lines: list[str]) -> str | None:
+    """Return one JSON text of a request and the answer on the line below it; `None` for any other lines."""
+    first, second = (json_of(line) for line in lines) if len(lines) == 2 else (None, None)
+    if not isinstance(first, dict) or not is_request(first) or form_of_value(first) is not Form.REQUEST:
+        return None
+    is_its_answer = is_answer(second) or is_error(second)
+    return body_text({"request": first, "response": second}) if is_its_answer else None
 
 
 def _checked_row(row: int, count: int) -> int:

@@ -11,9 +11,10 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import groupby
 
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^\n`]{0,80}$")
 _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
@@ -103,6 +104,13 @@ def without_comments(text: str) -> str:
     if not lines or not all(_COMMENT.match(line) for line in lines):
         return text
     return "\n".join(_COMMENT.sub("", line, count=1) for line in text.split("\n"))
+
+
+def comment_runs(text: str) -> Iterator[str]:
+    """Yield each run of lines that are all comments, without their marks."""
+    for is_comment, lines in groupby(text.split("\n"), lambda line: _COMMENT.match(line) is not None):
+        if is_comment:
+            yield without_comments("\n".join(lines))
 
 
 class _Splitter:

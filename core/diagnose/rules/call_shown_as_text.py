@@ -171,9 +171,10 @@ def _of_bare_list(trace: Trace, family: str) -> list[Step]:
     text = (
         f"Where it came as content: models of `{meant}` write `{marker}` before this list, a special token that "
         f"servers remove: start the server with `--tool-call-parser {FORMATS[meant].facts.tool_parsers[0]}`, and with "
-        "the model's own tokenizer or `skip_special_tokens: false`, so that the parser sees it."
+        "the model's own tokenizer, so that the parser sees it."
     )
-    return [Step(text), *have_parsed(trace, family)]
+    keeps = Step("Send `skip_special_tokens: false` with this request.", {"skip_special_tokens": False})
+    return [Step(text), keeps, *have_parsed(trace, family)]
 
 
 def _notation(family: str) -> str:

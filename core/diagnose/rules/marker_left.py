@@ -54,7 +54,7 @@ from prompt_debugger.core.diagnose.trace_queries import (
     in_raw,
     offline_method,
 )
-from prompt_debugger.core.diagnose.words import listed
+from prompt_debugger.core.diagnose.words import counted, listed
 from prompt_debugger.core.diagnose.written_calls import written_calls
 from prompt_debugger.core.formats import FORMATS, TABLES
 
@@ -116,8 +116,8 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
         yield Report(
             title=f"Markers are left in {field}: {listed(texts, 2)}.",
             detail=(
-                f"{len(spans)} pieces of markup of the format `{trace.parse.parsed.format}` are in {field}: "
-                f"{listed(texts, 8)}."
+                f"{counted(len(spans), 'piece')} of markup of the format `{trace.parse.parsed.format}` "
+                f"{'is' if len(spans) == 1 else 'are'} in {field}: {listed(texts, 8)}."
             ),
             evidence=(*(in_raw(trace, span) for span in spans), *_in_content(trace, field, texts[0])),
             fix=_fix(trace),

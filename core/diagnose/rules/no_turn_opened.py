@@ -3,7 +3,8 @@ r"""A pasted prompt ends with a closed turn: it never opens the assistant's.
 What it finds:
     A prompt whose template is not known and that ends with a token that closes a turn, no
     matter whose turn it was. If the template is known, the header that it would write is
-    searched for (PD203).
+    searched for (PD203). An error if the output goes on with a marker that opens turns in
+    the prompt, otherwise a warning.
 
 Why it matters:
     The model continues as whoever comes next: it writes a header, speaks as the
@@ -32,6 +33,7 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt
 from prompt_debugger.core.formats import TABLES
 
 _TURN_END = re.compile(rf"(?:{'|'.join(map(re.escape, TABLES.turn_ends))})\s*\Z")
+_OPENERS = tuple(marker for marker in TABLES.turn_markers if marker not in TABLES.turn_ends)
 _LONGEST_TAIL = 200
 _NO_END = ("<|tool_response>",)  # behind it, the model goes on in the same turn
 
@@ -44,11 +46,17 @@ def find(trace: Trace) -> Iterator[Report]:
     found = _TURN_END.search(prompt.text, max(0, len(prompt.text) - _LONGEST_TAIL))
     if found is None or found.group().strip() in _NO_END:
         return
+    opener = _opened_by_model(trace, prompt.text)
     yield Report(
         title=f"The prompt ends with `{found.group().strip()}`: it does not open the assistant's turn.",
         detail=(
-            f"It ends with {prompt.text[-60:]!r}. The model will continue with the header of the next turn. For "
-            "a finished conversation, such as training data, this is correct."
+            f"It ends with {prompt.text[-60:]!r}. "
+            + (
+                f"The output contains `{opener}`, which opens a turn in the prompt: the model wrote the header itself."
+                if opener
+                else "The model will continue with the header of the next turn. For a finished conversation, such as "
+                "training data, this is correct."
+            )
         ),
         evidence=(in_prompt(prompt, Span(*found.span())),),
         fix=(
@@ -57,8 +65,15 @@ def find(trace: Trace) -> Iterator[Report]:
                 {"add_generation_prompt": True},
             ),
         ),
+        severity=Severity.ERROR if opener else None,
         certainty=Certainty.INFERRED,
     )
+
+
+def _opened_by_model(trace: Trace, prompt: str) -> str | None:
+    """Return the marker with which the prompt opens its turns, if the raw output contains it, too."""
+    raw = "" if trace.raw is None else trace.raw.text
+    return next((marker for marker in _OPENERS if marker in prompt and marker in raw), None)
 
 
 RULE: Rule = TraceRule(
@@ -68,4 +83,5 @@ RULE: Rule = TraceRule(
     stage=Stage.RENDER,
     find=find,
     needs=TracePart.PROMPT,
+    explains=("PD304", "PD406"),
 )

@@ -296,3 +296,39 @@ def test_blocks_of_a_message_alone_are_an_answer():
 def test_a_tool_message_alone_is_not_a_conversation_without_its_call():
     with pytest.raises(RequestError, match="`tool_call_id`"):
         read_evidence(json.dumps({"role": "tool", "tool_call_id": "a", "content": "x"}))
+
+
+def test_a_request_above_its_answer_is_one_exchange():
+    evidence = read_evidence(f"{json.dumps(BODY)}\n{json.dumps(ANSWER)}\n")
+
+    assert evidence.form is Form.EXCHANGE
+    assert (evidence.request.body, names_of(evidence)) == (BODY, ["weather"])
+
+
+def test_two_requests_one_a_line_stay_lines():
+    evidence = read_evidence(f"{json.dumps(BODY)}\n{json.dumps(BODY)}\n")
+
+    assert (evidence.form, evidence.rows) == (Form.LINES, 2)
+
+
+PRINTED = "# ChatCompletionMessage(content='Sunny.', role='assistant', tool_calls=None)"
+
+
+def test_what_a_program_printed_is_read_where_the_program_is_not():
+    evidence = read_evidence(f'client.chat.completions.create(model="m", messages=build(), tools=tools)\n{PRINTED}\n')
+
+    assert evidence.chat.message["content"] == "Sunny."
+    assert any("code above the answer was not read" in note for note in evidence.notes)
+
+
+def test_comments_that_only_mention_markup_are_no_answer():
+    with pytest.raises(RequestError, match="does not assign"):
+        read_evidence("# <tool_call> is read by the server\nclient.chat.completions.create(messages=build(x))\n")
+
+
+async def test_of_a_request_that_is_not_known_no_limit_is_denied():
+    answer = {"choices": [{"message": {"role": "assistant", "content": "It was"}, "finish_reason": "length"}]}
+
+    trace = await show_evidence(read_evidence(json.dumps(answer)))
+
+    assert [finding.title for finding in trace.findings] == ["The answer was cut by a limit on its tokens."]

@@ -58,7 +58,7 @@ PASTES = {
     "curl and its answer": (f"$ {CURL}\n{json.dumps(ANSWER)}", Form.EXCHANGE),
     "curl -i and its answer": (f"{CURL}\nHTTP/1.1 200 OK\nServer: x\n\n{json.dumps(ANSWER)}", Form.EXCHANGE),
     "a HAR": (har(entry(BODY, json.dumps(ANSWER))), Form.HAR),
-    "lines": (f"{json.dumps(BODY)}\n{json.dumps(ANSWER)}", Form.LINES),
+    "lines": (f"{json.dumps(BODY)}\n{json.dumps(BODY)}", Form.LINES),
 }
 
 
