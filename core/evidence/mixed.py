@@ -53,10 +53,17 @@ _QUOTED_WORDS = re.compile(r"`[^`\n]{1,200}`|'[^'\n]{1,200}'|\"[^\"\n]{1,200}\""
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _CODE_LINE = re.compile(r"(?m)^[ \t]{0,8}`([^`\n]{20,4000})`[ \t]{0,8}$")
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
+# Of two things, one instead of the other, a report shows the one that came, unless it says *instead of this*.
 _OTHER_LEAD = re.compile(
-    r"\b(?:expected|should|instead of|correct|works?|working|fixed|desired|workaround)\b", re.IGNORECASE
+    r"\b(?:expected|should|correct|works?|working|fixed|desired|workaround)\b"
+    r"|\binstead of(?: (?:this|that|the following))?\W*\Z",
+    re.IGNORECASE,
 )
-_NOT_LEAD = re.compile(r"\b(?:actual|but|wrong|not|does(?:n't| not)|got)\b", re.IGNORECASE)
+_NOT_LEAD = re.compile(
+    r"\b(?:actual(?:ly)?|but|wrong|not|(?:does|is)n't|gets?|got|receive[ds]?|prints?|printed|stopped|fail(?:s|ed)|never"
+    r"|no longer|broken)\b",
+    re.IGNORECASE,
+)
 _PROMPT_LEAD = re.compile(r"\b(?:prompt|template|input)\b[^\n]{0,60}(?::|sent|contains?|is|renders?)", re.IGNORECASE)
 _CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
 _OUTPUT_LEAD = re.compile(r"\b(?:raw|model|generated)\b.{0,40}\b(?:output|text|completion|response)\b", re.IGNORECASE)

@@ -19,6 +19,9 @@ from itertools import groupby
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^\n`]{0,80}$")
 _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
 _JSON = re.compile(r"[ \t]*+`?(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
+_LABEL = re.compile(r"[ \t]*+(?!data:|event:)[\w\[(][^\n{}\"'<]{0,100}?(?:[:=]|=>)[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")
+# Keys of what a label names; what stands below other labels, such as arguments, is a piece that a script printed.
+_LABELLED = {"choices", "role", "tool_calls", "message", "messages", "error", "candidates", "output", "content"}
 _STREAM = re.compile(
     r"[ \t]*+(?:data:|event:|id: |retry:|: ?\w|:$|(?:(?://|#) )?(?:\.{3,}|…|<snip>|\[\.\.\.\]|\(truncated\))[ \t]*+$)"
 )
@@ -210,11 +213,12 @@ class _Splitter:
         return stop
 
     def _json(self, at: int, line: str) -> int:
-        found = _JSON.match(self._text, self._lines[at])
+        labelled = _LABEL.match(self._text, self._lines[at])
+        found = labelled or _JSON.match(self._text, self._lines[at])
         if found is None or found.end() < self._known or self._left <= 0:
             return at
         try:
-            _, stop = _DECODER.raw_decode(self._text, found.end())
+            value, stop = _DECODER.raw_decode(self._text, found.end())
         except json.JSONDecodeError as error:
             self._known = error.pos
             self._left -= max(error.pos - found.end(), error.pos // 16)
@@ -223,10 +227,14 @@ class _Splitter:
             self._left = 0
             return at
         self._left -= stop - found.end()
+        if labelled is not None and not (isinstance(value, dict) and _LABELLED & value.keys()):
+            return at
         rows = self._rows(at)
         if rows >= _LEAST_ROWS:
             self._add("\n".join(self._line(number) for number in range(at, at + rows)), BlockKind.JSON)
             return at + rows
+        if labelled is not None:
+            self._prose.append(labelled.group())
         self._add(self._text[found.end() : stop], BlockKind.JSON)
         last = self._line_of(stop, at)
         rest = self._text[stop : self._lines[last + 1] if last + 1 < len(self._lines) else len(self._text)].strip(

@@ -332,3 +332,30 @@ async def test_of_a_request_that_is_not_known_no_limit_is_denied():
     trace = await show_evidence(read_evidence(json.dumps(answer)))
 
     assert [finding.title for finding in trace.findings] == ["The answer was cut by a limit on its tokens."]
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["assistant: ", "Response: ", "message = ", "2025-01-02 10:11:12 INFO response: ", "DEBUG:root:Got: "],
+)
+def test_an_answer_below_a_label_on_its_line_is_read(label):
+    assert names_of(read_evidence(f"It prints this.\n{label}{json.dumps(MESSAGE)}\nand then stops.")) == ["weather"]
+
+
+CALL_AS_TEXT = "```\n<tool_call>\n<function=weather>\n</function>\n</tool_call>\n```"
+
+
+@pytest.mark.parametrize(
+    ("lead", "came"),
+    [
+        ("The model prints the call instead of calling the tool:", True),
+        ("Tool calling never works, it gets this:", True),
+        ("It should return this:", False),
+        ("It answers in prose instead of this:", False),
+    ],
+)
+def test_a_fence_shows_what_came_or_what_ought_to_have_come(lead, came):
+    evidence = read_evidence(f"{lead}\n\n{CALL_AS_TEXT}\n\nCommand:\nllama-server -m model.gguf --port 8080")
+
+    assert evidence.server.kind == "llama.cpp"
+    assert (evidence.raw is not None) == came
