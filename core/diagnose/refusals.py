@@ -35,6 +35,7 @@ _FLAG = re.compile(
     r"[^\w-]*(?:\w+[^\w-]+){0,3}(--[a-z][\w-]*)",
     re.IGNORECASE,
 )
+_SERVERS = 500  # status from which on it is the server that failed
 _LEAST_WORDS = 30  # characters; shorter words say nothing without the name of their exception
 _EXCEPTION = re.compile(r"[A-Z]\w{1,60}(?:Error|Exception)")
 # What a 5xx says when it is about the request all the same.
@@ -104,6 +105,8 @@ def understand(refusal: Refusal) -> Understood:
     named = _named_cause(refusal, words)
     raised = f"{refusal.code}: {words}" if _EXCEPTION.fullmatch(refusal.code or "") else words
     classified = None if quoted is not None else _class(known, named, classes_of(raised, around, is_of_api=is_of_api))
+    if classified is not None and classified.error.cause is Cause.UNCLEAR and (refusal.status or 0) >= _SERVERS:
+        classified = None  # the status says more than words without a reason
     field_of_known = None
     if classified is not None and known is not None:
         field_of_known, known = known.field, None
@@ -157,7 +160,9 @@ def _certainty(
 ) -> Certainty:
     if known is not None or quoted is not None or _is_coded(refusal):
         return Certainty.OBSERVED
-    is_failure = refusal.status is not None and refusal.status >= 500  # whose words are about the request, or seem so
+    is_failure = (
+        refusal.status is not None and refusal.status >= _SERVERS
+    )  # whose words are about the request, or seem so
     concluded = (Cause.TEMPLATE, Cause.OUTPUT, Cause.REQUEST) if is_failure else (Cause.TEMPLATE, Cause.OUTPUT)
     is_inferred = classified is not None or cause in concluded or refusal.status is None
     return Certainty.INFERRED if is_inferred else Certainty.OBSERVED
@@ -185,7 +190,7 @@ def _cause(
         return Cause.MODEL_NAME
     if classified is not None:
         return classified.error.cause
-    is_servers = refusal.status is not None and refusal.status >= 500
+    is_servers = refusal.status is not None and refusal.status >= _SERVERS
     if is_servers and refusal.field is None and not _ABOUT_REQUEST.search(words):
         return Cause.SERVER
     return Cause.REQUEST

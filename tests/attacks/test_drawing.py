@@ -57,7 +57,7 @@ SMALL = {
     "bench_error_payload", "edit_error_payload", "error_payload", "live_error_payload", "look_failed_payload",
     "no_server_payload", "running_payload", "server_look_payload", "tool_error_payload", "unserved_payload",
     "waiting_payload", "lab_payload", "too_long_payload", "trial_payload", "trial_error_payload",
-    "check_running_payload",
+    "check_running_payload", "asking_payload", "lab_awaited_payload",
 }  # fmt: skip
 
 

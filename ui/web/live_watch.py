@@ -88,6 +88,11 @@ class _Updates:
         )
 
 
+def lab_awaited_payload() -> str:
+    """Return the payload while the lab starts."""
+    return pack_payload({"state": "running", "sentence": "Waiting for the lab to start"})
+
+
 class _Thread:
     """One watch in a thread and an event loop of its own, which is asked to end from the page's."""
 
@@ -168,7 +173,7 @@ class LiveWatch:
         try:
             async with AsyncExitStack() as stack:
                 if target.base_url is None:
-                    yield Step(pack_payload({"state": "running", "sentence": "Waiting for the lab to start"}))
+                    yield Step(lab_awaited_payload())
                     lab = await stack.enter_async_context(self._labs.pool.lease(target.lab))
                     target = replace(target, base_url=lab.base_url)
                 steps = await stack.enter_async_context(aclosing(self._watch(target, thread, asks_for_ids)))
@@ -202,4 +207,7 @@ class LiveWatch:
 
     async def _read(self, journal: Path) -> tuple[tuple[Stored, ...], JSONObject]:
         opened = await in_thread(open_stored, str(journal))
-        return opened, unpack_payload(await in_thread(self._draw, opened))[0]
+        return opened, await in_thread(self._table_of, opened)
+
+    def _table_of(self, opened: tuple[Stored, ...]) -> JSONObject:
+        return unpack_payload(self._draw(opened))[0]

@@ -18,7 +18,7 @@ Good:
     `{"index": 0, "function": {"arguments": "{\\"a"}}`
 
 Source:
-    tracker: BerriAI/litellm#20480, BerriAI/litellm#12513, jjang-ai/vmlx#244.
+    tracker: BerriAI/litellm#20480, BerriAI/litellm#12513, jjang-ai/vmlx#244, vercel/ai#14722.
 """
 
 from __future__ import annotations
