@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_QUOTE = re.compile("[\"']")
+_STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'")
 _VISIBLE = {" ": "·", "\t": "→", "\n": "↵\n", "\r": "␍", "\u00a0": "⍽"}
 
 
@@ -23,6 +25,37 @@ def first_divergence(left: Sequence[object], right: Sequence[object]) -> int | N
 def visible_whitespace(text: str) -> str:
     """Return `text` with marks for white space: `·` space, `→` tab, `↵` newline."""
     return "".join(_VISIBLE.get(char, char) for char in text)
+
+
+def closed_strings(text: str) -> Iterator[re.Match[str]]:
+    r"""Yield the strings in quotes of a text, each closed on its line.
+
+    Where a quote is not closed, no other of its kind further on that line is: each character is read at most twice.
+
+    >>> [found[0] for found in closed_strings("f('a', \"it's\") is 'open")]
+    ["'a'", '"it\'s"']
+    """
+    at, open_until = 0, {'"': 0, "'": 0}
+    while (quote := _QUOTE.search(text, at)) is not None:
+        at = quote.end()
+        if quote.start() < open_until[quote[0]]:
+            continue
+        found = _STRING.match(text, quote.start())
+        if found is not None:
+            at = found.end()
+            yield found
+        else:
+            end = text.find("\n", at)
+            open_until[quote[0]] = end if end >= 0 else len(text)
+
+
+def without_strings(text: str) -> str:
+    """Return a text without its strings in quotes."""
+    rest, at = [], 0
+    for found in closed_strings(text):
+        rest.append(text[at : found.start()])
+        at = found.end()
+    return "".join((*rest, text[at:]))
 
 
 def excerpt(text: str, start: int, stop: int, *, margin: int = 40) -> str:

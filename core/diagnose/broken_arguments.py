@@ -32,10 +32,10 @@ _ESCAPED = re.compile(r'\s*\{\s*\\+"')
 _FENCE = re.compile(r"\A\s*```[\w-]{0,20}\s*\n?")
 _BARE_KEY = re.compile(r"\s*\{\s*([A-Za-z_]\w{0,60})\s*:")
 _CONTROL_NAMES = {"\n": "a line feed", "\t": "a tab", "\r": "a carriage return"}
-# A key that goes on into the markup of its call: `"b\n</parameter": 1`.
-KEY_WITH_TAG = re.compile(
-    r'"(?:[^"\\]|\\.){0,2000}?(</(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?)(?:\\n|\s)*+"\s*+:'
-)
+# The end of a key that goes on into the markup of its call, `"b\n</parameter": 1`, and what stands in it before.
+_TAG_OF_KEY = re.compile(r'(</(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?)(?:\\n|\s)*+"\s*+:')
+_REST_OF_KEY = re.compile(r'(?:[^"\\]|\\.){0,2000}')
+_MOST_OF_KEY = 4_000  # characters: each of the above may be escaped
 _LITERALS = ("true", "false", "null")
 
 
@@ -93,7 +93,16 @@ def is_shortened(arguments: object) -> bool:
     """Say whether somebody shortened arguments with `...`, so that nothing shows what they were."""
     if not isinstance(arguments, str) or _SHORTENED.search(arguments) is None or decode_json(arguments) is not None:
         return False
-    return KEY_WITH_TAG.search(arguments) is None  # which no shortening puts there
+    return key_with_tag(arguments) is None  # which no shortening puts there
+
+
+def key_with_tag(text: str) -> Span | None:
+    """Return the closing tag into which a key runs, where one does; each tag is looked at once, not each quote."""
+    for tag in _TAG_OF_KEY.finditer(text):
+        quote = text.rfind('"', max(0, tag.start() - _MOST_OF_KEY - 1), tag.start())
+        if quote >= 0 and _REST_OF_KEY.fullmatch(text, quote + 1, tag.start()) is not None:
+            return Span(*tag.span(1))
+    return None
 
 
 @lru_cache(maxsize=32)
@@ -177,10 +186,10 @@ def stops_early(text: str) -> bool:
 
 def _with_markup(text: str, error: json.JSONDecodeError) -> BrokenArguments | None:
     """Find markup that ended up in arguments; inside a long string that is cut, it is part of what was to be said."""
-    key = KEY_WITH_TAG.search(text)
-    if key is not None:  # whatever else is wrong: no key ends so
-        words = f"a key in them runs into the closing tag {key[1]!r} at character {key.start(1)}"
-        return BrokenArguments(Break.MARKUP, Span(*key.span(1)), words)
+    tag = key_with_tag(text)
+    if tag is not None:  # whatever else is wrong: no key ends so
+        words = f"a key in them runs into the closing tag {text[slice(*tag)]!r} at character {tag.start}"
+        return BrokenArguments(Break.MARKUP, tag, words)
     markers = list(find_markers(text))
     if not markers or (len(text.rstrip()) > markers[-1].stop and _cut(text, error) is not None):
         return None

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.text import without_strings
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import Evidence
@@ -29,14 +30,13 @@ _EXPLICIT = re.compile(
     r"<(?:snip|truncated|omitted|redacted|cut)>|\[(?:\.{3,}|…|snip|truncated|omitted)\]|\((?:truncated|omitted|snip)\)"
 )
 _TAG = re.compile(  # a marker that was shortened
-    r"</?[|\uff5c]?\w{1,40}(?:\.{3,}|…)|(?:\.{3,}|…)[\w\u2581]{0,40}[|\uff5c]>"
+    r"</?[|\uff5c]?\w{1,40}(?:\.{3,}|…)|(?:(?<!\.)\.{3,}+|…)[\w\u2581]{0,40}[|\uff5c]>"
 )
 _LINE = re.compile(rf"(?m)^[ \t]{{0,40}}(?:(?://|#) ?)?(?:\.{{3,}}|…|{_EXPLICIT.pattern})[ \t]{{0,8}}$")
 _RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
 _DOTS = re.compile(r"\.{3,}|…")
 _REMARK = re.compile(r"(?:#|//) (?:\.{3,}|…)")
 _NO_CALLS = re.compile(r"['\"]?tool_calls['\"]?(?:=|: ?)(?:None|\[\]|null)")
-_STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'")
 _WORDS = frozenset({"role", "finish_reason", "name", "id", "type", "object", "stop_reason"})
 _ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which are so whatever else stood there
 _MOST_OF_PYTHON = 100_000  # characters
@@ -77,7 +77,7 @@ def has_gap(text: str) -> bool:
         return True
     if _is_sound(text):
         return False
-    return any(sign.search(text) for sign in (_EXPLICIT, _REMARK)) or _DOTS.search(_STRINGS.sub("", text)) is not None
+    return any(sign.search(text) for sign in (_EXPLICIT, _REMARK)) or _DOTS.search(without_strings(text)) is not None
 
 
 def _is_sound(text: str) -> bool:
@@ -150,7 +150,10 @@ def _careful(evidence: Evidence, *, is_noted: bool) -> Evidence:
     if is_noted and isinstance(message.get("content"), str) and _has_sign(str(message["content"])):
         del message["content"]
     if len(kept) < len(listed):
-        notes = (*notes, f"{counted(len(listed) - len(kept), 'call')} that the text does not hold whole left out.")
+        notes = (
+            *notes,
+            f"Left out: {counted(len(listed) - len(kept), 'call')} of which the text contains only a part.",
+        )
     return _with_message(replace(evidence, notes=notes), chat, message)
 
 

@@ -149,13 +149,9 @@ def find_entries(text: str) -> list[Entry]:
     return sorted(found, key=lambda entry: entry.at)[:MOST_ENTRIES]
 
 
+@lru_cache(maxsize=2)  # asked of the same text as a whole and as a block
 def has_entries(text: str) -> bool:
     """Say whether a text has a line of a log that is known."""
-    return _has_entries(text)
-
-
-@lru_cache(maxsize=2)  # asked of the same text as a whole and as a block
-def _has_entries(text: str) -> bool:
     return any(mark.pattern.search(text) is not None for mark in _MARKS)
 
 

@@ -7,6 +7,7 @@ knows it; what they hold becomes one `Evidence`. Prose is left out, and said.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.clean import clean
-from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, told_best
+from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, with_parser
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.flags import flags_of, mentioned_server, server_of
 from prompt_debugger.core.evidence.forms import Form
@@ -116,7 +117,7 @@ def _with_server(evidence: Evidence, text: str) -> Evidence:
     if not commands:
         server = mentioned_server(text)
         return evidence if server is None else replace(evidence, server=server)
-    command = told_best(commands)
+    command = with_parser(commands)
     started = server_of(command.kind, flags_of(command.kind, command.words), command.version)
     return replace(evidence, server=started.server, notes=(*evidence.notes, *started.notes))
 
@@ -150,7 +151,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
 
 def _of_comments(text: str, read: Read, failure: RequestError) -> Evidence | None:
     """Return the answer that stands in the comments of a program which cannot be read itself: what it printed."""
-    for comments in comment_runs(text):
+    for comments in deque(comment_runs(text), maxlen=_MOST_READ):  # what a program printed stands at its end
         shown, _ = _try(comments, 1, read)
         if shown is not None and shown.request is None and (shown.chat is not None or shown.stream is not None):
             return _noted(shown, (f"The code above the answer was not read. {failure}",))

@@ -120,12 +120,13 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     if len(text) > _MOST_ALONE * 40:
         text = text[-_MOST_ALONE * 40 :]
     whole = whole[-_MOST_ALONE * 40 :] or text
-    if _is_source(text):
+    statements = () if _is_source(text) else tuple(_statements(text))
+    if not statements:
         return None
     is_of_chat = is_about_chat(whole)
     rest: list[Statement] = []
     without_reason: Statement | None = None
-    for statement in _statements(text):
+    for statement in statements:
         said = f"{statement.name}: {statement.words}" if statement.name else statement.words
         found = next(classes_of(said, text[-4_000:]), None)
         if found is None:

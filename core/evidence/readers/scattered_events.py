@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.text import closed_strings
 from prompt_debugger.core.base.types import JSON, JSONObject, Span
 from prompt_debugger.core.complete.shapes import integer_of
 from prompt_debugger.core.evidence.answers import is_event_list, read_stream
@@ -30,7 +32,7 @@ _MOST_OBJECTS = 5_000
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _LEAST_WORDS = 4  # of a sentence
 _GAP = re.compile(r"\s*(?:\.{3}|\u2026)")
-_STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|[{}\[\]]")
+_BRACKET = re.compile(r"[{}\[\]]")
 _OF_CALL = frozenset({"index", "id", "type", "function"})
 _SIGNS = re.compile(r"\bdelta\b|\btool_calls\b|\bfunction\b|\bdone\b|\btype\b")
 _CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |const |let |def )|\.create\(|(?:^|\s)curl\s")
@@ -87,7 +89,7 @@ def _spans(text: str) -> list[Span]:
     """Return the stretches of a text from a brace to the one that closes it; none if the text begins inside of one."""
     spans: list[Span] = []
     depth, start = 0, 0
-    for found in _STRING.finditer(text):
+    for found in _brackets(text):
         if found[0] in ("{", "["):
             start = found.start() if depth == 0 else start
             depth += 1
@@ -98,6 +100,14 @@ def _spans(text: str) -> list[Span]:
             if depth == 0 and text[start] == "{":
                 spans.append(Span(start, found.end()))
     return spans
+
+
+def _brackets(text: str) -> Iterator[re.Match[str]]:
+    at = 0
+    for string in closed_strings(text):
+        yield from _BRACKET.finditer(text, at, string.start())
+        at = string.end()
+    yield from _BRACKET.finditer(text, at)
 
 
 def _value(written: str) -> JSON:

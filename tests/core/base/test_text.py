@@ -1,9 +1,22 @@
+import re
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.base.text import excerpt, first_divergence, line_column, visible_whitespace, xml_text
+from prompt_debugger.core.base.text import (
+    closed_strings,
+    excerpt,
+    first_divergence,
+    line_column,
+    visible_whitespace,
+    without_strings,
+    xml_text,
+)
+from tests.attacks.growth import grows_linearly
+
+PATTERN = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'")
 
 
 @given(st.lists(st.integers()), st.lists(st.integers()))
@@ -46,3 +59,14 @@ def test_any_text_can_are_in_xml(text):
 def test_what_xml_may_hold_stays_and_the_rest_is_replaced():
     assert xml_text("a\t\n\u00e9\U0001f600") == "a\t\n\u00e9\U0001f600"
     assert xml_text("a\x00\x1b\ud800\uffffb") == "a" + "\ufffd" * 4 + "b"
+
+
+@given(st.text(alphabet="\"'\\\na{ ", max_size=40))
+def test_the_strings_are_those_of_the_pattern(text):
+    assert [found.span() for found in closed_strings(text)] == [found.span() for found in PATTERN.finditer(text)]
+    assert without_strings(text) == PATTERN.sub("", text)
+
+
+@pytest.mark.parametrize("flood", ['\\"', "\\'", '"', "'\"", "\\"])
+def test_a_flood_of_quotes_takes_time_in_proportion(flood):
+    assert grows_linearly(lambda size: sum(1 for _ in closed_strings(f"{flood * size}")), first=1_000, tries=2)
