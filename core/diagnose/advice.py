@@ -34,6 +34,8 @@ class Step:
     server: Mapping[str, JSON] = field(default_factory=dict)
 
 
+KEEP_SPECIAL_TOKENS = Step("Send `skip_special_tokens: false` with this request.", {"skip_special_tokens": False})
+
 Advice = str | Sequence[Step]
 
 

@@ -105,7 +105,7 @@ def understand(refusal: Refusal) -> Understood:
     named = _named_cause(refusal, words)
     raised = f"{refusal.code}: {words}" if _EXCEPTION.fullmatch(refusal.code or "") else words
     classified = None if quoted is not None else _class(known, named, classes_of(raised, around, is_of_api=is_of_api))
-    if classified is not None and classified.error.cause is Cause.UNCLEAR and (refusal.status or 0) >= _SERVERS:
+    if classified is not None and classified.error.cause is Cause.UNCLEAR and _is_failure(refusal):
         classified = None  # the status says more than words without a reason
     field_of_known = None
     if classified is not None and known is not None:
@@ -160,10 +160,9 @@ def _certainty(
 ) -> Certainty:
     if known is not None or quoted is not None or _is_coded(refusal):
         return Certainty.OBSERVED
-    is_failure = (
-        refusal.status is not None and refusal.status >= _SERVERS
-    )  # whose words are about the request, or seem so
-    concluded = (Cause.TEMPLATE, Cause.OUTPUT, Cause.REQUEST) if is_failure else (Cause.TEMPLATE, Cause.OUTPUT)
+    concluded = (
+        (Cause.TEMPLATE, Cause.OUTPUT, Cause.REQUEST) if _is_failure(refusal) else (Cause.TEMPLATE, Cause.OUTPUT)
+    )
     is_inferred = classified is not None or cause in concluded or refusal.status is None
     return Certainty.INFERRED if is_inferred else Certainty.OBSERVED
 
@@ -190,10 +189,14 @@ def _cause(
         return Cause.MODEL_NAME
     if classified is not None:
         return classified.error.cause
-    is_servers = refusal.status is not None and refusal.status >= _SERVERS
-    if is_servers and refusal.field is None and not _ABOUT_REQUEST.search(words):
+    if _is_failure(refusal) and refusal.field is None and not _ABOUT_REQUEST.search(words):
         return Cause.SERVER
     return Cause.REQUEST
+
+
+def _is_failure(refusal: Refusal) -> bool:
+    """Say whether the server answered that it failed itself; its words may be about the request all the same."""
+    return refusal.status is not None and refusal.status >= _SERVERS
 
 
 def _is_coded(refusal: Refusal) -> bool:

@@ -31,8 +31,7 @@ def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
     kind = "" if trace.server is None else trace.server.kind
     if kind == "ollama":
         return (Step(_OF_OLLAMA),)
-    meant = facts.tool_parsers[:1]
-    own = facts.parser_names[kind].tools[:1] if kind in facts.parser_names else () if kind == "sglang" else meant
+    own = _parsers_of(kind, family)
     if (wrong := foreign_parser(trace, family)) is not None and own:
         return (Step(f"Start the server with `--tool-call-parser {own[0]}` in place of `{wrong}`."),)
     if has_own_names(trace.server):
@@ -57,9 +56,16 @@ def named_parser(trace: Trace) -> str | None:
     family = family_of_model(server.model)
     if family is None or is_made_for(server, family) is not False:
         return None
-    facts = FORMATS[family].facts
-    own = facts.parser_names[server.kind].tools if server.kind in facts.parser_names else facts.tool_parsers
+    own = _parsers_of(server.kind, family)
     return own[0] if own else None
+
+
+def _parsers_of(kind: str, family: str) -> Sequence[str]:
+    """Return what a server software calls its parsers for a family, the first choice first; none where unknown."""
+    facts = FORMATS[family].facts
+    if kind in facts.parser_names:
+        return facts.parser_names[kind].tools
+    return () if kind == "sglang" else facts.tool_parsers
 
 
 def family_of_model(model: str) -> str | None:
@@ -83,9 +89,8 @@ def foreign_parser(trace: Trace, family: str) -> str | None:
 
 
 def _flags(family: str, kind: str) -> list[str]:
-    facts = FORMATS[family].facts
-    meant = facts.tool_parsers[:1]
-    sglang = facts.parser_names["sglang"].tools[:1] if "sglang" in facts.parser_names else ()
+    meant = FORMATS[family].facts.tool_parsers[:1]
+    sglang = _parsers_of("sglang", family)[:1]
     of_vllm = [f"vLLM `--enable-auto-tool-choice --tool-call-parser {name}`" for name in meant or ("NAME",)]
     of_sglang = [f"SGLang `--tool-call-parser {name}`" for name in sglang or (() if meant else ("NAME",))]
     of_llama = ["llama.cpp `--jinja`"]
@@ -107,7 +112,7 @@ def departs(calls: Sequence[ToolCallAttempt], family: str) -> str:
 def readers_of(family: str) -> str:
     """Return the names of the parsers that are made for a family, for a person; "" where none is known."""
     facts = FORMATS[family].facts
-    sglang = facts.parser_names["sglang"].tools[:2] if "sglang" in facts.parser_names else ()
+    sglang = _parsers_of("sglang", family)[:2]
     parts = [
         f"vLLM's {listed(facts.tool_parsers[:2])}" if facts.tool_parsers else "",
         f"SGLang's {listed(sglang)}" if sglang else "",

@@ -53,8 +53,8 @@ def find_commands(text: str) -> tuple[Command, ...]:
     return tuple(found[:MOST_COMMANDS])
 
 
-def told_best(commands: Sequence[Command]) -> Command:
-    """Return the command that says most of how answers are read: that with a parser, else the first."""
+def with_parser(commands: Sequence[Command]) -> Command:
+    """Return the first command that names a parser, which says most of how answers are read; else the first."""
     return next(
         (one for one in commands if any(word.startswith("--") and "parser" in word for word in one.words)), commands[0]
     )

@@ -19,6 +19,7 @@ from prompt_debugger.core.tools.verify import Plan, Stop, write_rows
 from prompt_debugger.core.tools.verify.dataset import count_rows
 from prompt_debugger.ui.cli.output import FOUND, OK, log, print_json, print_text
 from prompt_debugger.ui.cli.verify_words import percent, summary_to_terminal
+from prompt_debugger.ui.present.words import count_of
 
 _NOT_WITH = ("baseline", "baseline_endpoint", "ray", "report", "junit", "fail_if", "github")
 _SAY_EVERY = 10
@@ -71,7 +72,7 @@ async def _verify(plan: Plan, apis: tuple[Api, ...], labs: LabPool, n_rows: int)
 
     def say(done: int) -> None:
         if done % _SAY_EVERY == 0 or done == n_rows:
-            log(f"{done} of {n_rows} rows by {len(apis)} {'API' if len(apis) == 1 else 'APIs'}")
+            log(f"{done} of {count_of(n_rows, 'row')} by {count_of(len(apis), 'API')}")
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.ask)
@@ -90,9 +91,10 @@ def _lines(document: JSONObject) -> Iterator[str]:
         yield f"rows that differ by {Api(api).label}: {percent(rate)}"
     differences: JSON = document["differences"]
     for one in map(as_object, differences if isinstance(differences, list) else []):
-        between = one["between"]
+        between, n_rows = one["between"], one["rows"]
         assert isinstance(between, list)
+        assert isinstance(n_rows, int)
         yield (
-            f"  {between[0]} / {between[1]} · {one['where']} · {one['cause'] or 'not explained'}: {one['rows']} rows, "
-            f"first row {one['first_row']}: {one['example']}"
+            f"  {between[0]} / {between[1]} · {one['where']} · {one['cause'] or 'not explained'}: "
+            f"{count_of(n_rows, 'row')}, first row {one['first_row']}: {one['example']}"
         )

@@ -39,7 +39,7 @@ from prompt_debugger.core.base.types import (
     ToolCallAttempt,
     Trace,
 )
-from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.advice import KEEP_SPECIAL_TOKENS, Step
 from prompt_debugger.core.diagnose.bare_lists import bare_list
 from prompt_debugger.core.diagnose.broken_arguments import is_shortened
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
@@ -173,8 +173,7 @@ def _of_bare_list(trace: Trace, family: str) -> list[Step]:
         f"servers remove: start the server with `--tool-call-parser {FORMATS[meant].facts.tool_parsers[0]}`, and with "
         "the model's own tokenizer, so that the parser sees it."
     )
-    keeps = Step("Send `skip_special_tokens: false` with this request.", {"skip_special_tokens": False})
-    return [Step(text), keeps, *have_parsed(trace, family)]
+    return [Step(text), KEEP_SPECIAL_TOKENS, *have_parsed(trace, family)]
 
 
 def _notation(family: str) -> str:

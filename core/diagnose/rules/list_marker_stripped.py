@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.advice import KEEP_SPECIAL_TOKENS, Step
 from prompt_debugger.core.diagnose.bare_lists import bare_list
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -50,7 +50,7 @@ def find(trace: Trace) -> Iterator[Report]:
         ),
         evidence=(shown if trace.parse is None else in_raw(trace, found.span),),
         fix=(
-            Step("Send `skip_special_tokens: false` with this request.", {"skip_special_tokens": False}),
+            KEEP_SPECIAL_TOKENS,
             Step("Update the server: current releases keep special tokens in requests with tools."),
             Step("Use the chat template of the model, which teaches the marker."),
         ),

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.advice import Step, parse_it_yourself
+from prompt_debugger.core.diagnose.advice import KEEP_SPECIAL_TOKENS, Step, parse_it_yourself
 from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.own_names import has_own_names, is_made_for
@@ -90,7 +90,7 @@ def _fix(trace: Trace, name: str, parser: str | None) -> Iterator[Step]:
             else ""
         )
         yield Step(f"Check whether the server runs a tool parser that reads the format `{name}`{flag}.")
-    yield Step("Send `skip_special_tokens: false` with this request.", {"skip_special_tokens": False})
+    yield KEEP_SPECIAL_TOKENS
     yield Step("Use a release whose parser asks for special tokens itself.")
 
 

@@ -9,7 +9,7 @@ import re
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, told_best
+from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, with_parser
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.flags import flags_of, server_of, shown_flags
 from prompt_debugger.core.evidence.forms import Form
@@ -28,10 +28,10 @@ def _read(paste: Paste) -> Evidence:
     commands = find_commands(paste.text)
     if not commands:
         raise RequestError("The text has no command that starts a server.", "Paste `vllm serve …` with its flags.")
-    command = told_best(commands)
+    command = with_parser(commands)
     flags = flags_of(command.kind, command.words)
     started = server_of(command.kind, flags, command.version)
-    more = (f"Only the first of {len(commands)} commands was read.",) if len(commands) > 1 else ()
+    more = (f"Of {len(commands)} commands, one was read.",) if len(commands) > 1 else ()
     shown = shown_flags(flags)
     words = f"a command that starts {title_of(command.kind)}" + (f" with {shown}" if shown else "")
     return Evidence(Form.COMMAND, words, server=started.server, notes=(*started.notes, *more))

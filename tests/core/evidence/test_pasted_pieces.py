@@ -359,3 +359,18 @@ def test_a_fence_shows_what_came_or_what_ought_to_have_come(lead, came):
 
     assert evidence.server.kind == "llama.cpp"
     assert (evidence.raw is not None) == came
+
+
+def test_of_two_commands_the_one_with_a_parser_is_read_and_said_to_be_one_of_two():
+    evidence = read_evidence("vllm serve first-model\nvllm serve second-model --tool-call-parser hermes")
+
+    assert (evidence.server.model, evidence.server.tool_parser) == ("second-model", "hermes")
+    assert "Of 2 commands, one was read." in evidence.notes
+
+
+def test_of_a_program_with_many_comments_a_bounded_number_is_looked_at():
+    comments = "# a\nx = 1\n" * 1_000
+
+    evidence = read_evidence(f"client.chat.completions.create(messages=build(x))\n{comments}{PRINTED}\n")
+
+    assert evidence.chat.message["content"] == "Sunny."
