@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -44,7 +45,7 @@ class ServerClient:
         server: What `probe` found; `None` before.
         notes: What `probe` could not see, one sentence each.
         wants_key: Whether `probe` was refused for want of a key, or of another one.
-        api: By which API a run asks; chat completions unless `ask_as` chose another.
+        api: By which API a run asks; chat completions unless it is one that `asking_by` returned.
     """
 
     def __init__(
@@ -106,9 +107,11 @@ class ServerClient:
         self.server, self.notes, self.wants_key = found.server, found.notes, found.wants_key
         return found.server
 
-    def ask_as(self, api: Api, native: JSONObject) -> None:
-        """Ask what follows by another API: `native` is sent to it in place of the chat request that it converts to."""
-        self.api, self._native = api, native
+    def asking_by(self, api: Api, native: JSONObject) -> ServerClient:
+        """Return a client that asks by another API: it sends `native` in place of the chat request it converts to."""
+        other = copy(self)  # connection and refused fields are shared
+        other.api, other._native = api, native  # of its own class
+        return other
 
     @property
     def refused_fields(self) -> Mapping[str, str]:

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import Api, JSONObject, Notice, Request, Server
-from prompt_debugger.core.complete import engine_of
-from prompt_debugger.core.pipeline.target import Target
+from prompt_debugger.core.complete import ServerClient, engine_of
 from prompt_debugger.core.request import convert_body, to_api
 
 _NO_ENDPOINT = frozenset({404, 405, 501})
@@ -31,14 +30,18 @@ class Asked(NamedTuple):
     native: JSONObject | None = None
     lost: tuple[Notice, ...] = ()
 
+    def client_of(self, client: ServerClient) -> ServerClient:
+        """Return a client that asks so."""
+        return client if self.native is None else client.asking_by(self.api, self.native)
 
-def asked_by(request: Request, target: Target, model: str | None) -> Asked:
-    """Return how a request is asked: by the target's API, else by its own.
+
+def asked_by(request: Request, by: Api | None, model: str | None) -> Asked:
+    """Return how a request is asked: by the API that is named, else by its own.
 
     A body that was pasted goes out as it is, as long as `request.body` is what it converts to: a request that was
     changed since then is converted back.
     """
-    api = target.api or request.api
+    api = by or request.api
     lost: tuple[Notice, ...] = ()
     native = request.native
     converted = None if native is None else convert_body(native)
@@ -69,10 +72,12 @@ def seen_by(server: Server, api: Api) -> Server:
     return replace(server, features=(server.features - _OF_CHAT) | ({"render"} if renders else frozenset()))
 
 
-def missing_endpoint(error: BackendError, api: Api) -> BackendError | None:
+def missing_endpoint(error: BackendError, api: Api, *, is_one_of_several: bool = False) -> BackendError | None:
     """Return what is said of a server that does not have an API's endpoint; `None` for any other failure."""
-    if api is Api.CHAT or error.status not in _NO_ENDPOINT or "model" in error.said.lower():
+    if error.status not in _NO_ENDPOINT or "model" in error.said.lower():
         return None
+    if api is Api.CHAT:
+        return error if is_one_of_several else None
     return BackendError(
         f"The server has no `/v1/{api}`: it answered HTTP {error.status}.",
         "Run it with `--api chat` (on the page: API, chat): it is then converted to a chat completion, which is a "

@@ -128,11 +128,10 @@ class _Run:
             self.update("Loading the tokenizer", replace(self.trace, server=server))
             renderer = await renderer_for(client, server, target)
             renderer = renderer.with_template_of(self.request.body, server.kind).for_one_run()
-            asked = asked_by(self.request, self.target, server.model)
+            asked = asked_by(self.request, self.target.api, server.model)
             body: JSONObject = {**asked.body, "model": server.model}
             await self.render(renderer, asked.body, body)
-            if asked.native is not None:
-                client.ask_as(asked.api, asked.native)
+            client = asked.client_of(client)
             self.update("Asking the model", replace(self.trace, api=asked.api, lost=asked.lost))
             try:
                 await self.complete(client, server, renderer, body)

@@ -10,7 +10,7 @@ import pytest
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.tools.verify import About, Tally, summary_of
-from prompt_debugger.core.tools.verify.junit import write_junit
+from prompt_debugger.core.tools.verify.junit import Suite, write_junit
 from prompt_debugger.core.tools.verify.results import write_rows
 from prompt_debugger.ui.cli.output import report_error
 
@@ -31,7 +31,7 @@ def test_results_of_a_verification_hold_no_key(tmp_path: Path) -> None:
     ]
 
     write_rows(tmp_path / "results.jsonl", rows)
-    write_junit(tmp_path / "junit.xml", rows, {}, name="rows")
+    write_junit(tmp_path / "junit.xml", [Suite("rows", rows, {})])
 
     text = (tmp_path / "results.jsonl").read_text(encoding="utf-8")
     told = [json.loads(line) for line in text.splitlines()]

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import JSON, Api, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.verify import (
@@ -32,7 +32,7 @@ from prompt_debugger.core.tools.verify import (
 from prompt_debugger.ui.cli.output import log
 from prompt_debugger.ui.cli.run import add_target_arguments, api_key_for, target_from_options
 from prompt_debugger.ui.cli.spread.rows import verify_on_ray
-from prompt_debugger.ui.cli.verify_apis import add_api_argument, verify_apis
+from prompt_debugger.ui.cli.verify_apis import ALL, add_api_argument, finish_apis, targets_by_api
 from prompt_debugger.ui.cli.verify_dataset import write_dataset
 from prompt_debugger.ui.cli.verify_options import (
     add_published_arguments,
@@ -131,15 +131,14 @@ def _run(options: argparse.Namespace) -> int:
     plan = plan_from_options(options)
     if not plan.dataset.is_file():
         raise RequestError(f"There is no dataset {options.dataset!r}.", "Give a file of requests.", field="DATASET")
-    if options.api != Api.CHAT:
-        return verify_apis(options, plan)
+    end = finish_apis if options.api == ALL else finish
     if options.ray:
-        return verify_on_ray(options, plan, partial(finish, options), _say(time.monotonic))
+        return verify_on_ray(options, plan, partial(end, options), _say(time.monotonic))
     labs = LabPool()
     try:
         with Journal(plan.journal) as journal:
             outcome = asyncio.run(_verify(plan, journal, labs))
-            return finish(options, plan, journal, outcome)
+            return end(options, plan, journal, outcome)
     finally:
         labs.stop_all()
 
@@ -159,7 +158,7 @@ def plan_from_options(options: argparse.Namespace) -> Plan:
         targets = (target, replace(target, base_url=url, api_key=key, extra_headers=()))
     return Plan(
         dataset=Path(options.dataset),
-        targets=targets,
+        targets=targets_by_api(options, targets),
         journal=Path(options.journal) if options.journal else output.with_suffix(".sqlite"),
         preparation=Preparation(
             model=options.model,

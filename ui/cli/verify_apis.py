@@ -1,86 +1,83 @@
-"""`verify --api`: a dataset by one or all APIs of a server."""
+"""`verify --api all`: what it leaves of a dataset that was asked by several APIs."""
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import signal
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Api, JSONObject
-from prompt_debugger.core.report.wire import write_json
-from prompt_debugger.core.tools.apis.dataset import ByApi, verify_by_api
-from prompt_debugger.core.tools.lab import LabPool
-from prompt_debugger.core.tools.verify import Plan, Stop, write_rows
-from prompt_debugger.core.tools.verify.dataset import count_rows
-from prompt_debugger.ui.cli.output import FOUND, OK, log, print_json, print_text
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.report.wire import dump_document
+from prompt_debugger.core.tools.apis import COMPARED
+from prompt_debugger.core.tools.apis.dataset import differences_of
+from prompt_debugger.core.tools.verify import Kept, Outcome, Plan, compare_rows
+from prompt_debugger.ui.cli.output import log
+from prompt_debugger.ui.cli.verify_results import judge_rows, leave, report_rows, status_of
 from prompt_debugger.ui.cli.verify_words import percent, summary_to_terminal
 from prompt_debugger.ui.present.words import count_of
+from prompt_debugger.ui.report import apis_to_html
 
-_NOT_WITH = ("baseline", "baseline_endpoint", "ray", "report", "junit", "fail_if", "github")
-_SAY_EVERY = 10
+SCHEMA_VERSION = 1
+ALL = "all"
+_NOT_WITH_ALL = ("baseline", "baseline_endpoint")
 
 
 def add_api_argument(parser: argparse.ArgumentParser) -> None:
     """Declare the option."""
     parser.add_argument(
         "--api",
-        choices=(*Api, "all"),
+        choices=(*Api, ALL),
         default=Api.CHAT,
-        help="ask by this API, or by all three and compare them (default: chat)",
+        help="ask by this API, or by chat, responses and messages and compare them (default: chat)",
     )
 
 
-def verify_apis(options: argparse.Namespace, plan: Plan) -> int:
-    """Ask for a dataset by the API, or all, that the options name; return the exit status.
+def targets_by_api(options: argparse.Namespace, targets: tuple[Target, ...]) -> tuple[Target, ...]:
+    """Return what is asked: the targets by the API that the options name, or the first by all of them.
 
     Raises:
-        RequestError: Something was asked for that is for chat completions alone.
+        RequestError: All are wanted, and something else to compare with.
     """
-    for name in _NOT_WITH:
+    if options.api != ALL:
+        return tuple(replace(target, api=Api(options.api)) for target in targets)
+    for name in _NOT_WITH_ALL:
         if getattr(options, name):
             flag = f"--{name.replace('_', '-')}"
-            raise RequestError(f"`--api {options.api}` cannot be combined with `{flag}`.", "Leave one out.", field=flag)
-    apis = tuple(Api) if options.api == "all" else (Api(options.api),)
-    labs, n_rows = LabPool(), count_rows(plan.dataset, shard=plan.shard, limit=plan.limit)
-    try:
-        found = asyncio.run(_verify(plan, apis, labs, n_rows))
-    finally:
-        labs.stop_all()
-    output = Path(options.output)
-    for api in apis:
-        write_rows(output.with_name(f"{output.stem}-{api}{output.suffix}"), found.of(api))
-    document = found.document(plan.dataset.name, n_rows)
-    write_named(Path(options.summary), (write_json(document) + "\n",), encoding="ascii")
-    if options.json:
-        print_json(document)
-    else:
-        print_text("\n".join(_lines(document)) + "\n")
-    summaries = [as_object(one) for one in as_object(document["apis"]).values()]
-    errors = [as_object(as_object(as_object(one["debugger"])["rates"])["error_rate"])["value"] for one in summaries]
-    is_bad = any(errors) or any(one["failure_count"] for one in summaries) or bool(document["differences"])
-    return FOUND if is_bad else OK
+            raise RequestError(f"`--api all` cannot be combined with `{flag}`.", "Leave one out.", field=flag)
+    return tuple(replace(targets[0], api=api) for api in COMPARED)
 
 
-async def _verify(plan: Plan, apis: tuple[Api, ...], labs: LabPool, n_rows: int) -> ByApi:
-    stop = Stop()
-    loop = asyncio.get_running_loop()
-
-    def say(done: int) -> None:
-        if done % _SAY_EVERY == 0 or done == n_rows:
-            log(f"{done} of {count_of(n_rows, 'row')} by {count_of(len(apis), 'API')}")
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.ask)
-    try:
-        return await verify_by_api(plan, apis, labs, stop, say)
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
+def finish_apis(options: argparse.Namespace, plan: Plan, kept: Kept, outcome: Outcome) -> int:
+    """Write rows, summary, JUnit and reports of all APIs, print the summary, and return the exit status."""
+    found = differences_of(kept, plan.apis)
+    first, *others = plan.apis
+    output, by_api = Path(options.output), []
+    for side, api in enumerate(plan.apis):
+        about = outcome.about(plan, side)._replace(differing=found.rate_of(api))
+        rows = partial(kept.rows, side)
+        paired = compare_rows(rows(), kept.rows(0), first.label) if side else None
+        file = output.with_name(f"{output.stem}-{api}{output.suffix}")
+        by_api.append(judge_rows(options, rows, about, file, paired))
+    document: JSONObject = {
+        "schema_version": SCHEMA_VERSION,
+        "apis": {one.api.value: one.summary for one in by_api},
+        "rows_that_differ": {api.value: dump_document(found.rate_of(api)) for api in others},
+        "differences": [*found.document()],
+    }
+    leave(options, by_api, document, "\n".join(_lines(document)) + "\n")
+    if options.report:
+        folder = Path(options.report)
+        for side, one in enumerate(by_api):
+            report_rows(folder / one.api, one, kept, plan.journal, side)
+        write_named(folder / "index.html", (apis_to_html(document),), encoding="utf-8")
+        log(f"Report: {folder / 'index.html'}")
+    return status_of(options, outcome, by_api, differs=bool(found.kinds))
 
 
 def _lines(document: JSONObject) -> Iterator[str]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.files import write_named
-from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import Api, JSONObject
 from prompt_debugger.core.report.wire import trace_from_json, write_json
 from prompt_debugger.core.report.wire.verification import PairedRecord
 from prompt_debugger.core.tools.verify import (
     About,
+    Kept,
     Outcome,
     Plan,
+    Suite,
     Tally,
     check_figures,
     cluster_rows,
@@ -26,6 +29,7 @@ from prompt_debugger.core.tools.verify import (
     read_gate,
     read_results,
     summary_of,
+    wilson,
     write_junit,
     write_rows,
 )
@@ -46,21 +50,29 @@ def check_gates(options: argparse.Namespace) -> None:
     """
     gates = [read_gate(text) for text in options.fail_if]
     has_baseline = bool(options.baseline or options.baseline_endpoint)
-    about = About("", "", "1/1", 0, 0, None, "", 0)
+    about = About("", "", "1/1", 0, 0, None, "", 0, differing=wilson(0, 0) if options.api == "all" else None)
     baseline = compare_rows((), (), "") if has_baseline else None
     empty = summary_of(Tally(), about, baseline=baseline)
     for gate in gates:
         check_figures(gate, empty)
 
 
-class Kept(Protocol):
-    """What was kept of a verification: a journal, or those of all its shards."""
+class Judged(NamedTuple):
+    """What is said of the rows of a server.
 
-    def rows(self, side: int) -> Iterable[JSONObject]:
-        """Yield the rows of the results, by their number."""
+    Attributes:
+        name: What was verified.
+        api: By which API it was asked.
+        rows: Yields its rows.
+        summary: Of them.
+        held: Which gates hold of it.
+    """
 
-    def trace(self, side: int, index: int) -> JSONObject | None:
-        """Return the whole run of a row."""
+    name: str
+    api: Api
+    rows: _Rows
+    summary: JSONObject
+    held: Mapping[str, bool]
 
 
 def finish(options: argparse.Namespace, plan: Plan, journal: Kept, outcome: Outcome) -> int:
@@ -74,10 +86,10 @@ def finish(options: argparse.Namespace, plan: Plan, journal: Kept, outcome: Outc
         baseline = (outcome.names[1], lambda: journal.rows(1))
     elif options.baseline:
         baseline = (Path(options.baseline).name, lambda: read_results(Path(options.baseline)))
-    summary = _leave(options, lambda: journal.rows(0), outcome.about(plan), baseline)
+    one = _leave(options, lambda: journal.rows(0), outcome.about(plan), baseline)
     if options.report:
-        _report(Path(options.report), summary, lambda: journal.rows(0), journal, plan.journal)
-    return _status(options, outcome, summary)
+        report_rows(Path(options.report), one, journal, plan.journal)
+    return status_of(options, outcome, [one])
 
 
 def merge(options: argparse.Namespace) -> int:
@@ -99,68 +111,83 @@ def merge(options: argparse.Namespace) -> int:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     about = About("merged", ", ".join(path.name for path in paths), "1/1", count, 0, None, now, 0)
     baseline = Path(options.baseline) if options.baseline else None
-    summary = _leave(
-        options, rows, about, None if baseline is None else (baseline.name, lambda: read_results(baseline))
-    )
+    one = _leave(options, rows, about, None if baseline is None else (baseline.name, lambda: read_results(baseline)))
     if options.report:
-        _report(Path(options.report), summary, rows, None, None)
-    return _status(options, None, summary)
+        report_rows(Path(options.report), one, None, None)
+    return status_of(options, None, [one])
 
 
-def _report(folder: Path, summary: JSONObject, rows: _Rows, journal: Kept | None, file: Path | None) -> None:
+def report_rows(folder: Path, one: Judged, journal: Kept | None, file: Path | None, side: int = 0) -> None:
     """Write the report and, of every row that it shows, the page of its run."""
-    clusters = cluster_rows(rows())
+    clusters = cluster_rows(one.rows())
     pages: dict[int, str] = {}
     for index in (example.row for cluster in clusters for example in cluster.smallest):
-        document = None if journal is None else journal.trace(0, index)
+        document = None if journal is None else journal.trace(side, index)
         if document is not None:
             shared = share_trace(trace_from_json(document))
             pages[index] = f"rows/{index}.html"
             _write_text(folder / pages[index], shared.html, encoding="utf-8")
             _write_text(folder / "rows" / f"{index}.json", shared.bundle, encoding="utf-8")
-    html = verification_to_html(summary, clusters, times_of(rows()), pages, None if file is None else str(file))
+    html = verification_to_html(one.summary, clusters, times_of(one.rows()), pages, None if file is None else str(file))
     _write_text(folder / "index.html", html, encoding="utf-8")
     log(f"Report: {folder / 'index.html'}")
 
 
-def _leave(options: argparse.Namespace, rows: _Rows, about: About, baseline: tuple[str, _Rows] | None) -> JSONObject:
+def judge_rows(
+    options: argparse.Namespace, rows: _Rows, about: About, output: Path, paired: PairedRecord | None
+) -> Judged:
+    """Write the rows of a server and return what is said of them."""
+    summary, held = gated_summary(rows(), about, [read_gate(text) for text in options.fail_if], paired)
+    write_rows(output, rows())
+    by = "" if about.api is Api.CHAT else f" by {about.api.label}"
+    return Judged(f"{about.dataset} against {about.endpoint}{by}", about.api, rows, summary, held)
+
+
+def leave(options: argparse.Namespace, all_of_it: Sequence[Judged], document: JSONObject, text: str) -> None:
+    """Write summary and JUnit, and print the summary: `document` as JSON, `text` for a person."""
+    _write_text(Path(options.summary), write_json(document) + "\n")
+    if options.junit:
+        write_junit(Path(options.junit), (Suite(one.name, one.rows(), one.held) for one in all_of_it))
+    if options.github:
+        for one in all_of_it:
+            holding = [gate for gate, holds in one.held.items() if holds]
+            for gate in holding:
+                annotate("error", "verify --fail-if", f"{gate} holds of {one.name}.")
+            add_summary(verify_summary(one.summary, holding))
+    if options.json:
+        print_json(document)
+    else:
+        print_text(text)
+
+
+def _leave(options: argparse.Namespace, rows: _Rows, about: About, baseline: tuple[str, _Rows] | None) -> Judged:
     """Write rows, summary and JUnit, and print the summary."""
     paired: PairedRecord | None = None
     if baseline is not None:
         paired = compare_rows(rows(), baseline[1](), baseline[0])
-    summary, held = gated_summary(rows(), about, [read_gate(text) for text in options.fail_if], paired)
-    write_rows(Path(options.output), rows())
-    _write_text(Path(options.summary), write_json(summary) + "\n")
-    if options.junit:
-        write_junit(Path(options.junit), rows(), held, name=f"{about.dataset} against {about.endpoint}")
-    if options.github:
-        for text in (text for text, holds in held.items() if holds):
-            annotate("error", "verify --fail-if", f"{text} holds.")
-        add_summary(verify_summary(summary, [text for text, holds in held.items() if holds]))
-    if options.json:
-        print_json(summary)
-    else:
-        print_text(summary_to_terminal(summary))
-    return summary
+    one = judge_rows(options, rows, about, Path(options.output), paired)
+    leave(options, [one], one.summary, summary_to_terminal(one.summary))
+    return one
 
 
-def _status(options: argparse.Namespace, outcome: Outcome | None, summary: JSONObject) -> int:
+def status_of(
+    options: argparse.Namespace, outcome: Outcome | None, all_of_it: Sequence[Judged], *, differs: bool = False
+) -> int:
+    """Return the exit status: whether a gate triggers, or, without gates, whether anything is wrong."""
     if outcome is not None and outcome.error is not None:
         error = outcome.error
         log(f"{type(error).__name__}: {sentences(error.message, error.hint)}")
         return COULD_NOT_RUN
     if outcome is not None and outcome.stopped == "interrupted":
         return INTERRUPTED
-    own = summary["debugger"]
-    assert isinstance(own, dict)
-    gates, rates = own["gates"], own["rates"]
-    assert isinstance(gates, dict)
-    assert isinstance(rates, dict)
     if options.fail_if:
-        return FOUND if any(gates.values()) else OK
-    errors = rates["error_rate"]
-    has_errors = isinstance(errors, dict) and bool(errors["value"])
-    return FOUND if has_errors or summary["failure_count"] else OK
+        return FOUND if any(any(one.held.values()) for one in all_of_it) else OK
+    return FOUND if differs or any(_has_errors(one.summary) for one in all_of_it) else OK
+
+
+def _has_errors(summary: JSONObject) -> bool:
+    rates = as_object(as_object(summary["debugger"])["rates"])
+    return bool(as_object(rates["error_rate"])["value"] or summary["failure_count"])
 
 
 def _next_to(path: Path) -> Path:

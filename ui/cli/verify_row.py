@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
@@ -24,7 +25,7 @@ def show_row(options: argparse.Namespace) -> int:
     if len(options.files) != 1 or not options.files[0].isdecimal():
         raise RequestError("`verify row` shows one row.", "Give its number (`data_index`), as in `verify row 17`.")
     index = int(options.files[0])
-    trace = trace_from_json(_document(_journal_of(options, index), index))
+    trace = trace_from_json(_document(_journal_of(options, index), index, options.api))
     if options.report:
         write_trace(options.report, trace)
     if options.json:
@@ -46,10 +47,12 @@ def _journal_of(options: argparse.Namespace, index: int) -> Path:
     return path
 
 
-def _document(path: Path, index: int) -> JSONObject:
+def _document(path: Path, index: int, api: str) -> JSONObject:
     with Journal(path) as journal:
-        document = journal.trace(0, index)
-        row = journal.row(0, index)
+        apis = as_object(journal.fact("identity")).get("apis")
+        side = apis.index(api) if isinstance(apis, list) and api in apis else 0
+        document = journal.trace(side, index)
+        row = journal.row(side, index)
     if document is not None:
         return document
     response = None if row is None else row.get("response")

@@ -12,11 +12,12 @@ from prompt_debugger.ui.report.mask import mask_request, mask_trace
 from prompt_debugger.ui.report.place import known_place, run_for_link
 from prompt_debugger.ui.report.sections import again_payload
 from prompt_debugger.ui.report.share import SharedRun, describe_bundle, share_trace
-from prompt_debugger.ui.report.verification import times_of, verification_to_html
+from prompt_debugger.ui.report.verification import apis_to_html, times_of, verification_to_html
 
 __all__ = [
     "SharedRun",
     "again_payload",
+    "apis_to_html",
     "describe_bundle",
     "known_place",
     "link_state",

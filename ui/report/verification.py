@@ -14,7 +14,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.assets import assets_dir
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import printable
-from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.base.types import JSON, Api, JSONObject
 from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.tools.verify import Cluster, wilson
@@ -53,10 +53,54 @@ def verification_to_html(
         journal: File that holds the runs of all rows, as a command names it; `None` if there is none.
     """
     own = as_object(summary["debugger"])
-    css = (assets_dir() / "css" / "verify.css").read_text("utf-8")
     title = f"{own['dataset']} against {own['endpoint']}"
-    causes = _causes(clusters, pages, journal)
+    opener = None if journal is None else f"--journal {shlex.quote(journal)}"
+    if opener is not None and own["api"] != Api.CHAT:
+        opener += f" --api {own['api']}"
+    causes = _causes(clusters, pages, opener)
     parts = [*_header(summary, own), *_plots(own), _timeline(times), *causes, *_baseline(own)]
+    return _page(title, parts)
+
+
+def apis_to_html(document: JSONObject) -> str:
+    """Return the page of a dataset by several APIs: the report of each, how many rows differ, and why.
+
+    Args:
+        document: As `verify --api all --json` prints it; the report of each API lies in the folder of its name.
+    """
+    summaries = {name: as_object(summary) for name, summary in as_object(document["apis"]).items()}
+    rates = as_object(document["rows_that_differ"])
+    own = as_object(next(iter(summaries.values()))["debugger"])
+    title = f"{own['dataset']} against {own['endpoint']} by {len(summaries)} APIs"
+    links = "".join(
+        f'<li><a href="{name}/index.html">{_text(Api(name).label)}</a>: {summary["success_count"]} answered, '
+        f"{summary['failure_count']} failed, {summary['successful_tool_call_count']} with valid calls</li>"
+        for name, summary in summaries.items()
+    )
+    differing = [_bar(Api(name).label, as_object(rate)) for name, rate in rates.items() if as_object(rate)["n"]]
+    parts = [f"<h1>{_text(title)}</h1><ul>{links}</ul>"]
+    parts += [_section("Rows that differ from chat completions, with 95 % intervals", _plot(differing))]
+    parts += [_differences_table(document["differences"])]
+    return _page(title, parts)
+
+
+def _differences_table(found: JSON) -> str:
+    differences = [as_object(one) for one in found] if isinstance(found, list) else []
+    if not differences:
+        return _section("What differs", "<p>Nothing.</p>")
+    rows = "".join(
+        f"<tr><td>{_text(Api(str(between[1])).label)}</td><td>{_text(str(one['where']))}</td>"
+        f"<td>{_text(str(one['cause'] or 'not explained'))}</td><td>{one['rows']}</td>"
+        f"<td>row {one['first_row']}: {_text(_short(str(one['example'])))}</td></tr>"
+        for one in differences
+        if isinstance(between := one["between"], list)
+    )
+    head = "".join(f"<th>{name}</th>" for name in ("API", "what differs", "cause", "rows", "the first of them"))
+    return _section("What differs", f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
+
+
+def _page(title: str, parts: Iterable[str]) -> str:
+    css = (assets_dir() / "css" / "verify.css").read_text("utf-8")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -105,7 +149,7 @@ def _plots(own: JSONObject) -> Iterator[str]:
         yield _section("Calls lost, by tool", _plot(lost))
 
 
-def _causes(clusters: Sequence[Cluster], pages: Mapping[int, str], journal: str | None) -> Iterator[str]:
+def _causes(clusters: Sequence[Cluster], pages: Mapping[int, str], opener: str | None) -> Iterator[str]:
     if not clusters:
         yield _section("Rows with faults", "<p>None.</p>")
         return
@@ -120,26 +164,26 @@ def _causes(clusters: Sequence[Cluster], pages: Mapping[int, str], journal: str 
             f"<details open><summary><b>{_text(name)}</b> · {count}{stage}</summary>"
             "<table><thead><tr><th>row</th><th>asked</th><th>what happened</th></tr></thead>"
             f"<tbody>{rows}</tbody></table>"
-            f"{_all_rows(cluster, cluster.rows[:left], pages, journal)}</details>"
+            f"{_all_rows(cluster, cluster.rows[:left], pages, opener)}</details>"
         )
         left -= min(left, len(cluster.rows))
 
 
-def _all_rows(cluster: Cluster, listed: Sequence[int], pages: Mapping[int, str], journal: str | None) -> str:
+def _all_rows(cluster: Cluster, listed: Sequence[int], pages: Mapping[int, str], opener: str | None) -> str:
     """Return the numbers of a cause's rows, each with the command that opens its run, and how many are left out."""
     more = cluster.count - len(listed)
     rest = f"<p>{more} more are not listed here; `debugger.codes` of the results names their cause.</p>" if more else ""
     if not listed:
         return rest
     said = "All rows of this cause" if not more else f"The first {len(listed)} rows of this cause"
-    lines = "".join(f"<li>{_row_line(index, pages, journal)}</li>" for index in listed)
+    lines = "".join(f"<li>{_row_line(index, pages, opener)}</li>" for index in listed)
     return f'<details class="all"><summary>{said}</summary><ul>{lines}</ul>{rest}</details>'
 
 
-def _row_line(index: int, pages: Mapping[int, str], journal: str | None) -> str:
-    if journal is None:
+def _row_line(index: int, pages: Mapping[int, str], opener: str | None) -> str:
+    if opener is None:
         return _row_link(index, pages)
-    command = f"prompt-debugger verify row {index} --journal {shlex.quote(journal)}"
+    command = f"prompt-debugger verify row {index} {opener}"
     return f"{_row_link(index, pages)} <code>{_text(command)}</code>"
 
 

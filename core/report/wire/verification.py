@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from prompt_debugger.core.base.types import JSON, SCHEMA_VERSION, Basis, JSONObject, Stage
+from prompt_debugger.core.base.types import JSON, SCHEMA_VERSION, Api, Basis, JSONObject, Stage
 from prompt_debugger.core.base.types.base import LEFT_OUT_IF_NONE
 from prompt_debugger.core.report.wire.documents import WIRE
 
@@ -222,6 +222,9 @@ class SummaryAccount:
         baseline: The paired figures, where there is something to compare with.
         gates: The expressions of `--fail-if` and whether they hold.
         error: Why it ended, if it could not go on.
+        api: By which API the rows were asked.
+        rows_that_differ: Of rows asked by several APIs, the share that differs from the first one's answers; left out
+            where there is one API.
     """
 
     __pydantic_config__ = WIRE
@@ -255,6 +258,8 @@ class SummaryAccount:
     baseline: PairedRecord | None = None
     gates: Mapping[str, bool] = dataclasses.field(default_factory=dict)
     error: JSONObject | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    api: Api = Api.CHAT
+    rows_that_differ: Rate | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

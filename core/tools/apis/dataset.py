@@ -1,36 +1,25 @@
-"""A dataset by several APIs of one server: rates of each, what differs between them in the same requests, and why.
+"""What differs between the runs of a dataset that was verified by several APIs: rows, kinds, causes.
 
-Each row is run by all of them, one after the other, and compared as `run --api all` does. Rates are those of any
-verification; their differences from the first API are paired, row by row.
+Each row was asked by all of them; its runs are those that `verify` kept, compared as `run --api all` does.
 """
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from itertools import groupby
 
-from prompt_debugger.core.base.errors import DebuggerError
-from prompt_debugger.core.base.types import Api, ChatResult, JSONObject, Trace
-from prompt_debugger.core.report.wire import dump_document
-from prompt_debugger.core.report.wire.verification import RowAccount
-from prompt_debugger.core.request import read_request
-from prompt_debugger.core.tools.apis.side_by_side import ApiRuns, run_by_all
-from prompt_debugger.core.tools.lab import LabPool
-from prompt_debugger.core.tools.verify.answer import Answer, row_of_failure
-from prompt_debugger.core.tools.verify.dataset import Row, read_rows
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import Api, JSONObject, Trace
+from prompt_debugger.core.report.wire import trace_from_json
+from prompt_debugger.core.report.wire.verification import Rate
+from prompt_debugger.core.tools.apis.side_by_side import compare_apis
+from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
 from prompt_debugger.core.tools.verify.intervals import wilson
-from prompt_debugger.core.tools.verify.judge import row_of_run
-from prompt_debugger.core.tools.verify.pairs import compare_rows
-from prompt_debugger.core.tools.verify.results import About, summary_of
-from prompt_debugger.core.tools.verify.session import Plan, Stop
-from prompt_debugger.core.tools.verify.tally import Tally
+from prompt_debugger.core.tools.verify.results import Kept
 
-SCHEMA_VERSION = 1
 NOT_EXPLAINED = "not explained"
-_AT_ONCE = 4
 
 
 @dataclass(slots=True)
@@ -47,139 +36,86 @@ class Seen:
 
 
 @dataclass(slots=True)
-class ByApi:
-    """What came of a dataset by several APIs.
+class Differences:
+    """What differs from the first API.
 
     Attributes:
-        rows: The rows of the results, by API.
-        differences: Kinds of differences: the API that is compared with the first, what differs, and the cause.
-        endpoint: The server.
-        stopped: Why it ended early; `None` if it did not.
+        apis: The APIs, in the order of the sides of what was kept.
+        both: By API, how many rows were read of it and of the first one.
+        kinds: By API, what differs, and the cause.
     """
 
-    rows: dict[Api, dict[int, JSONObject]]
-    differences: dict[tuple[Api, str, str], Seen] = field(default_factory=dict)
-    endpoint: str = ""
-    stopped: str | None = None
+    apis: Sequence[Api]
+    both: dict[Api, int] = field(default_factory=dict)
+    kinds: dict[tuple[Api, str, str], Seen] = field(default_factory=dict)
 
-    def of(self, api: Api) -> list[JSONObject]:
-        """Return the rows of an API by their number."""
-        return [row for _, row in sorted(self.rows[api].items())]
+    def rate_of(self, api: Api) -> Rate:
+        """Return the share of rows that differ by an API from the first."""
+        rows = {row for (other, _, _), seen in self.kinds.items() if other is api for row in seen.rows}
+        return wilson(len(rows), self.both.get(api, 0))
 
-    def document(self, dataset: str, n_rows: int) -> JSONObject:
-        """Return rates of each API, paired differences, and what differs."""
-        first, *others = self.rows
-        summaries: dict[str, JSONObject] = {}
-        for api, rows in self.rows.items():
-            paired = None if api is first else compare_rows(self.of(api), self.of(first), first.label)
-            about = About(dataset, self.endpoint, "1/1", n_rows, n_rows - len(rows), self.stopped, _now(), 0)
-            summaries[api] = summary_of(Tally().add_all(self.of(api)), about, baseline=paired)
-        both = {api: self.rows[api].keys() & self.rows[first].keys() for api in others}
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "apis": dict(summaries),
-            "rows_that_differ": {
-                api.value: dump_document(wilson(len(self._differing(api) & both[api]), len(both[api])))
-                for api in others
-            },
-            "differences": [
-                {
-                    "between": [first.value, api.value],
-                    "where": where,
-                    "cause": None if cause == NOT_EXPLAINED else cause,
-                    "rows": len(seen.rows),
-                    "first_row": min(seen.rows),
-                    "example": seen.example,
-                }
-                for (api, where, cause), seen in self._ranked()
-            ],
-        }
+    def document(self) -> list[JSONObject]:
+        """Return the kinds of differences, the most frequent of each API first."""
+        ranked = sorted(self.kinds.items(), key=lambda item: (item[0][0], -len(item[1].rows), item[0][1:]))
+        return [
+            {
+                "between": [self.apis[0].value, api.value],
+                "where": where,
+                "cause": None if cause == NOT_EXPLAINED else cause,
+                "rows": len(seen.rows),
+                "first_row": min(seen.rows),
+                "example": seen.example,
+            }
+            for (api, where, cause), seen in ranked
+        ]
 
-    def add(self, row: Row, runs: ApiRuns) -> None:
+    def add(self, row: int, found: Iterable[ApiDifference]) -> None:
         """Count what differs in a row."""
-        for one in runs.differences:
+        for one in found:
             cause = (one.cause or NOT_EXPLAINED).partition(":")[0]
-            seen = self.differences.setdefault((one.between[1], one.where, cause), Seen())
+            seen = self.kinds.setdefault((one.between[1], one.where, cause), Seen())
             if not seen.rows:
                 seen.example = one.detail if one.cause in (None, cause) else f"{one.detail} Cause: {one.cause}"
-            seen.rows.add(row.index)
-
-    def _differing(self, api: Api) -> set[int]:
-        return {row for (other, _, _), seen in self.differences.items() if other is api for row in seen.rows}
-
-    def _ranked(self) -> list[tuple[tuple[Api, str, str], Seen]]:
-        return sorted(self.differences.items(), key=lambda item: (item[0][0], -len(item[1].rows), item[0][1:]))
+            seen.rows.add(row)
 
 
-async def verify_by_api(
-    plan: Plan,
-    apis: Sequence[Api],
-    labs: LabPool | None,
-    stop: Stop,
-    on_row: Callable[[int], None] = lambda _: None,
-) -> ByApi:
-    """Run every row of a dataset by several APIs.
+def differences_of(kept: Kept, apis: Sequence[Api]) -> Differences:
+    """Compare every row of the other APIs with that of the first; a row without both results says nothing.
 
     Args:
-        plan: What is to be verified; its first target is asked.
-        apis: By which; the others are compared with the first.
-        labs: Labs that may be booted.
-        stop: Ends it early; what is under way is finished.
-        on_row: Told how many rows are done.
-
-    Raises:
-        DebuggerError: The server cannot be reached, or the dataset cannot be read.
+        kept: What was kept; side N is the N-th API.
+        apis: The APIs.
     """
-    found = ByApi({api: {} for api in apis}, endpoint=plan.targets[0].base_url or "the lab")
-    rows = read_rows(plan.dataset, plan.preparation, shard=plan.shard, limit=plan.limit)
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(plan.concurrency or _AT_ONCE):
-                group.create_task(_work(rows, plan, labs, stop, found, on_row))
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-    if stop.asking.is_set():
-        found.stopped = "interrupted"
+    found = Differences(apis)
+    for index, rows in _by_number(kept, len(apis)):
+        left = _trace(kept, 0, index) if 0 in rows else None
+        for side, row in rows.items():
+            if side == 0 or 0 not in rows:
+                continue
+            api = apis[side]
+            found.both[api] = found.both.get(api, 0) + 1
+            right = _trace(kept, side, index)
+            if left is not None and right is not None:
+                found.add(index, compare_apis(left, right))
+            elif left is not None or right is not None:
+                lacking, failed = (api, row) if right is None else (apis[0], rows[0])
+                error = as_object(failed.get("response")).get("error")
+                said = f"There is no run by {lacking.label}: {error}"
+                found.add(index, [ApiDifference((apis[0], api), "status", None, said)])
     return found
 
 
-async def _work(
-    rows: Iterator[Row],
-    plan: Plan,
-    labs: LabPool | None,
-    stop: Stop,
-    found: ByApi,
-    on_row: Callable[[int], None],
-) -> None:
-    apis = tuple(found.rows)
-    for row in rows:
-        if stop.asking.is_set():
-            return
-        began = _now()
-        runs, problem = ApiRuns({}, (), {}), row.problem
-        if not problem:
-            try:
-                request = read_request(json.dumps({**row.body, **plan.preparation.extra_body}, ensure_ascii=False))
-                runs = await run_by_all(request, plan.targets[0], labs, None, apis)
-            except DebuggerError as error:
-                if getattr(error, "kind", "") == "unreachable":
-                    raise
-                problem = error.message
-        for api in apis:
-            trace = runs.runs.get(api)
-            said = problem or (runs.problems[api].message if api in runs.problems else "")
-            found.rows[api][row.index] = await _row(row, plan.preparation.extra_body, trace, said, began)
-        found.add(row, runs)
-        on_row(len(found.rows[apis[0]]))
+def _by_number(kept: Kept, count: int) -> Iterator[tuple[int, dict[int, JSONObject]]]:
+    """Yield the rows of all sides that have the same number."""
+
+    def of(side: int) -> Iterator[tuple[int, int, JSONObject]]:
+        return ((int(str(row["data_index"])), side, row) for row in kept.rows(side))
+
+    merged = heapq.merge(*(of(side) for side in range(count)), key=lambda item: item[:2])
+    for index, rows in groupby(merged, key=lambda item: item[0]):
+        yield index, {side: row for _, side, row in rows}
 
 
-async def _row(row: Row, extra: Mapping[str, object], trace: Trace | None, problem: str, at: str) -> JSONObject:
-    extra_body: JSONObject = {**extra}  # type: ignore[dict-item]  # what `Preparation` holds is JSON
-    if trace is None:
-        return row_of_failure(row, extra_body, problem, at=at, account=RowAccount(attempts=1))
-    chat = trace.chat or ChatResult({}, None)
-    return await row_of_run(Answer(row, extra_body, chat, at, round(1000 * (chat.elapsed_s or 0))), trace)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+def _trace(kept: Kept, side: int, index: int) -> Trace | None:
+    document = kept.trace(side, index)
+    return None if document is None else trace_from_json(document)

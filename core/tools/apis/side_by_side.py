@@ -23,6 +23,7 @@ from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
 from prompt_debugger.core.tools.experiments.json_changes import JsonChange, json_changes
 from prompt_debugger.core.tools.lab import LabPool
 
+COMPARED = (Api.CHAT, Api.RESPONSES, Api.MESSAGES)
 _SHOWN = 120
 _OF_GRAMMAR = frozenset({"response_format", "structured_outputs", "tool_choice", "parallel_tool_calls"})
 # What shapes a prompt.
@@ -52,7 +53,7 @@ async def run_by_all(
     target: Target,
     labs: LabPool | None,
     on_progress: Callable[[Progress], None] | None = None,
-    apis: Sequence[Api] = tuple(Api),
+    apis: Sequence[Api] = COMPARED,
 ) -> ApiRuns:
     """Run a request by each API, one after the other, and compare the runs.
 
@@ -87,7 +88,7 @@ def compare_apis(left: Trace, right: Trace) -> Iterator[ApiDifference]:
     pair = (left.api, right.api)
     request = [*_request(pair, left, right)]
     prompt = _prompt(pair, left, right, request)
-    raw = _raw(pair, left, right, is_prompt_known=prompt is None and _prompts_are_known(left, right))
+    raw = _raw(pair, left, right, prompt)
     if prompt is not None or raw is not None:
         yield from request
     before = next((one for one in (prompt, raw) if one is not None), None)
@@ -200,7 +201,7 @@ def _prompt_counts(pair: tuple[Api, Api], left: Trace, right: Trace) -> ApiDiffe
 # --- outputs and answers -------------------------------------------------------------
 
 
-def _raw(pair: tuple[Api, Api], left: Trace, right: Trace, *, is_prompt_known: bool) -> ApiDifference | None:
+def _raw(pair: tuple[Api, Api], left: Trace, right: Trace, prompt: ApiDifference | None) -> ApiDifference | None:
     if left.raw is None or right.raw is None or left.raw.text == right.raw.text:
         return None
     ids = (left.raw.token_ids, right.raw.token_ids)
@@ -211,8 +212,9 @@ def _raw(pair: tuple[Api, Api], left: Trace, right: Trace, *, is_prompt_known: b
         cause = "request conversion: the limits of output tokens differ"
     if cause is None:
         cause = _cause_by_grammar(left, right)
-    known = "on the same prompt" if is_prompt_known else "and a prompt is not known or differs"
-    return ApiDifference(pair, "raw", cause, f"The model wrote different text, {known}.", first_token=first)
+    on = "on the same prompt" if _prompts_are_known(left, right) else "and a prompt is not known"
+    on = on if prompt is None else "on different prompts"
+    return ApiDifference(pair, "raw", cause, f"The model wrote different text, {on}.", first_token=first)
 
 
 def _cause_by_grammar(left: Trace, right: Trace) -> str | None:

@@ -15,9 +15,9 @@ from prompt_debugger.core.tools.verify.dataset import Preparation, Row, Shard, r
 from prompt_debugger.core.tools.verify.gates import Gate, check_figures, read_gate
 from prompt_debugger.core.tools.verify.intervals import wilson
 from prompt_debugger.core.tools.verify.journal import Journal
-from prompt_debugger.core.tools.verify.junit import write_junit
+from prompt_debugger.core.tools.verify.junit import Suite, write_junit
 from prompt_debugger.core.tools.verify.pairs import compare_rows, read_results
-from prompt_debugger.core.tools.verify.results import About, gated_summary, merged_rows, summary_of, write_rows
+from prompt_debugger.core.tools.verify.results import About, Kept, gated_summary, merged_rows, summary_of, write_rows
 from prompt_debugger.core.tools.verify.session import Outcome, Plan, Progress, Stop, verify
 from prompt_debugger.core.tools.verify.stored import Stored, open_stored
 from prompt_debugger.core.tools.verify.tally import Tally
@@ -28,6 +28,7 @@ __all__ = [
     "Cluster",
     "Gate",
     "Journal",
+    "Kept",
     "Outcome",
     "Patience",
     "Plan",
@@ -37,6 +38,7 @@ __all__ = [
     "Shard",
     "Stop",
     "Stored",
+    "Suite",
     "Tally",
     "check_figures",
     "cluster_rows",

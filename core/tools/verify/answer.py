@@ -6,7 +6,7 @@ import json
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Refusal, Request, Trace
+from prompt_debugger.core.base.types import JSON, Api, ChatResult, JSONObject, Refusal, Trace
 from prompt_debugger.core.report.wire import dump_document, trace_from_json, trace_to_json
 from prompt_debugger.core.report.wire.verification import RowAccount, VerifyRow
 from prompt_debugger.core.tools.verify.dataset import Row
@@ -25,6 +25,7 @@ class Answer(NamedTuple):
         chat: What came; empty if the request was refused.
         at: When, in ISO 8601.
         duration_ms: How long it took.
+        api: By which API it was asked.
     """
 
     row: Row
@@ -32,10 +33,11 @@ class Answer(NamedTuple):
     chat: ChatResult
     at: str
     duration_ms: int
+    api: Api = Api.CHAT
 
     @property
     def sent(self) -> JSONObject:
-        """The body that was asked."""
+        """The body that was asked, in the form of chat completions."""
         return {**self.row.body, **self.extra_body}
 
 
@@ -43,7 +45,7 @@ def answer_to_json(answer: Answer, refusal: Refusal | None = None) -> JSONObject
     """Return an answer, or the refusal in place of one, as the journal keeps it."""
     row = answer.row
     chat = answer.chat if refusal is None else None
-    trace = Trace(request=_request(answer.sent), chat=chat, refusal=refusal)
+    trace = Trace(request=row.request(answer.extra_body), chat=chat, refusal=refusal, api=answer.api)
     return {
         "row": {"index": row.index, "body": row.body, "hash": row.hash, "labels": row.labels},
         "extra_body": answer.extra_body,
@@ -62,7 +64,7 @@ def answer_from_json(document: JSONObject) -> tuple[Answer, Trace]:
     trace = trace_from_json(document["run"])
     chat = trace.chat or ChatResult(message={}, finish_reason=None)
     asked = Row(int(str(row["index"])), as_object(row["body"]), str(row["hash"]), as_object(row["labels"]))
-    return Answer(asked, extra, chat, str(document["at"]), int(str(document["duration_ms"]))), trace
+    return Answer(asked, extra, chat, str(document["at"]), int(str(document["duration_ms"])), trace.api), trace
 
 
 def row_of_answer(answer: Answer, *, valid: bool | None, account: RowAccount) -> JSONObject:
@@ -71,7 +73,7 @@ def row_of_answer(answer: Answer, *, valid: bool | None, account: RowAccount) ->
         data_index=answer.row.index,
         request=answer.row.body,
         extra_body=answer.extra_body,
-        response=_response(answer.chat, is_stream=answer.sent.get("stream") is True),
+        response=_response(answer),
         status="success",
         finish_reason=answer.chat.finish_reason,
         tool_calls_valid=valid,
@@ -107,12 +109,10 @@ def calls_of(chat: ChatResult) -> list[JSON]:
     return list(calls) if isinstance(calls, list) else []
 
 
-def _request(body: JSONObject) -> Request:
-    return Request(body, json.dumps(body))
-
-
-def _response(chat: ChatResult, *, is_stream: bool) -> JSON:
-    if not is_stream:
+def _response(answer: Answer) -> JSON:
+    """Return the answer as a chat completion: a stream, or an answer of another API, is put together as one."""
+    chat = answer.chat
+    if answer.api is Api.CHAT and answer.sent.get("stream") is not True:
         try:
             whole: JSON = json.loads(chat.body)
         except (ValueError, RecursionError):

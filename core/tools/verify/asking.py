@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from prompt_debugger.core.base.errors import BackendError, RequestError
-from prompt_debugger.core.base.types import ChatResult, JSONObject
+from prompt_debugger.core.base.types import Api, ChatResult, JSONObject
 from prompt_debugger.core.complete import ServerClient, ask_once, is_passing, refusal_of
 from prompt_debugger.core.known_errors import Cause, recognise_error
+from prompt_debugger.core.pipeline.native import asked_by, missing_endpoint
 from prompt_debugger.core.report.wire.verification import RowAccount
 from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.verify.answer import Answer, answer_to_json, row_of_failure
@@ -102,6 +103,8 @@ class Asker:
         clock: Seconds that only grow.
         on_end: Called when a row has ended, with whether there is an answer.
         check: Refuses a body that the server must not be asked; may take a while. `None` where it is asked anything.
+        api: By which API it is asked.
+        may_lack_api: Whether a server without that API is reason to give up its rows, and none to end.
         stopped: Why no more is asked, once that is so.
     """
 
@@ -116,8 +119,11 @@ class Asker:
     clock: Callable[[], float]
     on_end: Callable[[bool], None]
     check: Callable[[JSONObject], None] | None = None
+    api: Api = Api.CHAT
+    may_lack_api: bool = False
     stopped: str | None = None
     _out_since: float | None = None
+    _lacks_api: str = ""
     _chance: random.Random = field(default_factory=random.Random)
 
     async def ask_all(self, rows: Iterable[Row]) -> None:
@@ -141,8 +147,8 @@ class Asker:
                 await asyncio.sleep(0)  # a million answered rows are skipped without holding up anybody
             if not self.journal.must_ask(self.side, row.index, row.hash):
                 continue
-            if row.problem:
-                self._give_up(row, row.problem)
+            if problem := row.problem or self._lacks_api:
+                self._give_up(row, problem)
                 continue
             await self.flow.take()
             self.stopped = self.spent.exhausts(self.budget, self.clock())
@@ -164,6 +170,9 @@ class Asker:
                 if failure.kind == "unreachable":
                     await self._wait_for_server(failure)
                     continue
+                if missing := missing_endpoint(failure, self.api, is_one_of_several=self.may_lack_api):
+                    self._note_missing(row, missing)
+                    return
                 if failure.status in _ABOUT_US or (failure.status == 404 and "model" not in failure.said.lower()):
                     raise failure
                 self.journal.note_attempt(self.side, row.index)
@@ -180,9 +189,10 @@ class Asker:
     async def _try(self, row: Row) -> BackendError | None:
         """Ask once; returns why there is no answer, `None` if there is one and it stands in the journal."""
         began = self.clock()
-        body = {**row.body, **self.extra_body}
+        model = row.body.get("model")
+        asked = asked_by(row.request(self.extra_body), self.api, model if isinstance(model, str) else None)
         try:
-            chat = await ask_once(self.client, body)
+            chat = await ask_once(asked.client_of(self.client), asked.body)
         except BackendError as error:
             self._note_trouble(error, began)
             return error
@@ -192,13 +202,24 @@ class Asker:
             self._note_trouble(broken, began)
             return broken
         took_s = self.clock() - began
-        answer = Answer(row, self.extra_body, chat, _now(), round(took_s * 1000))
+        answer = Answer(row, self.extra_body, chat, _now(), round(took_s * 1000), self.api)
         self.journal.note_answer(self.side, row.index, answer_to_json(answer))
         self._out_since = None
         self.spent.tokens += _tokens_of(chat)
         self.flow.note_answer(took_s)
         self.on_end(True)  # noqa: FBT003  # its only argument
         return None
+
+    def _note_missing(self, row: Row, failure: BackendError) -> None:
+        """Give up all rows of an API that the server does not have, if others are asked besides; else end.
+
+        Raises:
+            BackendError: This is the only API.
+        """
+        if not self.may_lack_api:
+            raise failure
+        self._lacks_api = failure.message
+        self._give_up(row, failure.message)
 
     def _note_trouble(self, error: BackendError, began: float) -> None:
         if error.kind == "unreachable":
@@ -232,7 +253,7 @@ class Asker:
         if refusal is None:
             self._give_up(row, failure.message)
             return
-        nothing = Answer(row, self.extra_body, ChatResult(message={}, finish_reason=None), _now(), 0)
+        nothing = Answer(row, self.extra_body, ChatResult(message={}, finish_reason=None), _now(), 0, self.api)
         self.journal.note_refusal(self.side, row.index, answer_to_json(nothing, refusal))
         self.on_end(False)  # noqa: FBT003  # its only argument
 

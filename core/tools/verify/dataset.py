@@ -4,8 +4,8 @@
     {"messages": […], …, "check_type": ["tool_calls"], "expected_tool_call": true}  MiniMax: labels beside the body
 
 A line that is a batch line, a case or a captured exchange (`body` or `request` around the body) is read, too, also
-one for OpenAI's Responses or Anthropic's Messages. A row's number is that of its line, from 1; empty lines have none
-to answer for.
+one for OpenAI's Responses or Anthropic's Messages, which is kept as it is beside what it converts to. A row's number
+is that of its line, from 1; empty lines have none to answer for.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, Api, JSONObject, Request
 from prompt_debugger.core.request.other_bodies import convert_body
 
 LABELS = ("check_type", "expected_tool_call", "scenario_check")
+# What bounds an answer's tokens.
+LIMITS: Mapping[Api, str] = {Api.RESPONSES: "max_output_tokens", Api.MESSAGES: "max_tokens"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,12 @@ class Row:
 
     Attributes:
         index: Number of its line, from 1.
-        body: As prepared, without what `extra_body` adds; empty if the line holds none.
+        body: As prepared, without what `extra_body` adds, as a chat completion body; empty if the line holds none.
         hash: K2VV's: MD5 of the prepared body.
         labels: MiniMax's fields, which are not sent.
         problem: Why it cannot be asked; "" if it can.
+        api: The API that the line is a body of.
+        native: That body, prepared, where it is not of chat completions.
     """
 
     index: int
@@ -40,6 +44,19 @@ class Row:
     hash: str
     labels: JSONObject
     problem: str = ""
+    api: Api = Api.CHAT
+    native: JSONObject | None = None
+
+    def request(self, extra_body: Mapping[str, JSON]) -> Request:
+        """Return what is asked, with further fields."""
+        if self.native is None:
+            body: JSONObject = {**self.body, **extra_body}
+            return Request(body, json.dumps(body))
+        native: JSONObject = {**self.native, **extra_body}
+        converted = convert_body(native)
+        if converted is None:
+            return Request(native, json.dumps(native))
+        return Request(converted.body, json.dumps(native), "json", None, converted.notices, self.api, native)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +79,13 @@ class Preparation:
     extra_body: Mapping[str, JSON] = field(default_factory=dict)
     is_streamed: bool = False
 
-    def prepare(self, body: JSONObject) -> JSONObject:
+    def prepare(self, body: JSONObject, api: Api = Api.CHAT) -> JSONObject:
         """Return a body as K2VV prepares it: `_input` is a system message, and a stream tells its usage."""
-        prepared = {**body, **self._changes(body)}
+        changes = self._changes(body)
+        if api is not Api.CHAT:
+            limit = LIMITS[api]
+            return {**body, **{limit if name == "max_tokens" else name: value for name, value in changes.items()}}
+        prepared = {**body, **changes}
         messages = prepared.get("messages")
         if isinstance(messages, list):
             prepared["messages"] = [_with_known_role(message) for message in messages]
@@ -177,8 +198,13 @@ def _read_row(index: int, line: bytes, preparation: Preparation) -> Row:
         value: JSON = json.loads(line.decode("utf-8-sig"))
         body = _body_of(value)
         labels = {name: body.pop(name) for name in LABELS if name in body}
-        prepared = preparation.prepare(body)
-        return Row(index, prepared, hash_of(prepared), labels)
+        converted = convert_body(body)
+        if converted is None or converted.api is Api.CHAT:
+            prepared = preparation.prepare(body if converted is None else converted.body)
+            return Row(index, prepared, hash_of(prepared), labels)
+        native = preparation.prepare(body, converted.api)
+        row = Row(index, {}, hash_of(native), labels, "", converted.api, native)
+        return replace(row, body=row.request({}).body)
     except (ValueError, RecursionError) as error:
         return Row(index, {}, hashlib.md5(line, usedforsecurity=False).hexdigest(), {}, f"line {index}: {error}")
 
@@ -186,14 +212,16 @@ def _read_row(index: int, line: bytes, preparation: Preparation) -> Row:
 def _body_of(value: JSON) -> JSONObject:
     if not isinstance(value, dict):
         raise ValueError(f"A request is a JSON object, not {type(value).__name__}.")
-    if "messages" not in value:
+    if not _is_body(value):
         inner = next((value[key] for key in ("body", "request") if isinstance(value.get(key), dict)), None)
-        converted = convert_body(inner) if isinstance(inner, dict) else None  # a log of another API's requests
-        inner = inner if converted is None else converted.body
-        if not isinstance(inner, dict) or "messages" not in inner:
+        if not isinstance(inner, dict) or not _is_body(inner):
             raise ValueError("The object has no `messages`.")
         return {**inner, **{name: value[name] for name in LABELS if name in value}}
     return dict(value)
+
+
+def _is_body(value: JSONObject) -> bool:
+    return "messages" in value or convert_body(value) is not None
 
 
 def _with_known_role(message: JSON) -> JSON:

@@ -29,6 +29,8 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.complete import Decoding, ServerClient, TakesTurn, gather_afterwards
 from prompt_debugger.core.diagnose.schemas import may_take_long
 from prompt_debugger.core.pipeline.diagnosis import read_trace
+from prompt_debugger.core.pipeline.native import Asked, asked_by, seen_by
+from prompt_debugger.core.pipeline.native_fields import notes_on_native, with_native_fields
 from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.report.wire import trace_to_line
 from prompt_debugger.core.report.wire.verification import PromptTokens, RowAccount
@@ -91,18 +93,28 @@ class Judge:
         return await judge_answer(answer, trace, attempts, explain, self.renderer.special_texts)
 
     async def _refused(self, trace: Trace, answer: Answer) -> Trace:
-        local = await in_thread(self.renderer.render_local, trace.request.body)
-        return replace(trace, server=self.server, sent=trace.request.body, local_prompt=local)
+        asked = self._asked(trace)
+        local = await in_thread(self.renderer.render_local, asked.body)
+        sent_native = asked.client_of(self.client).native_as_sent
+        return replace(
+            trace, server=self.server, sent=asked.body, sent_native=sent_native, lost=asked.lost, local_prompt=local
+        )
+
+    def _asked(self, trace: Trace) -> Asked:
+        """Return how a row was asked."""
+        model = trace.request.body.get("model")
+        return asked_by(trace.request, trace.api, model if isinstance(model, str) else self.server.model)
 
     async def _explained(self, trace: Trace, answer: Answer) -> Trace:
         """Add the prompt and the raw output."""
-        body, renderer = trace.request.body, self.renderer.for_one_run()
+        asked, renderer = self._asked(trace), self.renderer.for_one_run()
+        body, client = asked.body, asked.client_of(self.client)
         trace = replace(trace, server=self.server, vocabulary=renderer.vocabulary, sent=body)
         is_rendered = renderer.template is not None  # else there is nothing to do, which is quicker said here
         local, generation_prompt = await in_thread(_rendered, renderer, body) if is_rendered else (None, None)
         gathered = await gather_afterwards(
-            self.client,
-            self.server,
+            client,
+            seen_by(self.server, asked.api),
             body,
             answer.chat,
             tokenizer=renderer.tokenizer,
@@ -113,9 +125,11 @@ class Judge:
         )
         is_reported = gathered.prompt_token_ids is not None or gathered.prompt_text is not None
         prompt = await in_thread(renderer.explain_server, body, gathered) if is_reported else None
-        return replace(
+        trace = replace(
             trace,
             sent=gathered.sent,
+            sent_native=client.native_as_sent,
+            lost=asked.lost,
             local_prompt=local,
             generation_prompt=generation_prompt,
             evidence=gathered.evidence,
@@ -128,6 +142,7 @@ class Judge:
             server=gathered.server or self.server,
             notes=gathered.notes,
         )
+        return replace(trace, notes=(*trace.notes, *notes_on_native(trace)))
 
 
 async def judge_answer(
@@ -148,7 +163,7 @@ async def judge_answer(
     """
     error: str | None = None
     try:
-        trace = await read_trace(await explain(trace, answer), special_texts)
+        trace = with_native_fields(await read_trace(await explain(trace, answer), special_texts))
     except DebuggerError as problem:
         error = str(problem)
     return Judged(await row_of_run(answer, trace, attempts, error), await _document_of(trace))

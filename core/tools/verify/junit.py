@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.base.junit import JUNIT_HEAD, JUnitCase, suite_lines
@@ -16,14 +16,28 @@ from prompt_debugger.core.report import redact_text
 _LONGEST = 2000
 
 
-def write_junit(path: Path, rows: Iterable[JSONObject], gates: Mapping[str, bool], *, name: str) -> None:
+class Suite(NamedTuple):
+    """The rows of a server.
+
+    Attributes:
+        name: What was verified.
+        rows: Of the results.
+        gates: Whether each of them triggers.
+    """
+
+    name: str
+    rows: Iterable[JSONObject]
+    gates: Mapping[str, bool]
+
+
+def write_junit(path: Path, suites: Iterable[Suite]) -> None:
     """Write the file, row by row.
 
     Raises:
         RequestError: It cannot be written.
     """
-    parts = chain((f"{JUNIT_HEAD}<testsuites>",), suite_lines(name, _cases(rows, gates)), ("</testsuites>\n",))
-    write_named(path, parts, field="--junit")
+    lines = (line for suite in suites for line in suite_lines(suite.name, _cases(suite.rows, suite.gates)))
+    write_named(path, chain((f"{JUNIT_HEAD}<testsuites>",), lines, ("</testsuites>\n",)), field="--junit")
 
 
 def _cases(rows: Iterable[JSONObject], gates: Mapping[str, bool]) -> Iterator[JUnitCase]:

@@ -6,14 +6,14 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from prompt_debugger.core.base.errors import DebuggerError
 from prompt_debugger.core.base.files import write_named
-from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.base.types import Api, JSONObject
 from prompt_debugger.core.report import redact_body, redact_json, redact_text
 from prompt_debugger.core.report.wire import dump_document, write_json
-from prompt_debugger.core.report.wire.verification import PairedRecord, SummaryAccount, UsageRecord, VerifySummary
+from prompt_debugger.core.report.wire.verification import PairedRecord, Rate, SummaryAccount, UsageRecord, VerifySummary
 from prompt_debugger.core.tools.verify.gates import Gate
 from prompt_debugger.core.tools.verify.tally import Tally
 
@@ -31,6 +31,8 @@ class About(NamedTuple):
         started_at: When it began.
         duration_ms: How long it took.
         error: The failure that ended it.
+        api: By which API it was asked.
+        differing: Of rows asked by several APIs, how many differ from the first one's; `None` where there is one API.
     """
 
     dataset: str
@@ -42,6 +44,18 @@ class About(NamedTuple):
     started_at: str
     duration_ms: int
     error: DebuggerError | None = None
+    api: Api = Api.CHAT
+    differing: Rate | None = None
+
+
+class Kept(Protocol):
+    """What was kept of a verification: a journal, or those of all its shards."""
+
+    def rows(self, side: int) -> Iterable[JSONObject]:
+        """Yield the rows of a server, by their number."""
+
+    def trace(self, side: int, index: int) -> JSONObject | None:
+        """Return the whole run of a row."""
 
 
 def write_rows(path: Path, rows: Iterable[JSONObject]) -> None:
@@ -151,6 +165,8 @@ def _account(tally: Tally, about: About, baseline: PairedRecord | None, gates: M
         baseline=baseline,
         gates=gates,
         error=None if about.error is None else _error_json(about.error),
+        api=about.api,
+        rows_that_differ=about.differing,
     )
 
 

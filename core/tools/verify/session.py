@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import BackendError, DebuggerError, RequestError
-from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.base.types import Api, JSONObject
 from prompt_debugger.core.complete import Decoding, Timeouts
 from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_for
 from prompt_debugger.core.pipeline.target import Target, client_of
@@ -65,6 +65,11 @@ class Plan:
     patience: Patience = field(default_factory=Patience)
     budget: Budget = field(default_factory=Budget)
     is_fresh: bool = False
+
+    @property
+    def apis(self) -> tuple[Api, ...]:
+        """By which API each target is asked."""
+        return tuple(target.api or Api.CHAT for target in self.targets)
 
 
 @dataclass(slots=True)
@@ -124,6 +129,7 @@ class Outcome:
             started_at=self.started_at,
             duration_ms=self.duration_ms,
             error=self.error,
+            api=plan.apis[side],
         )
 
 
@@ -228,6 +234,8 @@ class _Session:
         self.journal.begin()
         addresses: list[str] = [target.base_url or "the lab" for target in self.plan.targets]
         identity: JSONObject = {"endpoints": list(addresses), "shard": str(self.plan.shard)}
+        if any(api is not Api.CHAT for api in self.plan.apis):
+            identity["apis"] = [*self.plan.apis]
         found = self.journal.fact("identity")
         if found is None or self.journal.is_empty:
             self.journal.note_fact("identity", identity)
@@ -245,9 +253,13 @@ class _Session:
         """Connect to all servers."""
         async with AsyncExitStack() as stack:
             spent = Spent(self.clock())
-            yield [await self._connect(number, target, spent, stack) for number, target in enumerate(self.plan.targets)]
+            flows: dict[str, Flow] = {}  # who shares an address shares what it can take
+            targets = enumerate(self.plan.targets)
+            yield [await self._connect(number, target, spent, flows, stack) for number, target in targets]
 
-    async def _connect(self, number: int, target: Target, spent: Spent, stack: AsyncExitStack) -> _Side:
+    async def _connect(
+        self, number: int, target: Target, spent: Spent, flows: dict[str, Flow], stack: AsyncExitStack
+    ) -> _Side:
         base_url, is_lab = target.base_url, target.base_url is None
         check: Callable[[JSONObject], None] | None = None
         if base_url is None:
@@ -259,7 +271,7 @@ class _Session:
         client = await stack.enter_async_context(client_of(target, base_url, timeouts))
         server = await look_at(client, target, target.model, is_lab=is_lab)
         renderer = await renderer_for(client, server, target)
-        flow = Flow(self.plan.concurrency, self.clock)
+        flow = flows.setdefault(base_url, Flow(self.plan.concurrency, self.clock))
         has_update = asyncio.Event()
 
         def note_end(is_answered: bool) -> None:  # noqa: FBT001  # as it is called
@@ -283,6 +295,8 @@ class _Session:
             clock=self.clock,
             on_end=note_end,
             check=check,
+            api=self.plan.apis[number],
+            may_lack_api=len(set(self.plan.apis)) > 1,
         )
         judge = Judge(client, server, renderer, flow.place, Decoding())
         name = "the lab" if is_lab else client.base_url

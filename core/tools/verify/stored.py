@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, Api, JSONObject
 from prompt_debugger.core.tools.verify.pairs import read_results
 
 JOURNALS = (".sqlite", ".db")
@@ -35,12 +36,14 @@ class Stored:
         side: Of a journal: 0 for the server, 1 for the one it was compared with.
         endpoint: The server, as far as the journal says.
         started_at: When it began, likewise.
+        api: By which API it was asked, where the journal is of several.
     """
 
     path: Path
     side: int = 0
     endpoint: str = ""
     started_at: str = ""
+    api: Api | None = None
 
     @property
     def is_journal(self) -> bool:
@@ -51,6 +54,8 @@ class Stored:
     def name(self) -> str:
         """What it is called where two stand side by side."""
         name = f"{self.path.absolute().parent.name}/{self.path.name}"
+        if self.api is not None:
+            return f"{name}, {self.api.label}"
         return f"{name}, second server" if self.side else name
 
     def rows(self) -> Iterator[JSONObject]:
@@ -120,15 +125,24 @@ def open_stored(source: str) -> tuple[Stored, ...]:
         meta = {key: _read_meta(value, path) for key, value in _asked(journal, path, "SELECT key, value FROM meta")}
         query = "SELECT DISTINCT side FROM rows WHERE typeof(side) = 'integer' ORDER BY side LIMIT ?"
         sides = [int(str(side)) for (side,) in _asked(journal, path, query, (_MOST_SIDES,))]
-    identity = meta.get("identity")
-    names: JSON = identity.get("endpoints") if isinstance(identity, dict) else None
-    endpoints = [str(name) for name in names] if isinstance(names, list) else []
+    identity = as_object(meta.get("identity"))
+    endpoints, apis = (_texts(identity.get(name)) for name in ("endpoints", "apis"))
     if not sides:
         raise RequestError(f"The journal {str(path)!r} has no rows yet.", "Wait for the first answers.")
     return tuple(
-        Stored(path, side, endpoints[side] if side < len(endpoints) else "", str(meta.get("started_at") or ""))
+        Stored(
+            path,
+            side,
+            endpoints[side] if side < len(endpoints) else "",
+            str(meta.get("started_at") or ""),
+            Api(apis[side]) if side < len(apis) and apis[side] in [*Api] else None,
+        )
         for side in sides
     )
+
+
+def _texts(value: JSON) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list) else []
 
 
 def _read_meta(value: JSON, path: Path) -> JSON:

@@ -3,7 +3,7 @@
 from xml.etree import ElementTree
 
 from prompt_debugger.core.base.junit import JUNIT_HEAD, JUnitCase, suite_lines
-from prompt_debugger.core.tools.verify import write_junit
+from prompt_debugger.core.tools.verify import Suite, write_junit
 
 NASTY = 'it\'s <b>"bold"</b> & \x00 ]]> \r\n\tdone'
 
@@ -45,7 +45,7 @@ def test_rows_and_gates_are_written_as_before(tmp_path):
         {"data_index": 4, "status": "failed", "response": {"error": ""}},
     ]
 
-    write_junit(tmp_path / "junit.xml", rows, {"dropped_rate > 0": True, "failure_count > 9": False}, name="a & b")
+    write_junit(tmp_path / "junit.xml", [Suite("a & b", rows, {"dropped_rate > 0": True, "failure_count > 9": False})])
 
     assert (tmp_path / "junit.xml").read_text(encoding="utf-8") == (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
