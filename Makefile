@@ -31,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 GOLDENS := tests/core/formats/test_goldens.py tests/core/diagnose/test_shown.py
 CODE := app.py core ui prompt_debugger tests scripts benchmarks
 
-.PHONY: help run lab test test-fast mutants check fix setup browser goldens recordings screens bench bench-all docs hashes sbom audit clean
+.PHONY: help run lab test test-fast nightly mutants check fix setup browser goldens recordings screens bench bench-all docs hashes sbom audit clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -65,6 +65,15 @@ test-fast: setup ## while editing: tests of the core that start no server and ta
 
 mutants: setup ## change the code in small ways and see whether a test notices (ARGS="--group ledger --sample 50")
 	nice -n 10 $(PY) scripts/mutants.py $(ARGS)
+
+# Another seed every night; what it found is found again with the seed that it prints.
+SEED ?= $(shell date +%Y%m%d)
+nightly: setup ## through a night: every property and mutilated paste on many new examples, and a sample of mutants (SEED=7 repeats one)
+	@echo "The seed of this night is $(SEED)."
+	EXAMPLES=1000 MUTATIONS=20000 MUTATIONS_SEED=$(SEED) $(PY) -m pytest -n logical --dist loadfile -q \
+	  --hypothesis-seed=$(SEED) --timeout 7200 -m "not ($(HEAVY))" $(ARGS) \
+	  $(sort $(shell grep --recursive --files-with-matches --extended-regexp '@given|MUTATIONS' tests --include='test_*.py'))
+	nice -n 10 $(PY) scripts/mutants.py --seed $(SEED) --sample 60
 
 check: setup lint ## style, types, imports, and the tests that start no server and no browser
 	$(PY) -m pytest -m "not lab and not vllm and not browser and not network" $(ARGS)

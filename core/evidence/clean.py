@@ -110,6 +110,8 @@ def _unquoted(text: str) -> str | None:
     changed = None
     for _ in range(_MOST_QUOTED):
         found = _without(text, _QUOTE, least=1)
+        if found is not None and found.startswith("<|") and text.lstrip().startswith("><|"):
+            break  # the end of the tag before
         if found is None:
             break
         changed = text = found

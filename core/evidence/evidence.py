@@ -47,6 +47,9 @@ class Part(StrEnum):
     FLAGS = "flags"
 
 
+UNKNOWN_ID = "unknown"  # of a call that may have had one
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The parts of a run that were read of a pasted text; `None` where a part is not at hand.

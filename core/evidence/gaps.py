@@ -17,8 +17,9 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import without_strings
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
+from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
 from prompt_debugger.core.diagnose.words import counted
-from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
 from prompt_debugger.core.evidence.recognise import MARKER
@@ -30,11 +31,13 @@ _EXPLICIT = re.compile(
     r"<(?:snip|truncated|omitted|redacted|cut)>|\[(?:\.{3,}|…|snip|truncated|omitted)\]|\((?:truncated|omitted|snip)\)"
 )
 _TAG = re.compile(  # a marker that was shortened
-    r"</?[|\uff5c]?\w{1,40}(?:\.{3,}|…)|(?:(?<!\.)\.{3,}+|…)[\w\u2581]{0,40}[|\uff5c]>"
+    r"</?[|\uff5c]?\w{1,40}(?:\.{3,}|…)|(?:(?<!\.)\.{3,}+|…)(?:[\w\u2581]{0,40}[|\uff5c]|\w{2,40})>"
 )
 _LINE = re.compile(rf"(?m)^[ \t]{{0,40}}(?:(?://|#) ?)?(?:\.{{3,}}|…|{_EXPLICIT.pattern})[ \t]{{0,8}}$")
+_OPEN_VALUE = re.compile(r">\s{0,8}\{[^<>]{0,8000}[\"\d\]}](?:\.{3,}|…)(?=<)")  # arguments without their end
 _RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
 _DOTS = re.compile(r"\.{3,}|…")
+_WORD = re.compile(r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,8}[,}]')  # behind which a name would have its value
 _REMARK = re.compile(r"(?:#|//) (?:\.{3,}|…)")
 _NO_CALLS = re.compile(r"['\"]?tool_calls['\"]?(?:=|: ?)(?:None|\[\]|null)")
 _WORDS = frozenset({"role", "finish_reason", "name", "id", "type", "object", "stop_reason"})
@@ -77,7 +80,8 @@ def has_gap(text: str) -> bool:
         return True
     if _is_sound(text):
         return False
-    return any(sign.search(text) for sign in (_EXPLICIT, _REMARK)) or _DOTS.search(without_strings(text)) is not None
+    signs = (_EXPLICIT, _REMARK, _WORD)
+    return any(sign.search(text) for sign in signs) or _DOTS.search(without_strings(text)) is not None
 
 
 def _is_sound(text: str) -> bool:
@@ -93,11 +97,17 @@ def _is_sound(text: str) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return not any(
-                isinstance(one, ast.Constant) and one.value is ... for one in ast.walk(ast.parse(text.strip()))
-            )
+            return not any(map(_is_elided_node, ast.walk(ast.parse(text.strip()))))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
+
+
+def _is_elided_node(node: ast.AST) -> bool:
+    """Say whether Python's `...`, or a name in a dict that has a sign of something left out."""
+    if isinstance(node, ast.Constant):
+        return node.value is ...
+    names = [key.value for key in node.keys if isinstance(key, ast.Constant)] if isinstance(node, ast.Dict) else []
+    return any(isinstance(name, str) and _has_sign(name) for name in names)
 
 
 def _has_elided_event(text: str) -> bool:
@@ -143,7 +153,7 @@ def _careful(evidence: Evidence, *, is_noted: bool) -> Evidence:
     calls = chat.message.get("tool_calls")
     listed = calls if isinstance(calls, list) else []
     is_cut_by_server = chat.finish_reason in _ENDS_OF_A_CUT
-    kept = [call for call in listed if is_cut_by_server or _is_whole(call)]
+    kept = [_with_id(call) for call in listed if is_cut_by_server or _is_whole(call)]
     message: JSONObject = {name: item for name, item in chat.message.items() if name != "tool_calls"}
     if kept:
         message["tool_calls"] = kept
@@ -179,7 +189,15 @@ def _is_whole(call: JSON) -> bool:
     arguments = function.get("arguments")
     if not function.get("name") or _has_sign(str(function["name"])):
         return False
-    return isinstance(arguments, dict) or (isinstance(arguments, str) and json_of(arguments) is not None)
+    if not isinstance(arguments, str):
+        return isinstance(arguments, dict)
+    fault = break_of(arguments)
+    return json_of(arguments) is not None or (fault is not None and fault.kind is Break.PYTHON)
+
+
+def _with_id(call: JSON) -> JSON:
+    """Return a call whose id may be what was left out."""
+    return {"id": UNKNOWN_ID, **as_object(call)}
 
 
 def _without_shortened_texts(evidence: Evidence) -> Evidence:
@@ -190,7 +208,7 @@ def _without_shortened_texts(evidence: Evidence) -> Evidence:
             evidence, prompt=None, notes=(*evidence.notes, "The prompt was shortened, so it is not read.")
         )
     is_compared = evidence.chat is not None  # as a pair, of which nobody writes `...` in a value
-    signs = (_EXPLICIT, _TAG, _REMARK) if is_compared else (_EXPLICIT, _TAG)
+    signs = (_EXPLICIT, _TAG, _OPEN_VALUE, *((_REMARK,) if is_compared else ()))
     if raw is None or not any(sign.search(raw) for sign in (*signs, _RAW_LINE)):
         return evidence
     if not any(sign.search(raw) for sign in signs):

@@ -36,6 +36,8 @@ _MOST_OF_WARNING = 300  # characters
 _MOST_OF_PIECE = 2_000
 _MOST_READ = 8  # times the text, for values that begin and never end
 _DECODER = json.JSONDecoder()
+_REASON = re.compile(r", finish_reason: (\w+)")
+_REASONS = ("stop", "length", "tool_calls", "abort", "error", "repetition")  # vLLM 0.32, `FinishReason`
 _SPACE = re.compile(r"\s*+")
 # What a line of a log begins with: a raw text that was logged as it is ends there.
 LINE_START = re.compile(
@@ -188,8 +190,9 @@ def _vllm_output(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     line = log.text[read.stop : _line_end(log.text, read.stop)]
     if ids := re.match(r", output_token_ids: (?=\[)", line):
         found.append((What.IDS, log.printed(read.stop + ids.end())))
-    if reason := re.search(r", finish_reason: (\w+)", line):
-        found.append((What.REASON, reason[1] if reason[1] not in ("None", "streaming_complete") else None))
+    if reason := _REASON.search(line):
+        is_whole = reason[1] not in ("None", "streaming_complete") and not _is_cut_reason(reason[1])
+        found.append((What.REASON, reason[1] if is_whole else None))
     return found
 
 
@@ -199,9 +202,15 @@ def _vllm_delta(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     if read is None or read.is_cut or not isinstance(read.value, str):
         return []
     line = log.text[read.stop : _line_end(log.text, read.stop)]
-    reason = re.search(r", finish_reason: (\w+)", line)
-    ended: list[tuple[What, JSON]] = [(What.REASON, reason[1])] if reason and reason[1] != "None" else []
+    reason = _REASON.search(line)
+    is_whole = reason is not None and reason[1] != "None" and not _is_cut_reason(reason[1])
+    ended: list[tuple[What, JSON]] = [(What.REASON, reason[1])] if reason and is_whole else []
     return [(What.PIECE, read.value), *ended]
+
+
+def _is_cut_reason(word: str) -> bool:
+    """Say whether a word at the end of a line is the beginning of one that vLLM writes: the line was cut or wrapped."""
+    return any(known != word and known.startswith(word) for known in _REASONS)
 
 
 def _delta_text(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:

@@ -103,9 +103,11 @@ def with_its_beginning(evidence: Evidence) -> Evidence:
         RequestError: Nothing is left of it.
     """
     stream = evidence.stream
-    first = None if stream is None or not stream.deltas else stream.deltas[0].delta
-    calls = None if stream is None else stream.message.get("tool_calls")
-    if stream is None or first is None or "role" in first:
+    if stream is None:
+        return evidence
+    calls = stream.message.get("tool_calls")
+    first = stream.deltas[0].delta if stream.deltas else stream.message  # without its deltas where some were left out
+    if "role" in first:
         return evidence
     if not calls and stream.finish_reason in ("tool_calls", "function_call"):  # which stood before it
         chat = replace(stream, finish_reason=None, error=None, deltas=(), body="")

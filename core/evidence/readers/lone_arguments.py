@@ -18,12 +18,12 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.types import ChatResult, JSONObject
 from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
 from prompt_debugger.core.evidence.answers import is_answer, is_error
-from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of, json_values
 from prompt_debugger.core.evidence.python_repr import plain, read_fields
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.recognise import is_request
+from prompt_debugger.core.evidence.recognise import MARKER, is_request
 
 LONE_ARGUMENTS = "the arguments of a tool call"
 _MOST_CHARS = 40_000
@@ -45,7 +45,7 @@ def _finds(paste: Paste) -> float:
 def _read(paste: Paste) -> Evidence:
     found = _arguments(paste.text)
     name, text = found if found is not None else (_UNNAMED, paste.text)
-    call: JSONObject = {"id": "unknown", "type": "function", "function": {"name": name, "arguments": text}}
+    call: JSONObject = {"id": UNKNOWN_ID, "type": "function", "function": {"name": name, "arguments": text}}
     message: JSONObject = {"role": "assistant", "content": None, "tool_calls": [call]}
     note = "The text was read as the arguments of a tool call; the answer around them was not copied."
     return Evidence(Form.FRAGMENT, LONE_ARGUMENTS, chat=ChatResult(message, None), notes=(note,))
@@ -107,7 +107,7 @@ def _is_broken(text: str) -> bool:
     if value is not None or not text.startswith(("{", '"{', '"', ",")):
         return False
     if text.startswith(('"', ",")):
-        return _INNER.match(text) is not None
+        return _INNER.match(text) is not None and MARKER.search(text) is None  # which is the end of a raw output
     if _HOLDERS.search(text.split("</", 1)[0]):
         return False
     fault = break_of(text)

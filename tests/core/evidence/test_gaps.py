@@ -128,3 +128,57 @@ def test_a_long_content_without_blanks_is_read_at_once():
     )
 
     assert codes_of(text) <= {"PD415"}
+
+
+LOG = "INFO 11-23 10:00:01 [logger.py:39] Generated response chatcmpl-1: output: 'Hello.', output_token_ids: None, "
+EVENT = '{{"choices": [{{"index": 0, "delta": {{"tool_calls": [{{"index": 0, "function": {{"arguments": {}}}}}]}}}}]}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "silent"),
+    [
+        # A name of the answer was cut across, and a comma is one too many, so that it is Python as well.
+        (
+            '{"choices": [{"message": {"content": "Booked.", "to(truncated)": [{}]}, "finish_reason": "tool_calls"},]}',
+            {"PD412"},
+        ),
+        # The id may be what stood there, and the arguments show their fault all the same.
+        (
+            answer("""[{"id…tion", "function": {"name": "book", "arguments": "{'seat': '12A'}"}}]"""),
+            {"PD507"},
+        ),
+        (LOG + "finish_reason: leng", {"PD323"}),
+        (LOG + "finish_reason: too\nl_calls", {"PD323"}),
+        ('<tool_call>\n{"name": "book", "arguments": {"seat"…}\n</tool_call><|im_end|>', {"PD308"}),
+        ('"arguments": {"seat": "12A"}}\n</tool_call><|im_end|>', {"PD452"}),
+        ("><|im_end|>", {"PD303"}),
+    ],
+)
+def test_a_cut_or_a_gap_is_no_fault_of_the_run(text, silent):
+    assert not codes_of(text) & silent
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LOG + "finish_reason: paused",
+        '<tool_call>\n{"name": "book", "arguments": {"seat" 12}}\n</tool_call><|im_end|>',
+        "<|im_end|>",
+        answer('[{"function": {"name": "book", "arguments": "{}"}}]'),
+        answer("""[{"id…tion", "function": {"name": "book", "arguments": "{'seat': '12A'}"}}]"""),
+    ],
+)
+def test_what_is_whole_says_its_fault(text):
+    assert codes_of(text) & {"PD323", "PD308", "PD303", "PD507", "PD450"}
+
+
+def test_a_raw_output_whose_arguments_lack_their_end_is_not_read():
+    with pytest.raises(RequestError, match="shortened by hand"):
+        read_evidence('<tool_call>{"name": "book", "arguments": {"seat": "12A"…</tool_call><|im_end|>')
+
+
+def test_calls_without_their_beginning_are_left_out_where_events_lie_apart():
+    with pytest.raises(RequestError, match="begins in the middle of a call"):
+        read_evidence(
+            "It then sends me these two:\n" + "\n\n".join(EVENT.format(part) for part in (r'"{\"a\""', '": 1}"'))
+        )
