@@ -61,8 +61,10 @@ def without_gaps(evidence: Evidence, text: str) -> Evidence:
 
 def _lacks_calls(evidence: Evidence, text: str) -> bool:
     """Say whether a word on the end is half, or a printed object does not show the calls that it had, or not whole."""
-    if evidence.chat is None or evidence.form not in (Form.OBJECT, Form.FRAGMENT):
-        return evidence.chat is not None and _has_sign(evidence.chat.finish_reason or "")
+    if evidence.chat is None or _has_sign(evidence.chat.finish_reason or ""):
+        return evidence.chat is not None
+    if evidence.form not in (Form.OBJECT, Form.FRAGMENT):
+        return False
     calls = evidence.chat.message.get("tool_calls")
     if isinstance(calls, list) and calls:
         return any("arguments" not in as_object(as_object(call).get("function")) for call in calls)

@@ -47,7 +47,8 @@ def find(trace: Trace) -> Iterator[Report]:
     for index, call in body_calls(trace):
         header = call.id if call.id is not None else (call.name or "")
         problem = id_problem(header)
-        if problem is None:
+        span = call.id_span or call.name_span or call.char_span
+        if problem is None or (span.start == 0 and trace.chat is None):  # whose beginning was perhaps not copied
             continue
         gone = index in dropped and comparison(trace) is not None
         yield Report(
@@ -55,7 +56,7 @@ def find(trace: Trace) -> Iterator[Report]:
             detail=f"In `{header}`, {problem}."
             + (" This call was not returned." if gone else "")
             + (" The history of the request contains such ids." if taught else ""),
-            evidence=(in_raw(trace, call.id_span or call.name_span or call.char_span),),
+            evidence=(in_raw(trace, span),),
             fix=("Rewrite the ids of the history as `functions.NAME:N`. " if taught else "")
             + "Use a parser that extracts the name from any header, or read the call from the raw output.",
             certainty=comparison(trace) or Certainty.OBSERVED,

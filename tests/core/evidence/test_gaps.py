@@ -152,6 +152,11 @@ EVENT = '{{"choices": [{{"index": 0, "delta": {{"tool_calls": [{{"index": 0, "fu
         ('<tool_call>\n{"name": "book", "arguments": {"seat"…}\n</tool_call><|im_end|>', {"PD308"}),
         ('"arguments": {"seat": "12A"}}\n</tool_call><|im_end|>', {"PD452"}),
         ("><|im_end|>", {"PD303"}),
+        ("tions.book:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>", {"PD404"}),
+        (
+            "{'choices': [{'message': {'role': 'assistant', 'content': 'Hi.'}, 'finish_reason': 'st…n_tokens': 9}]}",
+            {"PD323"},
+        ),
     ],
 )
 def test_a_cut_or_a_gap_is_no_fault_of_the_run(text, silent):
