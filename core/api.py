@@ -41,6 +41,7 @@ from prompt_debugger.core.tools.check import (
     load_model,
     load_served,
     open_engines,
+    refuse_choice,
 )
 from prompt_debugger.core.tools.lab import LabPool
 
@@ -297,9 +298,11 @@ async def check_async(
         on_progress: Gets a word on how far it is.
 
     Raises:
+        RequestError: One parser or release was chosen of all engines.
         RenderError: There is no template, or the model cannot be read.
         EngineError: The engine is not there.
     """
+    refuse_choice(engine, {"tool_parser": tool_parser, "reasoning_parser": reasoning_parser, "release": release})
     file = None if chat_template is None else str(chat_template)
     name = None if model is None else str(model)
     if name is not None and name.startswith(("http://", "https://")):

@@ -35,6 +35,7 @@ from prompt_debugger.core.tools.check import (
     lock_to_json,
     open_engines,
     read_lock,
+    refuse_choice,
 )
 from prompt_debugger.core.tools.fixes.exports import sarif
 from prompt_debugger.ui.cli.check_files import (
@@ -259,14 +260,16 @@ def _wanted(options: argparse.Namespace, engines: Sequence[VllmEngine], copy: Pa
 def _check_options(options: argparse.Namespace) -> None:
     """Refuse what has no meaning for the engines that are named."""
     of_vllm = {"--parser-file": options.parser_file, "--parser-module": options.parser_module}
-    of_one = {
-        "--tool-parser": options.tool_parser,
-        "--reasoning-parser": options.reasoning_parser,
-        "--release": options.release,
-    }
-    refused = {**({} if options.engine == "vllm" else of_vllm), **(of_one if options.engine == "all" else {})}
-    if given := next((flag for flag, value in refused.items() if value), None):
-        raise RequestError(f"{given} cannot be used with --engine {options.engine}.", "Name one engine it belongs to.")
+    if options.engine != "vllm" and (given := next((flag for flag, value in of_vllm.items() if value), None)):
+        raise RequestError(f"{given} cannot be used with --engine {options.engine}.", "It registers parsers of vLLM.")
+    refuse_choice(
+        options.engine,
+        {
+            "--tool-parser": options.tool_parser,
+            "--reasoning-parser": options.reasoning_parser,
+            "--release": options.release,
+        },
+    )
 
 
 def _stamps(options: argparse.Namespace) -> list[tuple[str, int, int]]:

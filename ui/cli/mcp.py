@@ -6,7 +6,9 @@ import argparse
 import asyncio
 import importlib.util
 import os
+from collections.abc import Awaitable, Callable
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from prompt_debugger.core.base.errors import DebuggerError
@@ -15,6 +17,7 @@ from prompt_debugger.core.complete import guard_of
 from prompt_debugger.ui.cli.output import OK, log
 from prompt_debugger.ui.cli.page import ENDPOINTS_VARIABLE
 from prompt_debugger.ui.cli.run import add_run_time, add_target_arguments, target_from_options
+from prompt_debugger.ui.cli.stopping import until_stopped
 
 if TYPE_CHECKING:
     from prompt_debugger.ui.web.settings import PageSettings
@@ -89,10 +92,19 @@ def _serve(settings: PageSettings, *, over_http: bool) -> int:
         try:
             server = build_server(tools, read_networks(settings.proxies))
             if over_http:
-                asyncio.run(serve_http(server, settings, lambda url: log(f"MCP server at {url}{_PATH}")))
+                asyncio.run(_until_stopped(partial(serve_http, server, settings, _report_address)))
             else:
                 asyncio.run(server.run_stdio_async())
         finally:
             pool.stop_all()
             close_sandboxes()
     return OK
+
+
+def _report_address(url: str) -> None:
+    log(f"MCP server at {url}{_PATH}")
+
+
+async def _until_stopped(serve: Callable[[asyncio.Event], Awaitable[None]]) -> None:
+    with until_stopped() as ending:
+        await serve(ending)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Trace
 from prompt_debugger.core.report import parse_to_json, redact_json, redact_text
+from prompt_debugger.core.tools.fixes.experiments import Plan
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.ui.present.offered_fixes import can_try
 from prompt_debugger.ui.present.words import shortened
+from prompt_debugger.ui.report import share_trace
 
 _MOST_FINDINGS = 12
 _MOST_CALLS = 12
@@ -57,7 +60,7 @@ def trace_answer(trace: Trace, handle: str, *, said: str = "", more: Mapping[str
             "invented_calls": trace.verdict.invented_calls,
         }
     lines = [said] if said else []
-    lines.append("No verdict." if trace.verdict is None else trace.verdict.sentence)
+    lines += [] if said.endswith(_sentence(trace)) else [_sentence(trace)]
     lines += [f"Call written: {one['name']} ({one['outcome']}) {one['arguments']}" for one in calls]
     lines += finding_lines(trace.findings)
     lines += [f"Note: {shortened(note, _MOST_CHARS)}" for note in trace.notes]
@@ -67,6 +70,22 @@ def trace_answer(trace: Trace, handle: str, *, said: str = "", more: Mapping[str
     return answer(
         lines, {"handle": handle, "verdict": verdict, "findings": findings, "calls": written, **dict(more or {})}
     )
+
+
+def tried_lines(plan: Plan, code: str, before: Trace, after: Trace, *, worked: bool) -> list[str]:
+    """Return what a change did: what it is, whether the finding is gone, and what the run said before."""
+    what = "It works" if worked else "It does not help"
+    gone = "gone, and no new error has appeared" if worked else "still there, or a new error has appeared"
+    lines = [f"Tried: {plan.name}. {what}: {code} is {gone}."]
+    lines += [f"Changed: {json.dumps(one, ensure_ascii=False)}" for one in plan.patch]
+    lines += [f"Server started with: {plan.command}"] if plan.command else []
+    return [*lines, f"Before: {_sentence(before)}", f"Now: {_sentence(after)}"]
+
+
+def tried_report(lines: list[str], before: Trace) -> str:
+    """Return a report on a fault and its fix: what was tried, then the run that has the fault."""
+    quoted = redact_text("\n".join(f"- {line}" for line in lines))
+    return f"## What was tried\n\n{quoted}\n\n## The run without it\n\n{share_trace(before).markdown}"
 
 
 def finding_lines(findings: tuple[Finding, ...]) -> Iterator[str]:
@@ -79,13 +98,17 @@ def finding_lines(findings: tuple[Finding, ...]) -> Iterator[str]:
         yield f"… and {len(findings) - _MOST_FINDINGS} more findings."
 
 
+def _sentence(trace: Trace) -> str:
+    return "No verdict." if trace.verdict is None else trace.verdict.sentence
+
+
 def finding_records(findings: Iterable[Finding]) -> list[JSON]:
     """Return findings that no run shows, for a program."""
     return [{"code": one.code, "title": one.title, "fix": one.fix} for one in findings]
 
 
 def _next_words(trace: Trace, handle: str, tryable: list[str]) -> str:
-    words = f'Kept as handle "{handle}": `more` shows its parts, `explain` a finding.'
+    words = f'Kept as handle "{handle}": `more` shows its parts, such as `report` for an issue; `explain` a finding.'
     if tryable and trace.server is not None:
         return f"{words} `try_fix` can try {', '.join(tryable)}."
     if tryable:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 
 import uvicorn
@@ -18,13 +19,25 @@ from prompt_debugger.ui.web.settings import PageSettings
 _MOST_CONNECTIONS = 256
 
 
-async def serve_http(server: MCPServer[Any], settings: PageSettings, on_ready: Callable[[str], None]) -> None:
-    """Serve until Ctrl-C or SIGTERM.
+class _Server(uvicorn.Server):
+    """One that leaves signals to whoever starts it: uvicorn's own handling ends the process before labs are ended."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+async def serve_http(
+    server: MCPServer[Any], settings: PageSettings, on_ready: Callable[[str], None], ending: asyncio.Event
+) -> None:
+    """Serve until `ending` is set.
 
     Args:
         server: What is served.
         settings: Where it listens, and what it is called.
         on_ready: Told its address once it listens.
+        ending: Set when it is to end.
 
     Raises:
         DebuggerError: The port is taken.
@@ -48,7 +61,17 @@ async def serve_http(server: MCPServer[Any], settings: PageSettings, on_ready: C
     with closing(listen_on(settings.host, settings.port)) as listener:
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         on_ready(f"http://{host}:{listener.getsockname()[1]}")
-        await uvicorn.Server(config).serve(sockets=[listener])
+        serving = _Server(config)
+        ended = asyncio.create_task(_end_when(ending, serving))
+        try:
+            await serving.serve(sockets=[listener])
+        finally:
+            ended.cancel()
+
+
+async def _end_when(ending: asyncio.Event, serving: uvicorn.Server) -> None:
+    await ending.wait()
+    serving.should_exit = True
 
 
 def own_names(settings: PageSettings) -> TransportSecuritySettings:

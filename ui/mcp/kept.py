@@ -27,11 +27,13 @@ class Kept:
         document: What the command prints with `--json`, secrets out; made when it is asked for.
         trace: The run; `None` for what is no run, such as a check.
         fields: Where it went.
+        report: Markdown for an issue; `None` for that of the run alone.
     """
 
     document: Callable[[], JSONObject]
     trace: Trace | None = None
     fields: TargetFields = _NOWHERE
+    report: Callable[[], str] | None = None
 
 
 class KeptRuns:
@@ -87,7 +89,10 @@ class KeptRuns:
         if name == "document":
             return json.dumps(redact_json(kept.document()), ensure_ascii=False, indent=1)
         part = PARTS.get(name)
-        text = None if part is None or kept.trace is None else part(kept.trace)
+        if name == "report" and kept.report is not None:
+            text: str | None = kept.report()
+        else:
+            text = None if part is None or kept.trace is None else part(kept.trace)
         if text is None:
             known = ", ".join(["document", *PARTS])
             raise RequestError(f"{handle!r} has no part {name!r}.", f"Parts of a run are {known}.", field="part")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
@@ -16,8 +16,26 @@ from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.ui.mcp.answers import Answer
+from prompt_debugger.ui.mcp.checking import check_model
 from prompt_debugger.ui.mcp.kept import PARTS
-from prompt_debugger.ui.mcp.tools import Caller, Tools, Where
+from prompt_debugger.ui.mcp.parameters import (
+    Answered,
+    Body,
+    Code,
+    Endpoint,
+    Engine,
+    Example,
+    Handle,
+    Parsers,
+    Part,
+    Release,
+    Requested,
+    RunHandle,
+    Text,
+    ToCheck,
+    Where,
+)
+from prompt_debugger.ui.mcp.tools import Caller, Tools
 from prompt_debugger.ui.rule_pages import index_page, rule_page, rule_pages
 from prompt_debugger.ui.web.admission.kinds import Kind
 from prompt_debugger.ui.web.admission.visitors import Network, visitor_of
@@ -26,16 +44,10 @@ from prompt_debugger.ui.web.targets import NoServerError
 
 INSTRUCTIONS = """Finds out why a tool call of a language model was lost, altered or never written: in the request, the
 chat template, the model's output, or the server's parser.
-Have an answer, stream, log or error already: `diagnose`. Have a request and a server: `run`.
+Have a request and a server: `run`. Have an answer, stream, log or error already: `diagnose`.
 Then `explain` a finding, `try_fix` it on the same server, `shrink` the request for a bug report.
-Every run has a handle; `more` shows its parts."""
+Every result has a handle; `more` shows its parts, `report` as Markdown for an issue."""
 
-Text = Annotated[
-    str, Field(description="Anything pasted: request, curl, answer, stream, raw output, log, error, HAR, saved run.")
-]
-Handle = Annotated[str, Field(description="Handle of an earlier result.")]
-Code = Annotated[str, Field(description="Code of a finding, such as PD401.")]
-Endpoint = Annotated[str, Field(description='Base URL such as http://localhost:8000/v1; "" for the one configured.')]
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _ASKS = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 Ctx = Context[Any, Any]
@@ -127,41 +139,48 @@ def _add_offline_tools(server: MCPServer[Any], desk: _Desk) -> None:
     async def diagnose(
         text: Text,
         ctx: Ctx,
-        request: Annotated[str, Field(description="The request that `text` answers, if `text` lacks it.")] = "",
-        prompt: Annotated[str, Field(description="The prompt that the model read, if known.")] = "",
+        request: Answered = "",
+        prompt: Annotated[str, Field(description="The prompt that the model read, if it is known.")] = "",
     ) -> CallToolResult:
-        """Say what evidence at hand shows, offline: was a tool call lost, altered or never written, where and why."""
+        """Start here with evidence at hand: was a tool call lost, altered or never written, where, and why?
+
+        Reads an answer, a stream, a raw output, a log or an error, and asks no server. Returns the verdict, findings
+        with fixes, and a handle. With a request and a server use `run`: it sees what the model really wrote.
+        """
         return await desk.call(ctx, Kind.EDIT, lambda _: tools.diagnose(text, request, prompt))
 
     @server.tool(annotations=_READS)
     async def render(
-        request: Annotated[str, Field(description="Chat completion body as JSON, or a curl command.")],
+        request: Body,
         ctx: Ctx,
         chat_template: Annotated[str, Field(description="Jinja source; wins over the tokenizer's own.")] = "",
         tokenizer: Annotated[
             str, Field(description="Folder or org/model[@revision]; default: the configured one.")
         ] = "",
     ) -> CallToolResult:
-        """Show the prompt that a request becomes, and what is wrong with it, such as a double BOS."""
+        """Show the prompt that a chat template makes of a request, and what is wrong with it, such as a double BOS."""
         return await desk.call(ctx, Kind.TEMPLATE, lambda _: tools.render(request, chat_template, tokenizer))
 
     @server.tool(annotations=_READS)
     async def parse(
         raw: Annotated[str, Field(description="What the model wrote, special tokens included.")],
         ctx: Ctx,
-        message: Annotated[dict[str, Any] | None, Field(description="Assistant message the server returned.")] = None,
-        tools_of_request: Annotated[list[dict[str, Any]] | None, Field(description="The request's tools.")] = None,
-        parsers: Annotated[list[str] | None, Field(description="Such as vllm:hermes, or vllm:* for all.")] = None,
+        message: Annotated[
+            dict[str, Any] | None, Field(description="Assistant message that the server returned for it.")
+        ] = None,
+        tools_of_request: Requested = None,
+        parsers: Parsers = None,
         prompt_tail: Annotated[str, Field(description="End of the prompt: was reasoning already open?")] = "",
+        finish_reason: Annotated[str, Field(description="As the server reported it, such as stop or length.")] = "",
     ) -> CallToolResult:
-        """Find every tool call in a raw output, and what became of it in the server's message or in named parsers."""
+        """List the tool calls in a raw output, and what became of each in the server's message or in named parsers."""
         case: JSONObject = {"raw": raw, "message": message, "prompt_tail": prompt_tail, "parsers": [*(parsers or [])]}
-        case["tools"] = [*(tools_of_request or [])]
+        case.update(tools=[*(tools_of_request or [])], finish_reason=finish_reason or None)
         return await desk.call(ctx, Kind.PARSERS if parsers else Kind.EDIT, lambda _: tools.parse(case))
 
     @server.tool(annotations=_READS)
     async def explain(
-        code: Code, ctx: Ctx, handle: Annotated[str, Field(description="A run that has the finding.")] = ""
+        code: Code, ctx: Ctx, handle: Annotated[str, Field(description="A result that contains the finding.")] = ""
     ) -> CallToolResult:
         """Explain a finding: what the rule finds, why it matters, examples, sources; with a handle, its evidence."""
         return await desk.call(ctx, Kind.CLICK, lambda _: tools.explain(code, handle))
@@ -170,13 +189,10 @@ def _add_offline_tools(server: MCPServer[Any], desk: _Desk) -> None:
     async def more(
         handle: Handle,
         ctx: Ctx,
-        part: Annotated[
-            Literal["document", "report", "request", "prompt", "raw", "message", "html", "bundle"],
-            Field(description="`document` is the whole JSON document; `report` Markdown for an issue."),
-        ] = "document",
+        part: Part = "document",
         offset: Annotated[int, Field(description="Character to begin with.", ge=0)] = 0,
     ) -> CallToolResult:
-        """Show a part of an earlier result, 8,000 characters at a time."""
+        """Show a part of an earlier result, 8,000 characters at a time, such as a report for an issue."""
         return await desk.call(ctx, Kind.SHARE, lambda _: tools.more(handle, part, offset))
 
     if not tools.settings.public:  # there the operator's model is checked, on the page
@@ -185,13 +201,21 @@ def _add_offline_tools(server: MCPServer[Any], desk: _Desk) -> None:
         async def check(
             ctx: Ctx,
             model: Annotated[str, Field(description="Folder, org/model@revision, template file, or server URL.")] = "",
-            chat_template: Annotated[str, Field(description="Jinja file that wins over the model's own.")] = "",
+            chat_template: Annotated[
+                str, Field(description="Jinja file or source; wins over the model's own, or stands alone.")
+            ] = "",
+            engine: Annotated[Engine, Field(description="Whose parsers; `all`: which engine should be used?")] = "vllm",
+            release: Release = "",
             tool_parser: Annotated[str, Field(description="Check only this tool parser (faster).")] = "",
+            reasoning_parser: Annotated[str, Field(description="Check only this reasoning parser (faster).")] = "",
         ) -> CallToolResult:
-            """Check which of vLLM's parsers read a model's template, without weights; gives the serve command."""
-            return await desk.call(
-                ctx, Kind.PARSERS, lambda caller: tools.check(caller, model, chat_template, tool_parser)
-            )
+            """Check which parsers of vLLM, SGLang or mlx-lm read what a model's template makes it write.
+
+            Needs no weights and no server; takes one to two minutes with all parsers. Returns the command to start a
+            server with, and what does not work.
+            """
+            wanted = ToCheck(model, chat_template, engine, release, tool_parser, reasoning_parser)
+            return await desk.call(ctx, Kind.PARSERS, lambda caller: check_model(tools, caller, wanted))
 
 
 def _add_server_tools(server: MCPServer[Any], desk: _Desk) -> None:
@@ -200,30 +224,38 @@ def _add_server_tools(server: MCPServer[Any], desk: _Desk) -> None:
     @server.tool(annotations=_ASKS)
     async def run(
         ctx: Ctx,
-        request: Annotated[str, Field(description="Chat completion body as JSON, or a curl command.")] = "",
-        example: Annotated[str, Field(description="Instead: the name of an example, such as dropped-call.")] = "",
+        request: Body = "",
+        example: Example = "",
         endpoint: Endpoint = "",
-        model: Annotated[str, Field(description="Model name to send.")] = "",
+        model: Annotated[str, Field(description="Model name to send; default: the request's own.")] = "",
         tokenizer: Annotated[str, Field(description="Folder or org/model[@revision] of the served model.")] = "",
         tool_parser: Annotated[str, Field(description="Only for the lab (no endpoint): vLLM's tool parser.")] = "",
         reasoning_parser: Annotated[str, Field(description="Only for the lab: vLLM's reasoning parser.")] = "",
     ) -> CallToolResult:
-        """Run a request on a server, compare what the model wrote with what came back, say what was lost and why."""
+        """Start here with a request: run it on a server, compare what the model wrote with what the server returned.
+
+        Returns the verdict (which calls were lost, at which stage, why), findings with fixes, and a handle. `try_fix`
+        then tries the fix of a finding whose `change.can_try` is true.
+        """
         where = Where(endpoint, model, tokenizer, tool_parser, reasoning_parser)
         return await desk.call(ctx, Kind.RUN, lambda caller: tools.run(caller, where, request=request, example=example))
 
     @server.tool(annotations=_ASKS)
-    async def try_fix(handle: Handle, code: Code, ctx: Ctx) -> CallToolResult:
-        """Run the change that a finding of a `run` suggests on the same server; says whether the finding is gone."""
+    async def try_fix(handle: RunHandle, code: Code, ctx: Ctx) -> CallToolResult:
+        """Try the fix of a finding: run the request again with the change that it suggests, on the same server.
+
+        Says whether the finding is gone, what was changed, and returns a handle whose part `report` (see `more`) has
+        the fault, the change and the result: for an issue.
+        """
         return await desk.call(ctx, Kind.EXPERIMENT, lambda caller: tools.try_fix(caller, handle, code))
 
     @server.tool(annotations=_ASKS)
     async def shrink(
-        handle: Handle,
+        handle: RunHandle,
         ctx: Ctx,
         code: Annotated[str, Field(description="Finding to keep; default: the first error.")] = "",
     ) -> CallToolResult:
-        """Make the request of a `run` as small as it goes while the finding stays: for a bug report."""
+        """Make the request of a run as small as possible while the finding stays: for a bug report."""
         return await desk.call(ctx, Kind.EXPERIMENT, lambda caller: tools.shrink(caller, handle, code))
 
 

@@ -8,19 +8,28 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from prompt_debugger.core.api import check_async
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Request, Trace
 from prompt_debugger.core.evidence import Evidence, parts_of, show_evidence
 from prompt_debugger.core.pipeline import CaseParser, Progress, render_case
-from prompt_debugger.core.report import parse_to_json, prompt_to_json
+from prompt_debugger.core.report import parse_to_json, prompt_to_json, trace_to_json
 from prompt_debugger.core.sandbox import VISITOR, in_thread, job, sandbox_of
 from prompt_debugger.core.sandbox import Limits as Sandbox
-from prompt_debugger.core.tools.check import check_to_json
 from prompt_debugger.core.tools.fixes.experiments import Experiment, Plan, step_experiments, tried_fixes
 from prompt_debugger.core.tools.fixes.shrink import shrink_run
-from prompt_debugger.ui.mcp.answers import Answer, answer, call_records, finding_lines, finding_records, trace_answer
+from prompt_debugger.ui.mcp.answers import (
+    Answer,
+    answer,
+    call_records,
+    finding_lines,
+    finding_records,
+    trace_answer,
+    tried_lines,
+    tried_report,
+)
 from prompt_debugger.ui.mcp.kept import PAGE_CHARS, Kept, KeptRuns
+from prompt_debugger.ui.mcp.parameters import Where
+from prompt_debugger.ui.present.words import count_of
 from prompt_debugger.ui.rule_pages import rule_page, rule_pages
 from prompt_debugger.ui.web.admission.counts import Counts, Use
 from prompt_debugger.ui.web.admission.kinds import OWN_ADMISSION, PUBLIC_ADMISSION, Kind
@@ -30,7 +39,7 @@ from prompt_debugger.ui.web.fixes.offered import plan_to_try
 from prompt_debugger.ui.web.fixes.runs import PageRuns, Ran, RunProgress
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
-from prompt_debugger.ui.web.limits import LimitError, check_length
+from prompt_debugger.ui.web.limits import LimitError, Limits, check_length
 from prompt_debugger.ui.web.pasted import Reading, read_anything
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import NoServerError, RunOn, TargetFields, choose_target, fields_for_run
@@ -50,16 +59,6 @@ class Caller(NamedTuple):
     session: str = "client"
     visitor: str = ""
     report: Callable[[str], None] = lambda _: None
-
-
-class Where(NamedTuple):
-    """Where a request is to go, as a client says it; "" leaves it to the server's own settings."""
-
-    endpoint: str = ""
-    model: str = ""
-    tokenizer: str = ""
-    tool_parser: str = ""
-    reasoning_parser: str = ""
 
 
 @dataclass(slots=True)
@@ -103,6 +102,11 @@ class Tools:
         self._runs = PageRuns(self._handlers)
         self._counts = Counts(PUBLIC_ADMISSION if settings.public else OWN_ADMISSION)
         self._in_use: list[Use] = []
+
+    @property
+    def limits(self) -> Limits:
+        """How much of what a client may pass."""
+        return self._handlers.limits
 
     def close(self) -> None:
         """End the helpers."""
@@ -182,7 +186,7 @@ class Tools:
             raise RequestError(f"This is {evidence.words}, not a request.", "Use `diagnose`.")
         if tokenizer and self.settings.public:
             raise RequestError("A public server chooses the tokenizer itself.", "Leave `tokenizer` out.")
-        check_length(chat_template, self._handlers.limits)
+        check_length(chat_template, self.limits)
         own = self.settings.target.tokenizer
         source = tokenizer or (str(own) if own else "" if chat_template else "lab-model")
         case: JSONObject = {
@@ -213,14 +217,14 @@ class Tools:
         """Say which calls a raw output contains and where they went."""
         if case.get("parsers") and self.settings.public:
             raise RequestError("A public server asks no parsers here.", "Leave `parsers` out.")
-        check_length(str(case), self._handlers.limits)
+        check_length(str(case), self.limits)
         if case.get("parsers"):
             document, findings = await in_thread(_parse_with_parsers, case)
         else:
             document, findings = await sandbox_of().run(parse_locked, case)
         handle = self.kept.keep(Kept(lambda: document))
         calls = call_records(document)
-        lines = [f"The output was read as {document['format']}; it contains {len(calls)} tool calls."]
+        lines = [f"The output was read as {document['format']}; it contains {count_of(len(calls), 'tool call')}."]
         lines += [f"Call: {one['name']} ({one['outcome']}) {one['arguments']}" for one in calls]
         parsers = document["parsers"]
         assert isinstance(parsers, dict)
@@ -237,25 +241,6 @@ class Tools:
                 "findings": finding_records(findings),
             },
         )
-
-    async def check(self, caller: Caller, model: str, chat_template: str = "", tool_parser: str = "") -> Answer:
-        """Say which parsers read what a model's template makes it write."""
-        check = await check_async(
-            model or None,
-            chat_template=chat_template or None,
-            tool_parser=tool_parser or None,
-            on_progress=caller.report,
-        )
-        document = await in_thread(check_to_json, check)
-        handle = self.kept.keep(Kept(lambda: document))
-        recommended = document["recommended"]
-        assert isinstance(recommended, dict)
-        reasons = recommended.get("reasons")
-        lines = [f"vLLM {check.release}: {recommended['verdict']}. Start it with: {recommended['command']}"]
-        lines += [str(one) for one in (reasons if isinstance(reasons, list) else [])[:6]]
-        lines += [*finding_lines(check.findings), f'Kept as handle "{handle}": `more` shows every parser and answer.']
-        found = finding_records(check.findings)
-        return answer(lines, {"handle": handle, "recommended": recommended, "findings": found})
 
     async def try_fix(self, caller: Caller, handle: str, code: str) -> Answer:
         """Run the change that a finding suggests, and say whether the finding is gone."""
@@ -279,12 +264,13 @@ class Tools:
             raise RequestError(f"The fix could not be tried: {made.problem or 'no run was made'}")
         worked = tried_fixes(trace, [made])[code].worked is True
         after = made.traces[-1]
-        said = f"{plan.name}: {'it works' if worked else 'it does not help'}: {code} is " + (
-            "gone, and no new error has appeared." if worked else "still there, or a new error has appeared."
-        )
+        elsewhere = {"tool_parser": plan.tool_parser, "reasoning_parser": plan.reasoning_parser}
+        fields = fields._replace(**{name: one for name, one in elsewhere.items() if one is not None})
         more: JSONObject = {"tried": plan.name, "worked": worked, "patch": [dict(one) for one in plan.patch]}
-        handle = self.kept.keep_trace(after, fields)
-        return await in_thread(partial(trace_answer, after, handle, said=said, more=more))
+        lines = tried_lines(plan, code, trace, after, worked=worked)
+        report = partial(tried_report, lines, trace)
+        handle = self.kept.keep(Kept(lambda: trace_to_json(after), after, fields, report))
+        return await in_thread(partial(trace_answer, after, handle, said="\n".join(lines), more=more))
 
     async def explain(self, code: str, handle: str = "") -> Answer:
         """Say what a rule finds and why it matters, and what of a run it rests on."""
@@ -335,7 +321,7 @@ class Tools:
     async def _read(self, text: str, request: str = "", prompt: str = "") -> Evidence:
         hides_keys = self.settings.public
         return await sandbox_of().run(
-            read_anything, text, self._handlers.limits, Reading(), hides_keys=hides_keys, request=request, prompt=prompt
+            read_anything, text, self.limits, Reading(), hides_keys=hides_keys, request=request, prompt=prompt
         )
 
     def _fields(self, where: Where) -> TargetFields:
@@ -365,4 +351,4 @@ def _parser_words(one: JSON) -> str:
         return str(one["error"])
     calls = one.get("tool_calls")
     streamed = " Streamed, the result differs." if one.get("stream_equal") is False else ""
-    return f"{len(calls) if isinstance(calls, list) else 0} calls returned.{streamed}"
+    return f"{count_of(len(calls) if isinstance(calls, list) else 0, 'call')} returned.{streamed}"

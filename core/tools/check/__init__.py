@@ -26,7 +26,14 @@ from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.junit import check_to_junit
 from prompt_debugger.core.tools.check.lock import compare_locks, lock_of, lock_to_json, read_lock
 from prompt_debugger.core.tools.check.model import CheckedModel, load_model
-from prompt_debugger.core.tools.check.run import Check, Checker, Wanted, check_without_parsers, open_engines
+from prompt_debugger.core.tools.check.run import (
+    Check,
+    Checker,
+    Wanted,
+    check_without_parsers,
+    open_engines,
+    refuse_choice,
+)
 from prompt_debugger.core.tools.check.serve import (
     PluginCommands,
     plugin_commands,
@@ -60,6 +67,7 @@ __all__ = [
     "pasted_text",
     "plugin_commands",
     "read_lock",
+    "refuse_choice",
     "serve_command",
     "serve_commands",
 ]

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from prompt_debugger.core.base.errors import EngineError, shorten
+from prompt_debugger.core.base.errors import EngineError, RequestError, shorten
 from prompt_debugger.core.base.types import Finding, JSONObject, Severity, VllmOutcome
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.formats import FORMATS, TABLES
@@ -161,6 +161,16 @@ def open_engines(release: str | None = None, engine: str = "vllm") -> Iterator[t
         for one in (*vllms, *wheels):
             stack.callback(one.close)
         yield [*vllms, *wheels], absent
+
+
+def refuse_choice(engine: str, chosen: Mapping[str, str | None]) -> None:
+    """Refuse what has no meaning for all engines at once, such as the name of one parser.
+
+    Raises:
+        RequestError: Something was chosen, and `engine` is `all`; names the first.
+    """
+    if engine == "all" and (given := next((name for name, value in chosen.items() if value), None)):
+        raise RequestError(f"{given} cannot be used with all engines.", "Name the engine that it belongs to.")
 
 
 @dataclass

@@ -107,7 +107,7 @@ async def test_a_run_shows_its_progress_and_a_fix_is_tried_on_the_same_server(se
     assert said
     assert (tried["worked"], tried["handle"] != handle) == (True, True)
     assert tried["patch"][0]["value"] == "string"
-    assert "it works: PD101 is gone" in text
+    assert "It works: PD101 is gone" in text
 
 
 async def test_a_request_is_shrunk_while_the_finding_stays(server_url):
@@ -236,12 +236,13 @@ async def test_over_http_it_answers_to_its_own_names_alone():
 async def serving(settings):
     """Serve meanwhile; its address."""
     ready = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(serve_http(build_server(tools_of()), settings, ready.set_result))
+    ending = asyncio.Event()
+    serving = asyncio.create_task(serve_http(build_server(tools_of()), settings, ready.set_result, ending))
     try:
         yield await ready
     finally:
-        serving.cancel()
-        await asyncio.wait([serving])
+        ending.set()
+        await serving
 
 
 @pytest.mark.lab
