@@ -53,8 +53,15 @@ def own_labs() -> Iterator[LabPool]:
     pool.stop_all()
 
 
-def test_a_lab_that_hangs_is_ended_and_the_next_run_finds_another(own_labs: LabPool) -> None:
-    """Whatever the guard let through: the request goes to the lab's address directly."""
+def test_a_lab_that_hangs_is_ended_and_the_next_run_finds_another(
+    own_labs: LabPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the guard let through: the request goes to the lab's address directly.
+
+    The labs of tests are not below the process that is watched, so their processor time is not known, and a silence
+    had to last a minute: `test_watch.py` has how long it lasts elsewhere.
+    """
+    monkeypatch.setattr("prompt_debugger.core.tools.lab.watch._MUTE_S", 12.0)
     lab = asyncio.run(own_labs.get(LabSpec()))
     threading.Thread(target=ask_directly, args=(lab, HEAVY["response_format"][1]), daemon=True).start()
 
