@@ -11,6 +11,7 @@ from typing import Self, TypeVar
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import Api, ChatResult, Completion, JSONObject, Server, ServerOutcome
+from prompt_debugger.core.base.wire import wire_of
 from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.complete.backends.certificates import Authorities
 from prompt_debugger.core.complete.backends.completions import request_completion
@@ -19,7 +20,7 @@ from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.limits import Timeouts
 from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer
 from prompt_debugger.core.complete.backends.openai_chat import request_chat, request_chat_stream
-from prompt_debugger.core.complete.backends.other_apis import path_of, request_streamed, request_whole
+from prompt_debugger.core.complete.backends.other_apis import request_streamed, request_whole
 from prompt_debugger.core.complete.backends.pieces import request_reported_tokens
 from prompt_debugger.core.complete.backends.probe import probe_server
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer, request_render
@@ -131,8 +132,11 @@ class ServerClient:
     @property
     def native_as_sent(self) -> JSONObject | None:
         """The body as it goes out, where another API than chat completions is asked."""
+        if self.api is Api.CHAT:
+            return None
         fields = self._not_refused(self._engine.own_fields.by_api.get(self.api, {}))
-        return None if self.api is Api.CHAT else {**self._native, **fields}
+        is_streamed = self._native.get("stream") is True
+        return wire_of(self.api, {**self._native, **fields}, is_streamed=is_streamed).body
 
     async def chat(self, body: JSONObject) -> ChatResult:
         """Run a chat completion, not streamed; an odd answer is data, with its `error` set."""
@@ -218,7 +222,8 @@ class ServerClient:
     async def render(self, body: JSONObject) -> RenderAnswer:
         """Return what the server would run for a chat request."""
         if self.api is not Api.CHAT:
-            return await request_render(self._connection, self._native, f"{path_of(self.api)}/render")
+            wire = wire_of(self.api, self._native, is_streamed=False)
+            return await request_render(self._connection, wire.body, f"{wire.path}/render")
         return await self._engine.endpoints.render(self._connection, body)
 
     async def apply_template(self, body: JSONObject) -> TemplateAnswer:

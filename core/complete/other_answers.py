@@ -22,9 +22,11 @@ def answer_paths(api: Api, body: str) -> dict[str, str]:
     """Return by paths of the message where in the answer they stand.
 
     Args:
-        api: Whose answer it is; `RESPONSES` or `MESSAGES`.
+        api: Whose answer it is; any but chat completions.
         body: It, as received, whole or streamed.
     """
+    if api is Api.GEMINI:
+        return _gemini_paths(body)
     holder = "output" if api is Api.RESPONSES else "content"
     answer = parse_object(body) if body.lstrip().startswith("{") else _of_stream(body, holder)
     paths: dict[str, str] = {}
@@ -38,6 +40,23 @@ def answer_paths(api: Api, body: str) -> dict[str, str]:
         elif kind in _PARTS:
             part, within = _PARTS[kind]
             paths.setdefault(part, place + within)
+    return paths
+
+
+def _gemini_paths(body: str) -> dict[str, str]:
+    """Return the same of Gemini's parts; a stream has its parts in several answers, which have no common places."""
+    candidates = objects_of(parse_object(body).get("candidates")) if body.lstrip().startswith("{") else ()
+    parts = objects_of(as_object(candidates[0].get("content")).get("parts")) if candidates else ()
+    paths: dict[str, str] = {}
+    count = 0
+    for index, part in enumerate(parts):
+        place = f"candidates[0].content.parts[{index}]"
+        if "functionCall" in part:
+            at, call = f"tool_calls[{count}]", f"{place}.functionCall"
+            count += 1
+            paths |= {at: call, f"{at}.function": call, f"{at}.function.arguments": f"{call}.args"}
+        elif "text" in part:
+            paths.setdefault("reasoning" if part.get("thought") is True else "content", f"{place}.text")
     return paths
 
 

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import Api, JSONObject, Notice, Request, Server
+from prompt_debugger.core.base.wire import endpoint_of
 from prompt_debugger.core.complete import ServerClient, engine_of
-from prompt_debugger.core.request import convert_body, to_api
+from prompt_debugger.core.request import convert_as, to_api
 
 _NO_ENDPOINT = frozenset({404, 405, 501})
 # What asks for the prompt of a chat request: another API converts its own way.
@@ -44,7 +45,7 @@ def asked_by(request: Request, by: Api | None, model: str | None) -> Asked:
     api = by or request.api
     lost: tuple[Notice, ...] = ()
     native = request.native
-    converted = None if native is None else convert_body(native)
+    converted = None if native is None else convert_as(request.api, native)
     if native is not None and converted is not None and _is_same(converted.body, request.body):
         if api is request.api:
             return Asked(api, request.body, {**native, "model": model})
@@ -54,7 +55,7 @@ def asked_by(request: Request, by: Api | None, model: str | None) -> Asked:
     made = to_api(request.body, api)
     if converted is not None:
         made = made._replace(notices=tuple(replace(one, field=converted.place_of(one.field)) for one in made.notices))
-    back = convert_body(made.body)  # what the server is asked, without what was lost on the way
+    back = convert_as(api, made.body)  # what the server is asked, without what was lost on the way
     body = request.body if back is None else back.body
     return Asked(api, body, {**made.body, "model": model}, (*lost, *made.notices))
 
@@ -68,7 +69,7 @@ def seen_by(server: Server, api: Api) -> Server:
     """Return a server with the features that tell of the prompt of a body of another API, not of a chat completion."""
     if api is Api.CHAT:
         return server
-    renders = engine_of(server.kind).renders_other_apis and "render" in server.features
+    renders = api is not Api.GEMINI and engine_of(server.kind).renders_other_apis and "render" in server.features
     return replace(server, features=(server.features - _OF_CHAT) | ({"render"} if renders else frozenset()))
 
 
@@ -79,7 +80,7 @@ def missing_endpoint(error: BackendError, api: Api, *, is_one_of_several: bool =
     if api is Api.CHAT:
         return error if is_one_of_several else None
     return BackendError(
-        f"The server has no `/v1/{api}`: it answered HTTP {error.status}.",
+        f"The server has no `{endpoint_of(api)}`: it answered HTTP {error.status}.",
         "Run it with `--api chat` (on the page: API, chat): it is then converted to a chat completion, which is a "
         "different request; whatever does not fit there is listed.",
         kind="refused",

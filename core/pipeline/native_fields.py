@@ -8,7 +8,7 @@ from dataclasses import replace
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import Api, ChatResult, Finding, FindingEvidence, JSONObject, Trace
 from prompt_debugger.core.complete.other_answers import answer_paths
-from prompt_debugger.core.request import convert_body, place_in
+from prompt_debugger.core.request import convert_as, place_in
 
 _NAMES: Mapping[Api, Mapping[str, str]] = {
     Api.CHAT: {},
@@ -18,6 +18,14 @@ _NAMES: Mapping[Api, Mapping[str, str]] = {
         "reasoning_effort": "reasoning.effort",
     },
     Api.MESSAGES: {"stop": "stop_sequences", "parallel_tool_calls": "tool_choice.disable_parallel_tool_use"},
+    Api.GEMINI: {
+        "max_tokens": "generationConfig.maxOutputTokens",
+        "stop": "generationConfig.stopSequences",
+        "temperature": "generationConfig.temperature",
+        "seed": "generationConfig.seed",
+        "response_format": "generationConfig.responseJsonSchema",
+        "tool_choice": "toolConfig.functionCallingConfig",
+    },
 }
 _STOP_WORDS: Mapping[Api, Mapping[str, str]] = {
     Api.CHAT: {},
@@ -31,15 +39,23 @@ _STOP_WORDS: Mapping[Api, Mapping[str, str]] = {
         "stop": "`stop_reason: end_turn` or `stop_sequence`",
         "tool_calls": "`stop_reason: tool_use`",
     },
+    Api.GEMINI: {
+        "length": "`finishReason: MAX_TOKENS`",
+        "stop": "`finishReason: STOP`",
+        "tool_calls": "`finishReason: STOP`",
+    },
 }
-_IMAGES = frozenset({"image", "input_image"})
+_IMAGES = frozenset({"image", "input_image", "inlineData", "inline_data", "fileData", "file_data"})
+_SIGNATURES = frozenset({"signature", "encrypted_content", "thoughtSignature", "thought_signature"})
+_MARKS = ("cache_control", *sorted(_SIGNATURES), *sorted(_IMAGES))
+_OF_CLIENTS = frozenset({"function", "custom", "functionDeclarations", "function_declarations"})
 
 
 def with_native_fields(trace: Trace) -> Trace:
     """Return a run whose findings name the places in the pasted body and in the API's own answer, too."""
     request = trace.request
     origins: dict[str, str] = {}
-    if request.native is not None and (converted := convert_body(request.native)) is not None:
+    if request.native is not None and (converted := convert_as(request.api, request.native)) is not None:
         is_same = converted.body == request.body
         origins = {**_NAMES[request.api], **converted.origins} if is_same else {}
     answered = {} if trace.chat is None or trace.api is Api.CHAT else answer_paths(trace.api, trace.chat.body)
@@ -77,8 +93,8 @@ def _unseen(body: JSONObject) -> Iterator[str]:
     if body.get("store") is True or body.get("background") is True:
         yield "Whether the server keeps the answer, as `store` or `background` asks, was not checked."
     tools = body.get("tools")
-    kinds = [str(as_object(tool).get("type", "custom")) for tool in tools] if isinstance(tools, list) else []
-    built_in = [f"`{kind[:40]}`" for kind in dict.fromkeys(kinds) if kind not in ("function", "custom")]
+    kinds = [_kind_of_tool(as_object(tool)) for tool in tools] if isinstance(tools, list) else []
+    built_in = [f"`{kind[:40]}`" for kind in dict.fromkeys(kinds) if kind not in _OF_CLIENTS]
     if built_in:
         yield f"Tools that the server runs itself ({', '.join(built_in)}) leave no call to check."
     found = {*_marks_in(body)}
@@ -86,17 +102,24 @@ def _unseen(body: JSONObject) -> Iterator[str]:
         yield "What the server made of `cache_control` is visible in its usage at most; it was not checked."
     if found & _IMAGES:
         yield "Images were sent as they are; what the model saw of them is unknown."
-    if "signature" in found:
+    if found & _SIGNATURES:
         yield "Signatures of thinking blocks were sent as they are; whether the server checks them is unknown."
+
+
+def _kind_of_tool(tool: JSONObject) -> str:
+    """Return the type of a tool; one of Gemini's is named by its only field."""
+    if "type" not in tool and "name" not in tool and "function" not in tool and tool:
+        return str(next(iter(tool)))
+    return str(tool.get("type", "custom"))
 
 
 def _marks_in(body: JSONObject) -> Iterator[str]:
     """Yield names of fields and types of parts, at any depth of the messages."""
-    waiting = [body.get(name) for name in ("messages", "input", "system")]
+    waiting = [body.get(name) for name in ("messages", "input", "system", "contents")]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
-            yield from (name for name in ("cache_control", "signature") if value.get(name))
+            yield from (name for name in _MARKS if value.get(name))
             yield str(value.get("type"))
             waiting += value.values()
         elif isinstance(value, list):

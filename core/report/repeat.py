@@ -6,7 +6,8 @@ import hashlib
 import json
 import shlex
 
-from prompt_debugger.core.base.types import Api, JSONObject, Prompt, Trace
+from prompt_debugger.core.base.types import JSONObject, Prompt, Trace
+from prompt_debugger.core.base.wire import wire_of
 from prompt_debugger.core.report.names import file_stem
 from prompt_debugger.core.report.redact import redact_text
 
@@ -60,6 +61,11 @@ def _body_of(trace: Trace) -> JSONObject:
 def _head(trace: Trace) -> tuple[str, ...]:
     server = trace.server
     base_url = (server.base_url if server is not None else "") or "http://localhost:8000/v1"  # pasted flags have none
-    path = "/chat/completions" if trace.api is Api.CHAT else f"/{trace.api}"
-    head = (f"curl {shlex.quote(base_url + path)}", "-H 'Content-Type: application/json'")
+    head = (f"curl {shlex.quote(_url(trace, base_url))}", "-H 'Content-Type: application/json'")
     return head if server is None or server.is_lab else (*head, '-H "Authorization: Bearer $OPENAI_API_KEY"')
+
+
+def _url(trace: Trace, base_url: str) -> str:
+    body = trace.sent or trace.request.body
+    path = wire_of(trace.api, {"model": body.get("model")}, is_streamed=body.get("stream") is True).path
+    return base_url + path.removeprefix("/v1") if path.startswith("/v1/") else base_url.removesuffix("/v1") + path

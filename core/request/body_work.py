@@ -95,18 +95,22 @@ class CallIds:
     """Ids for calls of an API that has none: results belong to the calls before them, by name and in order."""
 
     count: int = 0
+    made: int = 0
     waiting: list[tuple[str, str]] = field(default_factory=list)
 
     def of_call(self, name: JSON, own: JSON = None) -> str:
         """Return the id of a call."""
-        call_id = own if isinstance(own, str) and own else f"call_{self.count}"
+        is_own = isinstance(own, str) and own != ""
+        call_id = str(own) if is_own else f"call_{self.count}"
         self.count += 1
+        self.made += not is_own
         self.waiting.append((str(name), call_id))
         return call_id
 
     def of_result(self, name: JSON, own: JSON = None) -> str | None:
         """Return the id of the call that a result answers; `None` if no call waits for one."""
         if isinstance(own, str) and own:
+            self.waiting = [one for one in self.waiting if one[1] != own]
             return own
         at = next((at for at, (waits, _) in enumerate(self.waiting) if name is None or waits == str(name)), None)
         return None if at is None else self.waiting.pop(at)[1]

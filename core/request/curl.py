@@ -16,7 +16,7 @@ from prompt_debugger.core.base.types import Notice
 from prompt_debugger.core.request.curl_options import BODY_OPTIONS, WITH_VALUE
 from prompt_debugger.core.request.json_text import JsonText, locate_in_json
 from prompt_debugger.core.request.places import Draft, Path, Place
-from prompt_debugger.core.request.servers import base_of_url
+from prompt_debugger.core.request.servers import Named, base_of_url, named_in_url
 from prompt_debugger.core.request.shell import Word, split_commands
 
 _CURL = re.compile(r"(?:^|[\s;&|(`])curl(?:\.exe)?[ \t\\^]", re.IGNORECASE)
@@ -72,11 +72,12 @@ def read_curl(text: str) -> Draft:
         Notice("", f"The shell would have replaced `{name}`; it is kept unchanged.")
         for name in dict.fromkeys(word.expansions[:10])
     ]
-    base_url = None
+    base_url, named = None, Named()
     if command.url is not None:
+        named = named_in_url(command.url.text)
         base_url, said = base_of_url(command.url.text)
         notices += [Notice("", message, *line_column(text, command.url.start)) for message in said]
-    return Draft(value, "curl", _Locator(text, word, offset, body), text, base_url, tuple(notices))
+    return Draft(value, "curl", _Locator(text, word, offset, body), text, base_url, tuple(notices), *named)
 
 
 def _curl_words(text: str) -> tuple[Word, ...]:

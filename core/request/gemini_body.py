@@ -36,19 +36,23 @@ def convert_gemini(value: JSONObject, work: BodyWork) -> None:
     """Make a chat completion body of a body of Gemini's."""
     system = _get(value, "systemInstruction")
     if system is not None:
-        work.say("system", _texts(system))
+        work.place = "systemInstruction"
+        work.add({"role": "system", "content": _texts(system)}, "parts")
     given = value["contents"]
     contents = given if isinstance(given, list) else [given]
     ids = CallIds()
     for index, content in enumerate(contents):
+        work.place = f"contents[{index}]" if isinstance(given, list) else "contents"
         if isinstance(content, str):
             work.say("user", content)
         elif isinstance(content, dict):
             _content(content, f"contents[{index}]", work, ids)
-    if ids.count:
+    if ids.made:
         work.lose("contents", "Calls without ids were given `call_0`, `call_1` …, in order.")
     for name, option in value.items():
-        if name not in ("model", "contents", "systemInstruction", "system_instruction"):
+        if name == "stream":  # said by the address, not by the body
+            work.body[name] = option
+        elif name not in ("model", "contents", "systemInstruction", "system_instruction"):
             _field(name, option, work)
 
 
@@ -69,16 +73,18 @@ def _texts(value: JSON) -> str:
 def _content(content: JSONObject, place: str, work: BodyWork, ids: CallIds) -> None:
     role = "assistant" if content.get("role") == "model" else "user"
     texts: list[JSON] = []
-    calls: list[JSONObject] = []
+    calls: list[tuple[str, JSONObject]] = []
     reasoning: list[str] = []
     for index, part in enumerate(objects_in(content.get("parts"))):
         call, result = (as_object(_get(part, name)) for name in ("functionCall", "functionResponse"))
         if call:
-            calls.append(call)
+            calls.append((f"parts[{index}].functionCall", call))
         elif result:
             shown = json.dumps(result.get("response"), ensure_ascii=False)
             call_id = ids.of_result(result.get("name"), result.get("id"))
-            work.messages.append({"role": "tool", "tool_call_id": call_id, "content": shown})
+            within = f"parts[{index}].functionResponse"
+            message: JSONObject = {"role": "tool", "tool_call_id": call_id, "content": shown}
+            work.add(message, f"{within}.response", f"{within}.id" if result.get("id") else "")
         elif isinstance(part.get("text"), str):
             if part.get("thought") is True:
                 reasoning.append(str(part["text"]))
@@ -90,11 +96,13 @@ def _content(content: JSONObject, place: str, work: BodyWork, ids: CallIds) -> N
             work.lose(f"{place}.parts[{index}]", "`thoughtSignature` does not exist in chat completions.")
     if texts or (calls and role == "assistant"):
         only = as_object(texts[0]) if len(texts) == 1 else {}
-        work.say(role, (only["text"] if only.get("type") == "text" else texts) if texts else None)
+        shown_as: JSON = only["text"] if only.get("type") == "text" else texts
+        work.add({"role": role, "content": shown_as if texts else None}, "parts")
         if reasoning and isinstance(work.messages[-1], dict):
             work.messages[-1]["reasoning"] = "".join(reasoning)
-    for call in calls:
-        work.call(ids.of_call(call.get("name"), call.get("id")), call.get("name"), call.get("args") or {})
+    for within, call in calls:
+        call_id = ids.of_call(call.get("name"), call.get("id"))
+        work.call(call_id, call.get("name"), call.get("args") or {}, within=f"{within}.args", named=f"{within}.id")
 
 
 def _other_part(part: JSONObject, place: str, texts: list[JSON], work: BodyWork) -> None:
@@ -111,8 +119,7 @@ def _other_part(part: JSONObject, place: str, texts: list[JSON], work: BodyWork)
 def _field(name: str, option: JSON, work: BodyWork) -> None:
     match name:
         case "tools":
-            tools = [declared for tool in objects_in(option) for declared in _declared(tool, work)]
-            work.body["tools"] = tools
+            work.body["tools"] = _tools(option, work)
         case "toolConfig" | "tool_config":
             _tool_config(as_object(_get(as_object(option), "functionCallingConfig")), work)
         case "generationConfig" | "generation_config" | "config":
@@ -121,6 +128,15 @@ def _field(name: str, option: JSON, work: BodyWork) -> None:
             work.lose(name, f"`{name[:40]}` does not exist in chat completions.")
         case _:
             pass
+
+
+def _tools(option: JSON, work: BodyWork) -> list[JSON]:
+    tools: list[JSON] = []
+    for index, tool in enumerate(objects_in(option)):
+        for at, declared in enumerate(_declared(tool, work)):
+            work.origins[f"tools[{len(tools)}].function"] = f"tools[{index}].functionDeclarations[{at}]"
+            tools.append(declared)
+    return tools
 
 
 def _declared(tool: JSONObject, work: BodyWork) -> list[JSON]:

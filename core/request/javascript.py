@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.text import line_column
-from prompt_debugger.core.base.types import JSON, JSONObject, Notice
-from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT, OTHER_APIS, SAME_BODY, convert_body
+from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice
+from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
-from prompt_debugger.core.request.servers import base_of_url
+from prompt_debugger.core.request.servers import Named, base_of_url, named_in_url
 
 _GIVEN = re.compile(r"\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]{1,200})?=(?!=)\s*")
 _CHANGED = re.compile(r"(?<![\w$])([A-Za-z_$][\w$]*+)\s*+(?:\.(?:push|unshift|splice|concat)\(|\+?=(?!=|>))")
@@ -104,12 +104,10 @@ def read_javascript(text: str) -> Draft:
         address, value = _fetched(reader)
     base_url, said = (None, ()) if address is None else base_of_url(address)
     notices = (Notice("", "Read from a JavaScript call: the object that it sends."), *reader.notices)
-    if call is not None and call[1] and isinstance(value, dict) and convert_body(value) is None:
-        notices = (Notice("", f"This is a call of {OTHER_APIS[call[1]]}; {SAME_BODY}"), *notices)
-    places = reader.places
-    return Draft(
-        value, "json", _Locator(text, places), text, base_url, (*notices, *(Notice("", words) for words in said))
-    )
+    named = Named() if address is None else named_in_url(address)
+    named = named if call is None or not call[1] else Named(Api(call[1]))
+    notices = (*notices, *(Notice("", words) for words in said))
+    return Draft(value, "json", _Locator(text, reader.places), text, base_url, notices, *named)
 
 
 @dataclass(frozen=True, slots=True)

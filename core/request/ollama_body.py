@@ -63,7 +63,7 @@ def _messages(messages: JSON, work: BodyWork) -> None:
             function = as_object(call.get("function"))
             call_id = ids.of_call(function.get("name"), call.get("id"))
             work.call(call_id, function.get("name"), function.get("arguments", {}))
-    if ids.count:
+    if ids.made:
         work.lose("messages", "Ollama's calls have no ids; `call_0`, `call_1` … were added, in order.")
 
 

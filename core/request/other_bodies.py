@@ -19,8 +19,6 @@ from prompt_debugger.core.request.body_work import BodyWork, objects_in
 from prompt_debugger.core.request.gemini_body import convert_gemini, is_gemini_body
 from prompt_debugger.core.request.ollama_body import convert_ollama, is_ollama_body
 
-OTHER_APIS = {"messages": "Anthropic Messages", "responses": "OpenAI Responses"}
-SAME_BODY = "its body is the same as for chat completions."
 MODEL_LEFT_OUT = "The model's name is not in the snippet: it is left out, and a run uses the target's model."
 
 
@@ -62,10 +60,25 @@ def convert_body(value: JSONObject) -> Converted | None:
     if is_anthropic_body(value):
         return _converted("Anthropic Messages", value, _anthropic)._replace(api=Api.MESSAGES)
     if is_gemini_body(value):
-        return _converted("Gemini's generateContent", value, convert_gemini)
+        return _converted("Gemini's generateContent", value, convert_gemini)._replace(api=Api.GEMINI)
     if is_ollama_body(value):
         return _converted("Ollama's own API", value, convert_ollama)
     return None
+
+
+def convert_as(api: Api | None, value: JSONObject) -> Converted | None:
+    """Return the same of a body that is known by its address or its call; `None` if it is known to be of another."""
+    converted = convert_body(value)
+    if converted is not None or api is not Api.MESSAGES or _is_of_chat(value):
+        return converted
+    return _converted("Anthropic Messages", value, _anthropic)._replace(api=api)
+
+
+def _is_of_chat(value: JSONObject) -> bool:
+    """Say whether a body has what only chat completions have; one without can be of Messages as well."""
+    messages = objects_in(value.get("messages"))
+    has_roles = any(one.get("role") not in ("user", "assistant") or "tool_calls" in one for one in messages)
+    return not messages or has_roles or any("function" in tool for tool in objects_in(value.get("tools")))
 
 
 def is_responses_body(value: JSONObject) -> bool:

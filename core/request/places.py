@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from prompt_debugger.core.base.types import JSON, Notice
+from prompt_debugger.core.base.types import JSON, Api, Notice
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -39,6 +39,9 @@ class Draft:
         text: The pasted text.
         base_url: Server address named in it, up to and including `/v1`.
         notices: Repairs made while reading.
+        api: The API that the address or the call names; `None` for chat completions or none.
+        model: The model that the address names.
+        is_streamed: Whether the address asks for a stream.
     """
 
     value: JSON
@@ -47,6 +50,9 @@ class Draft:
     text: str
     base_url: str | None = None
     notices: tuple[Notice, ...] = ()
+    api: Api | None = None
+    model: str = ""
+    is_streamed: bool = False
 
 
 def show_path(path: Sequence[str | int]) -> str:

@@ -14,7 +14,7 @@ from prompt_debugger.core.base.text import line_column
 from prompt_debugger.core.base.types import JSON, JSONObject, Notice
 from prompt_debugger.core.request.json_text import JsonText
 from prompt_debugger.core.request.places import Draft
-from prompt_debugger.core.request.servers import base_of_url
+from prompt_debugger.core.request.servers import Named, base_of_url, named_in_url
 
 MAX_DEPTH = 100
 
@@ -56,7 +56,9 @@ def read_powershell(text: str) -> Draft:
         notices += tuple(Notice(notice.field, notice.message) for notice in reader.notices)
     address = _ADDRESS.search(text, call.end())
     base_url, said = (None, ()) if address is None else base_of_url(address[1])
-    return Draft(value, "curl", lambda _: {}, text, base_url, (*notices, *(Notice("", words) for words in said)))
+    named = Named() if address is None else named_in_url(address[1])
+    notices = (*notices, *(Notice("", words) for words in said))
+    return Draft(value, "curl", lambda _: {}, text, base_url, notices, *named)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import JSON, JSONObject, Notice
+from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice
 from prompt_debugger.core.request.langchain import ChatModels
 from prompt_debugger.core.request.local_calls import LocalCall, LocalModels
-from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT, OTHER_APIS, SAME_BODY, convert_body
+from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.python_source import Source, expressions, parse_source, statements
 from prompt_debugger.core.request.python_values import (
@@ -29,7 +29,7 @@ from prompt_debugger.core.request.python_values import (
     is_omitted,
     is_too_large,
 )
-from prompt_debugger.core.request.servers import base_of_url
+from prompt_debugger.core.request.servers import Named, base_of_url, named_in_url
 
 _CALL = re.compile(
     r"(?:^|\.)(?:chat\.completions|(?P<other>responses|messages))"
@@ -60,6 +60,7 @@ class _Reading:
     has_call: bool = False
     value: JSON = None
     address: ast.expr | None = None
+    named: Named = field(default_factory=Named)
     notices: list[Notice] = field(default_factory=list)
     chat_models: ChatModels = field(default_factory=ChatModels)
     local_models: LocalModels = field(default_factory=LocalModels)
@@ -103,7 +104,7 @@ def read_python(text: str) -> Draft:
     for name, (made, node) in reading.values.placeholders.items():
         reading.report("", f"`{name}` gives a new value in every run: `{made}` stands for it.", node)
     base_url = _base_url(reading)
-    return Draft(value, "python", _Locator(reading, value), text, base_url, tuple(reading.notices))
+    return Draft(value, "python", _Locator(reading, value), text, base_url, tuple(reading.notices), *reading.named)
 
 
 def _learn_assignment(statement: ast.stmt, reading: _Reading) -> None:
@@ -197,7 +198,7 @@ def _learn_call(node: ast.Call, reading: _Reading) -> None:
         reading.has_call = True
         reading.value = _body_of_post(node, named, reading) if is_post else _body_of_call(node, reading)
         if method is not None and method["other"]:
-            _note_api(OTHER_APIS[method["other"]], reading, node)
+            reading.named = Named(Api(method["other"]))
     elif not reading.has_call:
         _learn_chat_model(node, reading)
         if reading.local_call is None:
@@ -205,12 +206,6 @@ def _learn_call(node: ast.Call, reading: _Reading) -> None:
                 reading.local_call = reading.local_models.body(node, reading.values)
             except Unreadable as unreadable:
                 reading.local_call = unreadable
-
-
-def _note_api(api: str, reading: _Reading, node: ast.Call) -> None:
-    """Name the API of a call whose body, as it stands, could as well be one of chat completions."""
-    if isinstance(reading.value, dict) and convert_body(reading.value) is None:
-        reading.report("", f"This is a call of {api}; {SAME_BODY}", node)
 
 
 def _learn_chat_model(node: ast.Call, reading: _Reading) -> None:
@@ -375,4 +370,6 @@ def _base_url(reading: _Reading) -> str | None:
     base, said = base_of_url(url) if isinstance(url, str) else (None, ("The server's address is not in the snippet.",))
     for message in said:
         reading.report("", message, node)
+    if isinstance(url, str) and reading.named.api is None:
+        reading.named = named_in_url(url)
     return base

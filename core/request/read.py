@@ -16,7 +16,7 @@ from prompt_debugger.core.request.checks import Problem, check_body
 from prompt_debugger.core.request.curl import has_curl, read_curl
 from prompt_debugger.core.request.javascript import has_javascript, read_javascript
 from prompt_debugger.core.request.json_text import JsonText, locate_in_json
-from prompt_debugger.core.request.other_bodies import Converted, convert_body
+from prompt_debugger.core.request.other_bodies import Converted, convert_as, convert_body
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.powershell import is_powershell, read_powershell
 from prompt_debugger.core.request.python_call import read_python
@@ -246,7 +246,8 @@ def _find_body(draft: Draft) -> _Found:
         if (converted := convert_body(inner)) is not None:
             return _converted(converted, inner, (*notices, said))
         return _Found(inner, (*notices, said), prefix=("request",))
-    if (converted := convert_body(value)) is not None:
+    value = _with_named(draft, value)
+    if (converted := convert_as(draft.api, value)) is not None:
         return _converted(converted, value, notices)
     return _Found(value, notices)
 
@@ -254,6 +255,13 @@ def _find_body(draft: Draft) -> _Found:
 def _converted(made: Converted, pasted: JSONObject, notices: tuple[Notice, ...]) -> _Found:
     native = None if made.api is Api.CHAT else pasted
     return _Found(made.body, (*notices, *made.notices), is_pasted=False, api=made.api, native=native)
+
+
+def _with_named(draft: Draft, value: JSONObject) -> JSONObject:
+    """Return a body with the model and the stream that only its address names."""
+    if draft.model and "model" not in value:
+        value = {"model": draft.model, **value}
+    return {**value, "stream": True} if draft.is_streamed else value
 
 
 def _prefixes(path: Path) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""Chat completion bodies as bodies of OpenAI's Responses or Anthropic's Messages.
+"""Chat completion bodies as bodies of OpenAI's Responses, Anthropic's Messages or Gemini's generateContent.
 
 The way back is `core.request.other_bodies`. What the other API has no place for is left out and said, one notice for
 each, at its place in the chat completion; nothing goes silently.
@@ -9,16 +9,14 @@ Source: https://platform.openai.com/docs/api-reference/responses and https://doc
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice
-from prompt_debugger.core.request.body_work import MAX_NOTICES, objects_in
+from prompt_debugger.core.base.types import JSON, Api, JSONObject
+from prompt_debugger.core.request.api_work import LIMITS, ApiWork, data_of_url, limit_of, reasoning_of, text_of_parts
+from prompt_debugger.core.request.body_work import objects_in
 from prompt_debugger.core.request.other_bodies import Converted
+from prompt_debugger.core.request.to_gemini import SAME, gemini_option, write_gemini
 
 _SAME_IN_BOTH = frozenset({"model", "temperature", "top_p", "top_k", "stream", "chat_template_kwargs"})
 _SAME = {
@@ -36,17 +34,15 @@ _SAME = {
         "structured_outputs",
     },
     Api.MESSAGES: _SAME_IN_BOTH | {"cache_salt"},
+    Api.GEMINI: SAME,
 }
-_LIMITS = ("max_completion_tokens", "max_tokens")
 _MAX_TOKENS = 1_024  # where the request sets no limit: Messages has no body without one
-_ASKED_ELSEWHERE = frozenset({"messages", "tools", "tool_choice", "parallel_tool_calls", *_LIMITS})
+_ASKED_ELSEWHERE = frozenset({"messages", "tools", "tool_choice", "parallel_tool_calls", *LIMITS})
 _ON_WITHOUT = frozenset(
     {"add_generation_prompt", "include_reasoning", "skip_special_tokens", "spaces_between_special_tokens"}
 )
 _NOTHING: dict[str, JSON] = {"n": 1, "add_generation_prompt": True, "include_reasoning": True}  # as without it
 _CHOICES = {"auto": "auto", "none": "none", "required": "any"}
-_DATA_URL = re.compile(r"data:([\w.+-]{1,40}/[\w.+-]{1,80});base64,(.*)", re.DOTALL)
-_OWN = frozenset({"role", "content", "tool_calls", "tool_call_id", "reasoning", "reasoning_content"})
 
 
 def to_api(body: JSONObject, api: Api) -> Converted:
@@ -54,40 +50,26 @@ def to_api(body: JSONObject, api: Api) -> Converted:
 
     Args:
         body: Of chat completions, of any shape.
-        api: `RESPONSES` or `MESSAGES`.
+        api: Any but chat completions.
     """
-    work = _Work(api)
-    (_responses if api is Api.RESPONSES else _messages)(body, work)
+    work = ApiWork(api)
+    _WRITERS[api](body, work)
     for name, value in body.items():
         if name not in _ASKED_ELSEWHERE:
             _option(name, value, work)
     return Converted(work.body, tuple(work.lost))
 
 
-@dataclass(slots=True)
-class _Work:
-    """A body that is being made."""
-
-    api: Api
-    body: JSONObject = field(default_factory=dict)
-    lost: list[Notice] = field(default_factory=list)
-
-    def lose(self, place: str, words: str) -> None:
-        if len(self.lost) < MAX_NOTICES:
-            self.lost.append(Notice(place, words))
-
-    def has_no_place(self, place: str, what: str) -> None:
-        self.lose(place, f"{what} has no place in {self.api.label} and was left out.")
-
-
-def _option(name: str, value: JSON, work: _Work) -> None:
+def _option(name: str, value: JSON, work: ApiWork) -> None:
     """Take a field besides messages, tools and limits."""
     is_responses = work.api is Api.RESPONSES
     if name in _SAME[work.api]:
         work.body[name] = value
+    elif work.api is Api.GEMINI and gemini_option(name, value, work):
+        return
     elif name == "stop" and value:
         work.body["stop_sequences"] = [value] if isinstance(value, str) else value
-    elif name == "reasoning_effort" and value is not None:
+    elif name == "reasoning_effort" and value is not None and work.api is not Api.GEMINI:
         held = "reasoning" if is_responses else "output_config"
         work.body[held] = {**as_object(work.body.get(held)), "effort": value}
     elif name == "response_format" and value is not None:
@@ -105,7 +87,7 @@ def _says_no(name: str, value: JSON) -> bool:
     return value is False and name in _ON_WITHOUT
 
 
-def _format(form: JSONObject, work: _Work) -> None:
+def _format(form: JSONObject, work: ApiWork) -> None:
     schema = as_object(form.get("json_schema"))
     if form.get("type") == "text":
         return
@@ -119,21 +101,7 @@ def _format(form: JSONObject, work: _Work) -> None:
         work.has_no_place("response_format", f"A response format of type `{str(form.get('type'))[:40]}`")
 
 
-def _limit_of(body: JSONObject) -> JSON:
-    return next((body[name] for name in _LIMITS if body.get(name) is not None), None)
-
-
-def _reasoning_of(message: JSONObject) -> str:
-    return next((text for name in ("reasoning", "reasoning_content") if isinstance(text := message.get(name), str)), "")
-
-
-def _own_fields(message: JSONObject, place: str, work: _Work) -> None:
-    for name, value in message.items():
-        if name not in _OWN and value is not None:
-            work.has_no_place(f"{place}.{name[:40]}", f"`{name[:40]}` of a message")
-
-
-def _calls_of(message: JSONObject, place: str, work: _Work) -> Iterator[tuple[str, JSONObject, JSONObject]]:
+def _calls_of(message: JSONObject, place: str, work: ApiWork) -> Iterator[tuple[str, JSONObject, JSONObject]]:
     """Yield the calls of a message with their places and functions; what cannot be one beside them is said."""
     calls = objects_in(message.get("tool_calls"))
     if calls and message.get("content") == "":
@@ -142,7 +110,7 @@ def _calls_of(message: JSONObject, place: str, work: _Work) -> Iterator[tuple[st
         yield f"{place}.tool_calls[{index}]", call, as_object(call.get("function"))
 
 
-def _part(part: JSONObject, place: str, role: str, work: _Work) -> JSON:
+def _part(part: JSONObject, place: str, role: str, work: ApiWork) -> JSON:
     """Return a content part as the other API has it; `None` if it has none."""
     kind, is_responses = part.get("type"), work.api is Api.RESPONSES
     if kind == "text":
@@ -152,34 +120,24 @@ def _part(part: JSONObject, place: str, role: str, work: _Work) -> JSON:
     if kind == "image_url" and isinstance(url, str):
         if is_responses:
             return {"type": "input_image", "image_url": url}
-        data = _DATA_URL.fullmatch(url)
-        if data is None:
+        if (data := data_of_url(url)) is None:
             return {"type": "image", "source": {"type": "url", "url": url}}
-        return {"type": "image", "source": {"type": "base64", "media_type": data[1], "data": data[2]}}
+        return {"type": "image", "source": {"type": "base64", "media_type": data.mime, "data": data.text}}
     work.has_no_place(place, f"A part of type `{str(kind)[:40]}`")
     return None
 
 
-def _content(content: JSON, place: str, role: str, work: _Work) -> JSON:
+def _content(content: JSON, place: str, role: str, work: ApiWork) -> JSON:
     if not isinstance(content, list):
         return content
     parts = [_part(as_object(part), f"{place}[{index}]", role, work) for index, part in enumerate(content)]
     return [part for part in parts if part is not None]
 
 
-def _text(content: JSON, place: str, work: _Work) -> str:
-    """Return content as one text."""
-    if isinstance(content, str) or content is None:
-        return content or ""
-    texts = [str(part.get("text", "")) for part in objects_in(content) if part.get("type") == "text"]
-    work.lose(place, "The parts of this content were joined into one text.")
-    return "\n".join(texts)
-
-
 # --- Responses -----------------------------------------------------------------------
 
 
-def _responses(body: JSONObject, work: _Work) -> None:
+def _responses(body: JSONObject, work: ApiWork) -> None:
     items: list[JSON] = []
     for index, message in enumerate(objects_in(body.get("messages"))):
         items += _items(message, f"messages[{index}]", work)
@@ -195,18 +153,18 @@ def _responses(body: JSONObject, work: _Work) -> None:
         work.body["tool_choice"] = choice if isinstance(choice, str) else {"type": "function", "name": name}
     if "parallel_tool_calls" in body:
         work.body["parallel_tool_calls"] = body["parallel_tool_calls"]
-    if (limit := _limit_of(body)) is not None:
+    if (limit := limit_of(body)) is not None:
         work.body["max_output_tokens"] = limit
 
 
-def _items(message: JSONObject, place: str, work: _Work) -> Iterator[JSONObject]:
+def _items(message: JSONObject, place: str, work: ApiWork) -> Iterator[JSONObject]:
     role, content = str(message.get("role", "user")), message.get("content")
-    _own_fields(message, place, work)
+    work.own_fields(message, place)
     if role == "tool":
-        output = _text(content, f"{place}.content", work)
+        output = text_of_parts(content, f"{place}.content", work)
         yield {"type": "function_call_output", "call_id": message.get("tool_call_id"), "output": output}
         return
-    if reasoning := _reasoning_of(message):
+    if reasoning := reasoning_of(message):
         text: JSONObject = {"type": "reasoning_text", "text": reasoning}
         yield {"type": "reasoning", "id": f"rs_{place[9:-1]}", "summary": [], "content": [text]}
     calls = [*_calls_of(message, place, work)]
@@ -220,41 +178,41 @@ def _items(message: JSONObject, place: str, work: _Work) -> Iterator[JSONObject]
 # --- Messages ------------------------------------------------------------------------
 
 
-def _messages(body: JSONObject, work: _Work) -> None:
+def _messages(body: JSONObject, work: ApiWork) -> None:
     given = [(f"messages[{index}]", message) for index, message in enumerate(objects_in(body.get("messages")))]
     others = (at for at, (_, message) in enumerate(given) if message.get("role") not in ("system", "developer"))
     first = next(others, len(given))
-    leading = [_text(message.get("content"), f"{place}.content", work) for place, message in given[:first]]
+    leading = [text_of_parts(message.get("content"), f"{place}.content", work) for place, message in given[:first]]
     if leading:
         blocks: list[JSON] = [{"type": "text", "text": text} for text in leading]
         work.body["system"] = leading[0] if len(leading) == 1 else blocks
     made: list[JSON] = []
     results: list[JSON] = []
     for place, message in given[first:]:
-        _own_fields(message, place, work)
+        work.own_fields(message, place)
         if message.get("role") != "tool":
             results = []
             made.append(_message(message, place, work))
             continue
         if not results:  # the results of one turn stand in one message
             made.append({"role": "user", "content": results})
-        result = _text(message.get("content"), f"{place}.content", work)
+        result = text_of_parts(message.get("content"), f"{place}.content", work)
         results.append({"type": "tool_result", "tool_use_id": message.get("tool_call_id"), "content": result})
     work.body["messages"] = made
     if "tools" in body:
         functions = enumerate(as_object(tool.get("function")) for tool in objects_in(body["tools"]))
         work.body["tools"] = [_tool(one, f"tools[{at}].function", work) for at, one in functions]
     _choice(body, work)
-    limit = _limit_of(body)
+    limit = limit_of(body)
     if limit is None:
         work.lose("max_tokens", f"Messages requires `max_tokens`: {_MAX_TOKENS:,} was set.")
     work.body["max_tokens"] = _MAX_TOKENS if limit is None else limit
 
 
-def _message(message: JSONObject, place: str, work: _Work) -> JSONObject:
+def _message(message: JSONObject, place: str, work: ApiWork) -> JSONObject:
     role, content = str(message.get("role", "user")), message.get("content")
     calls = [*_calls_of(message, place, work)]
-    reasoning = _reasoning_of(message)
+    reasoning = reasoning_of(message)
     if not calls and not reasoning:
         return {"role": role, "content": _content(content, f"{place}.content", role, work) or ""}
     blocks: list[JSON] = [{"type": "thinking", "thinking": reasoning, "signature": ""}] if reasoning else []
@@ -263,27 +221,12 @@ def _message(message: JSONObject, place: str, work: _Work) -> JSONObject:
     elif isinstance(parts := _content(content, f"{place}.content", role, work), list):
         blocks += parts
     for at, call, function in calls:
-        given = _input(function.get("arguments"), f"{at}.function.arguments", work)
+        given = work.arguments(function.get("arguments"), f"{at}.function.arguments", "input")
         blocks.append({"type": "tool_use", "id": call.get("id"), "name": function.get("name"), "input": given})
     return {"role": role, "content": blocks}
 
 
-def _input(arguments: JSON, place: str, work: _Work) -> JSONObject:
-    """Return arguments as an object, which Messages has in place of their text."""
-    value: JSON = arguments
-    if isinstance(arguments, str):
-        value = None
-        with suppress(ValueError, RecursionError):
-            value = json.loads(arguments)
-    if not isinstance(value, dict):
-        work.lose(place, "The arguments are not a JSON object, which `input` has to be: it was left empty.")
-        return {}
-    if isinstance(arguments, str) and arguments not in (json.dumps(value), json.dumps(value, ensure_ascii=False)):
-        work.lose(place, "The spelling of the arguments (spaces, escapes) is lost: `input` is an object, not a string.")
-    return value
-
-
-def _tool(function: JSONObject, place: str, work: _Work) -> JSONObject:
+def _tool(function: JSONObject, place: str, work: ApiWork) -> JSONObject:
     tool: JSONObject = {"name": function.get("name")}
     for name, value in function.items():
         if name in ("description", "strict"):
@@ -299,7 +242,7 @@ def _tool(function: JSONObject, place: str, work: _Work) -> JSONObject:
     return {**tool, "input_schema": schema}
 
 
-def _choice(body: JSONObject, work: _Work) -> None:
+def _choice(body: JSONObject, work: ApiWork) -> None:
     choice = body.get("tool_choice")
     made: JSONObject = {}
     if isinstance(choice, str):
@@ -310,3 +253,10 @@ def _choice(body: JSONObject, work: _Work) -> None:
         made = {**(made or {"type": "auto"}), "disable_parallel_tool_use": True}
     if made:
         work.body["tool_choice"] = made
+
+
+_WRITERS: Mapping[Api, Callable[[JSONObject, ApiWork], None]] = {
+    Api.RESPONSES: _responses,
+    Api.MESSAGES: _messages,
+    Api.GEMINI: write_gemini,
+}

@@ -151,8 +151,9 @@ def leave(options: argparse.Namespace, all_of_it: Sequence[Judged], document: JS
     if options.github:
         for one in all_of_it:
             holding = [gate for gate, holds in one.held.items() if holds]
+            by = "" if len(all_of_it) == 1 else f" by {one.api.label}"
             for gate in holding:
-                annotate("error", "verify --fail-if", f"{gate} holds of {one.name}.")
+                annotate("error", "verify --fail-if", f"{gate} holds{by}.")
             add_summary(verify_summary(one.summary, holding))
     if options.json:
         print_json(document)

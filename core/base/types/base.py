@@ -68,6 +68,7 @@ class Api(StrEnum):
     CHAT = "chat"
     RESPONSES = "responses"
     MESSAGES = "messages"
+    GEMINI = "gemini"
 
     @property
     def label(self) -> str:

@@ -58,6 +58,7 @@ def read_address(base_url: str) -> Address:
     path = parts.path.rstrip("/")
     for endpoint in _ENDPOINTS:
         path = path.removesuffix(endpoint)
+    path = f"{path.removesuffix('beta')}" if path.endswith("/v1beta") else path  # Gemini's, which counts from the root
     base = f"{parts.scheme.lower()}://{parts.netloc}{path or '/v1'}"
     is_here = _is_loopback(parts.hostname or "")
     return Address(base, base.removesuffix("/v1"), is_here, parts.scheme.lower() == "https")

@@ -1,4 +1,4 @@
-"""`POST /v1/responses` and `/v1/messages`, whole and streamed, read as a chat completion would have said it."""
+"""Responses, Messages and generateContent, whole and streamed, read as a chat completion would have said it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import Api, JSONObject
+from prompt_debugger.core.base.wire import wire_of
 from prompt_debugger.core.complete.backends.error_words import is_page
 from prompt_debugger.core.complete.backends.events import EventReader
 from prompt_debugger.core.complete.backends.failures import failure_of_format
@@ -24,11 +25,6 @@ from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import IN_PLACE_CHARS, read
 
 
-def path_of(api: Api) -> str:
-    """Return where a server is asked for an API other than chat completions."""
-    return f"/v1/{api}"
-
-
 async def request_whole(connection: HttpConnection, api: Api, body: JSONObject) -> Received:
     """Send a request and return the whole answer.
 
@@ -40,9 +36,10 @@ async def request_whole(connection: HttpConnection, api: Api, body: JSONObject) 
     Raises:
         BackendError: There is no answer, none with a good status, or none in JSON.
     """
-    answer = await connection.post(path_of(api), {key: value for key, value in body.items() if key != "stream"})
+    wire = wire_of(api, body, is_streamed=False)
+    answer = await connection.post(wire.path, wire.body)
     reading = read(len(answer.text), read_whole, answer.text, api)
-    received = await connection.understood("POST", path_of(api), answer, reading)
+    received = await connection.understood("POST", wire.path, answer, reading)
     return replace(received, result=replace(received.result, elapsed_s=answer.elapsed_s))
 
 
@@ -62,7 +59,7 @@ async def request_streamed(
     """
     failure: BackendError | None = None
     tell = _Teller(api, on_delta)
-    async with connection.stream("POST", path_of(api), {**body, "stream": True}) as stream:
+    async with connection.stream("POST", *wire_of(api, body, is_streamed=True)) as stream:
         events = EventReader(stream)
         try:
             await events.read(tell.take, lambda: tell.is_done)

@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, JSONObject, Usage
+from prompt_debugger.core.base.types import JSON, Api, JSONObject, Usage
 from prompt_debugger.core.complete.dialects._answer import Answer
 from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
@@ -147,7 +147,7 @@ def _usage(value: JSONObject) -> Usage | None:
     prompt, total = integer_of(_get(usage, "promptTokenCount")), integer_of(_get(usage, "totalTokenCount"))
     written = [integer_of(_get(usage, name)) for name in ("candidatesTokenCount", "thoughtsTokenCount")]
     known = [count for count in written if count is not None]
-    if prompt is None and not known:
+    if not any((prompt, *known)):  # LiteLLM streams zeros where it did not ask for counts
         return None
     return Usage(prompt, sum(known) if known else None, total)
 
@@ -156,4 +156,4 @@ def _no_place(kind: str) -> str:
     return f"A part `{kind[:40]}` does not exist in chat completions; it was left out."
 
 
-DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events)
+DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events, Api.GEMINI)

@@ -2,7 +2,7 @@
 
 What it finds:
     A returned call whose `id` is absent, null or empty, where the API has ids:
-    Ollama's own has none.
+    Ollama's own has none, and Gemini's are optional.
 
 Why it matters:
     The result of a tool names its call by id. Without one, a client makes one up or fails,
@@ -32,6 +32,8 @@ from prompt_debugger.core.diagnose.rules.duplicate_call_id import OWN_IDS
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.words import counted
 
+_WITHOUT_IDS = ('"done"', '"candidates"')  # what answers of Ollama and Gemini have
+
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the calls without an id, in one report."""
@@ -49,7 +51,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _has_no_ids(trace: Trace) -> bool:
-    """Say whether an answer is of Ollama's own API or has the older `function_call`, where results name the tool.
+    """Say whether an answer is of Ollama or Gemini, or has the older `function_call`, where results name the tool.
 
     Of a piece of an answer nobody knows whether its calls have ids.
     """
@@ -59,7 +61,7 @@ def _has_no_ids(trace: Trace) -> bool:
     if calls and not body and all("id" not in as_object(call) for call in calls):
         return True  # a piece of an answer, which may begin after the id
     is_legacy = bool(message.get("function_call"))
-    return is_legacy or ('"done"' in body and '"choices"' not in body)
+    return is_legacy or ('"choices"' not in body and any(name in body for name in _WITHOUT_IDS))
 
 
 RULE: Rule = TraceRule(

@@ -22,6 +22,7 @@ from prompt_debugger.core.base.types import (
     count_special,
     forged_in,
 )
+from prompt_debugger.core.base.wire import endpoint_of
 from prompt_debugger.core.report.counts import calls_words, characters_words
 from prompt_debugger.core.report.readers import by_engine, matrix_lines, parsers_sentence
 
@@ -96,7 +97,7 @@ def _lines(trace: Trace, title_of: Callable[[str], str]) -> Iterator[str]:
             f"{title_of(server.kind)} {server.version or ''} · {server.model or 'model unknown'} · parsers {parsers}"
         )
     if trace.api is not Api.CHAT:
-        yield f"api       {trace.api}: POST /v1/{trace.api}"
+        yield f"api       {trace.api}: POST {endpoint_of(trace.api)}"
     if trace.evidence is not None:
         yield f"evidence  {trace.evidence.value}"
     if trace.prompt is not None:

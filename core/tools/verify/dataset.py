@@ -17,12 +17,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Request
-from prompt_debugger.core.request.other_bodies import convert_body
+from prompt_debugger.core.request.other_bodies import convert_as, convert_body
 
 LABELS = ("check_type", "expected_tool_call", "scenario_check")
 # What bounds an answer's tokens.
-LIMITS: Mapping[Api, str] = {Api.RESPONSES: "max_output_tokens", Api.MESSAGES: "max_tokens"}
+_LIMITS = {Api.RESPONSES: "max_output_tokens", Api.GEMINI: "maxOutputTokens"}
+_OUTSIDE = ("model", "stream")  # of Gemini's `generationConfig`
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Row:
             body: JSONObject = {**self.body, **extra_body}
             return Request(body, json.dumps(body))
         native: JSONObject = {**self.native, **extra_body}
-        converted = convert_body(native)
+        converted = convert_as(self.api, native)
         if converted is None:
             return Request(native, json.dumps(native))
         return Request(converted.body, json.dumps(native), "json", None, converted.notices, self.api, native)
@@ -83,8 +85,7 @@ class Preparation:
         """Return a body as K2VV prepares it: `_input` is a system message, and a stream tells its usage."""
         changes = self._changes(body)
         if api is not Api.CHAT:
-            limit = LIMITS[api]
-            return {**body, **{limit if name == "max_tokens" else name: value for name, value in changes.items()}}
+            return _changed(body, api, changes)
         prepared = {**body, **changes}
         messages = prepared.get("messages")
         if isinstance(messages, list):
@@ -218,6 +219,16 @@ def _body_of(value: JSON) -> JSONObject:
             raise ValueError("The object has no `messages`.")
         return {**inner, **{name: value[name] for name in LABELS if name in value}}
     return dict(value)
+
+
+def _changed(body: JSONObject, api: Api, changes: JSONObject) -> JSONObject:
+    """Return a body of another API with other values."""
+    named = {_LIMITS.get(api, name) if name == "max_tokens" else name: value for name, value in changes.items()}
+    if api is not Api.GEMINI:
+        return {**body, **named}
+    config = {name: value for name, value in named.items() if name not in _OUTSIDE}
+    outside = {name: value for name, value in named.items() if name in _OUTSIDE}
+    return {**body, **outside, "generationConfig": {**as_object(body.get("generationConfig")), **config}}
 
 
 def _is_body(value: JSONObject) -> bool:

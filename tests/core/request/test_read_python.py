@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Api
 from prompt_debugger.core.request import read_request
 
 CALL = """
@@ -229,8 +230,10 @@ def test_a_call_of_another_api_is_named_also_where_its_body_is_the_same() -> Non
     plain = read_request(f"client.messages.create(model='m', max_tokens=5, messages={HI})")
     marked = read_request(f"client.messages.create(model='m', max_tokens=5, messages={HI}, system='Be brief.')")
 
-    assert [notice.message.split(";")[0] for notice in plain.notices] == ["This is a call of Anthropic Messages"]
-    assert [notice.message.split(";")[0] for notice in marked.notices] == ["This is a body of Anthropic Messages"]
+    for request in (plain, marked):
+        assert [notice.message.split(";")[0] for notice in request.notices] == ["This is a body of Anthropic Messages"]
+        assert request.api is Api.MESSAGES
+        assert request.native is not None
     assert read_request(f"client.chat.completions.create(model='m', messages={HI})").notices == ()
 
 

@@ -110,7 +110,7 @@ def test_an_image_goes_there_and_back():
         assert back.body["messages"] == body["messages"]
 
 
-@pytest.mark.parametrize("api", [Api.RESPONSES, Api.MESSAGES])
+@pytest.mark.parametrize("api", [Api.RESPONSES, Api.MESSAGES, Api.GEMINI])
 @pytest.mark.parametrize(
     "odd", [None, 3, "x", [None, 3], [{"role": 5, "content": {"a": []}, "tool_calls": [None, {}]}]]
 )

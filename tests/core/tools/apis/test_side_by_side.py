@@ -11,7 +11,7 @@ from prompt_debugger.core.base.types import Api
 from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.report import trace_to_json
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.tools.apis import compare_apis, run_by_all
+from prompt_debugger.core.tools.apis import COMPARED, compare_apis, run_by_all
 from prompt_debugger.core.tools.experiments.documents import ANSWERS, apis_to_json
 from scripts.json_schemas import schema_of_class
 from tests.core.complete.faulty_server import answer, faulty_server
@@ -64,7 +64,7 @@ def told(done):
 def test_only_the_form_differs_and_nothing_is_reported():
     done = run_at(ALIKE)
 
-    assert [None if trace is None else trace.api for trace in done.runs.values()] == [*Api]
+    assert [None if trace is None else trace.api for trace in done.runs.values()] == [*COMPARED]
     assert told(done) == []
 
 

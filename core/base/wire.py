@@ -1,0 +1,42 @@
+"""Where a body of an API goes, and as what.
+
+POST /v1/chat/completions, /v1/responses, /v1/messages   model and `stream` in the body
+POST /v1beta/models/MODEL:generateContent                whole; model and stream are said by the address alone
+POST /v1beta/models/MODEL:streamGenerateContent?alt=sse
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import quote
+
+from prompt_debugger.core.base.types import Api, JSONObject
+
+
+class Wire(NamedTuple):
+    """How a request goes out: where to, and with which body."""
+
+    path: str
+    body: JSONObject
+
+
+def wire_of(api: Api, body: JSONObject, *, is_streamed: bool) -> Wire:
+    """Return where a body goes, and as what.
+
+    >>> wire_of(Api.MESSAGES, {"model": "m"}, is_streamed=True)
+    Wire(path='/v1/messages', body={'model': 'm', 'stream': True})
+    >>> wire_of(Api.GEMINI, {"model": "org/m", "contents": []}, is_streamed=True)
+    Wire(path='/v1beta/models/org/m:streamGenerateContent?alt=sse', body={'contents': []})
+    """
+    sent = {key: value for key, value in body.items() if key != "stream"}
+    if api is Api.GEMINI:
+        model = str(sent.pop("model", None) or "").removeprefix("models/")
+        asked = "streamGenerateContent?alt=sse" if is_streamed else "generateContent"
+        return Wire(f"/v1beta/models/{quote(model, safe='/')}:{asked}", sent)
+    path = "/v1/chat/completions" if api is Api.CHAT else f"/v1/{api}"
+    return Wire(path, {**sent, "stream": True} if is_streamed else sent)
+
+
+def endpoint_of(api: Api) -> str:
+    """Return an API's endpoint, as a person calls it."""
+    return wire_of(api, {"model": "MODEL"}, is_streamed=False).path.replace("MODEL", "{model}")
