@@ -26,7 +26,8 @@ from prompt_debugger.core.report import (
     trace_to_terminal,
 )
 from prompt_debugger.core.report.markup import cell, code, fenced, prose
-from prompt_debugger.ui.cli.output import log, print_text, report_error
+from prompt_debugger.ui.cli.output import print_text, report_error
+from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.report import SharedRun
 from tests.attacks.growth import grows_linearly
 from tests.core.complete.faulty_server import answer, faulty_server

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import logging
 import os
 import sys
@@ -12,8 +13,10 @@ from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import may_carry_key
 from prompt_debugger.core.report import redact_text
-from prompt_debugger.core.tools.capture import Capture, Outcome, is_loopback, run_capture
-from prompt_debugger.ui.cli.output import COULD_NOT_RUN, OK, log, one_line, print_json, print_text
+from prompt_debugger.core.tools.capture import Capture, Outcome, is_loopback, serve_capture
+from prompt_debugger.ui.cli.front import until_stopped
+from prompt_debugger.ui.cli.output import COULD_NOT_RUN, OK, one_line, print_json, print_text
+from prompt_debugger.ui.cli.progress import log
 
 _PORT = 8765
 _FOLDER = "captures"
@@ -67,7 +70,12 @@ def _run(options: argparse.Namespace) -> int:
 
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # an answer that breaks off is told in our line
     capture = Capture(options.upstream, Path(options.out), options.host, options.port, tuple(options.host_name))
-    n_failed = run_capture(capture, ready, reported)
+
+    async def serve() -> int:
+        with until_stopped() as ending:
+            return await serve_capture(capture, ending, ready, reported)
+
+    n_failed = asyncio.run(serve())
     if n_failed:
         log(f"{n_failed} exchange{'' if n_failed == 1 else 's'} could not be written.")
     return COULD_NOT_RUN if n_failed else OK

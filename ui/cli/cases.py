@@ -17,6 +17,7 @@ from prompt_debugger.core.sandbox.lock import allow_cpu
 from prompt_debugger.ui.cli.case_lines import Answer, Answered, ByteSource, Chunk, OpenAnswer, answer_chunk, read_chunks
 from prompt_debugger.ui.cli.case_workers import CaseWorkers, WorkerLimits
 from prompt_debugger.ui.cli.output import FOUND, OK
+from prompt_debugger.ui.cli.progress import clear, say
 
 # A worker needs half a second to start, in which about so many lines are read.
 LINES_ALONE = 256
@@ -58,12 +59,15 @@ def run_bulk(
         RequestError: The file cannot be opened.
         EngineError: No worker can be started.
     """
-    has_error = False
+    has_error, n_done = False, 0
     with opened(name) as source:
         answers = _answers(read_chunks(source), open_answer, jobs or usable_processors(), open_locked)
         with closing(answers):
             for done in answers:
                 has_error |= done.has_error
+                n_done += done.text.count("\n")
+                clear()
+                say(f"Reading the cases, {n_done:,} so far")
                 sys.stdout.write(done.text)
                 sys.stdout.flush()
     return FOUND if has_error else OK

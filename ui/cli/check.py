@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
@@ -54,12 +53,12 @@ from prompt_debugger.ui.cli.output import (
     add_output_arguments,
     dump_json,
     exit_status,
-    log,
     print_json,
     print_text,
     read_input,
     report_error,
 )
+from prompt_debugger.ui.cli.progress import log, resting, say
 from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.sharing import write_files
 
@@ -116,7 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--template-only", action="store_true", help="what the template alone shows: no parsers, no vLLM needed"
     )
     add_output_arguments(parser)
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, doing="Checking the template")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -161,8 +160,9 @@ def _watch(options: argparse.Namespace, engines: Sequence[VllmEngine], folder: P
         except DebuggerError as error:  # such as a file that is half written
             report_error(error, as_json=options.json)
         log("Waiting for a change; press Ctrl-C to end.")
-        while _stamps(options) == before:
-            time.sleep(_LOOK_S)
+        with resting():
+            while _stamps(options) == before:
+                time.sleep(_LOOK_S)
         seen = None
         while seen != (seen := _stamps(options)):  # until nobody writes any more
             time.sleep(_LOOK_S)
@@ -177,12 +177,10 @@ def _check_once(
     key = api_key_for(options.model, options.api_key_env) if _is_server(options) else None
     model = _load(options, key)
     wanted = _wanted(options, engines, copy)
-    checker = Checker(engines, _progress(), key, absent)
+    checker = Checker(engines, lambda words: say(f"Checking {words}"), key, absent)
     if options.against is not None and before is None:
         before = lock_of(asyncio.run(checker.check(load_model(options.against), wanted)))
     check = asyncio.run(checker.check(model, wanted))
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     return _give(check, options, None if before is None else compare_locks(before, lock_of(check)))
 
 
@@ -275,10 +273,3 @@ def _check_options(options: argparse.Namespace) -> None:
 def _stamps(options: argparse.Namespace) -> list[tuple[str, int, int]]:
     """Return the watched files with their times."""
     return stamps((options.parser_file, options.chat_template, options.model), options.parser_module)
-
-
-def _progress() -> Callable[[str], None]:
-    """Return what tells a terminal how far it is, on one line; files and pipes are told nothing."""
-    if not sys.stderr.isatty():
-        return lambda _: None
-    return lambda words: print(f"\r\x1b[K{words}", end="", file=sys.stderr, flush=True)

@@ -16,7 +16,8 @@ from prompt_debugger.core.tools.fixes.margin import trigger_margin, with_logprob
 from prompt_debugger.core.tools.fixes.offered import OfferedFix
 from prompt_debugger.core.tools.fixes.plans import Plan, pick_plans
 from prompt_debugger.core.tools.lab import LabPool
-from prompt_debugger.ui.cli.output import log, read_input
+from prompt_debugger.ui.cli.output import read_input
+from prompt_debugger.ui.cli.progress import log
 
 
 def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,8 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.evidence import Form, gather_evidence, parts_of, show_evidence
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
-from prompt_debugger.ui.cli.output import add_output_arguments, exit_status, log, print_json, print_text, read_input
+from prompt_debugger.ui.cli.output import add_output_arguments, exit_status, print_json, print_text, read_input
+from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.cli.sharing import write_trace
 
 
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--row", type=int, default=1, metavar="N", help="which line, or which recorded exchange, from 1"
     )
     add_output_arguments(parser)
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, doing="Reading the evidence")
 
 
 def _run(options: argparse.Namespace) -> int:

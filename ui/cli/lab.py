@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from prompt_debugger.core.tools.lab import LabSpec, run_lab
+from prompt_debugger.ui.cli.front import interrupt, stopped_by
 from prompt_debugger.ui.cli.lab_environment import add_environment_arguments, is_about_environment, run_environment
 
 
@@ -56,4 +57,5 @@ def named(parser: str | None) -> str | None:
 def _run(options: argparse.Namespace) -> int:
     if is_about_environment(options):
         return run_environment(options)
-    return run_lab(spec_from_options(options), as_json=options.json, out=sys.stdout, log=sys.stderr)
+    with stopped_by(interrupt):
+        return run_lab(spec_from_options(options), as_json=options.json, out=sys.stdout, log=sys.stderr)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 from prompt_debugger.core.base.interpreter import find_environment, lab_home
 from prompt_debugger.core.base.types import JSONObject
@@ -19,7 +16,9 @@ from prompt_debugger.core.tools.lab.environment import (
     plan_install,
     remove_environment,
 )
-from prompt_debugger.ui.cli.output import log, print_json, print_text
+from prompt_debugger.ui.cli.front import stopped_by
+from prompt_debugger.ui.cli.output import print_json, print_text
+from prompt_debugger.ui.cli.progress import log, working
 
 _STEP = 0.02  # of the whole; less news than that is not told
 
@@ -63,7 +62,7 @@ def _install(home: Path, *, is_named: bool, as_json: bool) -> int:
     plan = plan_install(home)
     log(plan.sentence)
     installation = Installation(plan)
-    with _cancelled_by(installation.cancel):
+    with working("Installing vLLM"), stopped_by(lambda _: installation.cancel()):
         environment = installation.run(_progress_writer())
     if is_named:
         link_home(home)
@@ -123,19 +122,3 @@ def _progress_writer() -> Callable[[InstallProgress], None]:
         log(f"[{progress.elapsed_s:6.1f} s, {progress.fraction:4.0%}] {progress.sentence}")
 
     return write
-
-
-@contextmanager
-def _cancelled_by(cancel: Callable[[], None]) -> Iterator[None]:
-    """Make Ctrl-C and SIGTERM end an installation in order: pip is not left alone."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        cancel()
-
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    previous = [signal.signal(number, interrupt) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, previous, strict=True):
-            signal.signal(number, handler)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.descriptors import raise_descriptor_limit
-from prompt_debugger.core.base.errors import DebuggerError
-from prompt_debugger.core.report import redact_text
 from prompt_debugger.ui.cli import (
     capture,
     check,
@@ -29,7 +26,8 @@ from prompt_debugger.ui.cli import (
     verify,
     watch,
 )
-from prompt_debugger.ui.cli.output import OK, machine_fault, print_text, report_error
+from prompt_debugger.ui.cli.front import ask
+from prompt_debugger.ui.cli.output import OK, print_text
 from prompt_debugger.ui.cli.versions import versions
 
 _COMMANDS = {
@@ -84,28 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_text(versions())
         return OK
     options = parse_arguments(arguments)
-    as_json = getattr(options, "json", False)
     raise_descriptor_limit()
-    try:
-        return int(options.run(options))
-    except DebuggerError as error:
-        return report_error(error, as_json=as_json)
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
-    except Exception as error:  # noqa: BLE001  # exit status 1 would say that the command ran and found something
-        return report_error(machine_fault(error) or _fault_of_ours(error), as_json=as_json)
-
-
-def _fault_of_ours(error: Exception) -> DebuggerError:
-    """Return the error that says that this program is at fault; where, is printed before it."""
-    sys.stderr.write(redact_text("".join(traceback.format_exception(error))))
-    return DebuggerError(
-        f"This program failed: {type(error).__name__}: {error}.",
-        "This is a bug in Prompt Debugger: please report it with the lines above and the output of `--version`.",
-    )
+    return ask(options)
 
 
 def _open_closed_streams() -> None:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 from prompt_debugger.core.base.errors import DebuggerError
 from prompt_debugger.core.base.keys import take_keys
 from prompt_debugger.core.complete import guard_of
-from prompt_debugger.ui.cli.output import OK, log
+from prompt_debugger.ui.cli.front import until_stopped
+from prompt_debugger.ui.cli.output import OK
 from prompt_debugger.ui.cli.page import ENDPOINTS_VARIABLE
+from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.cli.run import add_run_time, add_target_arguments, target_from_options
-from prompt_debugger.ui.cli.stopping import until_stopped
 
 if TYPE_CHECKING:
     from prompt_debugger.ui.web.settings import PageSettings

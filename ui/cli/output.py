@@ -17,6 +17,7 @@ from prompt_debugger.core.base.types import JSON, Finding, Request, Severity
 from prompt_debugger.core.report import redact_json, redact_text
 from prompt_debugger.core.report.wire import write_json
 from prompt_debugger.core.request import MAX_CHARS, read_request
+from prompt_debugger.ui.cli.progress import clear, log
 
 OK, FOUND, COULD_NOT_RUN = 0, 1, 2
 
@@ -25,6 +26,7 @@ _MOST_SOURCE = 100  # characters of a template line
 
 def print_json(document: JSON) -> None:
     """Print one JSON document on one line, on a terminal in colours; any text survives, lone surrogates included."""
+    clear()
     sys.stdout.write(_shown(dump_json(document)) + "\n")
     sys.stdout.flush()
 
@@ -44,17 +46,10 @@ def _shown(text: str) -> str:
 
 def print_text(text: str) -> None:
     """Print text, replacing what would drive the terminal and what its encoding cannot show."""
+    clear()
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(printable(text).encode(encoding, "backslashreplace").decode(encoding))
     sys.stdout.flush()
-
-
-def log(sentence: str) -> None:
-    """Say something to the person, never to the program that reads stdout; it matters to nothing if nobody hears it."""
-    encoding = sys.stderr.encoding or "utf-8"
-    with suppress(OSError):  # a log on a full disk, or one that nobody reads any more
-        sys.stderr.write(printable(sentence).encode(encoding, "backslashreplace").decode(encoding) + "\n")
-        sys.stderr.flush()
 
 
 def report_error(error: DebuggerError, *, as_json: bool) -> int:

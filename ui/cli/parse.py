@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 
 from prompt_debugger.core.base.errors import RequestError
@@ -24,16 +24,15 @@ from prompt_debugger.ui.cli.output import (
     OK,
     add_output_arguments,
     exit_status,
-    log,
     print_json,
     print_text,
     read_input,
     read_json_file,
 )
+from prompt_debugger.ui.cli.progress import log, say
 from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.sharing import write_files
 from prompt_debugger.ui.cli.spread.cases import run_on_ray
-from prompt_debugger.ui.cli.waiting import waiting
 
 # Fields of a case for which helpers are started or files are read.
 _NEEDS_MORE = frozenset({"parsers", "tokenizer"})
@@ -108,7 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--constrained", metavar="LEVEL", help="the first token that constrained decoding would not have allowed"
     )
     add_output_arguments(parser)
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, doing="Reading the output")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -124,9 +123,9 @@ def _run(options: argparse.Namespace) -> int:
         return _run_cases(options, defaults)
     with CaseParser(_target(options), thorough=options.splits, seed=options.seed) as parser:
         case = {**defaults, **_case_from_input(read_input(options.raw or "-"))}
-        with waiting("Asking the parsers") if case.get("parsers") else nullcontext():
-            parse, findings, notes = parser.parse(case)
-            tables = _ask_releases(parser, case, options)
+        say("Asking the parsers" if case.get("parsers") else "Reading the output")
+        parse, findings, notes = parser.parse(case)
+        tables = _ask_releases(parser, case, options)
     document = parse_to_json(parse, case_id=case.get("id"), findings=findings, notes=notes)
     text = parse_to_terminal(parse, findings, notes, title_of)
     if options.splits:

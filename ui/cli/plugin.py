@@ -9,7 +9,8 @@ from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.tools.fixes.exports import Written
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME, write_plugin
-from prompt_debugger.ui.cli.output import OK, log, print_json
+from prompt_debugger.ui.cli.output import OK, print_json
+from prompt_debugger.ui.cli.progress import log
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--output", metavar="FILE.py", help="file to write (default: standard output)")
     parser.add_argument("--json", action="store_true", help="print one JSON document with the source")
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, doing="Writing the plugin")
 
 
 def _run(options: argparse.Namespace) -> int:

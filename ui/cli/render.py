@@ -15,13 +15,13 @@ from prompt_debugger.ui.cli.experiments import add_experiment_arguments, has_exp
 from prompt_debugger.ui.cli.output import (
     add_output_arguments,
     exit_status,
-    log,
     print_json,
     print_text,
     read_input,
     read_json_file,
     read_request_file,
 )
+from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.cli.run import add_template_name, api_key_for
 from prompt_debugger.ui.cli.sharing import write_prompt
 
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_experiment_arguments(parser)
     add_output_arguments(parser)
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, doing="Rendering the prompt")
 
 
 def _run(options: argparse.Namespace) -> int:

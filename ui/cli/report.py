@@ -12,7 +12,8 @@ from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.tools.fixes.exports import EXPORTS, Written, export_run
 from prompt_debugger.core.tools.fixes.trial import Runner, Trial, UpstreamTest, runner_of, try_source, why_not_run
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, without_note
-from prompt_debugger.ui.cli.output import OK, log, print_json, print_text
+from prompt_debugger.ui.cli.output import OK, print_json, print_text
+from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.cli.sharing import read_bundle_file
 from prompt_debugger.ui.report import SharedRun, share_trace
 
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--output", metavar="FILE", help="file to write (default: standard output)")
     parser.add_argument("--json", action="store_true", help="print one JSON document with the test and how it ended")
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, doing="Writing the report")
 
 
 def _run(options: argparse.Namespace) -> int:

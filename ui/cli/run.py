@@ -54,12 +54,12 @@ from prompt_debugger.ui.cli.output import (
     OK,
     add_output_arguments,
     exit_status,
-    log,
     print_json,
     print_text,
     read_input,
     read_request_file,
 )
+from prompt_debugger.ui.cli.progress import log, say
 from prompt_debugger.ui.cli.run_cases import run_cases
 from prompt_debugger.ui.cli.sharing import comparison_to_terminal, read_bundle_file, read_run_to_compare, write_trace
 
@@ -121,7 +121,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_run_time(parser)
     add_output_arguments(parser)
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, doing="Running the request")
 
 
 def add_target_arguments(parser: argparse.ArgumentParser) -> None:
@@ -389,6 +389,7 @@ def _say() -> Callable[[Progress], None]:
         if progress.sentence != last:
             last = progress.sentence
             log(progress.sentence)
+            say(progress.sentence)
 
     return listen
 

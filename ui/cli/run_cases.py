@@ -18,6 +18,7 @@ from prompt_debugger.core.request import read_request
 from prompt_debugger.ui.cli.case_lines import Chunk, answered, read_chunks
 from prompt_debugger.ui.cli.cases import opened
 from prompt_debugger.ui.cli.output import FOUND, OK
+from prompt_debugger.ui.cli.progress import clear
 
 RunOne: TypeAlias = Callable[[Request], Awaitable[Trace]]
 DocumentOf: TypeAlias = Callable[[Trace], Awaitable[JSONObject]]
@@ -66,6 +67,7 @@ def _lines(chunks: Iterator[Chunk]) -> Iterator[tuple[int, bytes]]:
 
 def _write(document: JSONObject) -> bool:
     done = answered(document)
+    clear()
     sys.stdout.write(done.text)
     sys.stdout.flush()
     return done.has_error

@@ -13,7 +13,8 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.shapes import objects_of
 from prompt_debugger.core.pipeline import case_setup
 from prompt_debugger.core.tools.sessions import follow_sessions, gather_exchanges, sessions_to_json
-from prompt_debugger.ui.cli.output import FOUND, OK, log, one_line, print_json, print_text, read_input
+from prompt_debugger.ui.cli.output import FOUND, OK, one_line, print_json, print_text, read_input
+from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.report.sessions import sessions_to_svg
 
 
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--price", type=float, metavar="X", help="price of a million prompt tokens, for the cost")
     parser.add_argument("--svg", metavar="FILE.svg", help="write a picture: a bar per turn, kept and recomputed")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else on stdout")
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, doing="Reading the sessions")
 
 
 def _run(options: argparse.Namespace) -> int:

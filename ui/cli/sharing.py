@@ -23,7 +23,8 @@ from prompt_debugger.core.report import (
     unpack_bundle,
 )
 from prompt_debugger.core.tools.experiments import RunComparison, explanation_of, sentence_of
-from prompt_debugger.ui.cli.output import decoded, log
+from prompt_debugger.ui.cli.output import decoded
+from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.report import describe_bundle, mask_trace, share_trace
 
 _SHOWN = 12  # changed fields that are listed

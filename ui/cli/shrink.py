@@ -15,13 +15,13 @@ from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.cli.output import (
     FOUND,
     OK,
-    log,
     print_json,
     print_text,
     read_input,
     read_json_file,
     read_request_file,
 )
+from prompt_debugger.ui.cli.progress import log, say
 from prompt_debugger.ui.cli.run import add_run_time, add_target_arguments, target_from_options
 
 
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     add_target_arguments(parser)
     add_run_time(parser)
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, doing="Making the request smaller")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -88,4 +88,4 @@ def _run_request(options: argparse.Namespace) -> int:
 async def _shrink(options: argparse.Namespace, labs: LabPool) -> Shrunk:
     request = read_request_file(options.request or "-")
     target = target_from_options(options, request.base_url)
-    return await shrink_request(request, target, labs, finding=options.finding, budget=options.budget, report=log)
+    return await shrink_request(request, target, labs, finding=options.finding, budget=options.budget, report=say)

@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import json
 import signal
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,7 +28,8 @@ from prompt_debugger.core.tools.verify import (
     read_shard,
     verify,
 )
-from prompt_debugger.ui.cli.output import log
+from prompt_debugger.ui.cli.front import stopped_by
+from prompt_debugger.ui.cli.progress import log, say
 from prompt_debugger.ui.cli.run import add_target_arguments, api_key_for, target_from_options
 from prompt_debugger.ui.cli.spread.rows import verify_on_ray
 from prompt_debugger.ui.cli.verify_apis import ALL, add_api_argument, finish_apis, targets_by_api
@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--junit", metavar="FILE", help="write rows and gates as JUnit XML")
     parser.add_argument("--github", action="store_true", help="annotations and a step summary for GitHub (docs/ci.md)")
     parser.add_argument("--json", action="store_true", help="print the summary and nothing else on stdout")
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, doing="Asking the server")
 
 
 def _add_asking_arguments(parser: argparse.ArgumentParser) -> None:
@@ -133,7 +133,7 @@ def _run(options: argparse.Namespace) -> int:
         raise RequestError(f"There is no dataset {options.dataset!r}.", "Give a file of requests.", field="DATASET")
     end = finish_apis if options.api == ALL else finish
     if options.ray:
-        return verify_on_ray(options, plan, partial(end, options), _say(time.monotonic))
+        return verify_on_ray(options, plan, partial(end, options), _teller())
     labs = LabPool()
     try:
         with Journal(plan.journal) as journal:
@@ -179,10 +179,9 @@ def plan_from_options(options: argparse.Namespace) -> Plan:
 
 async def _verify(plan: Plan, journal: Journal, labs: LabPool) -> Outcome:
     stop = Stop()
-    loop = asyncio.get_running_loop()
 
-    def interrupt(*, is_at_once: bool = False) -> None:
-        if is_at_once:  # whoever sends SIGTERM waits for no answer to be read
+    def interrupt(number: signal.Signals) -> None:
+        if number is signal.SIGTERM:  # whoever sends it waits for no answer to be read
             stop.ask()
         if stop.asking.is_set():
             log("Stopping at once; the answers so far are read the next time.")
@@ -190,15 +189,8 @@ async def _verify(plan: Plan, journal: Journal, labs: LabPool) -> Outcome:
             log("Stopping: the answers so far are still read. Press Ctrl-C again to leave that for the next time.")
         stop.ask()
 
-    loop.add_signal_handler(signal.SIGINT, interrupt)
-    loop.add_signal_handler(signal.SIGTERM, partial(interrupt, is_at_once=True))
-    try:
-        return await verify(plan, journal, clock=time.monotonic, labs=labs, stop=stop, on_progress=_say(time.monotonic))
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
-        if sys.stderr.isatty():
-            sys.stderr.write("\n")
+    with stopped_by(interrupt):
+        return await verify(plan, journal, clock=time.monotonic, labs=labs, stop=stop, on_progress=_teller())
 
 
 def _json_object(text: str | None) -> JSONObject:
@@ -213,24 +205,7 @@ def _json_object(text: str | None) -> JSONObject:
     return value
 
 
-def _say(clock: Callable[[], float]) -> Callable[[Progress], None]:
-    """Return a listener that shows how far it is: on a terminal in one line, in a log now and then."""
-    began = clock()
-    is_terminal = sys.stderr.isatty()
-    pause_s = 0.2 if is_terminal else 30.0
-    last = began
-
-    def listen(progress: Progress) -> None:
-        nonlocal last
-        now = clock()
-        if now - last < pause_s:
-            return
-        last = now
-        line = progress_line(progress, now - began)
-        if is_terminal:
-            sys.stderr.write("\r\x1b[K" + line)
-            sys.stderr.flush()
-        else:
-            log(line)
-
-    return listen
+def _teller() -> Callable[[Progress], None]:
+    """Return a listener that says how far it is."""
+    began = time.monotonic()
+    return lambda progress: say(progress_line(progress, time.monotonic() - began))

@@ -17,7 +17,7 @@ from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.tools.apis import COMPARED
 from prompt_debugger.core.tools.apis.dataset import differences_of
 from prompt_debugger.core.tools.verify import Kept, Outcome, Plan, compare_rows
-from prompt_debugger.ui.cli.output import log
+from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.cli.verify_results import judge_rows, leave, report_rows, status_of
 from prompt_debugger.ui.cli.verify_words import percent, summary_to_terminal
 from prompt_debugger.ui.present.words import count_of

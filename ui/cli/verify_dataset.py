@@ -8,7 +8,8 @@ from pathlib import Path
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.tools.verify.making import Made, make_dataset
 from prompt_debugger.core.tools.verify.results import write_rows
-from prompt_debugger.ui.cli.output import OK, log, print_json, print_text
+from prompt_debugger.ui.cli.output import OK, print_json, print_text
+from prompt_debugger.ui.cli.progress import log
 
 
 def write_dataset(options: argparse.Namespace) -> int:

@@ -34,7 +34,8 @@ from prompt_debugger.core.tools.verify import (
     write_rows,
 )
 from prompt_debugger.ui.cli.github import add_summary, annotate, verify_summary
-from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, log, print_json, print_text, sentences
+from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, print_json, print_text, sentences
+from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.cli.verify_words import summary_to_terminal
 from prompt_debugger.ui.report import share_trace, times_of, verification_to_html
 

@@ -14,6 +14,7 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.tools.capture import Capture
+from prompt_debugger.core.tools.verify.session import Stop
 from prompt_debugger.core.tools.watch import (
     Alarm,
     Canary,
@@ -21,13 +22,15 @@ from prompt_debugger.core.tools.watch import (
     Counts,
     Watch,
     open_watched,
-    run_watch,
+    serve_watch,
     write_canary_junit,
 )
 from prompt_debugger.core.tools.watch.kept import Bounds, WatchJournal
 from prompt_debugger.core.tools.watch.serve import UNWRITTEN, Listener
 from prompt_debugger.ui.cli.capture import Printer, add_proxy_arguments, say_who_may_use_it
-from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, log, one_line
+from prompt_debugger.ui.cli.front import stopped_by
+from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, one_line
+from prompt_debugger.ui.cli.progress import log, working
 from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.verify_options import positive
 from prompt_debugger.ui.cli.verify_words import RATES, percent
@@ -77,7 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     if options.open:
-        return _show(open_watched(options.open), as_json=options.json)
+        with working("Reading the exchanges"):
+            counts = open_watched(options.open)
+        return _show(counts, as_json=options.json)
     if not options.upstream:
         raise RequestError("No server to watch.", "Give --upstream URL, or --open FILE.", field="--upstream")
     printer = Printer()
@@ -99,14 +104,21 @@ def _run(options: argparse.Namespace) -> int:
 
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # an answer that breaks off is counted
     listener = Listener(ready, alarm, lambda text: log(redact_text(one_line(text))), changed=alarm)
-    counts = run_watch(_watch_from(options), listener)
+    counts = asyncio.run(_until_stopped(_watch_from(options), listener))
     return _show(counts, as_json=options.json, printer=printer)
+
+
+async def _until_stopped(watch: Watch, listener: Listener) -> Counts:
+    """Watch until Ctrl-C or SIGTERM, then read what waits; the second time that is left for the next start."""
+    stop = Stop()
+    with stopped_by(lambda _: stop.ask()):
+        return await serve_watch(watch, listener, stop)
 
 
 def _ask_canary(options: argparse.Namespace, printer: Printer) -> int:
     """Ask the known requests once: 0 if each answer is of the class that it had, 1 if one is not."""
     store = Path(options.store)
-    with WatchJournal(store, options.upstream) as journal:
+    with working("Asking the known requests"), WatchJournal(store, options.upstream) as journal:
         results = asyncio.run(Canary(Path(options.canary), _target_from(options), journal).ask())
     if options.junit:
         write_canary_junit(Path(options.junit), results)

@@ -2,17 +2,17 @@
 
     serve ──► proxy ──► recorder ──► record ──► store
     listens,  passes on,  one task     in the sandbox:   a folder,
-    signals   keeps       each         assembly, keys  or lines
+    ends      keeps       each         assembly, keys  or lines
               (exchange)               taken out
 
     door      who may use it          secrets   what clients send to show who they are
     limits    how much is kept
 
-Public: `Capture`, `Outcome`, `run_capture`, `is_loopback`.
+Public: `Capture`, `Outcome`, `serve_capture`, `is_loopback`.
 """
 
 from prompt_debugger.core.tools.capture.callers import is_loopback
 from prompt_debugger.core.tools.capture.recorder import Outcome
-from prompt_debugger.core.tools.capture.serve import Capture, run_capture
+from prompt_debugger.core.tools.capture.serve import Capture, serve_capture
 
-__all__ = ["Capture", "Outcome", "is_loopback", "run_capture"]
+__all__ = ["Capture", "Outcome", "is_loopback", "serve_capture"]

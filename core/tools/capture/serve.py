@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -23,7 +22,6 @@ from prompt_debugger.core.tools.capture.proxy import App, CaptureProxy, RequestT
 from prompt_debugger.core.tools.capture.recorder import Keeps, Outcome, Recorder, Writer
 from prompt_debugger.core.tools.capture.store import Store
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _GRACE_S = 5  # for clients that do not take the end of their answer
 _MOST_HEAD_BYTES = 65_536
 
@@ -49,42 +47,6 @@ class Capture:
     asks_for_ids: bool = False
 
 
-def run_capture(capture: Capture, on_ready: Callable[[str, str], None], on_outcome: Callable[[Outcome], None]) -> int:
-    """Serve until Ctrl-C or SIGTERM.
-
-    Args:
-        capture: What to capture.
-        on_ready: Told the proxy's base URL and the server's once it listens.
-        on_outcome: Called with each exchange.
-
-    Returns:
-        How many exchanges could not be written.
-
-    Raises:
-        DebuggerError: The address is none, the port is taken, or nothing can be written.
-    """
-
-    async def serve() -> int:
-        with until_a_signal() as ending:
-            return await serve_capture(capture, ending, on_ready, on_outcome)
-
-    return asyncio.run(serve())
-
-
-@contextmanager
-def until_a_signal() -> Iterator[asyncio.Event]:
-    """Give what is set by Ctrl-C and SIGTERM."""
-    ending = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, ending.set)
-    try:
-        yield ending
-    finally:
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)
-
-
 async def serve_capture(
     capture: Capture,
     ending: asyncio.Event,
@@ -98,10 +60,16 @@ async def serve_capture(
     Args:
         capture: What to capture.
         ending: Set when it is to end.
-        on_ready: As in `run_capture`, and so is the rest.
+        on_ready: Told the proxy's base URL and the server's once it listens.
         on_outcome: Called with each exchange.
         times: For requests.
         keeps: Where exchanges are written, instead of `capture.out`.
+
+    Returns:
+        How many exchanges could not be written.
+
+    Raises:
+        DebuggerError: The address is none, the port is taken, or nothing can be written.
     """
     times = times or RequestTimes()
     address = read_address(capture.upstream)

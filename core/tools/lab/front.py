@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable
 from typing import TextIO
 
 from prompt_debugger.core.base.errors import LabError
@@ -28,7 +25,7 @@ def run_lab(
     out: TextIO | None = None,
     log: TextIO | None = None,
 ) -> int:
-    """Serve a lab until Ctrl-C, SIGTERM or its death.
+    """Serve a lab until a `KeyboardInterrupt` or its death.
 
     Args:
         spec: What to serve.
@@ -43,14 +40,13 @@ def run_lab(
     out, log = out or sys.stdout, log or sys.stderr
     lab = Lab(spec)
     try:
-        with _interrupted_by(signal.SIGTERM):
-            lab.boot(_progress_writer(log))
-            _write(out, json.dumps(describe_lab(lab)) if as_json else lab.base_url)
-            if on_ready is not None:
-                on_ready(lab)
-            while not lab.wait(_WATCH_S):
-                pass
-            raise lab.failure() or LabError("The lab server ended.")
+        lab.boot(_progress_writer(log))
+        _write(out, json.dumps(describe_lab(lab)) if as_json else lab.base_url)
+        if on_ready is not None:
+            on_ready(lab)
+        while not lab.wait(_WATCH_S):
+            pass
+        raise lab.failure() or LabError("The lab server ended.")
     except KeyboardInterrupt:
         return 0
     except LabError as error:
@@ -96,17 +92,3 @@ def _fail(error: LabError, *, as_json: bool, out: TextIO, log: TextIO) -> int:
 def _write(stream: TextIO, line: str) -> None:
     stream.write(f"{printable(line)}\n")
     stream.flush()
-
-
-@contextmanager
-def _interrupted_by(number: signal.Signals) -> Iterator[None]:
-    """Make a signal act as Ctrl-C does."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    previous = signal.signal(number, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(number, previous)

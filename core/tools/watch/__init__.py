@@ -6,13 +6,13 @@
 What is kept is a journal of `verify` (`core.tools.verify.journal`), so everything that opens one opens it.
 `sessions` stitches exchanges together and says where the prefix cache breaks.
 
-Public: `Watch`, `run_watch`, `open_watched`, `Counts`, `Alarm`.
+Public: `Watch`, `serve_watch`, `open_watched`, `Counts`, `Alarm`.
 """
 
 from prompt_debugger.core.tools.watch.alarms import Alarm
 from prompt_debugger.core.tools.watch.canary import Canary, CanaryResult, write_canary_junit
 from prompt_debugger.core.tools.watch.counts import Counts, open_watched
-from prompt_debugger.core.tools.watch.serve import Watch, run_watch
+from prompt_debugger.core.tools.watch.serve import Watch, serve_watch
 
 __all__ = [
     "Alarm",
@@ -21,6 +21,6 @@ __all__ = [
     "Counts",
     "Watch",
     "open_watched",
-    "run_watch",
+    "serve_watch",
     "write_canary_junit",
 ]

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from signal import SIGINT, SIGTERM
 
 from prompt_debugger.core.base.listening import listen_on
 from prompt_debugger.core.base.types import JSONObject
@@ -84,35 +83,12 @@ class Listener:
     changed: Callable[[CanaryResult], None] = lambda _: None
 
 
-def run_watch(watch: Watch, listener: Listener) -> Counts:
-    """Watch until Ctrl-C or SIGTERM, then read what waits; the second time that is left for the next start.
+async def serve_watch(watch: Watch, listener: Listener, stop: Stop) -> Counts:
+    """Watch until `stop` is asked, then read what waits.
 
     Raises:
         DebuggerError: The port is taken, or the file cannot be used.
     """
-
-    async def serve() -> Counts:
-        stop = Stop()
-        with _signals(stop):
-            return await serve_watch(watch, listener, stop)
-
-    return asyncio.run(serve())
-
-
-@contextmanager
-def _signals(stop: Stop) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-    for number in (SIGINT, SIGTERM):
-        loop.add_signal_handler(number, stop.ask)
-    try:
-        yield
-    finally:
-        for number in (SIGINT, SIGTERM):
-            loop.remove_signal_handler(number)
-
-
-async def serve_watch(watch: Watch, listener: Listener, stop: Stop) -> Counts:
-    """Watch until `stop` is asked; arguments as `run_watch`."""
     with ExitStack() as stack:
         journal = stack.enter_context(WatchJournal(watch.store, watch.capture.upstream, watch.bounds))
         watching = _Watching(watch, journal, listener)

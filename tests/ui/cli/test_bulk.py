@@ -302,7 +302,7 @@ def test_a_pipe_that_stays_open_gets_its_answers_and_ctrl_c_ends_it_all_at_once(
     assert [answer["id"] for answer in answers] == list(range(MANY))
     assert answers[-1]["calls"][0]["arguments_json"] == {"n": MANY - 1}
     assert process.returncode == 130
-    assert errors == b""
+    assert all(line.startswith("Reading the cases") for line in errors.decode().splitlines())
     assert len(workers) >= 2
     for worker in workers:  # a process is ready to be read when it has ended
         assert select.select([worker], [], [], 60)[0] == [worker]
@@ -318,7 +318,7 @@ def test_a_reader_that_goes_away_ends_it_silently():
         process.stdout.close()
         errors = process.stderr.read()
 
-    assert errors == b""
+    assert all(line.startswith("Reading the cases") for line in errors.decode().splitlines())
 
 
 def children_of(pid):

@@ -80,7 +80,7 @@ def test_the_verify_step_fails_where_a_gate_holds(folder: Path) -> None:
         failed = step(folder, "Verify", dataset="rows.jsonl", endpoint=url, **{"fail-if": "success_count >= 1\n"})
 
     assert failed.returncode == 1, failed.stderr
-    assert "::error title=verify --fail-if::success_count >= 1 holds." in failed.stderr
+    assert "::error title=verify --fail-if::success_count >= 1 holds" in failed.stderr
     assert "**gate holds**: `success_count >= 1`" in (folder / "summary.md").read_text(encoding="utf-8")
 
 
