@@ -36,6 +36,7 @@ interface VerdictPayload {
   fraction: number | null;
   quote: string;
   step: { kind: string; label: string; code: string | null } | null;
+  proof?: { short: string; sentence: string; worked: boolean } | null; // a fix that was tried, in a run with a proof
   asks_margin: boolean;
   run: number;
 }
@@ -89,6 +90,7 @@ interface FindingCard {
   meta: string[];
   evidence: Evidence[];
   fix: string;
+  proof: { worked: boolean; text: string } | null;
   links: string[];
   offered: OfferedFix | null;
   offered_at: string | null;

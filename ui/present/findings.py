@@ -81,6 +81,7 @@ def _card(finding: Finding) -> JSONObject:
         "meta": [*meta],
         "evidence": [evidence_to_json(item) for item in finding.evidence],
         "fix": finding.fix,
+        "proof": None if finding.proof is None else {"worked": finding.proof.worked, "text": finding.proof.words},
         "links": [*finding.links],
     }
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from prompt_debugger.core.base.errors import DebuggerError
-from prompt_debugger.core.base.types import JSON, JSONObject, Severity, Trace
+from prompt_debugger.core.base.types import JSON, FixChange, FixProof, JSONObject, Severity, Trace
 from prompt_debugger.core.tools.fixes.experiments import Experiment
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.core.tools.fixes.patch import steps_of, value_at
@@ -42,7 +42,7 @@ def fix_view(fix: OfferedFix, trace: Trace) -> JSONObject:
     }
 
 
-def change_view(operation: JSONObject, body: JSONObject) -> JSONObject:
+def read_change(operation: JSONObject, body: JSONObject) -> FixChange:
     """Return one change of a request: the field, what stands there, and what is to."""
     place: JSON = body
     field = ""
@@ -51,21 +51,35 @@ def change_view(operation: JSONObject, body: JSONObject) -> JSONObject:
         field += f"[{step}]" if is_index else f".{step}" if field else step
         place = value_at(place, step)
     had, gets = operation.get("op") != "add", operation.get("op") != "remove"
-    return {
-        "field": field,
-        "before": _text(place) if had else None,
-        "after": _text(operation.get("value")) if gets else None,
-    }
+    return FixChange(field, _text(place) if had else None, _text(operation.get("value")) if gets else None)
 
 
-def trial_payload(code: str, state: str, sentence: str, hint: str = "", short: str = "") -> str:
-    """Return what trying a fix came to: `running`, `worked`, `failed` or `error`, a sentence, and its end in short."""
+def change_view(operation: JSONObject, body: JSONObject) -> JSONObject:
+    """Return the same as a view takes it."""
+    change = read_change(operation, body)
+    return {"field": change.field, "before": change.before, "after": change.after}
+
+
+def trial_payload(
+    code: str, state: str, sentence: str, hint: str = "", short: str = "", calls: tuple[int, int] | None = None
+) -> str:
+    """Return what trying a fix came to.
+
+    Args:
+        code: Of the finding.
+        state: `running`, `worked`, `failed` or `error`.
+        sentence: How it goes, or how it ended.
+        hint: What to do.
+        short: Its end in few words.
+        calls: How many were written and returned, once that is known.
+    """
     reported: JSONObject = {
         "code": code,
         "state": state,
         "sentence": as_sentence(sentence),
         "hint": hint,
         "short": short,
+        "calls": None if calls is None else [*calls],
     }
     return pack_payload({"kind": "offered", **reported})
 
@@ -101,10 +115,21 @@ def tried_payload(code: str, first: Trace, experiment: Experiment, *, worked: bo
     else:
         reported = f"Tested on the same server, one run: {code} is gone, but there is a new error: {', '.join(errors)}"
     also = f". Also new: {', '.join(others)}" if others else ""
-    short = f"Fixed: {calls if experiment.written else f'{code} is gone'}." if worked else ""
-    if not worked:
-        short = f"Not fixed: {reported.partition(': ')[2]}."
-    return trial_payload(code, "worked" if worked else "failed", reported + also, short=short)
+    counted = (experiment.written, experiment.returned)
+    ended = FixProof("", f"{reported}{also}.", worked, written=counted[0], returned=counted[1])
+    return trial_payload(
+        code, "worked" if worked else "failed", ended.sentence, short=end_in_short(ended), calls=counted
+    )
+
+
+def end_in_short(proof: FixProof) -> str:
+    """Return in few words how trying a fix ended."""
+    _, _, what = proof.sentence.partition(": ")
+    if not proof.worked:
+        return f"Not fixed: {what}"
+    if proof.written and proof.returned is not None:
+        return f"Fixed: {proof.returned} of {count_of(proof.written, 'call')} returned."
+    return f"Fixed: {what}"
 
 
 def _text(value: JSON) -> str:

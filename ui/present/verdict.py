@@ -16,6 +16,7 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.tools.fixes.margin import asks_for_margin, margin_of_prose
 from prompt_debugger.ui.present.findings import evidence_to_json
+from prompt_debugger.ui.present.offered_fixes import end_in_short
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.result import next_step, read_result
 
@@ -39,7 +40,7 @@ def verdict_strip(state: str, badge: str, sentence: str, **changes: JSON) -> str
         badge: One or two words, upper case.
         sentence: What there is to read.
         **changes: `tone`, `cause`, `detail`, `tag`, `log`, `place`, `evidence`, `open`, `fraction`, `quote`, `step`,
-            `asks_margin`, `run`.
+            `proof`, `asks_margin`, `run`.
     """
     strip: JSONObject = {
         "state": state,
@@ -56,6 +57,7 @@ def verdict_strip(state: str, badge: str, sentence: str, **changes: JSON) -> str
         "fraction": None,
         "quote": "",
         "step": None,
+        "proof": None,
         "asks_margin": False,
         "run": 0,
     }
@@ -103,6 +105,7 @@ def verdict_payload(trace: Trace, *, run: int = 0) -> str:
         tone=tone,
         cause=[*result.cause],
         step=next_step(trace, verdict),
+        proof=_proof(trace.findings),
         evidence=_first_evidence(verdict, trace.findings),
         open=_panel(trace, verdict),
         quote=verdict.sentence,
@@ -110,6 +113,12 @@ def verdict_payload(trace: Trace, *, run: int = 0) -> str:
         asks_margin=asks_for_margin(trace),
         run=run,
     )
+
+
+def _proof(findings: tuple[Finding, ...]) -> JSON:
+    """Return the fix that was tried, as far as a report has one: its end in short, and whole."""
+    proof = next((finding.proof for finding in findings if finding.proof is not None), None)
+    return None if proof is None else {"short": end_in_short(proof), "sentence": proof.sentence, "worked": proof.worked}
 
 
 def worst_severity(findings: tuple[Finding, ...]) -> Severity | None:

@@ -123,6 +123,7 @@ function card(finding, number, tag) {
   if (finding.detail) item.append(prose("p", "pd-finding-detail", finding.detail));
   if (finding.evidence.length) item.append(evidence(finding.evidence));
   if (finding.fix) item.append(fix(finding.fix));
+  if (finding.proof) item.append(proofBox(finding.proof));
   if (finding.links.length) item.append(links(finding.links));
   return item;
 }
@@ -158,6 +159,14 @@ function fix(text) {
   const box = make("div", "pd-fix");
   box.append(make("span", "pd-fix-label", "Advice"), prose("span", "pd-fix-text", text));
   box.append(button("copy", "pd-small", (event) => copyText(text, event.currentTarget)));
+  return box;
+}
+
+// What came of trying the fix, in a run whose report is to have it.
+/** @param {{ worked: boolean, text: string }} proof */
+function proofBox({ worked, text }) {
+  const box = make("div", "pd-fix pd-proof");
+  box.append(make("span", "pd-fix-label", worked ? "Tried: it works" : "Tried"), prose("span", "pd-fix-text", text));
   return box;
 }
 

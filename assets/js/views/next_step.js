@@ -73,20 +73,29 @@ export function watchTrial(root, code) {
   watched = code ? { root, code } : null;
 }
 
+/**
+ * How trying a fix goes or went: in few words, and whole where it worked.
+ * @param {string} state
+ * @param {string} short
+ * @param {string} whole
+ */
+export function trialLine(state, short, whole) {
+  const line = make("p", "pd-trial");
+  line.dataset.state = state;
+  if (state === "worked") line.append(make("span", "pd-badge", "FIXED"));
+  line.append(prose("span", "pd-trial-words", short));
+  if (whole && state === "worked") line.append(prose("span", "pd-trial-more", whole));
+  return line;
+}
+
 // How it goes stands in place of the cause; the badge stays the run's own.
 onOffered((news) => {
   if (!watched || news.code !== watched.code || !watched.root.isConnected || news.state === "untried") return;
   const { root, code } = watched;
   const text = root.querySelector(".pd-verdict-text");
   root.querySelectorAll(".pd-trial").forEach((old) => old.remove());
-  const line = make("p", "pd-trial");
-  line.dataset.state = news.state;
-  if (news.state === "worked") line.append(make("span", "pd-badge", "FIXED"));
   const whole = news.state === "running" ? "Trying the fix: " + news.sentence : news.short || [news.sentence, news.hint].filter(Boolean).join(" ");
-  const words = prose("span", "pd-trial-words", whole);
-  line.append(words);
-  if (news.short && news.state === "worked") line.append(prose("span", "pd-trial-more", news.sentence));
-  text?.append(line);
+  text?.append(trialLine(news.state, whole, news.short ? news.sentence : ""));
   root.dataset.trial = news.state;
   drawActions(root, code, news);
 });
@@ -119,7 +128,7 @@ function buttonsFor(code, news, said) {
   })];
   if (news.state !== "worked") return [button("Try again", "pd-step", () => tryFix(code, said)), button("Show the fix", "pd-step", () => showFix(code))];
   const add = button("Add to report", "pd-step", () => {
-    host.order?.("pd-add-proof", JSON.stringify({ code, sentence: news.sentence }), said);
+    host.order?.("pd-add-proof", JSON.stringify({ code, sentence: news.sentence, calls: news.calls }), said);
     add.textContent = "In the report \u2713";
     add.disabled = true;
   }, "What was changed, and the result, are included in everything that Share creates from this run");

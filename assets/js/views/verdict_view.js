@@ -5,7 +5,7 @@ import { button, copyText, make, prose } from "../lib/dom.js";
 import { host, tellVerdict } from "../lib/host.js";
 import { controller, jump, open, panelOf, release } from "./linking.js";
 import { visibleText } from "../lib/payload.js";
-import { nextStep, watchTrial } from "./next_step.js";
+import { nextStep, trialLine, watchTrial } from "./next_step.js";
 import { tabOf, toolTabs } from "./tools_row.js";
 
 const PURPOSE = "See the prompt the model reads, what it writes, and where a tool call gets lost.";
@@ -113,6 +113,8 @@ builders.verdict = (root) => {
       if (verdict.state === "running") detail.setAttribute("aria-live", "off"); // its seconds are not read out
       if (detail.childNodes.length || verdict.state === "running") text.append(detail);
       if (verdict.log) text.append(logBox(verdict.log));
+      const { proof } = verdict;
+      if (proof) text.append(trialLine(proof.worked ? "worked" : "failed", proof.short, proof.sentence));
       root.replaceChildren(make("span", "pd-badge", verdict.badge), text, actions(verdict));
       watchTrial(root, verdict.step?.kind === "try" ? verdict.step.code : null);
       if (verdict.state === "running") root.append(meter(verdict.fraction, "Progress of the run"));

@@ -21,7 +21,16 @@ from prompt_debugger.core.base.types.completion import (
     Unread,
     Usage,
 )
-from prompt_debugger.core.base.types.finding import Certainty, Conclusion, Finding, FindingEvidence, Severity, Verdict
+from prompt_debugger.core.base.types.finding import (
+    Certainty,
+    Conclusion,
+    Finding,
+    FindingEvidence,
+    FixChange,
+    FixProof,
+    Severity,
+    Verdict,
+)
 from prompt_debugger.core.base.types.outcomes import Divergence, ServerOutcome, SplitTrial, VllmOutcome
 from prompt_debugger.core.base.types.prompt import (
     Branch,
@@ -88,6 +97,8 @@ __all__ = [
     "Fate",
     "Finding",
     "FindingEvidence",
+    "FixChange",
+    "FixProof",
     "FormatScore",
     "JSONObject",
     "KwargSource",

@@ -6,7 +6,7 @@ import dataclasses
 from enum import StrEnum
 from typing import Literal
 
-from prompt_debugger.core.base.types.base import LEFT_OUT_IF_NONE, Span, Stage
+from prompt_debugger.core.base.types.base import LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE, JSONObject, Span, Stage
 from prompt_debugger.core.base.types.frozen import value
 
 
@@ -47,6 +47,50 @@ class FindingEvidence:
 
 
 @value(frozen=True, slots=True)
+class FixChange:
+    """One field that a tried fix changed, as text to read.
+
+    Attributes:
+        field: Its path.
+        before: What stood there, as JSON, shortened; `null` where there was nothing.
+        after: What stands there now; `null` where it was removed.
+    """
+
+    field: str
+    before: str | None
+    after: str | None
+
+
+@value(frozen=True, slots=True)
+class FixProof:
+    """A fix that was tried on the server of the run, and what came of it.
+
+    Attributes:
+        name: What was changed, in few words.
+        sentence: How it ended.
+        worked: Whether the finding was gone and no other error had come.
+        changes: Each changed field of the request, as text to read.
+        patch: The same as a JSON Patch of the request; empty where something else was changed.
+        written: Calls that the model wrote in the changed run; `null` if they were not counted.
+        returned: Calls that the server returned there.
+    """
+
+    name: str
+    sentence: str
+    worked: bool
+    changes: tuple[FixChange, ...] = ()
+    patch: tuple[JSONObject, ...] = dataclasses.field(default=(), metadata=LEFT_OUT_IF_EMPTY)
+    written: int | None = None
+    returned: int | None = None
+
+    @property
+    def words(self) -> str:
+        """How it ended, and what was changed."""
+        changed = "; ".join(f"`{one.field}`: {one.before} → {one.after}" for one in self.changes)
+        return f"{self.sentence} Changed: {changed}." if changed else f"{self.sentence} Changed: {self.name}."
+
+
+@value(frozen=True, slots=True)
 class Finding:
     """What a rule reported.
 
@@ -62,6 +106,7 @@ class Finding:
         links: Known reports of the same fault.
         certainty: Seen or concluded.
         follows: Code of an earlier finding that may explain this one.
+        proof: Its fix was tried, and a person added the result to the report.
     """
 
     code: str
@@ -75,6 +120,7 @@ class Finding:
     links: tuple[str, ...] = ()
     certainty: Certainty = Certainty.OBSERVED
     follows: str | None = None
+    proof: FixProof | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
 class Conclusion(StrEnum):

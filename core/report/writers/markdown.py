@@ -131,6 +131,9 @@ def _finding(finding: Finding) -> Iterator[str]:
     if finding.fix:
         yield f"Fix: {prose(finding.fix, _LONGEST_DETAIL)}"
         yield ""
+    if finding.proof:
+        yield f"**Tried:** {prose(finding.proof.words, _LONGEST_DETAIL)}"
+        yield ""
     for link in finding.links:
         yield f"- {link if _OWN_LINK.fullmatch(link) else code(link)}"
     if finding.links:

@@ -85,6 +85,8 @@ def finding_lines(finding: Finding) -> Iterator[str]:
         yield f"    in {_line(item.where)} {_line(place)}{quote}"
     if finding.fix:
         yield f"    fix: {_line(finding.fix)}"
+    if finding.proof:
+        yield f"    tried: {_line(finding.proof.words)}"
 
 
 def _lines(trace: Trace, title_of: Callable[[str], str]) -> Iterator[str]:

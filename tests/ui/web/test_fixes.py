@@ -8,8 +8,11 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core import pipeline
+from prompt_debugger.core.base.types import FixChange
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.recordings import load_recording
+from prompt_debugger.core.report import read_bundle, trace_to_json
+from prompt_debugger.core.report.writers.terminal import finding_lines
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.fixes.experiments import Experiment, tried_fixes
 from prompt_debugger.core.tools.fixes.offered import fixes_of
@@ -17,6 +20,8 @@ from prompt_debugger.core.tools.fixes.trial import Runner, Trial
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.plugin.write import write_plugin
 from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.present.verdict import verdict_payload
+from prompt_debugger.ui.report import share_trace
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.fixes import hand_over
 from prompt_debugger.ui.web.fixes.experiments import Edited, Experiments
@@ -343,16 +348,49 @@ async def test_without_the_parsers_name_no_test_is_written():
     assert "does not report which tool parser" in told["sentence"]
 
 
-def test_a_proof_is_in_the_advice_of_the_root_once():
-    order = json.dumps({"code": "PD401", "sentence": "Tried on the same server: PD401 is gone."})
+def test_a_proof_stands_at_the_root_and_in_everything_that_is_shared():
+    sentence = "Tested on the same server, one run: PD401 is gone and there is no new error; 1 of 1 call returned."
+    order = json.dumps({"code": "PD401", "sentence": sentence, "calls": [1, 1]})
     proved, findings, answer = page().add_proof(recorded("dropped-call"), order)
     again, _, _ = page().add_proof(proved, order)
+    shared = share_trace(proved)
+    opened = read_bundle(shared.bundle).trace
+    document = json.loads(shared.bundle)
 
     assert unpack_payload(answer)[0]["kind"] == "told"
     root = next(finding for finding in proved.findings if finding.code == "PD104")
-    assert "Tried on the same server: PD401 is gone. Changed: `messages[2].tool_calls[0].id`" in root.fix
+    assert (root.proof.worked, root.proof.written, root.proof.returned) == (True, 1, 1)
+    assert root.proof.changes[0] == FixChange(
+        "messages[2].tool_calls[0].id", json.dumps("search"), json.dumps("functions.search:0")
+    )
+    assert [one.proof for one in proved.findings if one is not root] == [None] * (len(proved.findings) - 1)
     assert again == proved
-    assert any("PD401 is gone" in card["fix"] for card in unpack_payload(findings)[0]["findings"])
+    assert any(card["proof"] and "PD401 is gone" in card["proof"]["text"] for card in _cards(findings))
+    assert opened.findings == proved.findings == read_bundle(shared.short_bundle).trace.findings
+    assert [one["proof"]["patch"][0]["op"] for one in document["findings"] if "proof" in one] == ["replace"]
+    assert f"**Tried:** {sentence} Changed: " in shared.markdown
+    assert "Fixed: 1 of 1 call returned." in json.dumps(unpack_payload(verdict_payload(opened))[0]["proof"])
+    assert "tried: Tested on the same server" in "\n".join(finding_lines(root))
+
+
+def test_a_run_without_a_proof_says_nothing_of_one():
+    trace = recorded("dropped-call")
+
+    assert '"proof"' not in json.dumps(trace_to_json(trace)["findings"])
+    assert "Tried:" not in share_trace(trace).markdown
+    assert unpack_payload(verdict_payload(trace))[0]["proof"] is None
+
+
+def test_a_secret_in_a_proof_is_covered():
+    order = json.dumps({"code": "PD401", "sentence": "Tested: the key sk-abcdefghijklmnop1234567890 was taken."})
+    proved, _, _ = page().add_proof(recorded("dropped-call"), order)
+    shared = share_trace(proved)
+
+    assert "sk-abcdefghijklmnop" not in shared.bundle + shared.markdown + shared.html
+
+
+def _cards(findings):
+    return unpack_payload(findings)[0]["findings"]
 
 
 def test_a_proof_of_nothing_is_refused():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import JSONObject, Trace
+from prompt_debugger.core.base.types import FixProof, JSONObject, Trace
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.request import body_text
 from prompt_debugger.core.sandbox import in_thread
@@ -23,7 +23,7 @@ from prompt_debugger.ui.present import findings_payload
 from prompt_debugger.ui.present.chains import chain_of
 from prompt_debugger.ui.present.offered_fixes import (
     can_try,
-    change_view,
+    read_change,
     trial_error_payload,
     trial_payload,
     tried_payload,
@@ -100,16 +100,15 @@ class OfferedFixes:
         return self._guarded(made)
 
     def add_proof(self, trace: Trace | None, order: str) -> tuple[Trace | None, str | None, str]:
-        """Add how trying a fix ended to what its finding advises, so that every report of the run has it.
+        """Add how trying a fix ended to its finding, so that every report of the run has it.
 
         Returns:
             The run with it and its findings, `None` for what does not change, and what to say.
         """
         asked = order_of(order)
-        code, sentence = str(asked.get("code")), str(asked.get("sentence"))[:_MOST_PROOF]
+        code = str(asked.get("code"))
         try:
-            changes = [change_view(one, trace.request.body) for one in _fix(trace, code).patch] if trace else []
-            proved = with_proof(trace, code, changes, sentence)
+            proved = with_proof(trace, code, asked)
         except Exception as error:  # noqa: BLE001  # as above
             return None, None, self._answers.failure(as_debugger_error(error))
         reported: JSONObject = {"kind": "told", "sentence": "Share has it."}
@@ -178,19 +177,25 @@ def plan_to_try(trace: Trace, code: str, target: Target) -> Plan:
     return Plan(fix.name, code, replace(fix, alternatives=()), fix.patch, parser)
 
 
-def with_proof(trace: Trace | None, code: str, changes: Sequence[JSONObject], sentence: str) -> Trace:
-    """Return a run of which the root of a finding's chain says what was changed and how it ended."""
-    if trace is None:
-        raise NOTHING
-    at = next((one for one in trace.findings if one.code == code), None)
-    if at is None:
-        raise RequestError("The run that is shown has no such finding.", "Run again.")
+def with_proof(trace: Trace | None, code: str, ended: JSONObject) -> Trace:
+    """Return a run of which the root of a finding's chain has what was changed and how it ended."""
+    fix = _fix(trace, code)
+    assert trace is not None
+    at = next(one for one in trace.findings if one.code == code)
     root = chain_of(at, trace.findings)[0]
-    changed = "; ".join(f"`{one['field']}`: {one['before']} → {one['after']}" for one in changes[:_MOST_CHANGES])
-    proof = f"{sentence} Changed: {changed}." if changed else sentence
-    if proof in root.fix:
-        return trace
-    proved = replace(root, fix=f"{root.fix}\n{proof}".strip())
+    calls = ended.get("calls")
+    counted = [one for one in calls if isinstance(one, int)] if isinstance(calls, list) else []
+    written, returned = counted if len(counted) == 2 else (None, None)  # as the trial reported them
+    proof = FixProof(
+        fix.name,
+        str(ended.get("sentence"))[:_MOST_PROOF],
+        ended.get("state", "worked") == "worked",
+        tuple(read_change(one, trace.request.body) for one in fix.patch[:_MOST_CHANGES]),
+        fix.patch,
+        written,
+        returned,
+    )
+    proved = replace(root, proof=proof)
     return replace(trace, findings=tuple(proved if one is root else one for one in trace.findings))
 
 
