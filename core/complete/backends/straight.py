@@ -52,7 +52,7 @@ class Connection(asyncio.Protocol):
         self._method = method
         self.status, self.headers, self.may_be_kept = 0, [], False
         self._head_bytes = self._waiting_bytes = 0
-        self._has_head = self._is_done = self._has_length = False
+        self._has_head = self._is_done = self._has_length = self._is_over = False
         self._pieces: list[bytes] = []
         self._error: httpx.TransportError | None = None
         self._waiter: asyncio.Future[None] | None = None
@@ -116,12 +116,13 @@ class Connection(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header."""
-        self.headers.append((name, value))
+        if not self._is_done:
+            self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         """Note the head, but for that of an interim answer."""
         status = self._parser.get_status_code()
-        if status < 200 and status != 101:
+        if (status < 200 and status != 101) or self._is_done:  # what follows an answer is not read
             return
         self.status = status
         self._has_head = True
@@ -144,8 +145,8 @@ class Connection(asyncio.Protocol):
         if not self._has_head:
             self.headers = []
             return
-        self._is_done = True
-        self.may_be_kept = self._parser.should_keep_alive() and self._method != "HEAD"
+        self.may_be_kept = self._parser.should_keep_alive() and self._method != "HEAD" and not self._is_over
+        self._is_done = self._is_over = True
 
     # What the relay calls.
 
@@ -172,7 +173,9 @@ class Connection(asyncio.Protocol):
             self._write(head)
         else:
             async for piece in content:
-                framed = b"%x\r\n%s\r\n" % (len(piece), piece) if is_chunked else piece
+                framed = (
+                    b"%x\r\n%s\r\n" % (len(piece), piece) if is_chunked and piece else piece
+                )  # an empty one is the end
                 self._write(head + framed)
                 head = b""
                 await self._writable.wait()
