@@ -20,6 +20,7 @@ from prompt_debugger.core.base.types import (
 )
 
 MAY_BE_CONTENT = "it contains no control token, and it may have been copied from what a server shows"
+KEEPS_TOKENS = "it contains control tokens; whether it is an output or content that kept them is unknown"
 _TWO_RUNS = "Raw output and answer come from two runs that may differ"
 
 

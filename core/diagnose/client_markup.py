@@ -4,7 +4,15 @@
     <path>a.md</path>                             <invoke name="Bash">
     </read_file>                                  <parameter name="command">ls</parameter> …
 
-Source: the system prompts of Cline and Roo Code; Anthropic's guide to tool use before its `tools` field, 2024.
+And what models make up where nothing teaches them a notation, or clients teach: an element that says it is a call, with
+the tool's name in an element of its own, or as an element around JSON.
+
+    <tool_use>                                    <toolcall><shell>{"command": "ls"}</shell></toolcall>
+      <name>read</name>
+      <arguments>{"path": "a.md"}</arguments> …
+
+Source: the system prompts of Cline, Roo Code and Cherry Studio; Anthropic's guide to tool use before its `tools` field,
+2024.
 """
 
 from __future__ import annotations
@@ -21,6 +29,11 @@ _INVOKE = re.compile(
     r"\s{1,4}name=\"([\w.-]{1,100})\">"
 )
 _OPEN = re.compile(r"(?m)^[ \t]*<([a-z][a-z0-9_]{0,60})>(?=\s{0,8}(?:<[a-z_]{1,40}>|\{))")
+_CALLS = "tool_use|tool_call|toolcall|tool|function_call|functioncall|function|invoke|action"
+_NAMED = re.compile(
+    rf"<({_CALLS})>\s{{0,8}}<(?:name|tool_name|invoke_name|function_name|tool)>\s{{0,8}}([\w.:/-]{{1,100}})\s{{0,8}}</"
+)
+_AROUND_JSON = re.compile(rf"<({_CALLS})>\s{{0,8}}<([A-Za-z][\w.-]{{0,60}})>\s{{0,8}}\{{")
 # Tools that Cline, Roo Code and their kin describe in their prompts.
 _TAUGHT = frozenset(
     {
@@ -39,11 +52,13 @@ class ClientCall(NamedTuple):
         name: The tool.
         span: Where it stands.
         is_claudes: Whether it is Anthropic's notation, not one that a client made up.
+        is_unknown: Whether it is a notation that nobody is known to teach.
     """
 
     name: str
     span: Span
     is_claudes: bool
+    is_unknown: bool = False
 
 
 def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | None:
@@ -51,6 +66,8 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
 
     >>> find_client_call("Let me look.\n<read_file>\n<path>a.md</path>\n</read_file>").name
     'read_file'
+    >>> find_client_call('<toolcall><shell>{"command": "ls"}</shell></toolcall>').name
+    'shell'
     >>> find_client_call("<details>\n<summary>More</summary>\n</details>")
     """
     invoked = _INVOKE.search(text)
@@ -66,4 +83,9 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
         if end >= 0:
             return ClientCall(name, Span(opened.start(), end + len(closer)), is_claudes=False)
         left -= {name}
+    for shape in (_NAMED, _AROUND_JSON):
+        if (opened := shape.search(text)) is not None:
+            end = text.find(f"</{opened[1]}>", opened.end())
+            stop = len(text) if end < 0 else end + len(opened[1]) + 3
+            return ClientCall(opened[2], Span(opened.start(), stop), is_claudes=False, is_unknown=True)
     return None

@@ -55,10 +55,15 @@ def promised_json(trace: Trace) -> Promise | None:
     return None
 
 
-def promised_choices(trace: Trace) -> tuple[str, ...]:
-    """Return the texts of which the answer is to be one."""
-    choices = as_list(as_object(body_of(trace).get("structured_outputs")).get("choice"))
-    return tuple(choice for choice in choices if isinstance(choice, str))
+def promised_choices(trace: Trace) -> tuple[str, tuple[str, ...]]:
+    """Return the field that gives choices, also one in a place where servers do not look, and the choices."""
+    body = body_of(trace)
+    for prefix, fields in (("", body), ("extra_body.", as_object(body.get("extra_body")))):
+        outputs = as_object(fields.get("structured_outputs")).get("choice")
+        for field, choices in (("structured_outputs.choice", outputs), ("guided_choice", fields.get("guided_choice"))):
+            if texts := tuple(choice for choice in as_list(choices) if isinstance(choice, str)):
+                return f"{prefix}{field}", texts
+    return "", ()
 
 
 def promised_text(trace: Trace) -> str:

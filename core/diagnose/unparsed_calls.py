@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.types import ToolCallAttempt, Trace
-from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.advice import KEEP_SPECIAL_TOKENS, Step
+from prompt_debugger.core.diagnose.bare_lists import bare_list
 from prompt_debugger.core.diagnose.generations import families_named
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.words import listed
@@ -42,6 +43,19 @@ def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
     return (Step(text, server=is_set), Step(_DISTINGUISHING))
 
 
+def of_bare_list(trace: Trace, family: str) -> list[Step]:
+    """Return what helps with a list before which a special token was most likely removed."""
+    found = bare_list(trace)
+    meant = "mistral" if found is None else found.family
+    marker = FORMATS[meant].facts.list_marker
+    text = (
+        f"Where it came as content: models of `{meant}` write `{marker}` before this list, a special token that "
+        f"servers remove: start the server with `--tool-call-parser {FORMATS[meant].facts.tool_parsers[0]}`, and with "
+        "the model's own tokenizer, so that the parser sees it."
+    )
+    return [Step(text), KEEP_SPECIAL_TOKENS, *have_parsed(trace, family)]
+
+
 def is_plain_words(family: str) -> bool:
     """Say whether a notation is no model's own: no parser reads it, and it has no markers."""
     facts = FORMATS[family].facts
@@ -71,16 +85,22 @@ def _parsers_of(kind: str, family: str) -> Sequence[str]:
 def family_of_model(model: str) -> str | None:
     """Return the family whose notation a model writes, by its name; `None` where the name says nothing sure.
 
+    >>> family_of_model("Qwen/Qwen3-8B"), family_of_model("Qwen/Qwen3-Coder-Next")
+    ('hermes', 'qwen3_coder')
     >>> family_of_model("Qwen/Qwen3.5-9B"), family_of_model("moonshotai/Kimi-K2-Instruct"), family_of_model("my-model")
     ('qwen3_coder', 'kimi_k2', None)
     """
-    lower = model.lower()
+    lower = f"/{model.lower()}"
     spelled = "".join(char for char in lower if char.isalnum())
     named = (one for one in families_named(model) if one.replace("_", "") in spelled)
-    for name, one in FORMATS.items():
-        if not one.facts.list_marker and any(word in lower for word in one.facts.model_names):
-            return name
-    return next(named, None)
+    words = [
+        (len(word), name)
+        for name, one in FORMATS.items()
+        if not one.facts.list_marker
+        for word in one.facts.model_names
+        if word in lower
+    ]
+    return max(words)[1] if words else next(named, None)  # `qwen3-coder` says more than `/qwen3-`
 
 
 def foreign_parser(trace: Trace, family: str) -> str | None:

@@ -161,7 +161,7 @@ def _what_was_compared(trace: Trace) -> tuple[str, Conclusion]:
         held = _shown_as_text(trace.findings) or partly_known(trace, trace.parse)
         if trace.raw is not None and trace.raw.completeness is not Completeness.WHOLE:
             return f"{held}, {_NOT_SAID}", Conclusion.UNKNOWN
-        return held, Conclusion.UNCHECKED
+        return held if held.endswith(".") else f"{held}.", Conclusion.UNCHECKED
     if trace.raw is not None:
         return (
             "The model answered; its output was not read and there is no message to compare it with.",

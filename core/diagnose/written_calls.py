@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from prompt_debugger.core.base.protocols import ReadContext
@@ -21,6 +22,7 @@ _BARE_CALL = re.compile(
 _BEGUN_CALL = re.compile(
     r'\[?\s*+\{\s*+"(?:name|tool_name)"\s*+:\s*+"([\w.:/-]{1,100})[^\n]{0,100}?"(?:arguments|parameters)"\s*+:\s*+\{'
 )
+_FENCE = re.compile(r"```[\w+-]{0,20}[ \t]{0,8}\n(?P<inner>[^`]*+)```")
 _MOST_DIFFERENT = 500  # calls that are looked for in the request, each in all of it
 _OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, SegmentKind.CALL_ARGUMENTS)
 
@@ -103,7 +105,7 @@ def bare_calls(trace: Trace, text: str) -> tuple[ToolCallAttempt, ...]:
     is_known = is_request_known(trace)
     context = ReadContext(tools=trace.request.tools, finish_reason="stop")
     parsed = pick_format(text, context).read(text, context)
-    is_all = not (parsed.content or "").strip() and parsed.reasoning is None
+    is_all = not (parsed.content or "").strip()
     are_whole = all(
         call.status is CallStatus.COMPLETE
         and call.arguments_json is not None
@@ -112,6 +114,16 @@ def bare_calls(trace: Trace, text: str) -> tuple[ToolCallAttempt, ...]:
     )
     is_asked = text.strip() in "\n".join(texts_inside(body))
     return parsed.calls if is_all and are_whole and not is_asked else ()
+
+
+def fenced_calls(trace: Trace, text: str) -> tuple[ToolCallAttempt, ...]:
+    """Return the calls in bare JSON that stand in code fences of a text, each fence nothing but calls."""
+    return tuple(
+        replace(call, char_span=Span(call.char_span.start + at, call.char_span.stop + at))
+        for fence in _FENCE.finditer(text)
+        if (at := fence.start("inner")) and fence["inner"].lstrip()[:1] in ("{", "[")
+        for call in bare_calls(trace, fence["inner"])
+    )
 
 
 def _marked_sections(segments: Sequence[Segment], markers: Sequence[Span]) -> Iterator[Span]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
-from prompt_debugger.core.base.comparable import MAY_BE_CONTENT
+from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT
 from prompt_debugger.core.base.types import (
     Basis,
     ChatResult,
@@ -31,6 +31,10 @@ _IN_LOG = "it contains no control token, and a log may leave them out"
 _NO_BEGINNING = re.compile(
     r"\s*+(?:[\w\u2581:]{0,40}[|\uff5c]>|[\w.:-]{0,80}"
     r"(?:<\|tool_call_(?:argument_begin|end)|<\uff5ctool\u2581(?:sep|call\u2581end|calls\u2581end)|<\|tool_calls_section_end))"
+)
+# A turn that no model writes: the text holds its prompt, too.
+_PROMPT_TURN = re.compile(
+    r"[>\]]\n?(?:user|system|developer)\b(?!@)|\[INST\]|<[|\uff5c](?:user|User|system|USER)[|\uff5c_]"
 )
 
 
@@ -213,7 +217,11 @@ def _completion(evidence: Evidence, text: str) -> Completion:
     if is_alone and _NO_BEGINNING.match(text) is not None:
         reason = "it begins in the middle of a marker or of a call, so its beginning may not have been copied"
         return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=reason)
-    if evidence.chat is not None or CONTROL_TOKEN.search(text):
+    if evidence.chat is not None:
         return raw
+    if CONTROL_TOKEN.search(text):
+        is_text_alone = is_alone and evidence.form is Form.OUTPUT and evidence.request is None
+        is_text_alone = is_text_alone and _PROMPT_TURN.search(text) is None
+        return replace(raw, completeness_reason=KEEPS_TOKENS) if is_text_alone else raw
     reason = _IN_LOG if evidence.form is Form.LOG else MAY_BE_CONTENT
     return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=reason)

@@ -23,7 +23,7 @@ from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
 from prompt_debugger.core.evidence.recognise import MARKER
-from prompt_debugger.core.evidence.taking import CUT_NOTE
+from prompt_debugger.core.evidence.taking import CUT_NOTE, head_deltas
 
 GAP_NOTE = "Something was left out of the pasted text; what it was is unknown."
 _STRUCTURED = frozenset({Form.ANSWER, Form.STREAM, Form.EXCHANGE, Form.FRAGMENT, Form.OBJECT, Form.LINES, Form.HTTP})
@@ -171,7 +171,8 @@ def _careful(evidence: Evidence, *, is_noted: bool) -> Evidence:
 
 def _with_message(evidence: Evidence, chat: ChatResult, message: JSONObject) -> Evidence:
     """Return evidence with what is left of a message; without an answer, where nothing is."""
-    if not any(item for name, item in message.items() if name != "role"):
+    heads = head_deltas(chat)
+    if not heads and not any(item for name, item in message.items() if name != "role"):
         left = replace(evidence, chat=None, stream=None, finish_reason=None)
         if not left.holds:
             raise RequestError(
@@ -182,7 +183,7 @@ def _with_message(evidence: Evidence, chat: ChatResult, message: JSONObject) -> 
         bool(message.get("tool_calls")) and chat.finish_reason != "stop"
     )
     reason = chat.finish_reason if is_proof else None
-    chat = replace(chat, message=message, finish_reason=reason, error=None, deltas=(), body="")
+    chat = replace(chat, message=message, finish_reason=reason, error=None, deltas=heads, body="")
     return replace(evidence, chat=chat, stream=None if evidence.stream is None else chat, finish_reason=reason)
 
 

@@ -24,7 +24,7 @@ from prompt_debugger.core.evidence.gaps import without_gaps
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.readers import Paste, find_reader, find_readers
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
-from prompt_debugger.core.evidence.recognise import recognise
+from prompt_debugger.core.evidence.recognise import MARKER, recognise
 from prompt_debugger.core.evidence.report_text import (
     begins_template,
     is_report,
@@ -49,6 +49,11 @@ _SHOWN_LEAD = re.compile(
 )
 _REPORT_WORDS = re.compile(
     r"`(?:--[\w-]{2,60}[^`\n]{0,60}|</?[\w|]{2,40}>|(?:message\.)?content|tool_calls|reasoning_content|finish_reason)`"
+    # What people say of an output, and a model hardly does in one.
+    r"|\b(?:vllm|sglang|ollama|lm ?studio|llama\.cpp|llama-server|litellm|openrouter|mlx|tool_calls|finish_reason|"
+    r"parsers?|parsed|rendered|deltas?|streamed|chat window|plain text|raw (?:text|xml|json|markup|output)|end users?|"
+    r"instead of (?:a|an|being))\b|\$ (?:cat|curl|head|tail|less|jq|grep|python3?|docker|kubectl) ",
+    re.IGNORECASE,
 )
 _QUOTED_WORDS = re.compile(r"`[^`\n]{1,200}`|'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"")
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
@@ -134,16 +139,16 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     whole, failure = _try(text, row, read)
     if whole is not None and is_talk and whole.form is Form.OUTPUT:
         whole, failure = None, not_recognised(text)
-    if whole is not None and (len(blocks) < 2 or _is_certain(whole, text, blocks)):
+    shown = _of_shown_output(whole, blocks, read)
+    if whole is not None and shown is None and (len(blocks) < 2 or _is_certain(whole, text, blocks)):
         return whole
-    fenced = _of_shown_output(whole, blocks, read)
-    if fenced is not None:
-        return fenced
+    if shown is not None:
+        return shown
     merged = _merged(blocks, read)
     if whole is not None and (merged is None or not _says_more(merged, whole, blocks, is_talk=is_talk)):
         return whole
-    if merged is None and failure is not None and (shown := _of_comments(text, read, failure)) is not None:
-        return shown
+    if merged is None and failure is not None and (printed := _of_comments(text, read, failure)) is not None:
+        return printed
     if merged is None:
         raise not_recognised(text) if is_talk else _with_hint(failure)
     return merged
@@ -190,19 +195,33 @@ def _without_parts(evidence: Evidence, text: str) -> Evidence:
 def _of_shown_output(whole: Evidence | None, blocks: Sequence[Block], read: Read) -> Evidence | None:
     """Return what the only fence of a text holds, where its markup was taken for an output together with a report.
 
-    The line above the fence says that an output follows, or a flag, a tag or a field of an answer is named as code; and
-    what stands around it mentions markup at most in quotes.
+    The line above the fence says that an output follows, or that something does and the fence begins with a marker, or
+    words of a report stand around it; what stands around mentions markup at most in quotes. Without a fence, the same
+    holds for the only lines that are an output by themselves.
     """
     fences = [block for block in blocks if block.kind is BlockKind.FENCED]
-    if whole is None or whole.form is not Form.OUTPUT or len(fences) != 1:
+    if whole is None or whole.form is not Form.OUTPUT or len(fences) > 1:
         return None
+    if not fences:
+        return _of_shown_lines(blocks)
     around = "\n".join(block.text for block in blocks if block is not fences[0])
     is_report = _SHOWN_LEAD.search(fences[0].lead) or _REPORT_WORDS.search(around)
+    is_report = is_report or (fences[0].lead.endswith((":", "\uff1a")) and MARKER.match(fences[0].text.strip()))
     if not is_report or recognise(_QUOTED_WORDS.sub("", around)) is Form.OUTPUT:
         return None
     evidence = _of_block(fences[0], read)
     unread = len([line for line in around.split("\n") if line.strip()])
     return None if evidence is None else _noted(evidence, _of_unread(unread))
+
+
+def _of_shown_lines(blocks: Sequence[Block]) -> Evidence | None:
+    """Return the only lines of prose that are an output, where words of a report stand around them."""
+    text = "\n".join(block.text for block in blocks)
+    shown = shown_output(text)
+    around = "" if shown is None else text.replace(shown, "", 1)
+    if shown is None or not _REPORT_WORDS.search(around) or recognise(_QUOTED_WORDS.sub("", around)) is Form.OUTPUT:
+        return None
+    return _noted(_output(shown), _of_unread(len([line for line in around.split("\n") if line.strip()])))
 
 
 def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:

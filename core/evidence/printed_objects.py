@@ -27,6 +27,9 @@ STREAMED: Mapping[str, str] = {
     "DeltaMessage": "delta",
     "Delta": "delta",
     "StreamingChoices": "choice",
+    "ChoiceDeltaToolCall": "call",
+    "DeltaToolCall": "call",
+    "ChatCompletionDeltaToolCall": "call",
 }
 ANTHROPIC_EVENTS: Mapping[str, str] = {
     "RawMessageStartEvent": "message_start",
@@ -43,12 +46,19 @@ ANTHROPIC_EVENTS: Mapping[str, str] = {
 # Classes of an answer, or of a part of one, that somebody prints; by what `answer_of` makes of them.
 _COMPLETIONS = ("ChatCompletion", "ParsedChatCompletion", "ModelResponse", "ChatCompletionResponse", "Completion")
 _CHOICES = ("Choice", "Choices", "ParsedChoice")
-_MESSAGES = ("ChatCompletionMessage", "ParsedChatCompletionMessage", "ChatMessage", "ChatCompletionOutputMessage")
+_MESSAGES = (
+    "ChatCompletionMessage",
+    "ParsedChatCompletionMessage",
+    "ChatMessage",
+    "ChatCompletionOutputMessage",
+    "ExtractedToolCallInformation",
+)
 _CALLS = (
     "ChatCompletionMessageToolCall",
     "ChatCompletionMessageFunctionToolCall",
     "ParsedFunctionToolCall",
     "ChatCompletionOutputToolCall",
+    "ToolCall",
 )
 _RESPONSES = ("Response", "ParsedResponse", "ResponsesAPIResponse")
 _ITEMS = ("ResponseFunctionToolCall", "ResponseOutputMessage", "ResponseReasoningItem")
@@ -104,7 +114,9 @@ def stream_text(values: list[JSONObject]) -> str:
             continue
         body = _without_nulls(value)
         kind = STREAMED.get(name, "chunk")
-        if kind == "delta":
+        if kind == "call":
+            body = {"tool_calls": [body]}
+        if kind in ("delta", "call"):
             body = {"choices": [{"index": 0, "delta": body, "finish_reason": None}]}
         elif kind == "choice":
             body = {"choices": [body]}
@@ -160,7 +172,7 @@ def _list(value: JSON) -> list[JSON]:
 
 def has_no_end(values: list[JSONObject]) -> bool:
     """Say whether a printed stream is made of deltas alone, which have no word on how it ended."""
-    return all(STREAMED.get(class_of(value)) == "delta" for value in values)
+    return all(STREAMED.get(class_of(value)) in ("delta", "call") for value in values)
 
 
 def offline_run(value: JSONObject) -> JSONObject:

@@ -39,6 +39,9 @@ _HEADER = re.compile(r"to=[\w.-]{1,64}(?: [\w<|>]{1,40})?<\|")  # of a message w
 _ANSWER_START = re.compile(r"(?m)^[ \t]*(?=\{\s*+[\"}]|data:|HTTP/|< HTTP)")
 _REQUEST_STARTS = ("dict(", "(", "/*", "```", "{", "[")
 _FILES = ("%PDF-", "\x89PNG")
+_BRACKETED = re.compile(
+    r"\[(?!(?:true|false|null|None|True|False|NaN|dict|Infinity)\b)[A-Za-z][\w .:/-]{0,60}\][^,\]}]"
+)  # a log's word
 _LOGGED = re.compile(r"(?:time=\S{1,60} )?level=[A-Za-z]{1,10} ")  # whose fields may quote markup
 _COMMENTS = re.compile(r"(?:[ \t]*+(?:#(?!#)|//)[^\n]*(?:\n\s*+|\Z))++")
 _REQUEST_FIELDS = frozenset({"messages", "input", "tools", "tool_choice", "functions", "max_tokens", "temperature"})
@@ -80,6 +83,8 @@ def _form_of_json(text: str, start: str) -> Form | None:
         if is_event_list(values):
             return Form.STREAM
         return Form.REQUEST if all(is_lone_message(one) for one in values) else Form.LINES
+    if value is None and _BRACKETED.match(start) is not None and MARKER.match(start) is None:
+        return Form.OUTPUT if MARKER.search(text) else None
     if value is None and (MARKER.match(start) or begun_bare_call(start) is not None):
         return Form.OUTPUT
     if value is None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, StreamDelta
 from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.complete.dialects.base import NO_END
 from prompt_debugger.core.diagnose.broken_arguments import is_shortened
@@ -154,15 +154,42 @@ def without_shortened(evidence: Evidence, text: str) -> Evidence:
     message: JSONObject = {**chat.message, "tool_calls": kept} if kept else {
         name: value for name, value in chat.message.items() if name != "tool_calls"
     }  # fmt: skip
-    if not kept and not message.get("content") and evidence.raw is None and evidence.request is None:
+    heads = head_deltas(chat)
+    has_other = evidence.raw is not None or evidence.request is not None or bool(heads)
+    if not kept and not message.get("content") and not has_other:
         raise RequestError("The answer was shortened with `...` where its calls are.", "Paste all of it, unchanged.")
     reason = chat.finish_reason if len(kept) == len(every) else None
-    chat = replace(chat, message=message, finish_reason=reason, deltas=(), body="")
+    chat = replace(chat, message=message, finish_reason=reason, deltas=heads, body="", error=None)
     notes = evidence.notes
     if len(kept) < len(every):
         notes = (*notes, f"{counted(len(every) - len(kept), 'call')} shortened with `...` left out of the answer.")
     stream = None if evidence.stream is None else chat
     return replace(evidence, chat=chat, stream=stream, finish_reason=reason, notes=notes)
+
+
+def head_deltas(chat: ChatResult) -> tuple[StreamDelta, ...]:
+    """Return what a stream with gaps shows for certain: index, id and name of each piece of a call that has one.
+
+    A piece before the first one with a name may go on with a call whose beginning was left out. Fewer than two show
+    nothing.
+    """
+    named: set[JSON] = set()
+    found: list[StreamDelta] = []
+    for delta in chat.deltas:
+        pieces: list[JSON] = []
+        calls = delta.delta.get("tool_calls")
+        for call in calls if isinstance(calls, list) else ():
+            entry = as_object(call)
+            name, index = as_object(entry.get("function")).get("name"), entry.get("index")
+            if not isinstance(index, int):
+                continue
+            if name:
+                named.add(index)
+            if index in named and (name or entry.get("id")):
+                pieces.append({"index": index, "id": entry.get("id"), "function": {"name": name}})
+        if pieces:
+            found.append(replace(delta, delta={"tool_calls": pieces}, finish_reason=None))
+    return tuple(found) if len(found) > 1 else ()
 
 
 def is_cut(evidence: Evidence) -> bool:

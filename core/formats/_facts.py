@@ -100,7 +100,8 @@ class FamilyFacts:
             or its headers are such.
         list_marker: Its special token before a JSON list of calls: the list is all that is left where a server strips
             special tokens; "" if it writes none.
-        model_names: Words in the names of its models, in lower case, where a rule has to know the family by name.
+        model_names: Words in the names of its models, in lower case, where a rule has to know the family by name; a `/`
+            begins the name after its owner.
     """
 
     tool_parsers: tuple[str, ...] = ()

@@ -74,6 +74,10 @@ FORMAT: ModelFormat = TextFormat(
     bare_hints=("name", "{"),
     facts=FamilyFacts(
         markers_are_plain_words=True,
+        model_names=(
+            *("/llama-3.1-8b-instruct", "/llama-3.1-70b-instruct", "/llama-3.1-405b-instruct"),
+            *("/meta-llama-3.1-8b-instruct", "/meta-llama-3.1-70b-instruct", "/llama-3.3-70b-instruct"),
+        ),
         tool_parsers=("llama3_json", "llama4_json"),
         parser_names={"sglang": ParserNames(("llama3",))},
         grammars=(Grammar("llama", "llama3_json"),),

@@ -164,6 +164,10 @@ class JsonText:
             return self._read_string(char)
         word = _WORD.match(self._text, self._position)
         if word is None or word[0].startswith("-"):
+            if char == "\u2026" or self._text.startswith("...", self._position):
+                raise self._error(
+                    "Something was left out of the JSON at `...`.", "Paste all of it, or take the shortened field out."
+                )
             raise self._error(f"A key in double quotes is expected here, not {shorten(char)}.")
         self._repair("key", self._position)
         self._position = word.end()
@@ -210,6 +214,10 @@ class JsonText:
             if start >= len(self._text):
                 raise self._error("The text ends where a value is expected.")
             shown = name or self._text[start : start + 20].split("\n")[0]
+            if shown.startswith(("...", "\u2026")):
+                raise self._error(
+                    "Something was left out of the JSON at `...`.", "Paste all of it, or take the shortened field out."
+                )
             raise self._error(f"A JSON value is expected here, not {shorten(shown, 40)}.")
         self._position = word.end()
         if name in _FLOATS:

@@ -9,8 +9,9 @@ What it finds:
     content that consists only of calls in a notation without control tokens (bare JSON,
     Python), if the request does not ask for JSON (a note without the request, because it is
     a guess), or what is left of a call without its control tokens (an error if its header
-    is whole, as in `commentary to=functions.f json{…}`), and a complete call in the
-    reasoning of a message without anything else.
+    is whole, as in `commentary to=functions.f json{…}`), calls as JSON in a code fence, calls
+    in a Python list behind other text, a call in XML that no family writes, and a complete
+    call in the reasoning of a message without anything else.
 
 Why it matters:
     The model called a tool and the server returned the call as prose: the agent shows it to
@@ -28,45 +29,63 @@ Source:
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Span, Stage, ToolCallAttempt, Trace
+from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.bare_lists import bare_list
 from prompt_debugger.core.diagnose.client_markup import ClientCall, find_client_call
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
+from prompt_debugger.core.diagnose.list_after_prose import calls_after_prose, report_after_prose
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.stripped_calls import stripped_calls
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
-from prompt_debugger.core.diagnose.unparsed_calls import departs, foreign_parser, have_parsed, is_plain_words
+from prompt_debugger.core.diagnose.unparsed_calls import (
+    departs,
+    foreign_parser,
+    have_parsed,
+    is_plain_words,
+    of_bare_list,
+)
 from prompt_debugger.core.diagnose.written_calls import (
     bare_calls,
+    fenced_calls,
     format_of,
     is_request_known,
     open_bare_call,
     written_calls,
 )
-from prompt_debugger.core.formats import find_stripped_calls
 
 _AGAIN = (
     "Ask again: the model wrote it this way. A grammar for calls keeps their JSON whole (`tool_choice` as "
     "`required`, or "
     "`strict` in the tool, where the server constrains calls by it)."
 )
-_DECODER = json.JSONDecoder(strict=False)  # a text that was copied has line feeds in its strings
-_RECIPIENT = re.compile(r"(?:analysis|commentary) ?to=functions\.([\w\-]{1,64}?) ?(?:json|code)?(?=\{)")
-# Of a header only the recipient is left, with whatever stood between it and the arguments.
-_LOOSE = re.compile(r"(?m)^[ \t]{0,8}to=functions\.([\w\-]{1,64})\b[^\n{}`\"'<]{0,24}\n?[ \t]{0,8}(?=\{\s{0,8}\")")
-_PYTHON = re.compile(
-    r"\A\s*+(?:```\w{0,12}\s)?+\s*+(?:print\()?default_api\.([\w.]{1,64})\((.{0,4000})\)\s{0,8}(?:```)?\s{0,8}\Z",
-    re.DOTALL,
-)
-_GEMMA = re.compile(r"call:([A-Za-z_][\w.-]{0,64})\{")  # which no sentence begins with
-_MOST_NAMES = 20
 _CLOSED = re.compile(r"</tool_calls?>\s*\Z")
+
+# What calls in XML are that no parser takes out, and what helps.
+_CLAUDES = (
+    "It is Anthropic's own notation in plain text. Claude writes it where the tools are in the prompt, or calls of the "
+    "history are written out as text, and not in the API's fields; no parser reads it there.",
+    "Send the tools in `tools`, and calls and results of the history as `tool_use` and `tool_result` blocks, not as "
+    "text in prompts. A proxy in between that writes them out has to read them back, too.",
+)
+_INVENTED = (
+    "It is no model family's notation: the model made this XML up, or learnt it from a prompt or from examples in the "
+    "history. Only a client that taught it can read it.",
+    "Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`): a model "
+    "that is offered no tools, or is told of them in words, invents a notation. Send calls of the history as "
+    "`tool_calls`, not as text. If a client's prompt asks for this XML, use the client that reads it.",
+)
+_TAUGHT = (
+    "It is XML that a client teaches in its prompt, as Cline and Roo Code do, and reads itself. The server returned it "
+    "as text, as it should.",
+    "Set the client's tool protocol for this model to XML, or to native calls if the server parses them: the client "
+    "shows the XML where it expects native calls. Other clients do not read it.",
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -82,33 +101,34 @@ def find(trace: Trace) -> Iterator[Report]:
         yield _report_client(client, content)
     elif left:
         yield _report_written(trace, left, content)
-    elif not returned and not calls and (begun := list(written_calls(trace, content, (CallStatus.TRUNCATED,)))):
-        yield _report_begun(trace, begun[-1], content)
-    elif not returned and not calls and (broken := list(written_calls(trace, content, (CallStatus.MALFORMED,)))):
-        yield _report_broken(trace, broken[0], content)
-    elif not returned and not calls and (name := _open_bare_call(trace, content)) is not None:
-        yield _report_open(trace, name, content)
     elif not returned and not calls:
-        bare = bare_calls(trace, content) if content.strip() else ()
-        yield from [_report_bare(trace, bare, content)] if bare else _stripped(trace, content)
-        if not content.strip():
-            yield from _in_reasoning(trace)
+        yield from _of_no_whole_call(trace, content)
+
+
+def _of_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
+    """Report what is less than a call with its markup: one that is broken, or without markup, or stripped."""
+    if begun := list(written_calls(trace, content, (CallStatus.TRUNCATED,))):
+        yield _report_begun(trace, begun[-1], content)
+    elif broken := list(written_calls(trace, content, (CallStatus.MALFORMED,))):
+        yield _report_broken(trace, broken[0], content)
+    elif (name := _open_bare_call(trace, content)) is not None:
+        yield _report_open(trace, name, content)
+    elif not content.strip():
+        yield from _in_reasoning(trace)
+    elif bare := bare_calls(trace, content):
+        yield _report_bare(trace, bare, content)
+    elif fenced := fenced_calls(trace, content):
+        yield _report_fenced(trace, fenced, content)
+    elif at_end := _calls_at_end(trace, content):
+        shown = (in_message("content", content[slice(*call.char_span)], call.char_span) for call in at_end)
+        yield report_after_prose("Content", at_end, tuple(shown))
+    else:
+        yield from stripped_calls(trace, content)
 
 
 def _report_client(call: ClientCall, content: str) -> Report:
     """Report a call in XML that is not the model family's notation, so that no server's parser takes it out."""
-    if call.is_claudes:
-        detail = "It is Anthropic's own notation in plain text. Claude writes it where the tools are in the prompt, or "
-        detail += "calls of the history are written out as text, and not in the API's fields; no parser reads it there."
-        fix = "Send the tools in `tools`, and calls and results of the history as `tool_use` and `tool_result` blocks, "
-        fix += "not as text in prompts. A proxy in between that writes them out has to read them back, too."
-    else:
-        detail = (
-            "It is XML that a client teaches in its prompt, as Cline and Roo Code do, and reads itself. The server "
-        )
-        detail += "returned it as text, as it should."
-        fix = "Set the client's tool protocol for this model to XML, or to native calls if the server parses them: the "
-        fix += "client shows the XML where it expects native calls. Other clients do not read it."
+    detail, fix = _CLAUDES if call.is_claudes else _INVENTED if call.is_unknown else _TAUGHT
     return Report(
         title=f"A tool call to `{call.name}` is in content as XML that no server parses.",
         detail=detail,
@@ -217,79 +237,56 @@ def _report_bare(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: str)
         )
     is_mild = guess and not is_plain and not _says_no_call(trace)
     return Report(
-        title=f"Content is nothing but {'a call' if len(calls) == 1 else 'calls'} to {names}.",
+        title=f"Content is nothing but {'a call' if len(calls) == 1 else 'calls'} to {names}{_after(calls, content)}.",
         detail=detail,
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
-        fix=have_parsed(trace, family if (found := bare_list(trace)) is None else found.family),
+        fix=_fix_of_bare(trace, family, content),
         certainty=Certainty.INFERRED,
         severity=Severity.NOTE if is_mild else Severity.WARNING,
     )
 
 
+def _fix_of_bare(trace: Trace, family: str, content: str) -> Sequence[Step]:
+    if (found := bare_list(trace)) is not None:
+        return have_parsed(trace, found.family)
+    is_list = content.lstrip().startswith("[{")
+    return (
+        of_bare_list(trace, family) if is_list and foreign_parser(trace, family) is None else have_parsed(trace, family)
+    )
+
+
+def _report_fenced(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: str) -> Report:
+    """Report calls in code fences, as models write them that do not use the notation of their template."""
+    names = ", ".join(f"`{call.name}`" for call in calls[:6])
+    guess = "" if is_request_known(trace) else " The request is unknown, so it may be an example that was asked for."
+    return Report(
+        title=f"Content contains {'a call' if len(calls) == 1 else 'calls'} to {names} as JSON in a code fence.",
+        detail="The answer has no call. The model wrote JSON for a reader, not the notation that its template teaches, "
+        "and few parsers look into code fences (vLLM's `llama3_json` does): a client shows it instead of running "
+        f"it.{guess}",
+        evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
+        fix="Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`): "
+        "with tools in a system message alone, models answer like this. If they are there, the model does not keep to "
+        "its notation: use one that is trained for tool calls, or constrain it (`tool_choice` as `required`).",
+        certainty=Certainty.INFERRED,
+        severity=Severity.NOTE if guess and not _says_no_call(trace) else Severity.WARNING,
+    )
+
+
+def _calls_at_end(trace: Trace, content: str) -> tuple[ToolCallAttempt, ...]:
+    calls = calls_after_prose(content)
+    offered = {tool.name for tool in request_tools(trace.request)}
+    return calls if not is_request_known(trace) or all(call.name in offered for call in calls) else ()
+
+
+def _after(calls: tuple[ToolCallAttempt, ...], content: str) -> str:
+    """Say what stands before the calls: nothing, or a block of reasoning."""
+    return " after its reasoning" if "</" in content[: calls[0].char_span.start] else ""
+
+
 def _says_no_call(trace: Trace) -> bool:
     """Say whether the answer has a field for calls, and it is empty."""
     return trace.chat is not None and "tool_calls" in trace.chat.message and not trace.chat.message["tool_calls"]
-
-
-def _stripped(trace: Trace, content: str) -> Iterator[Report]:
-    """Report a content that is nothing but what is left of a call."""
-    names = tuple(tool.name for tool in request_tools(trace.request))
-    text = content.strip()
-    if (headed := _without_tokens(trace, content, names)) is not None:
-        yield headed
-        return
-    if (python := _PYTHON.match(content)) is not None:
-        yield _report_python(content, python)
-        return
-    headed_by = _GEMMA.match(text)
-    known = names if headed_by is None or is_request_known(trace) else (headed_by[1],)
-    found = next(iter(find_stripped_calls(text, known)), None)
-    if found is None or found.char_span.start > 0 or not re.search(r"\}\]?\Z", text):
-        return
-    yield Report(
-        title=f"Content looks like a tool call to `{found.name}` that lost its markers.",
-        detail=f"It is {text[:120]!r}, which is what remains of a tool call when its control tokens are removed.",
-        evidence=(in_message("content", content, Span(0, len(content))),),
-        fix=have_parsed(trace, "gemma4" if headed_by is not None and "<escape>" not in text else found.format),
-        certainty=Certainty.INFERRED,
-        severity=Severity.WARNING,
-    )
-
-
-def _without_tokens(trace: Trace, content: str, names: tuple[str, ...]) -> Report | None:
-    """Report a call of which the whole header is left, and its arguments: `commentary to=functions.f json{…}`."""
-    offered = names if is_request_known(trace) else tuple(dict.fromkeys(_RECIPIENT.findall(content)[:_MOST_NAMES]))
-    places = [(one.name, one.char_span) for one in find_stripped_calls(content, offered) if one.format == "harmony"]
-    for name, head in [*places, *((one[1], Span(*one.span())) for one in _LOOSE.finditer(content))]:
-        try:
-            arguments, stop = _DECODER.raw_decode(content, head.stop)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(arguments, dict):
-            span = Span(head.start, stop)
-            return Report(
-                title=f"A tool call to `{name}` is in content without its control tokens.",
-                detail=f"Content contains {content[slice(*span)].strip()[:120]!r}: a header of gpt-oss (harmony) with "
-                "its recipient, and the arguments. The model called the tool; the server took its control tokens out "
-                "and handed the call on as text.",
-                evidence=(in_message("content", content[slice(*span)], span),),
-                fix=have_parsed(trace, "harmony"),
-                certainty=Certainty.INFERRED,
-            )
-    return None
-
-
-def _report_python(content: str, call: re.Match[str]) -> Report:
-    return Report(
-        title=f"A tool call to `{call[1]}` is in content as Python text.",
-        detail=f"Content is nothing but {content.strip()[:120]!r}: `default_api` is the name under which Gemini writes "
-        "its calls as Python, and this one was not returned as a call.",
-        evidence=(in_message("content", content, Span(0, len(content))),),
-        fix="Do not run the text. Check that the request declares the tools in its own field, then ask again; simpler "
-        "schemas and names make this rarer.",
-        certainty=Certainty.INFERRED,
-        severity=Severity.WARNING,
-    )
 
 
 def _in_reasoning(trace: Trace) -> Iterator[Report]:

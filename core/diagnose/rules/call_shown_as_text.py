@@ -2,8 +2,9 @@
 
 What it finds:
     A text of which nobody knows whether it is a raw output or what a server
-    returned, without a message beside it: complete calls with their markup, or
-    in bare JSON and nothing else, or a call that is cut or malformed. A warning where the calls depart from their
+    returned, without a message beside it: complete calls with their markup, control
+    tokens included, or in bare JSON and nothing else, or in a Python list at its end,
+    or a call that is cut or malformed. A warning where the calls depart from their
     notation (a marker or a key of another name), which their parsers may refuse;
     a note otherwise, as in a raw output there is nothing wrong with a call. A
     warning, too, where a text is the inside of a call (keys and values in their
@@ -27,11 +28,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.comparable import MAY_BE_CONTENT
+from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     CallStatus,
     Certainty,
+    Parse,
     Place,
     Severity,
     Span,
@@ -39,13 +41,19 @@ from prompt_debugger.core.base.types import (
     ToolCallAttempt,
     Trace,
 )
-from prompt_debugger.core.diagnose.advice import KEEP_SPECIAL_TOKENS, Step
-from prompt_debugger.core.diagnose.bare_lists import bare_list
+from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.broken_arguments import is_shortened
+from prompt_debugger.core.diagnose.list_after_prose import calls_after_prose, report_after_prose
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw
-from prompt_debugger.core.diagnose.unparsed_calls import departures, have_parsed, is_plain_words, readers_of
+from prompt_debugger.core.diagnose.unparsed_calls import (
+    departures,
+    have_parsed,
+    is_plain_words,
+    of_bare_list,
+    readers_of,
+)
 from prompt_debugger.core.diagnose.words import counted, listed
 from prompt_debugger.core.diagnose.written_calls import begun_bare_call
 from prompt_debugger.core.formats import FORMATS
@@ -59,7 +67,12 @@ def find(trace: Trace) -> Iterator[Report]:
     """Look at a text alone."""
     raw, parse = trace.raw, trace.parse
     is_alone = trace.chat is None and trace.chat_stream is None and trace.refusal is None and not asked_server(trace)
-    if raw is None or parse is None or not is_alone or raw.completeness_reason != MAY_BE_CONTENT:
+    if raw is None or parse is None or not is_alone:
+        return
+    if raw.completeness_reason == KEEPS_TOKENS:  # broken calls in it have rules of their own
+        yield from _of_whole_calls(trace, parse)
+        return
+    if raw.completeness_reason != MAY_BE_CONTENT:
         return
     if not parse.parsed.calls:
         name = begun_bare_call(raw.text)
@@ -70,6 +83,7 @@ def find(trace: Trace) -> Iterator[Report]:
             yield _of_broken(trace, name, Span(0, len(raw.text)), problem)
         else:
             yield from _of_inner_markup(trace)
+            yield from _of_list_at_end(trace, parse)
         return
     broken = [call for call in parse.parsed.calls if _is_broken(call)]
     if broken and len(broken) == len(parse.parsed.calls):
@@ -77,12 +91,21 @@ def find(trace: Trace) -> Iterator[Report]:
         is_cut = first.status is CallStatus.TRUNCATED
         yield _of_broken(trace, first.name or "", first.char_span, first.problem or "", is_cut=is_cut)
         return
+    yield from _of_whole_calls(trace, parse)
+
+
+def _of_whole_calls(trace: Trace, parse: Parse) -> Iterator[Report]:
     calls = [call for call in parse.parsed.calls if not _is_broken(call) and call.place is Place.BODY]
-    is_marked = any(True for _ in find_unquoted_markers(raw.text))
+    is_marked = any(True for _ in find_unquoted_markers(parse.raw))
     if not calls or len(calls) < len(parse.parsed.calls) or not all(call.name for call in calls):
         return
     if is_marked or not (parse.parsed.content or "").strip():
         yield _report(trace, calls, parse.parsed.format, is_marked=is_marked)
+
+
+def _of_list_at_end(trace: Trace, parse: Parse) -> Iterator[Report]:
+    if calls := calls_after_prose(parse.raw):
+        yield report_after_prose("The text", calls, tuple(in_raw(trace, call.char_span) for call in calls))
 
 
 def _is_broken(call: ToolCallAttempt) -> bool:
@@ -97,9 +120,12 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
     departing = "" if is_plain_words(family) else departures(calls)
     is_list = not is_marked and trace.raw is not None and trace.raw.text.lstrip().startswith("[{")
     how = "in plain words" if is_plain_words(family) else "in bare JSON"
-    title = f"The text is {what} as a model writes it{_notation(family) if is_marked else f', {how}'}."
+    holds = "contains" if _has_prose(trace) else "is"
+    title = f"The text {holds} {what} as a model writes {'it' if one else 'them'}"
+    title += f"{_notation(family) if is_marked else f', {how}'}."
     if departing:
-        title = f"The text is {what} that departs from the notation of `{family}`: {departing}."
+        departs = "departs" if one else "depart"
+        title = f"The text {holds} {what} that {departs} from the notation of `{family}`: {departing}."
     readers = readers_of(family)
     read = f" Parsers made for this notation: {readers}." if readers and is_marked else ""
     rest = "; in a raw output there is nothing wrong with it."
@@ -109,10 +135,14 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
         title=title,
         detail=f"If a server returned this text as content, it did not parse the call{rest}{read}",
         evidence=tuple(in_raw(trace, call.char_span) for call in calls[:4]),
-        fix=_of_bare_list(trace, family) if is_list else _fix(trace, family),
+        fix=of_bare_list(trace, family) if is_list else _fix(trace, family),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING if departing else None,
     )
+
+
+def _has_prose(trace: Trace) -> bool:
+    return trace.parse is not None and bool((trace.parse.parsed.content or "").strip())
 
 
 def _of_inner_markup(trace: Trace) -> Iterator[Report]:
@@ -163,19 +193,6 @@ def _fix(trace: Trace, family: str) -> list[Step]:
     return [Step(text, request=first.request, server=first.server), *others]
 
 
-def _of_bare_list(trace: Trace, family: str) -> list[Step]:
-    """Return what helps with a list before which a special token was most likely removed."""
-    found = bare_list(trace)
-    meant = "mistral" if found is None else found.family
-    marker = FORMATS[meant].facts.list_marker
-    text = (
-        f"Where it came as content: models of `{meant}` write `{marker}` before this list, a special token that "
-        f"servers remove: start the server with `--tool-call-parser {FORMATS[meant].facts.tool_parsers[0]}`, and with "
-        "the model's own tokenizer, so that the parser sees it."
-    )
-    return [Step(text), KEEP_SPECIAL_TOKENS, *have_parsed(trace, family)]
-
-
 def _notation(family: str) -> str:
     return f", in the notation of `{family}`"
 
@@ -186,6 +203,7 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.PARSE,
     find=find,
+    explains=("PD435",),
     threads=("ollama/ollama#16686", "anomalyco/opencode#1406", "ollama/ollama#18357"),
     reads_stripped=True,
 )

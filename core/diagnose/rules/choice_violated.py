@@ -33,7 +33,7 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, i
 
 def find(trace: Trace) -> Iterator[Report]:
     """Compare the content with the choices."""
-    choices = promised_choices(trace)
+    field, choices = promised_choices(trace)
     chat = trace.chat
     if not choices or chat is None or chat.error or returned_calls(trace) or why_cut(trace) is not None:
         return
@@ -44,15 +44,30 @@ def find(trace: Trace) -> Iterator[Report]:
     near = next((choice for choice in choices if choice.casefold() == text.strip().casefold()), None)
     shown = ", ".join(repr(choice) for choice in choices[:8]) + (", …" if len(choices) > 8 else "")
     yield Report(
-        title="The answer is not one of the choices that `structured_outputs` gives.",
+        title=f"The answer is not one of the choices that `{field.removesuffix('.choice')}` gives.",
         detail=f"Content is {content[:80]!r}; the choices are {shown}."
         + (f" It differs from {near!r} only in case or whitespace." if near is not None else ""),
-        evidence=(in_message("content", content), in_request("structured_outputs.choice", shown)),
-        fix=(
-            "Check that this server and its release read `structured_outputs.choice`: a server that does not "
-            "know the field ignores it. With a reasoning model, start the server with its reasoning parser, so "
-            "that the constraint waits for the answer."
-        ),
+        evidence=(in_message("content", content), in_request(field, shown)),
+        fix=_fix(field),
+    )
+
+
+def _fix(field: str) -> str:
+    if field.startswith("extra_body."):
+        inner = field.removeprefix("extra_body.")
+        return (
+            f"Write `{inner}` at the top level of a JSON body: `extra_body` is an argument of the openai client, which "
+            "merges it into the body, and servers ignore a field of that name. vLLM from 0.12 on reads "
+            "`structured_outputs.choice` only."
+        )
+    read = (
+        "`structured_outputs.choice`; vLLM dropped `guided_choice` in 0.12"
+        if field == "guided_choice"
+        else f"`{field}`"
+    )
+    return (
+        f"Check that this server and its release read {read}: a server that does not know the field ignores it. With a "
+        "reasoning model, start the server with its reasoning parser, so that the constraint waits for the answer."
     )
 
 

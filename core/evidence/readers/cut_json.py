@@ -37,6 +37,8 @@ def _value(text: str) -> JSONObject | None:
     inner, is_begun_inside = _inner(text)
     if inner is None or _REQUEST.search(inner[:4_000]) or not _ANSWER.search(inner[:20_000]):
         return None
+    if is_begun_inside and (closed := read_printed("{" + inner.rstrip().rstrip(",") + "}")) and not closed.is_cut:
+        return None  # nothing but the bracket is missing whose opening was not copied
     read = read_printed("{" + inner if is_begun_inside else inner)
     if read is None or not read.is_cut or read.stop < len(inner.rstrip()) - 1 or not isinstance(read.value, dict):
         return None

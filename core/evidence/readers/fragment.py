@@ -81,6 +81,9 @@ def _in_shape(value: JSON) -> JSON:
         value = {**value, "content": [part for part in parts if not _is_half_call(part)]}
     if not isinstance(value, dict) or is_answer(value) or "messages" in value:
         return value
+    for name, item in value.items():
+        if name.lower().endswith("messages") and isinstance(item, list) and item and is_answer(item[-1]):
+            return _in_shape(item[-1])
     known: JSONObject = {name: value[name] for name in _IN_MESSAGE if name in value}
     if isinstance(known.get("message"), dict):
         return {"choices": known}

@@ -27,7 +27,7 @@ from prompt_debugger.core.evidence.recognise import MARKER, is_request
 
 LONE_ARGUMENTS = "the arguments of a tool call"
 _MOST_CHARS = 40_000
-_LEAD = re.compile(r"\A(?:(?:tool_?call\.)?(?:function\.)?(?:arguments|args|input)[ \t]*[:=][ \t]*)?")
+_LEAD = re.compile(r"\A(?:(?:[A-Za-z_][\w\[\].]{0,60}\.)?(?:arguments|args|input)[ \t]{0,8}[:=][ \t]{0,8})?")
 _NAMED = re.compile(r"\A([A-Za-z_][\w.-]{0,80})\((?=[\"'{])")
 _HOLDERS = re.compile(
     r"[\"']?\b(?:role|content|choices|messages?|model|tool_calls|output|type|name|function|done|delta|raw|prompt|error)[\"']?\s*+:"
@@ -96,6 +96,8 @@ def _inside(text: str) -> str | None:
 def _without_quotes(text: str) -> Iterator[str]:
     yield text
     if len(text) > 2 and text[0] == text[-1] and text[0] in "'\"`":
+        if isinstance(printed := json_of(text), str):
+            yield printed
         yield text[1:-1]
 
 

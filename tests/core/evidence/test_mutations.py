@@ -33,6 +33,7 @@ TOGETHER = 0.1  # so often two texts are pasted together
 OF_TWO = {"PD232", "PD401", "PD402", "PD403", "PD405", "PD227"}
 # What is left of a call where its tags are gone is bare JSON; where its end is gone, its notation is that of the whole.
 OF_A_PIECE = {"hermes", "llama3_json"}
+AS_TEXT = "PD463"  # whose parser is that of the notation, should the text be content
 _PARSER = re.compile(r"vLLM(?:'s)? `[^`]*--tool-call-parser ([\w.-]+)")
 
 
@@ -77,7 +78,7 @@ def show(text: str) -> Shown:
         frozenset(finding.code for finding in sure),
         "" if stage is None else stage.value,
         frozenset(calls),
-        frozenset(name for finding in sure for name in _PARSER.findall(finding.fix)),
+        frozenset(name for finding in sure if finding.code != AS_TEXT for name in _PARSER.findall(finding.fix)),
     )
 
 

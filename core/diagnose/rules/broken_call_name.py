@@ -1,0 +1,95 @@
+r"""The name of a returned call is missing, or is more than a name.
+
+What it finds:
+    A call of the message whose name is absent or empty; or whose name contains what no name
+    has: a brace, a bracket, a quotation mark, a space or a line feed, unless a tool of the
+    request is called so. Markers in names have a rule of their own (PD406).
+
+Why it matters:
+    No client finds the tool. Where the name is missing, the entry is most often the rest of
+    the call before it: a stream gave one call two indexes. Where the name goes on, a parser
+    took the arguments, or words before the name, for a part of it.
+
+Bad:
+    `"name": "get_weather{\"city\": \"Paris\"}", "arguments": "{}"`
+
+Good:
+    `"name": "get_weather", "arguments": "{\"city\": \"Paris\"}"`
+
+Source:
+    tracker: sgl-project/sglang#23071.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import CallField, request_tools, returned_calls
+from prompt_debugger.core.diagnose.markers import find_markers
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
+
+_NO_NAME = re.compile(r"[{}()\[\]<>\"'\s]")
+_HEAD = re.compile(r"\s*+([\w.:/-]{1,100})\s*+[({\[]")
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the first call without a name, and the first whose name is more than one."""
+    calls = returned_calls(trace)
+    offered = {tool.name for tool in request_tools(trace.request)}
+    nameless = next((at for at, call in enumerate(calls) if not call.name), None)
+    if nameless is not None:
+        yield _without_name(calls, nameless)
+    for call in calls:
+        name = call.name or ""
+        if name and name not in offered and _NO_NAME.search(name) and not any(True for _ in find_markers(name)):
+            yield _longer(call, name)
+            return
+
+
+def _without_name(calls: list[CallField], at: int) -> Report:
+    call = calls[at]
+    before = calls[at - 1] if at else None
+    is_rest = before is not None and before.name and not str(before.arguments or "").strip("{} ")
+    why = "the stream or the parser lost it."
+    if before is not None and is_rest:
+        why = (
+            f"the call to `{before.name}` before it has a name and no arguments: both entries are one call, which the "
+            "server gave two indexes, or whose name it sent as a call of its own."
+        )
+    return Report(
+        title="A returned call has no name.",
+        detail=f"`{call.field}.function.name` is {'empty' if call.name == '' else 'null'}; {why}",
+        evidence=(in_message(f"{call.field}.function.name", call.name),),
+        fix="Do not run the entry by itself. Ask without streaming, and compare: a whole answer is parsed at once. "
+        "Report the stream to the authors of the server's parser.",
+    )
+
+
+def _longer(call: CallField, name: str) -> Report:
+    head = _HEAD.match(name)
+    what = "contains more than a name"
+    if head is not None:
+        what = f"contains the arguments of the call to `{head[1]}`"
+    return Report(
+        title=f"The name of a returned call {what}.",
+        detail=f"`{call.field}.function.name` is {name[:120]!r}: the parser did not find where the name ends.",
+        evidence=(in_message(f"{call.field}.function.name", name),),
+        fix="Look at the raw output: the model wrote the call in another notation than the server's parser reads. "
+        "Start the server with the parser of this model's family.",
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD516",
+    name="broken-call-name",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    needs=TracePart.ANSWER,
+    threads=("sgl-project/sglang#23071",),
+    explains=("PD416", "PD507", "PD453", "PD501"),
+)
