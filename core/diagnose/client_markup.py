@@ -84,8 +84,8 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
             return ClientCall(name, Span(opened.start(), end + len(closer)), is_claudes=False)
         left -= {name}
     for shape in (_NAMED, _AROUND_JSON):
-        if (opened := shape.search(text)) is not None:
-            end = text.find(f"</{opened[1]}>", opened.end())
-            stop = len(text) if end < 0 else end + len(opened[1]) + 3
-            return ClientCall(opened[2], Span(opened.start(), stop), is_claudes=False, is_unknown=True)
+        if (found := shape.search(text)) is not None:
+            end = text.find(f"</{found[1]}>", found.end())
+            stop = len(text) if end < 0 else end + len(found[1]) + 3
+            return ClientCall(found[2], Span(found.start(), stop), is_claudes=False, is_unknown=True)
     return None

@@ -206,8 +206,8 @@ def _of_shown_output(whole: Evidence | None, blocks: Sequence[Block], read: Read
         return _of_shown_lines(blocks)
     around = "\n".join(block.text for block in blocks if block is not fences[0])
     is_report = _SHOWN_LEAD.search(fences[0].lead) or _REPORT_WORDS.search(around)
-    is_report = is_report or (fences[0].lead.endswith((":", "\uff1a")) and MARKER.match(fences[0].text.strip()))
-    if not is_report or recognise(_QUOTED_WORDS.sub("", around)) is Form.OUTPUT:
+    follows = fences[0].lead.endswith((":", "\uff1a")) and MARKER.match(fences[0].text.strip()) is not None
+    if not (is_report or follows) or recognise(_QUOTED_WORDS.sub("", around)) is Form.OUTPUT:
         return None
     evidence = _of_block(fences[0], read)
     unread = len([line for line in around.split("\n") if line.strip()])

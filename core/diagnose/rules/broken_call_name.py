@@ -23,7 +23,7 @@ Source:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
@@ -50,7 +50,7 @@ def find(trace: Trace) -> Iterator[Report]:
             return
 
 
-def _without_name(calls: list[CallField], at: int) -> Report:
+def _without_name(calls: Sequence[CallField], at: int) -> Report:
     call = calls[at]
     before = calls[at - 1] if at else None
     is_rest = before is not None and before.name and not str(before.arguments or "").strip("{} ")
