@@ -120,6 +120,7 @@ interface LedgerAccount {
   legend: [string, string, number][];
   figures: string;
   message: [string, string, string][];
+  nulls: string[]; // fields of the message that a server fills in with `null`
   note: string;
   missing: string;
   differences: FieldDifference[];

@@ -100,7 +100,7 @@ def keyed_vllm(lab_page: DebuggerPage, page_labs: PageLabs) -> Iterator[str]:
 def test_why_did_my_call_vanish_on_my_vllm_with_a_key(lab_page: DebuggerPage, keyed_vllm: str) -> None:
     person = Person(lab_page)
     person.paste(f"curl {keyed_vllm}/chat/completions -H 'Authorization: Bearer $KEY' -d {shlex.quote(REQUEST)}")
-    person.button("Use as target")
+    person.button("Enter its key")
     expect(lab_page.page.get_by_label("Endpoint", exact=True)).to_have_value(keyed_vllm)
     expect(lab_page.page.locator("#pd-key input")).to_be_focused()
     lab_page.page.keyboard.insert_text(KEY)
@@ -136,7 +136,7 @@ def test_the_same_request_on_two_servers_side_by_side(lab_page: DebuggerPage, ke
     person = Person(lab_page)
     page = lab_page.page
     person.paste(f"curl {keyed_vllm}/chat/completions -H 'Authorization: Bearer $KEY' -d {shlex.quote(REQUEST)}")
-    person.button("Use as target")
+    person.button("Enter its key")
     expect(page.locator("#pd-key input")).to_be_focused()
     page.keyboard.insert_text(KEY)
     person.click(page.locator("#pd-run-on input"))

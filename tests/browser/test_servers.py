@@ -112,18 +112,24 @@ def test_what_is_typed_as_target_opens_or_as_the_last_visit_comes_back_stays(bar
 def test_address_and_model_are_taken_from_a_pasted_call_and_a_model_from_the_servers_list(bare: DebuggerPage) -> None:
     page = bare.page
     body = '{"model": "qwen", "messages": [{"role": "user", "content": "Hi"}]}'
+    bare.aim_at("http://127.0.0.1:11/v1")
     bare.paste(f"curl {URL}/chat/completions -H 'Authorization: Bearer {KEY}' -d '{body}'")
-    expect(page.locator("#pd-run")).to_contain_text("Run on ")
-    expect(page.locator("#pd-notices")).to_contain_text("Run sends the request there, with the key that it contains.")
+    expect(page.locator("#pd-notices")).to_contain_text("Run asks http://127.0.0.1:11/v1 instead.")
 
     page.get_by_role("button", name="Use as target").click()
 
     expect(page.get_by_label("Endpoint", exact=True)).to_have_value(URL)
     assert fields(bare) == (URL, "qwen")
     expect(page.locator("#pd-key input")).to_be_focused()
+    expect(page.locator("#pd-notices")).to_contain_text("Run sends the request there, with the key that it contains.")
+    expect(page.get_by_role("button", name="Use as target")).to_have_count(0)  # it is
     expect(page.locator("#pd-key input")).to_have_value(KEY)
-    expect(page.locator("#pd-servers")).to_contain_text("Taken from the call, with its key.")
     assert KEY not in page.evaluate("JSON.stringify({...localStorage})")
+
+    bare.paste(f"curl {URL}/chat/completions -H 'Authorization: Bearer $KEY' -d '{body}'")
+    page.get_by_role("button", name="Enter its key").click()
+    expect(page.locator("#pd-key input")).to_be_focused()
+    expect(page.get_by_role("button", name="Use as target")).to_have_count(0)
 
     listed: JSON = {"object": "list", "data": [{"id": "qwen"}, {"id": "kimi"}]}
     with serving({"/v1/models": answer(200, listed), "*": answer(404)}) as url:

@@ -28,6 +28,7 @@ from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import FATE_WORDS, OUTCOME_WORDS, count_of, joined, shortened
 
 T = TypeVar("T")
+_ALWAYS_SHOWN = ("content", "tool_calls")  # fields of a message, also where they are `null`
 
 
 def ledger_payload(trace: Trace) -> str | None:
@@ -58,7 +59,10 @@ def fate_counts(ledger: Ledger) -> Counter[Fate]:
 def account_of(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None) -> JSONObject:
     """Return the raw output by fate, and the message beside it."""
     counts = fate_counts(ledger)
-    message: list[JSON] = [] if chat is None else segments_to_json(json_segments(chat.message))
+    nulls = [] if chat is None else _filled_nulls(parse, chat.message)
+    message: list[JSON] = []
+    if chat is not None:
+        message = segments_to_json(json_segments({n: v for n, v in chat.message.items() if n not in nulls}))
     segments: list[JSON] = []
     for entry in ledger.entries:
         start, stop = entry.char_span
@@ -81,10 +85,17 @@ def account_of(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None
             characters_words(parse, ledger),
         ),
         "message": message,
+        "nulls": [*nulls],
         "note": _note(ledger),
         "missing": _missing(ledger),
         "differences": field_differences(parse, ledger, chat),
     }
+
+
+def _filled_nulls(parse: Parse, message: JSONObject) -> list[str]:
+    """Return the fields that a server fills in with `null` and that have nothing to do with what the model wrote."""
+    kept = _ALWAYS_SHOWN if parse.parsed.reasoning is None else (*_ALWAYS_SHOWN, "reasoning", "reasoning_content")
+    return [name for name, value in message.items() if value is None and name not in kept]
 
 
 def _note(ledger: Ledger) -> str:

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject, Notice, Request
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of
 
 
+class Going(NamedTuple):
+    """What Run does about the server that a pasted call names.
+
+    Attributes:
+        words: A sentence.
+        offer: The button beside it: `choose` makes it the target, `key` opens the field for its key, "" is none.
+    """
+
+    words: str = "Run sends the request there."
+    offer: str = "key"
+
+
 def notices_payload(
-    outcome: Request | RequestError, *, is_public: bool = False, going: str = "Run sends the request there."
+    outcome: Request | RequestError,
+    *,
+    is_public: bool = False,
+    going: Going = Going(),  # noqa: B008  # a constant
 ) -> str:
     """Return the payload of the lines under the editor.
 
@@ -29,18 +46,19 @@ def notices_payload(
             f", read from a {outcome.source} call" if outcome.source == "python" else ", read from a curl command"
         )
     if outcome.base_url is not None:  # first: with many lines below it, the button would be out of sight
-        items.insert(0, _named_server(outcome.base_url, outcome.body.get("model"), "" if is_public else going))
+        items.insert(0, _named_server(outcome.base_url, outcome.body.get("model"), None if is_public else going))
     return pack_payload({"state": "ok", "summary": summary, "items": items})
 
 
-def _named_server(url: str, model: JSON, going: str) -> JSONObject:
-    """Return the line about the server of a pasted call, which a press takes over where a server may be named."""
-    if not going:
+def _named_server(url: str, model: JSON, going: Going | None) -> JSONObject:
+    """Return the line about the server of a pasted call, which a press takes over where it is not the target yet."""
+    if going is None:
         return _item(f"It names the server {url}: this public page does not send requests there.", "", None, None)
     server: JSONObject = {"url": url, "model": model if isinstance(model, str) else ""}
     return {
-        **_item(f"It names the server {url}: {going}", "", None, None),
-        "server": server,
+        **_item(f"It names the server {url}: {going.words}", "", None, None),
+        "server": server if going.offer == "choose" else None,
+        "wants_key": going.offer == "key",
     }
 
 

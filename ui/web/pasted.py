@@ -12,6 +12,7 @@ from prompt_debugger.core.sandbox import Limits as Sandbox
 from prompt_debugger.core.sandbox import job
 from prompt_debugger.core.sandbox.values import admit
 from prompt_debugger.ui.present import notices_payload
+from prompt_debugger.ui.present.notices import Going
 from prompt_debugger.ui.present.pasted import pasted_payload
 from prompt_debugger.ui.web.limits import Limits, check_length, check_request_limits, without_keys
 from prompt_debugger.ui.web.targets import is_aimable, is_same_address, pasted_key
@@ -106,9 +107,12 @@ def check_anything(text: str, reading: Reading, *, is_public: bool, aim: str = "
 def _called(request: Request, text: str, aim: str, *, is_public: bool) -> Checked:
     """Return what is said of a request, and of the server that a call of it names."""
     server, key = request.base_url, pasted_key(text)
-    if not is_aimable(server):
-        return Checked(notices_payload(request, is_public=is_public, going="Run asks it only once you choose it."))
-    if aim and server is not None and not is_same_address(aim, server):
-        return Checked(notices_payload(request, is_public=is_public, going=f"Run asks {aim} instead."))
-    going = "Run sends the request there, with the key that it contains." if key else "Run sends the request there."
+    is_chosen = bool(aim) and is_same_address(aim, server)
+    if not is_chosen and not is_aimable(server):
+        going = Going("Run asks it only once you choose it.", "choose")
+        return Checked(notices_payload(request, is_public=is_public, going=going))
+    if aim and not is_chosen:
+        going = Going(f"Run asks {aim} instead.", "choose")
+        return Checked(notices_payload(request, is_public=is_public, going=going))
+    going = Going("Run sends the request there, with the key that it contains.", "") if key else Going()
     return Checked(notices_payload(request, is_public=is_public, going=going), server, key)

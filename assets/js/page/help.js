@@ -12,7 +12,7 @@ const STAGES = [
   ["Findings", "What is wrong, worst first, each with its evidence and a fix. A code such as `PD401` leads to its page."],
 ];
 const TASKS = [
-  ["My tool call vanished", "Paste your `curl` and press Use as target, or paste the request and enter your server under Target; enter its key and press Run."],
+  ["My tool call vanished", "Paste your `curl`: its server becomes the target, and Enter its key opens the field for it; or paste the request and enter your server under Target. Then press Run."],
   ["What did it write?", "Paste the raw output of a model and press Run: Parse shows its calls. No server is asked."],
   ["Does the fix help?", "In Findings press Apply and run: Compare opens with before and after."],
   ["Which token?", "Click it and press Copy link to this token: the link contains the run and opens there."],

@@ -11,10 +11,10 @@ import { helpButton } from "./help.js";
 import { host } from "../lib/host.js";
 import { inspect, offerPlace, open, release } from "../views/linking.js";
 import { watchForEdits } from "./outdated.js";
-import { takeServer } from "./servers.js";
+import { openKey, takeServer } from "./servers.js";
 import { themeButton } from "../views/verdict_view.js";
 
-/** @typedef {Place & { message: string, server?: { url: string, model: string } | null }} Notice */
+/** @typedef {Place & { message: string, server?: { url: string, model: string } | null, wants_key?: boolean }} Notice */
 
 /**
  * @param {EditorView} view
@@ -79,8 +79,9 @@ function notice(item) {
   const row = make("p", "pd-notice");
   const place = item.line ? "line " + item.line + (item.column ? ", column " + item.column : "") : item.field;
   if (place) row.append(button(place, "pd-jump", () => jumpToRequest(item), "Show it in the request"));
-  const { server } = item;
+  const { server, wants_key: wantsKey } = item;
   if (server) row.append(button("Use as target", "pd-jump", () => takeServer(server), "Put address and model under Target; nothing is sent"));
+  if (wantsKey) row.append(button("Enter its key", "pd-jump", openKey, "It is the target: its key goes to it alone, and is not kept"));
   row.append(prose("span", "", (item.line && item.field ? item.field + ": " : "") + item.message));
   return row;
 }

@@ -2,7 +2,7 @@
 // The fields under Target, filled by one press: from a server that was saved in this browser, from a pasted call, or with
 // a model that the server lists. Never with a key; one that was typed for another address is taken out of its field.
 import { builders } from "../lib/builders.js";
-import { button, make, prose } from "../lib/dom.js";
+import { button, make, press, prose } from "../lib/dom.js";
 import { isKeeping, keepTarget, mayKeep } from "../editor/draft.js";
 import { onForget } from "../lib/host.js";
 
@@ -79,6 +79,7 @@ export const applyServer = (...fields) => {
     const chosen = saved && fields.map((_, at) => saved[at] ?? ""); // one that was saved before there was a further field
     if (!chosen) return [...fields, SAME].map(() => SAME);
     keepTarget(...chosen);
+    setTimeout(() => press("pd-check-request"), 0); // what is said of a pasted call's server goes by the target
     return [...chosen, isSameAddress(chosen[0], fields[0]) ? SAME : ""];
   }
   save(fields.map((value) => String(value || "").trim()));
@@ -184,6 +185,12 @@ builders.servers = (root) => {
 
   return { show() {} };
 };
+
+// The field for the key of the target, which opens for it.
+export function openKey() {
+  openTarget();
+  setTimeout(focusKey, 0);
+}
 
 function focusKey() {
   keyField()?.focus();

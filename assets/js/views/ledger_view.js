@@ -89,6 +89,7 @@ class LedgerView {
     drawJson(this.message, account.message);
     if (!account.message.length) this.message.append(make("p", "pd-empty", "No message came with this output."));
     walkJson(this.message, this.name, "message", (path) => ({ target: path }));
+    if (account.nulls.length) this.message.append(make("p", "pd-nulls", "null: " + account.nulls.join(", ")));
     this.drawDifferences(account.differences);
     if (account.note) this.message.append(prose("p", "pd-account-note", account.note));
     if (account.missing) this.message.prepend(make("p", "pd-missing", account.missing)); // above all: never out of sight

@@ -139,6 +139,16 @@ def test_figures_carry_their_units():
 # --- ledger ------------------------------------------------------------------
 
 
+def test_fields_that_a_server_fills_in_with_null_are_named_in_one_line():
+    trace = dropped_call_trace()
+    filled = {"role": "assistant", "content": None, "refusal": None, "audio": None, "tool_calls": None}
+    account = header(ledger_payload(replace(trace, chat=replace(trace.chat, message=filled))))["accounts"][0]
+
+    keys = [text for text, role, _ in account["message"] if role == "key"]
+    assert keys == ['"role"', '"content"', '"tool_calls"']
+    assert account["nulls"] == ["refusal", "audio"]
+
+
 def test_the_ledger_shows_every_character_once():
     account = header(ledger_payload(dropped_call_trace()))["accounts"][0]
 
