@@ -14,9 +14,9 @@ from prompt_debugger.core.complete.backends.error_words import words_of
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader
 from prompt_debugger.core.complete.dialects import Answer, Dialect, dialect_of_answer, dialect_of_event
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
+from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.events import Events, events_of_objects, events_of_sse
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
-from prompt_debugger.core.evidence.server_errors import error_of_value
 from prompt_debugger.core.evidence.shapes import Shaped, chunk_of_delta, chunks_of_deltas, is_chunk, shape_answer
 
 _GATHERED = "The message was assembled from a stream."

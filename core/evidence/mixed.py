@@ -34,6 +34,7 @@ from prompt_debugger.core.evidence.report_text import (
 )
 from prompt_debugger.core.evidence.split import Block, BlockKind, comment_runs, split, without_comments
 from prompt_debugger.core.evidence.taking import is_cut, with_its_beginning, without_shortened
+from prompt_debugger.core.evidence.unknown_errors import cut_traceback
 from prompt_debugger.core.evidence.wrapped import unwrapped
 
 Read = Callable[[str, int], Evidence]
@@ -44,7 +45,8 @@ _MOST_FENCES = 3  # around one another
 _MOST_PARAGRAPHS = 50
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
 _SHOWN_LEAD = re.compile(
-    r"\b(?:outputs?|responses?|returns?|returned|got|get|result|answer|content|prints?|raw)\b[^\n]{0,40}(?::|like|follows)$",
+    r"\b(?:outputs?|responses?|returns?|returned|got|get|result|answer|content|prints?|raw)\b[^\n]{0,40}(?::|like"
+    r"|follows)$",
     re.IGNORECASE,
 )
 _REPORT_WORDS = re.compile(
@@ -150,7 +152,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     if merged is None and failure is not None and (printed := _of_comments(text, read, failure)) is not None:
         return printed
     if merged is None:
-        raise not_recognised(text) if is_talk else _with_hint(failure)
+        raise not_recognised(text) if is_talk or cut_traceback(text) else _with_hint(failure)
     return merged
 
 

@@ -18,7 +18,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.recognise import MARKER, recognise
 from prompt_debugger.core.evidence.split import Block, BlockKind
-from prompt_debugger.core.evidence.unknown_errors import other_program
+from prompt_debugger.core.evidence.unknown_errors import cut_traceback, other_program
 
 NEEDED = (
     "Paste a request, a response or its stream, the raw output with its tags, an error, or a server's log, "
@@ -92,6 +92,8 @@ def not_recognised(text: str) -> RequestError:
     """Return what to say of a text that was not understood: what it looks like, and what would be needed."""
     if not text.strip("\ufeff \t\r\n"):
         return RequestError("Nothing was pasted.", NEEDED)
+    if (cut := cut_traceback(text)) is not None:
+        return RequestError(cut, "Paste the traceback to its end, with the line of the log above it.")
     if (unrelated := other_program(text)) is not None:
         return RequestError(unrelated, NEEDED)
     value = json_of(text)

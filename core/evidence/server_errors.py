@@ -20,9 +20,9 @@ from dataclasses import replace
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, JSONObject, Refusal
+from prompt_debugger.core.base.types import JSON, Refusal
 from prompt_debugger.core.complete.backends.error_words import faults_in, title_of_page, words_of_value
+from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.unknown_errors import error_by_meaning
 from prompt_debugger.core.known_errors import recognise_error
@@ -61,7 +61,8 @@ _BODY = re.compile(
 )
 # The message of a body, which may be cut: `"message": "Cannot pass both …`.
 _MESSAGE_OF_CUT = re.compile(
-    r"""["'](?:message|error|detail)["']\s{0,9}:\s{0,9}(?:"(?P<double>(?:[^"\\\n]|\\.)++)|'(?P<single>(?:[^'\\\n]|\\.)++))"""
+    r"""["'](?:message|error|detail)["']\s{0,9}:\s{0,9}(?:"(?P<double>(?:[^"\\\n]|\\.)++)|'(?P<single>(?:[^'\\\n]"
+    r"|\\.)++))"""
 )
 _LEAST_WORDS = 15  # characters of an error that no table knows
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
@@ -91,12 +92,15 @@ _DATA_START = re.compile(r"\s*+(?:\{|\[\s*+[\[{\"'\]\d-])")
 _LABEL = re.compile(r"\[[\w./ -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the words of an error
 _BOX = re.compile("[\u2500-\u257f]+")
 _REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\]")
-_OF_REQUEST = re.compile(r"\b\d{1,4} validation errors? for \w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s")
+_OF_REQUEST = re.compile(
+    r"\b\d{1,4} validation errors? for (?!\w{0,60}(?:ChatCompletion|Completion|Response|Chunk|Choice)(?:Message)?\s)"
+    r"\w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s"
+)
+_CHECKED = re.compile(r"\b(?:tool|arguments|input|parameters)\b")  # what a validator was given
 _BLANK_LINES = re.compile(r"\n[ \t]*\n")
+_FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)[ \t]*(?=\n|\Z)")
+_GO_VALUE = re.compile(r'(?<=[ \t]\w\w\w=)"((?:[^"\\]|\\.)*+)"?|(?<=[ \t]error=)"((?:[^"\\]|\\.)*+)"?')
 _STACK = re.compile(r"\n\s{2,12}at |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}")
-_ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
-_NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
-_TEXT_OF_BODY = ("responseBody", "response_body", "body", "response")
 
 
 class FoundError(NamedTuple):
@@ -111,36 +115,6 @@ class FoundError(NamedTuple):
     score: float
 
 
-def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
-    """Return the error that a JSON value is; `None` if it is anything else.
-
-    Args:
-        value: A body.
-        status: The HTTP status it came with, where that is known.
-    """
-    if isinstance(value, list):
-        is_list_of_errors = bool(value) and all("error" in as_object(item) for item in value)
-        return error_of_value(value[0], status) if is_list_of_errors else None
-    if not isinstance(value, dict) or any(value.get(key) and isinstance(value[key], list) for key in _NO_ERRORS):
-        return None
-    if len(value) == 1 and (name := next(iter(value))).startswith("error ") and isinstance(value[name], str):
-        value = {"error": f"{name}: {value[name]}"}  # as Ollama 0.11 streamed it
-    if isinstance(value.get("errorMessage"), str):
-        value = _of_node(value)
-    inside = next((found for key in _TEXT_OF_BODY if isinstance(found := value.get(key), str)), None)
-    if inside is not None and not _is_error(value):
-        below = error_of_value(json_of(inside), status or _status_of(value))
-        if below is not None:
-            return below
-    if not _is_error(value):
-        return None
-    words = words_of_value(value)
-    if not words.text and words.output is None:
-        return None
-    status = status or _status_of(value) or _status_of(as_object(value.get("error")))
-    return Refusal(status, words.text or "(no words)", words.field, words.code, words.output)
-
-
 def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
     text = _BOX.sub(" ", text[:MOST_CHARS])
@@ -148,7 +122,16 @@ def error_of_text(text: str) -> FoundError | None:
         return _of_stream(text)
     bare = _VLLM_HEAD.sub("", text)
     found = _of_form(text, bare) or _of_meaning(bare, text)
-    return None if found is None else found._replace(refusal=_with_around(found.refusal, text))
+    return None if found is None else found._replace(refusal=_with_around(_without_fence(found.refusal), text))
+
+
+def _without_fence(refusal: Refusal) -> Refusal:
+    """Return an error without the end of the code fence that it stood in, and the prose below that."""
+    end = _FENCE_END.search(refusal.message)
+    said = refusal.message if end is None else refusal.message[: end.start()]
+    if said.count("`") % 2:
+        said = said.rstrip().removesuffix("`")
+    return refusal if said == refusal.message or not said.strip() else replace(refusal, message=said.rstrip())
 
 
 def _with_around(refusal: Refusal, text: str) -> Refusal:
@@ -182,52 +165,6 @@ def text_before_exception(text: str) -> str:
         last = found.start()
     traceback = text.rfind(_TRACEBACK, 0, last)
     return text[: traceback if traceback >= 0 else last]
-
-
-def _of_node(value: JSONObject) -> JSONObject:
-    """Return the error of a workflow's node, as n8n copies it, in the form of others."""
-    details = as_object(value.get("errorDetails"))
-    raw = details.get("rawErrorMessage")
-    said = [value["errorMessage"], value.get("errorDescription"), *(raw if isinstance(raw, list) else [raw])]
-    words = ": ".join(dict.fromkeys(one.strip(" .") for one in said if isinstance(one, str) and one.strip()))
-    return {"error": {"message": f"{words}.", "code": details.get("httpCode")}}
-
-
-def _is_error(value: JSONObject) -> bool:
-    error = value.get("error")
-    if isinstance(error, dict):
-        return bool(_ERROR_KEYS & error.keys())
-    if isinstance(error, str) and error.strip():
-        return "role" not in value
-    if value.get("object") == "error" or (value.get("type") == "error" and "message" in value):
-        return True
-    errors = value.get("errors")
-    if (
-        isinstance(errors, list)
-        and errors
-        and all(isinstance(one, str) or "message" in as_object(one) for one in errors)
-    ):
-        return True
-    detail = value.get("detail")
-    if len(value) <= 3 and ((isinstance(detail, str) and detail.strip()) or _is_list_of_faults(detail)):
-        return True
-    if not isinstance(value.get("message"), str) or "role" in value or "content" in value:
-        return False
-    return _status_of(value) is not None or "param" in value or str(value.get("type")).endswith(("Error", "_error"))
-
-
-def _is_list_of_faults(detail: JSON) -> bool:
-    return isinstance(detail, list) and bool(detail) and all("msg" in as_object(one) for one in detail)
-
-
-def _status_of(value: JSONObject) -> int | None:
-    for key in ("status", "statusCode", "status_code", "code"):
-        found = value.get(key)
-        if isinstance(found, str) and found.isdecimal() and len(found) == 3:
-            found = int(found)
-        if isinstance(found, int) and not isinstance(found, bool) and 400 <= found < 600:
-            return found
-    return None
 
 
 def _of_head(text: str) -> FoundError | None:
@@ -298,7 +235,7 @@ def _of_exception(text: str) -> FoundError | None:
     body = _body_in(said)
     status = _status_in(said[:300]) or _STATUS_BY_CLASS.get(name)
     if body is not None:
-        return FoundError(_with(body, status, name), 0.95)
+        return FoundError(_with(_introduced(body, said), status, name), 0.95)
     said = _cut(said)
     code = text[last.start() : last.end()].strip(" \t>|:").rpartition(": ")[2].partition(" ")[0]
     refusal = Refusal(status, said, None, code)
@@ -308,6 +245,17 @@ def _of_exception(text: str) -> FoundError | None:
     if not said or not (is_known or status is not None or _OF_CHAT.match(refusal.code or "")):
         return None  # an exception of somebody's own program
     return FoundError(refusal, 0.9 if is_known else 0.7)
+
+
+def _introduced(body: Refusal, said: str) -> Refusal:
+    """Return the faults that a validator lists with the sentence before them, which says what it checked."""
+    list_at = said.find("[")
+    lead = said[: list_at if list_at >= 0 else 0].strip()
+    begins = said[list_at : list_at + 40].lstrip("[ \n").startswith("{")
+    is_listed = begins and body.status is None and body.code is None
+    if not is_listed or not _CHECKED.search(lead):
+        return body
+    return replace(body, message=f"{lead.rstrip(':')}: {body.message}")
 
 
 def _with_frame(text: str, raised: re.Match[str]) -> str:
@@ -343,11 +291,23 @@ def _of_sentence(text: str) -> FoundError | None:
             said = _paragraph_of(stripped)
             return FoundError(Refusal(_status_in(said), said, None), 0.8)
     for entry in _suspicious_entries(text):
-        said = entry.replace('\\"', '"')  # a value of a field in quotes
+        said = _unquoted(entry)
         known = recognise_error(said)
         if known is not None and known.error.is_distinctive:
             return FoundError(Refusal(_status_in(said), said.strip(), None), 0.6)
     return None
+
+
+def _unquoted(entry: str) -> str:
+    """Return an entry of a log with the values that Go printed in quotes as they were."""
+    if "level=" not in entry[:200]:
+        return entry.replace('\\"', '"')
+    return _GO_VALUE.sub(lambda found: f'"{_of_go(found[1] or found[2] or "")}"', entry)
+
+
+def _of_go(literal: str) -> str:
+    value = json_of(f'"{_HALF_ESCAPE.sub("", literal)}"')
+    return value if isinstance(value, str) else literal.replace('\\"', '"')
 
 
 def _paragraph_of(text: str) -> str:

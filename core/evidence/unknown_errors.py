@@ -32,7 +32,7 @@ _EXCEPTION = re.compile(
 _LEVEL = re.compile(
     r"(?m)^[^\n]{0,160}?(?P<words>\b(?:(?:ERROR|ERR|FATAL|CRITICAL|SEVERE)\b[^\n]{8,}"
     r"|(?:[Ee]rror|[Ee]xception|[Ff]ailed|panic|level=error)\b(?=[^\n]{0,80}?[:=\]])[^\n]{8,})"
-    r"(?:\n[ \t]{1,12}[|=][^\n]*){0,3})$"
+    r"(?:(?<=:)\n[ \t]{0,8}[\"'`][^\n]+|(?:\n[ \t]{1,12}[|=][^\n]*){0,3}))$"
 )
 # How a text begins that is a log, or what a program printed.
 _LOGGED = re.compile(
@@ -76,7 +76,8 @@ _STRONG = re.compile(
     r"l\w{0,3}|chat[_ ]template|system (?:message|prompt)|max_(?:completion_)?tokens|response_format|r"
     r"easoning(?:_content)?|thinking|langchain|langgraph|crewai|llama_?index|pydantic[_ ]ai|smolagents"
     r"|dspy|instructor|mcp|agents?|prompts?|context (?:length|window)|inference|huggingface|transforme"
-    r"rs|gguf|o?mlx)\b|/v1/|/api/(?:chat|generate|tags|version)|:11434|:1234\b|ai_apicallerror"
+    r"rs|gguf|o?mlx)\b|/v1/|\b(?:messages|input|choices|contents|tools)(?:\[\d|\.\d{1,4}\.)|/api/(?:chat|generate"
+    r"|tags|version)|:11434|:1234\b|ai_apicallerror"
     r"|ai_\w{3,40}error",
     re.IGNORECASE,
 )
@@ -93,6 +94,7 @@ _CODE_LINE = re.compile(
     r"|if [^\n]{1,80}[:{]$|#include|public |private )"
 )
 _MOST_CODE_LINES = 4
+_TRACEBACK = "Traceback (most recent call last):"
 _SLASH = re.compile(r"[/\\]")
 
 
@@ -179,6 +181,25 @@ def other_program(text: str) -> str | None:
     )
 
 
+def cut_traceback(text: str) -> str | None:
+    """Return a sentence on a traceback that was copied without the line that names its error; `None` of other texts."""
+    start = text.rfind(_TRACEBACK)
+    if start < 0 or _EXCEPTION.search(text, start + len(_TRACEBACK)) is not None:
+        return None
+    frames = list(_PROGRAM.finditer(text, start))
+    if not frames:
+        return None
+    speaker = speaker_of(text)
+    who = "" if speaker is None else f" of {speaker.title}"
+    last = frames[-1]
+    file, line = (last[1], last[2]) if last[1] else (last[3], last[4])
+    return (
+        f"The text contains a traceback{who} without its end: it breaks off in {_SLASH.split(file)[-1]} line "
+        f"{line}, and "
+        "the line below its last frame names the error."
+    )
+
+
 def _refusal(statement: Statement) -> Refusal:
     return Refusal(_status(statement.words), statement.words, None, statement.name or None)
 
@@ -202,7 +223,8 @@ def _statements(text: str) -> Iterator[Statement]:
         for index, line in enumerate(_LEVEL.finditer(text)):
             if index >= _MOST_LINES:
                 break
-            yield Statement(words_as_one_line(line["words"])[:_MOST_WORDS], "", is_shaped=True)
+            if not line["words"].rstrip().endswith(_TRACEBACK):
+                yield Statement(words_as_one_line(line["words"])[:_MOST_WORDS], "", is_shaped=True)
     stripped = text.strip()
     is_reported = _SHAPED.match(stripped) is not None or (_FAILS.search(stripped) and not _is_prose(stripped))
     if len(stripped) <= _MOST_ALONE * 2 and is_reported and _PROGRAM.search(stripped) is None:

@@ -34,6 +34,7 @@ _LOG_LINE = re.compile(
     r"\n[ \t]{0,8}(?:\[?\d{4}-\d\d-\d\d[ T]\d\d:|\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| )"
 )
 _ELLIPSIS = "..."
+_CONTROLS = {"\n": "a line break", "\t": "a tab", "\r": "a carriage return"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,8 @@ def json_break(text: str) -> JsonBreak | None:
             return JsonBreak(at, f"`{shown}` follows the end of the JSON")
         if not found or not text[at:].strip() or error.msg.startswith("Unterminated string"):
             return JsonBreak(len(text), "the text ends while the JSON is still open")
-        return JsonBreak(at, f"`{found}` is not allowed there ({error.msg[:1].lower()}{error.msg[1:]})")
+        shown, said = _CONTROLS.get(found, f"`{found}`"), error.msg.removesuffix(" at")
+        return JsonBreak(at, f"{shown} is not allowed there ({said[:1].lower()}{said[1:]})")
     except (ValueError, RecursionError):
         return JsonBreak(0, "it cannot be decoded")
     return None

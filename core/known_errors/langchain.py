@@ -45,7 +45,7 @@ SENTENCES: tuple[KnownError, ...] = (
         example="'llama3' did not respond with valid JSON.",
     ),
     KnownError(
-        "is not a valid tool, try {what}",
+        "{name:word} is not a valid tool, try {what}",
         Stage.CONTRACT,
         "The model named a tool that the agent does not have, often with words around its name.",
         "Use tool calls of the API instead of a prompt that asks for them, or name the tools so that the model "

@@ -66,6 +66,16 @@ SENTENCES: tuple[KnownError, ...] = (
         tried="mistral-common 1.13.1",
     ),
     KnownError(
+        "Expected last role User or Tool (or Assistant with prefix True) for serving but got {role:word}",
+        Stage.REQUEST,
+        "The conversation ends with an assistant message that is not marked to be continued.",
+        "End with a user or tool message, or set `prefix` in the last one.",
+        f"{_VALIDATOR}._validate_last_message",
+        example="Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+        field="messages",
+        look=Look.LAST_ROLE,
+    ),
+    KnownError(
         "Assistant message must have either content or tool_calls, but not both.",
         Stage.REQUEST,
         "This version of the format accepts a message with either text or calls, but one has both or neither.",

@@ -72,4 +72,12 @@ SENTENCES: tuple[KnownError, ...] = (
         "Check the raw output; ask again.",
         "mlx_lm/tool_parsers/kimi_k2.py: _parse_single_tool",
     ),
+    KnownError(
+        "tool text was likely truncated mid-generation.",
+        Stage.PARSE,
+        "The text between the markers of a call could not be read, and the server went on without the call.",
+        "Look at `finish_reason`: if it is `length`, raise `max_tokens`; otherwise the model wrote the call in another "
+        "notation, or its arguments are not JSON.",
+        "mlx_lm/server.py: ToolCallFormatter.__call__",
+    ),
 )

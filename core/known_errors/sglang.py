@@ -232,4 +232,24 @@ SENTENCES: tuple[KnownError, ...] = (
         "sglang/srt/function_call: detect_and_parse",
         example="Error in detect_and_parse: Expecting ',' delimiter: line 1 column 42 (char 41)",
     ),
+    KnownError(
+        "Tokens not accepted: {token}",
+        Stage.COMPLETE,
+        "The grammar for structured output, or for calls, did not accept a token that was written: another feature "
+        "wrote it, such as a thinking block, an end of turn, or speculative decoding.",
+        "Send the request once without `response_format` and `strict` to be sure, then with thinking off; update the "
+        "server, or choose another backend (`--grammar-backend`).",
+        "sglang/srt/constrained/xgrammar_backend.py: XGrammarGrammar.accept_token",
+        example="Tokens not accepted: 151645 Accepted tokens: [90, 198] Key string: None",
+    ),
+    KnownError(
+        "{token:word} must encode to exactly one token for constrained reasoning.",
+        Stage.COMPLETE,
+        "The server does not start: its reasoning parser needs a token that this model's vocabulary does not have.",
+        "Start the server without `--reasoning-parser`, or with the one for this model: a model that does not think "
+        "needs none.",
+        "https://github.com/sgl-project/sglang/issues/24843",
+        example="think_end_token </t> must encode to exactly one token for constrained reasoning.",
+        cause=Cause.SETTING,
+    ),
 )

@@ -270,4 +270,13 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages",
         cause=Cause.REQUEST,
     ),
+    KnownError(
+        "Cannot pass both content and thinking in an assistant message with tool calls",
+        Stage.RENDER,
+        "The template of gpt-oss writes one message of reasoning before a call, and an assistant message with calls "
+        "has both `content` and `thinking`.",
+        "Send back only one of the two in a message with calls: the reasoning in `thinking`, or the text in `content`.",
+        "gpt-oss, chat template",
+        field="messages",
+    ),
 )

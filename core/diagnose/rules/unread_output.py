@@ -120,7 +120,7 @@ def _reason(trace: Trace, understood: Understood) -> str:
     if quoted is not None and quoted.skipped:
         return f"the server's parser gave up at character {quoted.skipped:,}, before `{quote(quoted.text, 80)}`"
     if quoted is not None and not quoted.why and understood.refusal.output is None:
-        return f"the server's parser stopped before `{quote(quoted.text, 80)}`"
+        return f"the parser could not read `{quote(quoted.text, 80)}`"
     return quoted.why if quoted is not None and quoted.why else title_words(understood)
 
 

@@ -9,13 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.known_errors._classes import of_answers, of_commands, of_requests, of_servers, of_templates
+from prompt_debugger.core.known_errors._classes import (
+    of_answers,
+    of_commands,
+    of_requests,
+    of_servers,
+    of_templates,
+    of_validators,
+)
 from prompt_debugger.core.known_errors._classes.base import Classified, ErrorClass, words_pattern
 
 CLASSES: tuple[ErrorClass, ...] = (
     *of_commands.CLASSES,
     *of_answers.FIRST,
     *of_templates.CLASSES,
+    *of_validators.CLASSES,
     *of_requests.CLASSES[:-2],
     *of_answers.CLASSES[:5],
     *of_servers.CLASSES,

@@ -153,10 +153,13 @@ CLASSES: tuple[ErrorClass, ...] = (
         "`prompt-debugger capture` between; then paste that.",
         is_distinctive=False,
         has_reason=False,
+        unless=r"for url:? ?\S{1,300}(?: \(request id: [^)]{1,120}\))?[ :,-]{1,4}"
+        r"(?!for more|note|see )[a-z'\"{][^:/]{14}",
     ),
     ErrorClass(
         "no-reason-given",
-        r"request contains an invalid argument|the request is not valid, http status"
+        r"there was an issue with your request\b|request contains an invalid argument"
+        r"|the request is not valid, http status"
         r"|bad request\W{0,3}$|(?:an )?unknown error(?: occurred)?\W{0,3}$|something went wrong\b"
         r"|(?:there was |an? )?(?:unexpected |unknown )?error (?:occurred )?(?:while |during |when |in"
         r" )?(?:processing|handling|executing|running|intent|calling|sending)\b[^:]{0,60}[.:]?$"

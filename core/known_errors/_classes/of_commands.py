@@ -9,7 +9,8 @@ from prompt_debugger.core.known_errors.base import Cause
 # What only a server's command has; options of anybody's own program say nothing of a request.
 _SERVES = (
     r"vllm|sglang|llama|ollama|mlx[_-]lm|lmdeploy|api_server|launch_server|\bserve\b|(?:call|tool|reasoning) parser"
-    r"|--(?:tool-|reasoning|chat-template|enable-|jinja|served-|max-model|gpu-mem|tensor-|guided|structured|trust-remote)"
+    r"|--(?:tool-|reasoning|chat-template|enable-|jinja|served-|max-model|gpu-mem|tensor-|guided|structured"
+    r"|trust-remote)"
 )
 
 CLASSES: tuple[ErrorClass, ...] = (
@@ -25,6 +26,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Choose one of the values that the words, or `--help` of the installed release, list; names of parsers come "
         "with releases, so a new one may need an update. Requests need no change.",
         around=_SERVES,
+    ),
+    ErrorClass(
+        "parser-unknown",
+        r"(?:tool|reasoning|tool[ _-]call) parser (?:['\"`]?(?P<parser>[\w.-]{1,60})['\"`]? )?(?:is )?not (?:found"
+        r"|supported"
+        r"|registered)(?: for name: (?P<named>[\w.-]{1,60}))?",
+        Stage.COMPLETE,
+        Cause.SETTING,
+        "The server does not have the parser that it was told to use",
+        "This release has no tool or reasoning parser of the name {name|that was given}.",
+        "Choose one that `--help` of the installed release lists; names of parsers come with releases and differ "
+        "between "
+        "engines, so a new one may need an update. Requests need no change.",
     ),
     ErrorClass(
         "option-unknown",

@@ -208,8 +208,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "tools-not-supported",
         r"(?:does(?:n't| not)|cannot|not) support (?:the )?(?:tools?\b|function[ -]?call|native tool|t"
         r"ool[ _]?(?:use|call))"
-        r"|(?:tools?|tool[ _](?:use|calling|calls)|function[ _]?calling) (?:is|are) (?:not "
-        r"(?:supported|available|enabled)|unsupported|disabled)"
+        r"|(?:tools?|tool[ _](?:use|calling|calls)|function[ _]?calling) (?:(?:is|are) (?:not "
+        r"(?:supported|available|enabled)|unsupported|disabled)|not support\w{0,3}\b)"
         r"|`?tools`? (?:parameter )?(?:is )?not supported|support(?:ing|s)? tool use",
         Stage.COMPLETE,
         Cause.SETTING,
@@ -218,6 +218,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Use a model and a provider that list tools, or a server started with a tool parser; or send the request "
         "without `tools`.",
         unless=r"stream",
+    ),
+    ErrorClass(
+        "value-too-long",
+        r"(?:string|array|value) (?:is )?too long\b|string_above_max|array_above_max"
+        r"|maximum (?:string |array )?length \d{1,9}, but got|at most \d{1,6} (?:characters|items)\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A value in the request is longer than the API allows",
+        "The text or list at {field|the place that is named} is longer than the limit that the words name; this limit "
+        "is one of that field, not of the model's context.",
+        "Shorten {field|it}: an id or a name to the length that is allowed, a list of tools to those that this request "
+        "needs.",
     ),
     ErrorClass(
         "media-count",

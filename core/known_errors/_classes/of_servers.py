@@ -65,7 +65,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "allows.",
         "Shorten the messages or the tools, or lower `max_tokens` if prompt and answer together are too long; or start "
         "the server with a longer context (`--max-model-len` of vLLM, `-c` of llama.cpp, `num_ctx` of Ollama).",
-        unless=r"cannot be broadcast|rate limit|per (?:minute|day|min)\b",
+        unless=r"cannot be broadcast|rate limit|per (?:minute|day|min)\b|kv cache|(?:string|array) too long"
+        r"|got an? (?:string|array) with length",
     ),
     ErrorClass(
         "rate-limit",
@@ -158,7 +159,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|memory (?:allocation|limit) (?:failed|exceeded)",
         Stage.COMPLETE,
         Cause.SERVER,
-        "The server failed on the request for want of memory",
+        "The server has too little memory",
         "Weights, the cache for the context and the batch did not fit into the memory that was there.",
         "Serve with a shorter context (`--max-model-len`, `-c`, `num_ctx`), fewer requests at once, a smaller "
         "quantization or fewer layers on the GPU; see what else uses memory there.",
@@ -322,6 +323,22 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Two releases do not belong together",
         "A program uses something that the installed release of another one does not have, or not any more.",
         "Install releases that belong together: update the older one, or go back to the one that worked before.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "grammar-raised",
+        r"\S",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "The server's grammar for structured output raised an error",
+        "The error arose where the server makes a grammar of a schema or of the tools, or checks a token against it.",
+        "Send the request once without `response_format` and `strict`; if that helps, take unusual keywords "
+        "(`pattern`, "
+        "`format`, `$ref`) out of the schema, or choose another backend for structured output (vLLM "
+        "`--structured-outputs-config.backend`, SGLang `--grammar-backend`), and update the server.",
+        around=r"json_schema_converter|backend_xgrammar|xgrammar_backend|grammar_(?:compiler|matcher|functor)"
+        r"|backend_(?:guidance|outlines|lm_format)|(?:guidance|llguidance|outlines)_backend|structured_output/",
+        unless=r"out of memory|cuda|timed? ?out",
         is_distinctive=False,
     ),
     ErrorClass(

@@ -23,7 +23,8 @@ _OTHER_TEMPLATE = (
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "template-file",
-        r"chat template\W{0,4}(?P<name>\S{1,200})? .{0,60}?(?:is not a built-in|not found|does not exi"
+        r"chat template\W{0,4}(?P<name>[^\s./]{0,100}[./]\S{1,200})? ?.{0,60}?(?:is not a built-in|not found"
+        r"|does not exi"
         r"st|no such file|not a valid|could not be (?:found|read|opened))"
         r"|(?:failed|unable) to (?:open|read|find|load) (?:the )?(?:chat )?template(?: file)?\b"
         r"|the supplied chat template string",
@@ -35,8 +36,25 @@ CLASSES: tuple[ErrorClass, ...] = (
         unless=r"\b(?:un)?expected|syntax|pars(?:e|ing)",
     ),
     ErrorClass(
+        "template-replaced",
+        r"(?:falling|fall|fell) back to (?:the )?(?:chatml|default|built-?in)"
+        r"|chat template.{0,60}?(?:not (?:yet )?supported|not found).{0,60}?(?:default|fallback|chatml)"
+        r"|no chat template found, (?:defaulting|using|falling)"
+        r"|using (?:the |a )?(?:default|built-?in|fallback|chatml) chat[_ ]template",
+        Stage.RENDER,
+        Cause.SETTING,
+        "The server does not use the model's own chat template",
+        "It found none that it can read, and writes the prompt with a built-in one, which the model may not have "
+        "learned: turns that do not end and calls that stay in the text are the usual result.",
+        "Give the model's template at the start (`--chat-template-file FILE` and `--jinja` of llama.cpp, "
+        "`--chat-template FILE` of vLLM and SGLang), or copy `chat_template.jinja` beside the tokenizer; update the "
+        "server if it cannot read that template.",
+        around=r"templat",
+        unless=r"unknown (?:filter|test|function|method)|unexpected|syntax",
+    ),
+    ErrorClass(
         "template-absent",
-        r"no chat[_ ]template|chat_template (?:is )?(?:not set|none|missing)"
+        r"no chat[_ ]template|template error: template not found|chat_template (?:is )?(?:not set|none|missing)"
         r"|(?:does not|doesn't) (?:have|define|provide|include) a chat[_ ]?template"
         r"|default chat template is no longer|without a chat template"
         r"|cannot use (?:chat template functions|apply_chat_template)",
@@ -58,6 +76,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:filter|test|method|function) \W?(?P<missing>\w{1,60})\W{0,3}(?:is |does )?(?:not "
         r"(?:defined|found|supported|implemented|known|exist|registered)|undefined|unknown)"
         r"|(?:object|value) is not callable: ?(?:null|undefined)"
+        r"|cannot call something that is not a function: got (?:undefined|null)"
         r"|has no method named (?P<method>\w{1,60})|no method named (?P<called>\w{1,60})"
         r"|\W?strftime_now\W? is undefined",
         Stage.RENDER,
@@ -106,7 +125,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "`chat_template_kwargs` or from the tokenizer (`bos_token`). `render REQUEST --chat-template FILE` shows the "
         "line and the value.",
         around=rf"{_TEMPLATE}|of type undefined is not json|undefined is not json",
-        unless=r"cannot be broadcast|roles? must",
+        unless=r"cannot be broadcast|roles? must|got (?:undefined|null)value",
     ),
     ErrorClass(
         "template-refused",

@@ -57,6 +57,45 @@ def test_an_error_that_shows_nothing_else_is_shown_whole(text):
     assert "To know more" in found.fix
 
 
+def test_the_words_of_an_error_may_stand_on_the_line_below():
+    words = "Cannot call something that is not a function: got ObjectValue"
+    text = f'The page stays empty.\nError rendering prompt with jinja template:\n"{words}"'
+
+    found = asyncio.run(show_evidence(read_evidence(text))).findings[0]
+
+    assert "got ObjectValue" in found.title
+    assert "Rename that property" in found.fix
+
+
+def test_the_fence_of_an_error_and_the_prose_below_it_are_no_words_of_it():
+    said = "WARN a::b: parse error: Unexpected token 7 while expecting start token 200006"
+    text = f"It dies.\n\n```\n{said}\n```\n\nand no answer comes."
+
+    found = asyncio.run(show_evidence(read_evidence(text))).findings[0]
+
+    assert found.title.endswith("start token 200006.")
+    assert "no answer comes" not in found.detail
+
+
+def test_a_traceback_without_its_last_line_gets_a_sentence_of_its_own():
+    frame = '  File "/x/site-packages/sglang/srt/a.py", line 7, in f\n    g()'
+    text = f"[2026-01-01 10:00:00] Traceback (most recent call last):\n{frame}"
+
+    with pytest.raises(
+        RequestError, match=r"a traceback of SGLang without its end: it breaks off in a\.py line 7"
+    ) as error:
+        read_evidence(text)
+
+    assert "to its end" in error.value.hint
+
+
+def test_values_that_go_printed_in_a_log_are_read_as_they_were():
+    said = r"error parsing tool call: raw=\'{\"a\":\"say \\\"x\\\"\"}]\', err=invalid".replace("\\'", "'")
+    text = f'time=2026-01-01T10:00:00.000Z level=ERROR source=routes.go:1 msg="failed" error="{said}"'
+
+    assert read_evidence(text).raw == '{"a":"say \\"x\\""}]'
+
+
 UNRELATED = [
     'Traceback (most recent call last):\n  File "/home/me/shop/cart.py", line 3, in total\n    price["net"]\n'
     "KeyError: 'net'\n",

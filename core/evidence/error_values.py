@@ -1,0 +1,114 @@
+"""JSON values that are errors → `Refusal`: bodies of all vendors, and what validators of clients list.
+
+{"error": {…}}, {"object": "error"}, {"detail": …}, {"errors": […]}, {"code", "message"}, [{"error": …}]
+[{"path": […], "message": …}], {"name": "…Error", "cause": {"issues": […]}, "value": …}
+"""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, Refusal
+from prompt_debugger.core.complete.backends.error_words import words_of_value
+from prompt_debugger.core.complete.backends.issue_lists import faults_of_issues
+from prompt_debugger.core.evidence.json_of import json_of
+
+_ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
+_NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
+_TEXT_OF_BODY = ("responseBody", "response_body", "body", "response")
+
+
+def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
+    """Return the error that a JSON value is; `None` if it is anything else.
+
+    Args:
+        value: A body.
+        status: The HTTP status it came with, where that is known.
+    """
+    if isinstance(value, list):
+        is_list_of_errors = bool(value) and all("error" in as_object(item) for item in value)
+        return error_of_value(value[0], status) if is_list_of_errors else _of_issues(value)
+    if not isinstance(value, dict) or any(value.get(key) and isinstance(value[key], list) for key in _NO_ERRORS):
+        return None
+    if len(value) == 1 and (name := next(iter(value))).startswith("error ") and isinstance(value[name], str):
+        value = {"error": f"{name}: {value[name]}"}  # as Ollama 0.11 streamed it
+    if (checked := _of_validator(value)) is not None:
+        return checked
+    if isinstance(value.get("errorMessage"), str):
+        value = _of_node(value)
+    inside = next((found for key in _TEXT_OF_BODY if isinstance(found := value.get(key), str)), None)
+    if inside is not None and not _is_error(value):
+        below = error_of_value(json_of(inside), status or _status_of(value))
+        if below is not None:
+            return below
+    if not _is_error(value):
+        return None
+    words = words_of_value(value)
+    if not words.text and words.output is None:
+        return None
+    status = status or _status_of(value) or _status_of(as_object(value.get("error")))
+    return Refusal(status, words.text or "(no words)", words.field, words.code, words.output)
+
+
+def _of_validator(value: JSONObject) -> Refusal | None:
+    """Return the error of a client's validator, or that of a server which it took for an answer; else `None`."""
+    name = value.get("name")
+    held = next((one for one in (value, as_object(value.get("cause"))) if isinstance(one.get("issues"), list)), {})
+    issues = held.get("issues", value.get("errors"))
+    if not isinstance(name, str | None) or not faults_of_issues(issues):
+        return None
+    checked = value.get("value", held.get("value"))
+    hidden = error_of_value(checked) if isinstance(checked, dict) else None
+    found = _of_issues(issues)
+    return hidden or (None if found is None else Refusal(None, found.message, found.field, name or None))
+
+
+def _of_issues(issues: JSON) -> Refusal | None:
+    faults = faults_of_issues(issues)
+    words = words_of_value({"detail": faults}) if faults else None
+    return None if words is None or not words.text else Refusal(None, words.text, words.field)
+
+
+def _of_node(value: JSONObject) -> JSONObject:
+    """Return the error of a workflow's node, as n8n copies it, in the form of others."""
+    details = as_object(value.get("errorDetails"))
+    raw = details.get("rawErrorMessage")
+    said = [value["errorMessage"], value.get("errorDescription"), *(raw if isinstance(raw, list) else [raw])]
+    words = ": ".join(dict.fromkeys(one.strip(" .") for one in said if isinstance(one, str) and one.strip()))
+    return {"error": {"message": f"{words}.", "code": details.get("httpCode")}}
+
+
+def _is_error(value: JSONObject) -> bool:
+    error = value.get("error")
+    if isinstance(error, dict):
+        return bool(_ERROR_KEYS & error.keys())
+    if isinstance(error, str) and error.strip():
+        return "role" not in value
+    if value.get("object") == "error" or (value.get("type") == "error" and "message" in value):
+        return True
+    errors = value.get("errors")
+    if (
+        isinstance(errors, list)
+        and errors
+        and all(isinstance(one, str) or "message" in as_object(one) for one in errors)
+    ):
+        return True
+    detail = value.get("detail")
+    if len(value) <= 3 and ((isinstance(detail, str) and detail.strip()) or _is_list_of_faults(detail)):
+        return True
+    if not isinstance(value.get("message"), str) or "role" in value or "content" in value:
+        return False
+    return _status_of(value) is not None or "param" in value or str(value.get("type")).endswith(("Error", "_error"))
+
+
+def _is_list_of_faults(detail: JSON) -> bool:
+    return isinstance(detail, list) and bool(detail) and all("msg" in as_object(one) for one in detail)
+
+
+def _status_of(value: JSONObject) -> int | None:
+    for key in ("status", "statusCode", "status_code", "code"):
+        found = value.get(key)
+        if isinstance(found, str) and found.isdecimal() and len(found) == 3:
+            found = int(found)
+        if isinstance(found, int) and not isinstance(found, bool) and 400 <= found < 600:
+            return found
+    return None

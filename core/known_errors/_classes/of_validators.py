@@ -1,0 +1,115 @@
+"""Classes of errors of clients and agents that check what came: an answer's form, a call's name and its arguments."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors.base import Cause
+
+_NAME = r"['\"`]?(?P<{}>(?!(?:parser|type|choice|calls?|use|results?|server|template)\b)[\w.:<|>/-]{{1,100}})['\"`]?"
+
+CLASSES: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "agent-without-call",
+        r"did(?: not|n't) use (?:a|any) tools? (?:in|to)\b|inability to use a tool\b"
+        r"|(?:response|answer|reply|turn) without (?:a |any )?tool (?:use|calls?)\b|no tools? (?:was|were) used\b"
+        r"|expected (?:a |at least one )?tool (?:call|use)s?\b.{0,40}?(?:but|got|received|none)",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The answer contains no call that the agent could take",
+        "The agent wants a call in every answer, and took none out of this one; its words do not show the answer.",
+        "Look at the answer itself (paste it): a call that stands in its text is one that the server, or the agent, "
+        "did not parse; prose alone means that the model did not call. Use a model that is made for tools, and a "
+        "context long enough for the agent's prompt: where it is cut, the instructions for tools go first.",
+    ),
+    ErrorClass(
+        "unknown-tool",
+        rf"\btool {_NAME.format('name')} (?:was |is |could )?(?:not (?:be )?(?:found|available|registered|defined)"
+        r"|does(?: not|n't) exist|unavailable\b)"
+        rf"|(?:no such|unknown|unavailable|non-?existent|undefined|unregistered) tool(?: available| name| called)?"
+        rf"[: ]{{1,3}}{_NAME.format('called')}(?! type)"
+        rf"|\baction {_NAME.format('action')} (?:does(?: not|n't)|don't) exist"
+        r"|attempted to call tool ['\"](?P<asked>[\w.:<|>/-]{1,100})['\"] which was not in"
+        r"|(?P<valid>[\w.:<|>/-]{1,100}) is not a valid tool\b",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "A tool was called by a name that the program does not know",
+        "No tool of the name {name|that was called} is registered where the call is run: the model made the name up "
+        "or changed it, or the tool was not loaded this time.",
+        "Compare {name|the name} with the tools that the request declares. If it is not among them, the model "
+        "invented it; if it is, the program did not register it, or under another name (clients of MCP put a prefix "
+        "before it). Markup in the name points to the server's parser.",
+        unless=r"tool_choice|tools list",
+    ),
+    ErrorClass(
+        "call-arguments-unfit",
+        rf"invalid (?:arguments|input|parameters|params|args) (?:for|to|in) (?:the )?tool {_NAME.format('name')}"
+        rf"|tool (?:input |argument |call )?validation failed for (?:tool )?{_NAME.format('tool')}"
+        rf"|parameters for tool {_NAME.format('groq')} did not match schema"
+        r"|validation errors? for (?:call\[)?(?P<function>(?-i:[a-z][a-z0-9_]{1,80}(?:Arguments)?))\]? "
+        r"|(?:tried to use|use of) (?P<used>[\w.-]{1,80}) without (?:a )?value for (?:the )?required parameter"
+        r"|missing (?:a )?value for (?:the )?required parameter"
+        r"|(?:error|failed) (?:while |when )?(?:pars|validat)\w{1,3} (?:the )?(?:tool|function)(?: call)? "
+        r"(?:args|arguments|input|parameters)"
+        r"|dictionary value @ data\[|(?:required key not provided|extra keys not allowed) @ data\["
+        r"|`(?:params\.)?arguments`: (?:invalid input: )?expected (?:object|record), received string",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The arguments of a call do not fit the tool",
+        "The call came through, and what it hands to {name|the tool} does not fit the tool's parameters: one is "
+        "missing, has another name, or is of another type.",
+        "Compare the arguments, as the model wrote them (paste the call), with the schema that the request declares. "
+        "If they fit it, the program checks against another one; if a list, number or object arrived as a string, the "
+        "server's tool parser did not follow the schema; else describe the parameter better, with an example.",
+    ),
+    ErrorClass(
+        "chat-for-responses",
+        r"received [\"'`]chat\.completion(?:\.chunk)?\b"
+        r"|expected [\"'`]chat\.completion(?:\.chunk)?[\"'`].{0,80}?received [\"'`]response",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The answer is of another API than the client reads",
+        "The client reads one of two APIs (chat completions, Responses), and the server answered with the other.",
+        "Set the client to the API that this address serves: a provider for chat completions reads `choices`, one for "
+        "the Responses API reads `output` and events named `response.…`; update the client if it chooses by itself.",
+    ),
+    ErrorClass(
+        "answer-unfit",
+        r"validation errors? for (?P<name>\w{0,40}(?:ChatCompletion|Completion|Response|Chunk|Choice|Delta)"
+        r"(?:Message)?) |`(?P<path>(?:choices|candidates|delta|usage)(?:[\[.][^`]{0,200})?)`: ",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The answer does not have the form that the client expects",
+        "The request was answered, and the client's check of the answer failed at {path|the fields that it names}: "
+        "the server leaves out, or writes otherwise, what the client demands.",
+        "Record the answer (`capture`) and paste it: if it is an error, its words say more; if a field is missing or "
+        "null there, the server departs from the API. Update both; a client made for any server "
+        "(*OpenAI-compatible*) demands less than one made for one vendor.",
+    ),
+    ErrorClass(
+        "json-not-whole",
+        r"invalid json: (?:eof while|expected|trailing|invalid|control|key must|recursion|unexpected)",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "A text that was to be JSON is not",
+        "A program parsed a text as JSON, usually what the model wrote, and its words name the place where it gave up: "
+        "*EOF* means that the text ends, or holds nothing but blanks, before the JSON is closed.",
+        "Look at the text and at `finish_reason`: if it is `length`, raise `max_tokens`; blanks up to the limit mean "
+        "that the prompt does not ask for JSON while the grammar allows blanks; prose or a code fence means that "
+        "the schema was not enforced.",
+    ),
+    ErrorClass(
+        "value-unfit",
+        r"failed validating ['\"](?P<keyword>\w{1,40})['\"] in schema|\bon instance(?:\[[^\]]{1,80}\]){0,8}:"
+        r"|'(?P<name>[\w.-]{1,80})' is a required property",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "A value does not match its JSON Schema",
+        "A program checked a value, such as an answer or the arguments of a call, against a schema; its words name "
+        "the rule that was broken.",
+        "Compare the value below *On instance* with the schema. If a model wrote it, have the server enforce the "
+        "schema (`response_format`, or `strict` tools), and check that the answer was not cut.",
+        around=r"jsonschema|on instance|llm|model|tool|openai|agent",
+    ),
+)
+"""In this order: the first class whose words are found counts."""
