@@ -226,7 +226,7 @@ def _write_files(check: Check, options: argparse.Namespace, changes: Sequence[Ch
         for change in changes or ():
             if change.is_worse:
                 annotate("error", "worse than before", change.sentence, _file_of(options))
-        add_summary(check_summary(check, changes))
+        add_summary(check_summary(check, changes, _file_of(options)))
 
 
 def _file_of(options: argparse.Namespace) -> str:

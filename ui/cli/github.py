@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import DebuggerError, RenderError
@@ -12,9 +12,12 @@ from prompt_debugger.core.base.types import Finding, JSONObject, Severity
 from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.tools.check import Change, Check
 from prompt_debugger.core.tools.fixes.exports import template_line
+from prompt_debugger.ui.present.words import count_of
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _MOST_PARSERS = 8  # of the matrix
+_OUTCOMES = {"returned": "🟩", "dropped": "🟥", "altered": "🟧", "cut": "🟨", "invented": "🟪", "leaked": "🟫"}
+_WIDEST = 30  # squares
 
 
 def annotate(level: str, title: str, message: str, file: str = "", line: int | None = None) -> None:
@@ -44,18 +47,20 @@ def add_summary(markdown: str) -> None:
             file.write(redact_text(markdown) + "\n")
 
 
-def check_summary(check: Check, changes: Sequence[Change] | None) -> str:
+def check_summary(check: Check, changes: Sequence[Change] | None, file: str = "") -> str:
     """Return a check as Markdown: what to start, which parsers read which answers, what is wrong, what has changed."""
     chosen = check.recommendation
-    lines = [f"## check {_cell(check.model.name)}: {chosen.verdict}", ""]
+    verdict = chosen.verdict if check.cells else f"{count_of(len(check.findings), 'finding')} in the template"
+    lines = [f"## check {_cell(file or check.model.name)}: {verdict}", ""]
     lines += [_cell(reason) for reason in chosen.reasons[:4]]
     best = sorted(check.cells, key=lambda name: -sum(cell.is_passed for cell in check.cells[name].values()))
     answers = [ideal.answer.name for ideal in check.ideals]
     if best:
+        lines += ["", "🟩 comes back whole and in every chunking, 🟥 does not"]
         lines += ["", f"| parser | {' | '.join(map(_cell, answers))} |", "|---" * (len(answers) + 1) + "|"]
     for name in best[:_MOST_PARSERS]:
         cells = check.cells[name]
-        marks = ["" if answer not in cells else "✓" if cells[answer].is_passed else "✗" for answer in answers]
+        marks = ["" if answer not in cells else "🟩" if cells[answer].is_passed else "🟥" for answer in answers]
         lines.append(f"| `{name}` | {' | '.join(marks)} |")
     lines += ["", *findings_table(check.findings)]
     for change in changes or ():
@@ -75,13 +80,19 @@ def verify_summary(summary: JSONObject, held: Iterable[str]) -> str:
     """Return a verification as Markdown: the counts, the causes, the gates that hold."""
     own = summary["debugger"]
     assert isinstance(own, dict)
-    names = ("written", "returned", "dropped", "altered", "invented", "cut", "leaked")
     lines = [f"## verify {_cell(str(own['dataset']))} against {_cell(str(own['endpoint']))}", ""]
-    lines += [f"| rows | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    lines += [f"| {own['rows']} | {' | '.join(str(own[name]) for name in names)} |", ""]
+    lines += [f"{own['rows']} requests; the model wrote {own['written']} calls.", "", "| calls | | |", "|---|--:|---|"]
+    lines += _picture({name: count for name in _OUTCOMES if isinstance(count := own[name], int)})
     by_code = own["by_code"]
     lines += [f"- {code}: {count}" for code, count in (by_code.items() if isinstance(by_code, dict) else ())]
     return "\n".join([*lines, *(f"- **gate holds**: `{text}`" for text in held)]) + "\n"
+
+
+def _picture(counts: Mapping[str, int]) -> list[str]:
+    """Return rows of a table with squares, to scale; what there is gets at least one."""
+    most = max(counts.values(), default=0)
+    squares = {name: -(-count * _WIDEST // most) if most else 0 for name, count in counts.items()}
+    return [f"| {name} | {count} | {_OUTCOMES[name] * squares[name]} |" for name, count in counts.items()] + [""]
 
 
 def _cell(text: str) -> str:

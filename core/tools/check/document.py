@@ -75,8 +75,8 @@ class RecommendedRecord:
         reasoning_parser: Name for `--reasoning-parser`; `null` if none is needed or none works.
         command: The command that starts the server; `null` if nothing works.
         reasons: Why, a sentence each.
-        verdict: How well it works; `unknown` if no parser reads the calls, but the parsers had an approximate
-            vocabulary, which some cannot read their markers with.
+        verdict: How well it works; `unknown` if no parser was asked (`--template-only`), or none reads the calls, but
+            they had an approximate vocabulary, which some cannot read their markers with.
         commands: One per engine that may serve the model and whose command is known; that of `engine` is `command`.
         plugin: This program's own reader, where it reads more of the answers than vLLM's parsers; else `null`.
         engine: Whose parsers they are.

@@ -348,8 +348,8 @@ def check_without_parsers(model: CheckedModel, *, is_thorough: bool = False) -> 
     """Return what a template shows by itself, where there is no vLLM to ask; nothing is recommended."""
     tools, ideals = write_answers(model, is_thorough=is_thorough)
     template = check_template(model, ideals, has_plain_tools=tools is PLAIN_TOOLS)
-    nothing = Recommendation(None, None, None, "nothing-works", ())
-    return Check(model, "", ideals, tools, {}, nothing, family_of(ideals), template)
+    unasked = Recommendation(None, None, None, "unknown", ("Only the template was checked: no parser was asked.",))
+    return Check(model, "", ideals, tools, {}, unasked, family_of(ideals), template)
 
 
 def write_answers(
