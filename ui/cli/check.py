@@ -61,6 +61,7 @@ from prompt_debugger.ui.cli.output import (
 from prompt_debugger.ui.cli.progress import log, resting, say
 from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.sharing import write_files
+from prompt_debugger.ui.present.words import count_of
 
 _LOOK_S = 0.5  # between looks at watched files
 
@@ -138,7 +139,9 @@ def _check_template(options: argparse.Namespace) -> int:
         print_json(check_to_json(check))
     else:
         lines = [line for one in check.findings for line in finding_lines(one)]
-        print_text("\n".join(lines or ["Nothing is wrong with the template."]) + "\n")
+        name = _file_of(options) or check.model.name
+        said = f"{name}: {count_of(len(check.findings), 'finding') if lines else 'nothing is wrong with the template.'}"
+        print_text("\n".join([said, *lines]) + "\n")
     return exit_status(check.findings)
 
 

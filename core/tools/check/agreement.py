@@ -25,6 +25,7 @@ from prompt_debugger.core.tools.check.conversations import Conversation, convers
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.template.finding import found, shown
+from prompt_debugger.core.tools.check.template.places import line_in_render, line_mark
 
 _AROUND = 60
 _WORD = re.compile(r"zq\w+")
@@ -45,6 +46,7 @@ class Agreement:
         engine: The same of the engine; `None` if it refuses.
         refusals: Why there is no prompt, by `transformers` and `engine`.
         loss: What the engine's prompt lacks, or prints as Python, that transformers' does not.
+        template_line: Line that writes where they first differ, or fails, in transformers; `None` if it is not known.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Agreement:
     engine: str | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     refusals: Mapping[str, str] = field(default_factory=dict)
     loss: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
+    template_line: int | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
 
     @property
     def is_explained(self) -> bool:
@@ -147,7 +150,7 @@ def engine_findings(engines: Engines) -> Iterator[Finding]:
             "engines-differ",
             Severity.WARNING,
             f"Of {', '.join(f'`{one.name}`' for one in alike)}, {engines.engine} {what}.",
-            f"{engines.engine}: {shown(there)}. transformers: {shown(here)}."
+            f"{engines.engine}: {shown(there)}. transformers: {shown(here)}{line_mark(first.template_line)}."
             + (f" Cause: {'; '.join(first.causes)}." if first.causes else ""),
             quote=first.engine or "",
             fix=(
@@ -189,6 +192,12 @@ class _Comparison:
             transformers=excerpt(ours, at, at + _AROUND),
             engine=excerpt(theirs.text, at, at + _AROUND),
             loss=_loss(ours, theirs.text),
+            template_line=self._line(asked, at),
+        )
+
+    def _line(self, asked: Conversation, at: int) -> int | None:
+        return line_in_render(
+            self.model, asked.plain_body, at, self.renderer, add_generation_prompt=asked.add_generation_prompt
         )
 
     def _same_text(self, made: Agreement, ours: str, theirs: EnginePrompt) -> Agreement:
@@ -210,9 +219,8 @@ class _Comparison:
             return Agreement(asked.name, asked.about, asked.body, agrees=None, refusals=refusals)
         causes = tuple(self._causes(asked, theirs.text))
         start = _start(theirs.text)
-        return Agreement(
-            asked.name, asked.about, asked.body, agrees=False, causes=causes, engine=start, refusals=refusals
-        )
+        made = Agreement(asked.name, asked.about, asked.body, agrees=False, causes=causes, engine=start)
+        return replace(made, refusals=refusals, template_line=error.template_line)
 
     def _causes(self, asked: Conversation, text: str) -> Iterator[str]:
         """Yield what the engine does to a request, if that gives its prompt."""

@@ -159,7 +159,7 @@ def test_a_hook_fails_for_the_file_that_is_broken_and_for_no_other(folder: Path)
     done = run(folder, [*shlex.split(hook["entry"]), "chat_template.jinja", "chat_template_broken.jinja"])
 
     assert done.returncode == 1
-    assert "error[PD802" in done.stdout
+    assert "chat_template_broken.jinja: 1 finding\nerror[PD802" in done.stdout
 
 
 def test_a_hook_names_the_lock_next_to_a_template(folder: Path) -> None:

@@ -12,7 +12,7 @@ from prompt_debugger.core.tools.check.answers import TOOLS, USER_WORDS
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.template.finding import found, shown
-from prompt_debugger.core.tools.check.template.places import first_mention
+from prompt_debugger.core.tools.check.template.places import first_mention, line_in_render, line_mark
 
 
 def file_findings(model: CheckedModel, ideals: Sequence[Ideal], renderer: Renderer | None = None) -> Iterator[Finding]:
@@ -55,12 +55,16 @@ def _variants(model: CheckedModel, renderer: Renderer | None) -> Iterator[Findin
     first = texts[names[0]]
     for name in names[1:]:
         if (at := first_divergence(first, texts[name])) is not None:
+            pair = (names[0], name)
+            written = model.template in map(model.settings.templates.get, pair)  # else it is about other files
+            line = line_in_render(model, body, at, renderer) if written else None
             yield found(
                 "variants-differ",
                 Severity.NOTE,
                 f"The templates `{names[0]}` and `{name}` give different prompts for one request with tools.",
-                f"From character {at}: {shown(first[at : at + 60])} and {shown(texts[name][at : at + 60])}. "
-                "Servers use `tool_use` for requests with tools if it exists, and `default` if not.",
+                f"From character {at}{line_mark(line)}: {shown(first[at : at + 60])} and "
+                f"{shown(texts[name][at : at + 60])}. Servers use `tool_use` for requests with tools if it exists, and "
+                "`default` if not.",
                 fix="Choose the right one with `--chat-template`.",
             )
             return

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.types import Finding, Severity
 from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.render.probes import ProbeAnswer, Support, probe_template
+from prompt_debugger.core.tools.check.answers import TOOLS, USER_WORDS
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.template.answers import answer_findings
@@ -15,6 +17,7 @@ from prompt_debugger.core.tools.check.template.behaviour import Behaviour, behav
 from prompt_debugger.core.tools.check.template.files import file_findings
 from prompt_debugger.core.tools.check.template.finding import found
 from prompt_debugger.core.tools.check.template.inputs import input_findings
+from prompt_debugger.core.tools.check.template.places import line_mark
 from prompt_debugger.core.tools.check.template.prompts import forgery, prompt_findings
 
 _WORST = list(Severity)
@@ -56,7 +59,7 @@ def check_template(
     """
     probes = probe_template(model.template, special_tokens=model.special_tokens, renderer=renderer)
     findings = [
-        *(_union_types() if has_plain_tools else ()),
+        *(_union_types(model, renderer) if has_plain_tools else ()),
         *answer_findings(ideals, model.template),
         *input_findings(model, ideals, probes, renderer),
         *prompt_findings(model, ideals, renderer),
@@ -68,14 +71,19 @@ def check_template(
     return TemplateCheck(probes, tuple(worst_first), forgery(model, ideals, renderer), behaviour)
 
 
-def _union_types() -> tuple[Finding, ...]:
+def _union_types(model: CheckedModel, renderer: Renderer | None) -> tuple[Finding, ...]:
+    reason = ""
+    try:
+        model.renderer(renderer)({"messages": [{"role": "user", "content": USER_WORDS}], "tools": list(TOOLS)})
+    except RenderError as error:
+        reason = f" {error.message[:1].upper()}{error.message[1:].rstrip('.')}{line_mark(error.template_line)}."
     return (
         found(
             "union-types-refused",
             Severity.WARNING,
             "The template fails for tools with a parameter of two types.",
             'A parameter with `"type": ["string", "null"]`, which many clients write for optional '
-            "values, gives no prompt at all; the check continues with tools that have none.",
+            f"values, gives no prompt at all; the check continues with tools that have none.{reason}",
             fix="Let the template accept a list of types, or write these parameters with one type.",
         ),
     )

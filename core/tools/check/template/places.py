@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from prompt_debugger.core.base.types import Prompt
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import Finding, JSONObject, Prompt
+from prompt_debugger.core.render.local import Renderer, render_local
+from prompt_debugger.core.tools.check.model import CheckedModel
 
 
 def first_mention(template: str, *names: str) -> str:
@@ -30,6 +34,39 @@ def first_mention(template: str, *names: str) -> str:
 def line_of_character(prompt: Prompt, at: int) -> int | None:
     """Return the template's line that wrote a character of a prompt, `None` where that is not known."""
     return next((one.template_line for one in prompt.spans if one.char_span.start <= at < one.char_span.stop), None)
+
+
+def line_in_render(
+    model: CheckedModel,
+    body: JSONObject,
+    at: int,
+    renderer: Renderer | None,
+    *,
+    template: str | None = None,
+    add_generation_prompt: bool | None = None,
+) -> int | None:
+    """Return the template's line that writes a character of the prompt of a request, `None` where that is not known."""
+    try:
+        prompt = render_local(
+            body,
+            template=template or model.template,
+            special_tokens=model.special_tokens,
+            add_generation_prompt=add_generation_prompt,
+            renderer=renderer,
+        )
+    except RenderError:
+        return None
+    return line_of_character(prompt, at)
+
+
+def with_line(finding: Finding, prompt: Prompt) -> Finding:
+    """Return a finding that says which line of the template wrote the first place of the prompt that it points at."""
+    for one in finding.evidence:
+        if one.where == "prompt" and one.char_span is not None:
+            line = line_of_character(prompt, one.char_span.start)
+            detail, stop = finding.detail.removesuffix("."), "." * finding.detail.endswith(".")
+            return finding if line is None else replace(finding, detail=f"{detail}{line_mark(line)}{stop}")
+    return finding
 
 
 def line_mark(line: int | None) -> str:

@@ -17,7 +17,7 @@ from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL, TOOLS, USER_
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.template.finding import found, shown
-from prompt_debugger.core.tools.check.template.places import line_mark, line_of_character
+from prompt_debugger.core.tools.check.template.places import line_in_render, line_mark, with_line
 
 _ASKED_RULES = frozenset(
     {
@@ -79,7 +79,7 @@ def _by_rules(model: CheckedModel, ideals: Sequence[Ideal], renderer: Renderer |
             generation_prompt=opened,
         )
         asked = {code: rule for code, rule in RULES.items() if rule.name in _ASKED_RULES}
-        yield from diagnose_trace(trace, asked)
+        yield from (with_line(one, prompt) for one in diagnose_trace(trace, asked))
         return
 
 
@@ -136,16 +136,8 @@ def _turn_after_turn(model: CheckedModel, ideals: Sequence[Ideal], renderer: Ren
         before = ideal.prompt + ideal.raw
         at = first_divergence(before, after)
         if not after.startswith(before) and at is not None:
-            breaks.append(_break(ideal, before, after, at, _line_of(model, body, at, renderer)))
+            breaks.append(_break(ideal, before, after, at, line_in_render(model, body, at, renderer)))
     yield from sorted(breaks, key=lambda one: one.severity is Severity.NOTE)[:1]
-
-
-def _line_of(model: CheckedModel, body: JSONObject, at: int, renderer: Renderer | None) -> int | None:
-    try:
-        prompt = render_local(body, template=model.template, special_tokens=model.special_tokens, renderer=renderer)
-    except RenderError:
-        return None
-    return line_of_character(prompt, at)
 
 
 def _break(ideal: Ideal, before: str, after: str, at: int, line: int | None) -> Finding:

@@ -1,5 +1,6 @@
 """The same conversations through transformers and vLLM's own renderer: what differs, and the cause that is proved."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -80,6 +81,7 @@ async def test_a_template_that_vllm_feeds_differently_is_found(engine, old, new,
     assert len(findings) == 1, list(engine_findings(engines))
     assert f"`{conversation}`" in findings[0].title
     assert (findings[0].code, findings[0].name) == ("PD809", "engines-differ")
+    assert re.search(r"\(template line \d+\)", findings[0].detail)
     assert by_name(engines)[conversation].causes
 
 

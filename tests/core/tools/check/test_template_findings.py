@@ -1,6 +1,7 @@
 """Each defect of a template is found under its name, and the template without it is silent."""
 
 import json
+import re
 
 import pytest
 
@@ -99,7 +100,9 @@ def test_parameters_of_two_types_are_tried_and_told():
 
     assert all(isinstance(p["type"], str) for t in tools for p in t["function"]["parameters"]["properties"].values())
     assert ideals[0].refusal is None
-    assert ("union-types-refused", "warning") in names(check(model, has_plain_tools=True))
+    found = check(model, has_plain_tools=True)
+    assert ("union-types-refused", "warning") in names(found)
+    assert "(template line 1)" in detail_of(found, "union-types-refused")
 
 
 def test_who_can_forge_a_marker_is_reported():
@@ -146,7 +149,10 @@ def test_a_marker_of_another_family_is_found(folder):
     template = folder / "chat_template.jinja"
     template.write_text(template.read_text().replace("<|im_end|>", "<|im_ended|>"))
 
-    assert "marker-split" in dict(names(check(load_model(str(folder)))))
+    found = check(load_model(str(folder)))
+    named = re.search(r"\(template line (\d+)\)\.$", detail_of(found, "marker-split"))
+    assert named is not None
+    assert "<|im_ended|>" in template.read_text().splitlines()[int(named[1]) - 1]
 
 
 def test_named_templates_that_differ_are_reported_and_equal_ones_are_not(folder):
@@ -158,4 +164,11 @@ def test_named_templates_that_differ_are_reported_and_equal_ones_are_not(folder)
     assert "variants-differ" not in dict(names(check(load_model(str(folder)))))
 
     (more / "rag.jinja").write_text(text.replace("You are a helpful assistant.", "You are a search engine."))
-    assert ("variants-differ", "note") in names(check(load_model(str(folder))))
+    found = check(load_model(str(folder)))
+    line = text.partition("You are a helpful assistant.")[0].count("\n") + 1
+    assert ("variants-differ", "note") in names(found)
+    assert f"(template line {line})" in detail_of(found, "variants-differ")
+
+
+def detail_of(found, name):
+    return next(one.detail for one in found.findings if one.name == name)
