@@ -51,10 +51,11 @@ def run_action(folder: Path, inputs: Mapping[str, str], environment: Mapping[str
     if unknown := inputs.keys() - ACTION["inputs"]:
         raise ValueError(f"The action has no input {', '.join(sorted(unknown))}.")
     given = {name: str(one["default"]) for name, one in ACTION["inputs"].items()} | dict(inputs)
-    log, steps = "", list[str]()
+    log, steps, status = "", list[str](), 0
     with tempfile.TemporaryDirectory() as files:
         summary, output = Path(files) / "summary.md", Path(files) / "output"
-        summary.touch(), output.touch()
+        summary.touch()
+        output.touch()
         told = {"GITHUB_STEP_SUMMARY": str(summary), "GITHUB_OUTPUT": str(output), "GITHUB_ACTIONS": "true"}
         for step in ACTION["runs"]["steps"]:
             if not any(given[name] for name in _IS_GIVEN.findall(step["if"])):
@@ -68,9 +69,10 @@ def run_action(folder: Path, inputs: Mapping[str, str], environment: Mapping[str
             )  # fmt: skip
             log += done.stdout
             steps.append(step["name"])
-            if done.returncode:
+            status = done.returncode
+            if status:
                 break
-        return Ran(done.returncode if steps else 0, log, summary.read_text(encoding="utf-8"), tuple(steps))
+        return Ran(status, log, summary.read_text(encoding="utf-8"), tuple(steps))
 
 
 def main(arguments: list[str]) -> int:

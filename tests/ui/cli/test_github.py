@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.ui.cli.github import annotate, verify_summary
 from prompt_debugger.ui.cli.main import main
 from scripts.run_action import ACTION, Ran, run_action
@@ -118,7 +119,13 @@ def test_the_verify_step_fails_where_a_gate_holds_and_shows_the_calls(folder: Pa
 
 def test_the_calls_of_a_verification_are_drawn_to_scale() -> None:
     counts = {"written": 1000, "returned": 900, "dropped": 90, "altered": 1, "cut": 0, "invented": 0, "leaked": 0}
-    own = {"dataset": "a.jsonl", "endpoint": "http://x/v1", "rows": 1000, "by_code": {"PD401": 90}, **counts}
+    own: JSONObject = {
+        "dataset": "a.jsonl",
+        "endpoint": "http://x/v1",
+        "rows": 1000,
+        "by_code": {"PD401": 90},
+        **counts,
+    }
 
     drawn = verify_summary({"debugger": own}, ["dropped_rate > 0.5%"])
 
