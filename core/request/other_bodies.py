@@ -267,9 +267,9 @@ _CHOICES: dict[str, str] = {"auto": "auto", "any": "required", "none": "none"}
 
 
 def _anthropic(value: JSONObject, work: BodyWork) -> None:
-    if "system" in value:
+    if value.get("system"):  # servers take an empty one as none, and put nothing between blocks
         work.place = "system"
-        work.add({"role": "system", "content": _blocks_text(value["system"], "system", work)}, "")
+        work.add({"role": "system", "content": _blocks_text(value["system"], "system", work, "")}, "")
     given = value["messages"]
     for index, message in enumerate(given if isinstance(given, list) else []):
         if isinstance(message, dict):
@@ -333,7 +333,7 @@ def _block(block: JSONObject, where: str, turn: _Turn, work: BodyWork) -> None:
             work.lose(where, f"Blocks of type `{str(other)[:40]}` do not exist in chat completions.")
 
 
-def _blocks_text(value: JSON, place: str, work: BodyWork) -> JSON:
+def _blocks_text(value: JSON, place: str, work: BodyWork, between: str = "\n") -> JSON:
     """Return the text of blocks, joined; what is no text is said."""
     if not isinstance(value, list):
         return value
@@ -342,7 +342,7 @@ def _blocks_text(value: JSON, place: str, work: BodyWork) -> JSON:
         work.lose(place, "`cache_control` does not exist in chat completions.")
     if any(block.get("type") != "text" for block in blocks):
         work.lose(place, "Everything that is not text was left out.")
-    return "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
+    return between.join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
 
 
 def _image_url(source: JSON) -> JSON:

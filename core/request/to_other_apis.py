@@ -115,7 +115,11 @@ def _part(part: JSONObject, place: str, role: str, work: ApiWork) -> JSON:
     kind, is_responses = part.get("type"), work.api is Api.RESPONSES
     if kind == "text":
         written = "output_text" if role == "assistant" else "input_text"
-        return {"type": written if is_responses else "text", "text": part.get("text", "")}
+        text: JSONObject = {"type": written if is_responses else "text", "text": part.get("text", "")}
+        if part.get("text") == "" and not is_responses:
+            work.has_no_place(place, "An empty text part")
+            return None
+        return {**text, "annotations": []} if written == "output_text" and is_responses else text
     url = as_object(part.get("image_url")).get("url")
     if kind == "image_url" and isinstance(url, str):
         if is_responses:
@@ -144,8 +148,8 @@ def _responses(body: JSONObject, work: ApiWork) -> None:
     work.body["input"] = items
     if "tools" in body:
         work.body["tools"] = [
-            {"type": "function", "parameters": None, **as_object(tool.get("function"))}
-            for tool in objects_in(body["tools"])
+            {"type": "function", **function, "parameters": function.get("parameters")}
+            for function in (as_object(tool.get("function")) for tool in objects_in(body["tools"]))
         ]
     choice = body.get("tool_choice")
     if choice is not None:
@@ -169,7 +173,14 @@ def _items(message: JSONObject, place: str, work: ApiWork) -> Iterator[JSONObjec
         yield {"type": "reasoning", "id": f"rs_{place[9:-1]}", "summary": [], "content": [text]}
     calls = [*_calls_of(message, place, work)]
     if content or not (calls or reasoning):
-        yield {"role": role, "content": _content(content, f"{place}.content", role, work)}
+        said = _content(content, f"{place}.content", role, work)
+        if role == "assistant" and isinstance(
+            said, list
+        ):  # servers take parts of the assistant in an output item alone
+            item: JSONObject = {"type": "message", "id": f"msg_{place[9:-1]}", "status": "completed"}
+            yield {**item, "role": role, "content": said}
+        else:
+            yield {"role": role, "content": said}
     for _, call, function in calls:
         name, arguments = function.get("name"), function.get("arguments", "")
         yield {"type": "function_call", "call_id": call.get("id"), "name": name, "arguments": arguments}
@@ -182,10 +193,12 @@ def _messages(body: JSONObject, work: ApiWork) -> None:
     given = [(f"messages[{index}]", message) for index, message in enumerate(objects_in(body.get("messages")))]
     others = (at for at, (_, message) in enumerate(given) if message.get("role") not in ("system", "developer"))
     first = next(others, len(given))
-    leading = [text_of_parts(message.get("content"), f"{place}.content", work) for place, message in given[:first]]
+    leading = [*_leading(given[:first], work)]
     if leading:
         blocks: list[JSON] = [{"type": "text", "text": text} for text in leading]
         work.body["system"] = leading[0] if len(leading) == 1 else blocks
+    if len(leading) > 1:
+        work.lose("messages", f"The {len(leading)} leading system messages became blocks of one `system`.")
     made: list[JSON] = []
     results: list[JSON] = []
     for place, message in given[first:]:
@@ -207,6 +220,16 @@ def _messages(body: JSONObject, work: ApiWork) -> None:
     if limit is None:
         work.lose("max_tokens", f"Messages requires `max_tokens`: {_MAX_TOKENS:,} was set.")
     work.body["max_tokens"] = _MAX_TOKENS if limit is None else limit
+
+
+def _leading(given: list[tuple[str, JSONObject]], work: ApiWork) -> Iterator[str]:
+    """Yield the texts of the system messages that lead."""
+    for place, message in given:
+        text = text_of_parts(message.get("content"), f"{place}.content", work)
+        if text:
+            yield text
+        else:
+            work.has_no_place(f"{place}.content", "An empty system message")
 
 
 def _message(message: JSONObject, place: str, work: ApiWork) -> JSONObject:

@@ -8,6 +8,7 @@ way it was read and written out. Anything else is said not to be explained.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,9 +17,10 @@ from prompt_debugger.core.base.comparable import draws_at_random
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.json_values import as_object, decoded
 from prompt_debugger.core.base.text import first_divergence
-from prompt_debugger.core.base.types import JSON, Api, ChatResult, JSONObject, Parse, Request, SpanKind, Trace
+from prompt_debugger.core.base.types import JSON, Api, Basis, ChatResult, JSONObject, Parse, Request, SpanKind, Trace
 from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.pipeline import Progress, Target
+from prompt_debugger.core.request.api_work import limit_of
 from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
 from prompt_debugger.core.tools.experiments.json_changes import JsonChange, json_changes
 from prompt_debugger.core.tools.lab import LabPool
@@ -26,6 +28,12 @@ from prompt_debugger.core.tools.lab import LabPool
 COMPARED = (Api.CHAT, Api.RESPONSES, Api.MESSAGES)
 _SHOWN = 120
 _OF_GRAMMAR = frozenset({"response_format", "structured_outputs", "tool_choice", "parallel_tool_calls"})
+# What shapes an output besides its prompt, its limit and a grammar.
+_OF_SAMPLING = frozenset(
+    {"temperature", "top_p", "top_k", "min_p", "seed", "logit_bias", "stop", "stop_token_ids", "ignore_eos"}
+    | {"min_tokens", "presence_penalty", "frequency_penalty", "repetition_penalty", "bad_words", "allowed_token_ids"}
+    | {"n", "thinking_token_budget"}
+)
 # What shapes a prompt.
 _OF_PROMPT = (
     "messages", "tools", "add_generation_prompt", "continue_final_message", "chat_template", "documents",
@@ -146,7 +154,9 @@ def _cause_of_prompt(
     """
     is_explained = all(_is_rendered(trace) for trace in (left, right))
     if is_explained and changed:
-        said = next((one.detail for one in request if one.field and _is_part(one.field, changed[0].path)), "")
+        path = changed[0].path
+        parts = (one for one in request if one.field and (_is_part(one.field, path) or _is_part(path, one.field)))
+        said = next((one.detail for one in parts), "")
         return f"request conversion: {said or _change_words(changed[0])}"
     for trace in (right, left):
         other = right if trace is left else left
@@ -206,10 +216,7 @@ def _raw(pair: tuple[Api, Api], left: Trace, right: Trace, prompt: ApiDifference
         return None
     ids = (left.raw.token_ids, right.raw.token_ids)
     first = None if ids[0] is None or ids[1] is None else first_divergence(ids[0], ids[1])
-    cause = "sampling: the request sets neither `temperature: 0` nor a `seed`" if draws_at_random(left.sent) else None
-    limits = [trace.raw.finish_reason for trace in (left, right) if trace.raw is not None]
-    if cause is None and "length" in limits and limits[0] != limits[1] and _is_beginning(left, right):
-        cause = "request conversion: the limits of output tokens differ"
+    cause = _cause_of_chance(left, right) or _cause_by_lost_sampling(left, right) or _cause_by_limit(left, right)
     if cause is None:
         cause = _cause_by_grammar(left, right)
     on = "on the same prompt" if _prompts_are_known(left, right) else "and a prompt is not known"
@@ -217,14 +224,40 @@ def _raw(pair: tuple[Api, Api], left: Trace, right: Trace, prompt: ApiDifference
     return ApiDifference(pair, "raw", cause, f"The model wrote different text, {on}.", first_token=first)
 
 
+def _cause_of_chance(left: Trace, right: Trace) -> str | None:
+    if any(draws_at_random(trace.sent or trace.request.body) for trace in (left, right)):
+        return "sampling: the request sets neither `temperature: 0` nor a `seed`"
+    return None
+
+
+def _cause_by_lost_sampling(left: Trace, right: Trace) -> str | None:
+    """Return which fields that shape what is sampled were lost on the way to one API and not to the other.
+
+    With a fixed seed and one prompt they are all that is known to differ.
+    """
+    lost = [
+        f"To {this.api.label}: {notice.message}"
+        for this, other in ((left, right), (right, left))
+        for notice in this.lost
+        if notice.field in _OF_SAMPLING | _OF_GRAMMAR and notice not in other.lost
+    ]
+    return f"request conversion: {' '.join(lost)}" if lost else None
+
+
+def _cause_by_limit(left: Trace, right: Trace) -> str | None:
+    """Return that two limits differ, where one output is cut and begins the other."""
+    limits = [limit_of(trace.sent or trace.request.body) for trace in (left, right)]
+    ends = [trace.raw.finish_reason for trace in (left, right) if trace.raw is not None]
+    if limits[0] != limits[1] and "length" in ends and _is_beginning(left, right):
+        return "request conversion: the limits of output tokens differ"
+    return None
+
+
 def _cause_by_grammar(left: Trace, right: Trace) -> str | None:
-    """Return what is known of two grammars, where the server says that it puts another on the one answer."""
+    """Return that the server says that it puts another grammar on the one answer."""
     told = [trace.server_grammar for trace in (left, right)]
     if told[0] is None or told[1] is None or told[0].constraint == told[1].constraint:
         return None
-    lost = next((one for trace in (left, right) for one in trace.lost if one.field in _OF_GRAMMAR), None)
-    if lost is not None:
-        return f"request conversion: {lost.message}"
     without = [
         trace.api.label for trace, one in zip((left, right), told, strict=True) if one and one.constraint is None
     ]
@@ -241,15 +274,33 @@ def _status(pair: tuple[Api, Api], left: Trace, right: Trace) -> ApiDifference |
     refused = [trace for trace in (left, right) if trace.refusal is not None]
     if not refused or (len(refused) == 2 and _refusal(left) == _refusal(right)):
         return None
-    worst = refused[-1]
-    finding = next((one for one in worst.findings if one.code in ("PD445", "PD100", "PD221")), None)
-    cause = None
-    if finding is not None and finding.code == "PD445":
-        cause = f"way out: {finding.title}"
-    elif finding is not None:
-        cause = f"request conversion: {finding.title}" if worst.sent_native is not None else finding.title
+    cause = _cause_of_refusal(refused, [left, right])
     said = "; ".join(f"{trace.api.label} answered {_refusal(trace)}" for trace in refused)
     return ApiDifference(pair, "status", cause, f"{said}; the other API answered." if len(refused) == 1 else f"{said}.")
+
+
+def _cause_of_refusal(refused: Sequence[Trace], both: Sequence[Trace]) -> str | None:
+    """Return why one API refuses, or both do in different words, as far as the refusal's own finding tells."""
+    worst = refused[-1]
+    finding = next((one for one in worst.findings if one.code in ("PD445", "PD100", "PD221")), None)
+    if finding is None:
+        return None
+    if finding.code == "PD445":
+        return f"way out: {finding.title}"
+    if len(refused) == 2:
+        return "request checks: both APIs refuse the request, each in its own words"
+    other = next(trace for trace in both if trace is not worst)
+    for this, opposite in ((other, worst), (worst, other)):
+        for lost in this.lost:
+            if lost not in opposite.lost and lost.field and _is_named(lost.field, worst):
+                return f"request conversion: To {this.api.label}: {lost.message}"
+    return f"request checks: {finding.title}"
+
+
+def _is_named(field: str, trace: Trace) -> bool:
+    """Say whether a refusal names a field."""
+    name = re.escape(field.rpartition(".")[2])
+    return trace.refusal is not None and re.search(rf"(?<![\w]){name}(?![\w])", trace.refusal.message) is not None
 
 
 def _refusal(trace: Trace) -> str:
@@ -279,6 +330,8 @@ def _cause_of_answers(left: Trace, right: Trace, before: ApiDifference | None, c
     """Return what lets two answers differ: prompts or outputs that differ, else how one output was read or told."""
     if before is not None:
         return "prompt: the prompts differ" if before.where == "prompt" else "raw: the outputs differ"
+    if (chance := _cause_of_chance(left, right)) is not None and not all(map(_is_own, (left, right))):
+        return chance
     if left.parse is None or right.parse is None or not all(_is_judged(trace.parse) for trace in (left, right)):
         return None
     outcomes = [[match.outcome for match in one.ledger.matches] for one in (left.parse, right.parse)]
@@ -291,6 +344,11 @@ def _is_judged(parse: Parse | None) -> bool:
     """Say whether an output and its answer belong together, or had to agree."""
     comparability = None if parse is None else parse.ledger.comparability
     return comparability is not None and comparability.certainty is not None
+
+
+def _is_own(trace: Trace) -> bool:
+    """Say whether the raw output is of the answer's own run."""
+    return trace.evidence is Basis.SAME_RUN
 
 
 def _comparable(result: ChatResult) -> JSONObject:

@@ -91,6 +91,39 @@ def test_messages_needs_a_limit_and_a_schema():
     assert told(to_api(body, Api.RESPONSES)) == set()
 
 
+def test_leading_system_messages_become_blocks_and_an_empty_one_none():
+    two = [{"role": "system", "content": "A"}, {"role": "system", "content": "B"}]
+    empty = [{"role": "system", "content": ""}, {"role": "user", "content": "hi"}]
+
+    made = to_api({"max_tokens": 1, "messages": two}, Api.MESSAGES)
+    without = to_api({"max_tokens": 1, "messages": empty}, Api.MESSAGES)
+
+    assert made.body["system"] == [{"type": "text", "text": "A"}, {"type": "text", "text": "B"}]
+    assert told(made) == {"messages"}
+    assert convert_body(made.body).body["messages"] == [{"role": "system", "content": "AB"}]
+    assert "system" not in without.body
+    assert told(without) == {"messages[0].content"}
+
+
+def test_parts_of_the_assistant_are_an_output_item_of_responses():
+    parts = [{"type": "text", "text": "Well"}]
+
+    (item,) = to_api({"messages": [{"role": "assistant", "content": parts}]}, Api.RESPONSES).body["input"]
+
+    assert item["type"] == "message"
+    assert item["content"] == [{"type": "output_text", "text": "Well", "annotations": []}]
+
+
+def test_an_empty_text_part_has_no_place_in_messages():
+    image = {"type": "image_url", "image_url": {"url": "http://h/x.png"}}
+    body = {"max_tokens": 1, "messages": [{"role": "user", "content": [image, {"type": "text", "text": ""}]}]}
+
+    made = to_api(body, Api.MESSAGES)
+
+    assert [block["type"] for block in made.body["messages"][0]["content"]] == ["image"]
+    assert told(made) == {"messages[0].content[1]"}
+
+
 def test_results_of_one_turn_are_in_one_message_and_come_back_as_two():
     results = [{"role": "tool", "tool_call_id": name, "content": name} for name in ("a", "b")]
     made = to_api({"max_tokens": 1, "messages": [{"role": "user", "content": "x"}, *results]}, Api.MESSAGES).body
