@@ -14,7 +14,8 @@
 Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `Gathered`, `ask_once`, `gather_afterwards`, `Decoding`,
 `TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`, `read_headers`,
 `ENGINES`, `Engine`, `OutputToParse`, `OwnParsers`, `engine_of`, `title_of`, `families_of_parser`, `PARSER_NAMES`,
-`ParserNames`, `StartWith`, `StartCommand`, `Proof`, `ParserTest`, `ParserCase`.
+`ParserNames`, `StartWith`, `StartCommand`, `Proof`, `ParserTest`, `ParserCase`, `UnaskedClient`, `Known`, `known_by`,
+`MustAskError`.
 """
 
 from prompt_debugger.core.complete.afterwards import Decoding, TakesTurn, ask_once, gather_afterwards, is_passing
@@ -43,6 +44,7 @@ from prompt_debugger.core.complete.engines import (
 )
 from prompt_debugger.core.complete.evidence import gather
 from prompt_debugger.core.complete.ladder import Gathered, refusal_of
+from prompt_debugger.core.complete.unasked import Known, MustAskError, UnaskedClient, known_by
 
 __all__ = [
     "ENGINES",
@@ -50,6 +52,8 @@ __all__ = [
     "Decoding",
     "Engine",
     "Gathered",
+    "Known",
+    "MustAskError",
     "NetworkGuard",
     "OutputToParse",
     "OwnParsers",
@@ -63,6 +67,7 @@ __all__ = [
     "StartWith",
     "TakesTurn",
     "Timeouts",
+    "UnaskedClient",
     "ask_once",
     "engine_of",
     "families_of_parser",
@@ -71,6 +76,7 @@ __all__ = [
     "guard_of",
     "is_passing",
     "is_this_machine",
+    "known_by",
     "may_carry_key",
     "parser_names_of",
     "read_headers",

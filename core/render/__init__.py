@@ -15,9 +15,13 @@ from prompt_debugger.core.render.local import generation_prompt, render_local
 from prompt_debugger.core.render.remember import Remembered
 from prompt_debugger.core.render.server import ReportedPrompt, explain_server_prompt, reported_special_tokens
 from prompt_debugger.core.render.tokenizers import choose_template, load_template, load_templates, load_tokenizer
+from prompt_debugger.core.render.tokenizers.fast import FastTokenizer, PackedTokenizer
 from prompt_debugger.core.render.tokenizers.reported import pieces_of_reported, tokens_of_pieces
+from prompt_debugger.core.render.worker.jobs import rehearse_templates
 
 __all__ = [
+    "FastTokenizer",
+    "PackedTokenizer",
     "Remembered",
     "ReportedPrompt",
     "choose_template",
@@ -28,6 +32,7 @@ __all__ = [
     "load_templates",
     "load_tokenizer",
     "pieces_of_reported",
+    "rehearse_templates",
     "render_local",
     "reported_special_tokens",
     "tokens_of_pieces",

@@ -101,12 +101,18 @@ class Sandbox:
             SandboxError: It hit a limit, or its process failed.
             DebuggerError: The job raised it.
         """
+        if is_inside():
+            return job(*args, **kwargs)
         worker = await self._worker()
         ask = _Ask.of(job, args, kwargs)
         return cast("T", await _in_thread(worker, lambda: self._work(worker, ask)))
 
     async def stream(self, job: Job[P, Iterator[T]], *args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[T, None]:
         """Yield what a job yields; cancelling, or closing the iterator, ends it. Errors as `run`."""
+        if is_inside():
+            for inner in job(*args, **kwargs):
+                yield inner
+            return
         worker = await self._worker()
         ask = _Ask.of(job, args, kwargs)
         loop, queue = asyncio.get_running_loop(), asyncio.Queue[object]()

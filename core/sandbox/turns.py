@@ -15,6 +15,7 @@ from contextvars import ContextVar, copy_context
 from typing import ParamSpec, Protocol, TypeVar
 
 from prompt_debugger.core.base.errors import SandboxError
+from prompt_debugger.core.sandbox.inside import is_inside
 from prompt_debugger.core.sandbox.threads import begin
 from prompt_debugger.core.sandbox.worker import Worker, WorkerProcess
 from prompt_debugger.core.sandbox.workers import AnyProcess, Workers
@@ -109,8 +110,10 @@ TURN: ContextVar[Turn | None] = ContextVar("turn of the work under way", default
 async def in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Await a function that runs in a thread and asks the sandbox; cancelling ends its question, and so the thread.
 
-    The end of a turn that goes on here ends it, too.
+    The end of a turn that goes on here ends it, too. Inside a sandbox, which has no other threads, it runs in place.
     """
+    if is_inside():
+        return function(*args, **kwargs)
     turn, context, outer = Turn(), copy_context(), TURN.get()
     context.run(TURN.set, turn)
     with nullcontext() if outer is None else outer.also_ending(turn.end):

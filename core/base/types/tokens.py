@@ -62,7 +62,7 @@ else:
         def __get_pydantic_core_schema__(cls, _source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
             from prompt_debugger.core.base.types.outside import tokens_schema
 
-            return tokens_schema(handler.generate_schema(tuple[Token, ...]), _written)
+            return tokens_schema(handler.generate_schema(tuple[Token, ...]), written_tokens)
 
 
 class Entry(NamedTuple):
@@ -231,7 +231,7 @@ def count_special(tokens: Tokens) -> int:
     return sum(token.kind is TokenKind.SPECIAL for token in tokens)
 
 
-def _written(tokens: Sequence[object]) -> list[JSON] | None:
+def written_tokens(tokens: Sequence[object]) -> list[JSON] | None:
     """Return the tokens of a table as JSON without making them, for a verification keeps hundreds with each row."""
     if not isinstance(tokens, TokenTable):
         return None

@@ -7,15 +7,16 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.types import Entry, PromptSpan, TokenKind, TokenTable, Vocabulary
 from prompt_debugger.core.render.attribute_tokens import attribute_tokens
 from prompt_debugger.core.render.tokenizers.long_texts import Source, is_long
 from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, bytes_of_entry, style_of
-from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings
+from prompt_debugger.core.render.tokenizers.settings import AddedEntry, TokenizerSettings
 from prompt_debugger.core.render.tokenizers.tiles import align_pieces, decode_pieces
+from prompt_debugger.core.sandbox.values import admit
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library
@@ -84,6 +85,35 @@ class Backend(Protocol):
         """Return what a `tokenizer.json` with all of this holds."""
 
 
+@admit
+class PackedTokenizer(NamedTuple):
+    """A vocabulary as it travels to where no file can be read.
+
+    Attributes:
+        text: What a `tokenizer.json` with all of this holds.
+        name: Where it came from.
+        settings: What the files beside it say.
+        style: How it spells its entries.
+        added: Its added entries by id.
+    """
+
+    text: str
+    name: str
+    settings: TokenizerSettings
+    style: PieceStyle
+    added: Mapping[int, Entry]
+
+    def unpacked(self) -> FastTokenizer:
+        """Return the vocabulary."""
+        from tokenizers import Tokenizer as Library
+
+        return FastTokenizer(Library.from_str(self.text), self.name, self.settings, self.style, self.added)
+
+
+for _traveller in (TokenizerSettings, AddedEntry, PieceStyle):
+    admit(_traveller)
+
+
 class FastTokenizer:
     """A vocabulary with its rules; see `core.base.protocols.Tokenizer`.
 
@@ -146,6 +176,10 @@ class FastTokenizer:
             return self.settings.add_bos and bos_id is not None
         ids = self._backend.encode("a", add_special_tokens=True).ids
         return bos_id is not None and ids[:1] == [bos_id]
+
+    def packed(self) -> PackedTokenizer:
+        """Return it as it travels."""
+        return PackedTokenizer(self._backend.to_str(), self._name, self.settings, self._style, self._added)
 
     def encode(self, text: str) -> tuple[int, ...]:
         """Return the ids of `text`; nothing is added, special tokens in it are recognised."""

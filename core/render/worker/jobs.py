@@ -23,7 +23,7 @@ _REHEARSALS = (
 )
 
 
-def _rehearse() -> None:
+def rehearse_templates() -> None:
     """Import everything that a template may need: afterwards nothing can be read any more."""
     from prompt_debugger.core.render.engine import run_in_steps
     from prompt_debugger.core.render.job import RenderJob, Variable
@@ -38,7 +38,7 @@ def _rehearse() -> None:
             pass
 
 
-@job("running the template", LIMITS, sandbox=SANDBOX, rehearse=_rehearse)
+@job("running the template", LIMITS, sandbox=SANDBOX, rehearse=rehearse_templates)
 def render_in_steps(data: JSONObject) -> Iterator[JSONObject]:
     """Yield the plain outcome of a render job, then the traced one, if that was asked for."""
     from prompt_debugger.core.render.engine import run_in_steps

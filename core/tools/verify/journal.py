@@ -14,15 +14,19 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.machine import fault_of
-from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject, Trace
+from prompt_debugger.core.report.wire import open_dense, trace_to_dense_line
+from prompt_debugger.core.sandbox.values import admit
 
 _VERSION = 1
 _TABLES = """
@@ -37,6 +41,7 @@ CREATE INDEX IF NOT EXISTS by_state ON rows (state, side, data_index);
 """
 
 
+@admit
 @dataclass(frozen=True, slots=True)
 class Answered:
     """An answer that waits to be read.
@@ -44,12 +49,42 @@ class Answered:
     Attributes:
         index: Number of the row.
         attempts: How often it was asked for.
-        document: The run so far, as JSON.
+        packed: The run so far.
     """
 
     index: int
     attempts: int
-    document: JSONObject
+    packed: bytes
+
+    @property
+    def document(self) -> JSONObject:
+        """The run so far, as JSON."""
+        return _unpacked(self.packed)
+
+
+@admit
+class Filed(NamedTuple):
+    """An answer or refusal that was read, as it is kept.
+
+    Attributes:
+        is_answer: Whether it was an answer.
+        lost: Calls that were dropped, altered or cut.
+        row: The row of the results, packed.
+        trace: The run that it comes from, likewise.
+    """
+
+    is_answer: bool
+    lost: int
+    row: bytes
+    trace: bytes
+
+
+def file_run(row: JSONObject, trace: Trace) -> Filed:
+    """Return a row of the results and the run that it comes from as they are kept."""
+    own = as_object(row["debugger"])
+    lost = sum(int(str(own[name] or 0)) for name in ("dropped", "altered", "cut"))
+    line = trace_to_dense_line(trace)
+    return Filed(row["status"] == "success", lost, pack_document(row), zlib.compress(line.encode("ascii"), 1))
 
 
 class Journal:
@@ -126,54 +161,62 @@ class Journal:
         """Keep an answer; from now on it is never asked for again."""
         self._do(
             "UPDATE rows SET attempts = attempts + 1, state = 'answered', answer = ? WHERE side = ? AND data_index = ?",
-            (_packed(document), side, index),
+            (pack_document(document), side, index),
         )
 
     def note_refusal(self, side: int, index: int, document: JSONObject) -> None:
         """Keep what the server has against a request, until it is read."""
         self._do(
             "UPDATE rows SET state = 'refused', answer = ? WHERE side = ? AND data_index = ?",
-            (_packed(document), side, index),
+            (pack_document(document), side, index),
         )
 
     def note_failure(self, side: int, index: int, row: JSONObject) -> None:
         """Keep that a row was given up."""
         self._do(
-            "UPDATE rows SET state = 'failed', row = ? WHERE side = ? AND data_index = ?", (_packed(row), side, index)
+            "UPDATE rows SET state = 'failed', row = ? WHERE side = ? AND data_index = ?",
+            (pack_document(row), side, index),
         )
 
-    def note_result(self, side: int, index: int, row: JSONObject, trace: str) -> None:
-        """Keep the row of the results, and the run it comes from, a JSON text, in place of the bare answer."""
-        self._do(
-            "UPDATE rows SET state = ?, row = ?, trace = ?, answer = NULL WHERE side = ? AND data_index = ?",
-            (
-                "done" if row["status"] == "success" else "failed",
-                _packed(row),
-                zlib.compress(trace.encode("ascii"), 1),
-                side,
-                index,
-            ),
-        )
+    def note_results(self, side: int, results: Mapping[int, Filed]) -> None:
+        """Keep rows of the results, and the runs that they come from, in place of the bare answers; all or none."""
+        query = "UPDATE rows SET state = ?, row = ?, trace = ?, answer = NULL WHERE side = ? AND data_index = ?"
+        values = [
+            ("done" if filed.is_answer else "failed", filed.row, filed.trace, side, index)
+            for index, filed in results.items()
+        ]
+        if len(values) == 1:  # threads of `watch` write one at a time
+            self._do(query, values[0])
+            return
+        self._do("BEGIN")
+        try:
+            for value in values:
+                self._do(query, value)
+        except BaseException:
+            with suppress(sqlite3.Error):  # it was ended by what went wrong
+                self._db.execute("ROLLBACK")
+            raise
+        self._do("COMMIT")
 
     def attempts(self, side: int, index: int) -> int:
         """Return how often a row was asked for."""
         found = self._do("SELECT attempts FROM rows WHERE side = ? AND data_index = ?", (side, index)).fetchone()
         return 0 if found is None else int(found[0])
 
-    def next_answered(self, side: int, busy: Iterable[int]) -> Answered | None:
-        """Return an answer or refusal that nobody reads yet; `busy` are those that somebody does."""
+    def next_answered(self, side: int, busy: Iterable[int], most: int) -> list[Answered]:
+        """Return answers or refusals that nobody reads yet, at most so many; `busy` are those that somebody does."""
         taken = set(busy)
+        found: list[int] = []
         for state in ("answered", "refused"):
             query = "SELECT data_index FROM rows WHERE state = ? AND side = ? ORDER BY data_index LIMIT ?"
-            for (index,) in self._do(query, (state, side, len(taken) + 1)):  # the index alone is read
-                if index not in taken:
-                    return self._answered(side, int(index))
-        return None
+            waiting = self._do(query, (state, side, len(taken) + most))  # the index alone is read
+            found += [int(index) for (index,) in waiting if index not in taken]
+        return [self._answered(side, index) for index in found[:most]]
 
     def _answered(self, side: int, index: int) -> Answered:
         query = "SELECT attempts, answer FROM rows WHERE side = ? AND data_index = ?"
         attempts, blob = self._do(query, (side, index)).fetchone()
-        return Answered(index, int(attempts), _unpacked(blob))
+        return Answered(index, int(attempts), blob)
 
     def count(self, side: int, state: str) -> int:
         """Return how many rows are in a state."""
@@ -189,7 +232,7 @@ class Journal:
     def trace(self, side: int, index: int) -> JSONObject | None:
         """Return the whole run of a row, as the document of a bundle."""
         found = self._do("SELECT trace FROM rows WHERE side = ? AND data_index = ?", (side, index)).fetchone()
-        return None if found is None or found[0] is None else _unpacked(found[0])
+        return None if found is None or found[0] is None else open_dense(_unpacked(found[0]))
 
     def row(self, side: int, index: int) -> JSONObject | None:
         """Return one row of the results."""
@@ -227,7 +270,8 @@ def _refusal(path: Path, error: Exception) -> DebuggerError:
     return RequestError(f"Cannot use {str(path)!r} as a journal: {error}", field="--journal")
 
 
-def _packed(document: JSONObject) -> bytes:
+def pack_document(document: JSONObject) -> bytes:
+    """Return a document as the journal keeps it."""
     text = json.dumps(document, separators=(",", ":"))
     return zlib.compress(text.encode("ascii"), 1)
 

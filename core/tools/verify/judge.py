@@ -32,7 +32,6 @@ from prompt_debugger.core.pipeline.diagnosis import read_trace
 from prompt_debugger.core.pipeline.native import Asked, asked_by, seen_by
 from prompt_debugger.core.pipeline.native_fields import notes_on_native, with_native_fields
 from prompt_debugger.core.pipeline.rendering import Renderer
-from prompt_debugger.core.report.wire import trace_to_line
 from prompt_debugger.core.report.wire.verification import PromptTokens, RowAccount
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.verify.answer import Answer, answer_from_json, calls_of, row_of_answer, row_of_failure
@@ -49,11 +48,11 @@ class Judged(NamedTuple):
 
     Attributes:
         row: The row of the results.
-        trace: The whole run, as JSON text.
+        trace: The whole run.
     """
 
     row: JSONObject
-    trace: str
+    trace: Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ class Judge:
     asks_once: bool = False
 
     async def read(self, answered: Answered) -> Judged:
-        """Return the row of an answer and the run behind it."""
+        """Return the row of an answer that the journal has, and the run behind it."""
         answer, trace = answer_from_json(answered.document)
         return await self.judge(answer, trace, answered.attempts)
 
@@ -166,7 +165,7 @@ async def judge_answer(
         trace = with_native_fields(await read_trace(await explain(trace, answer), special_texts))
     except DebuggerError as problem:
         error = str(problem)
-    return Judged(await row_of_run(answer, trace, attempts, error), await _document_of(trace))
+    return Judged(await row_of_run(answer, trace, attempts, error), trace)
 
 
 async def row_of_run(answer: Answer, trace: Trace, attempts: int = 1, error: str | None = None) -> JSONObject:
@@ -269,11 +268,3 @@ def _prompt_tokens(trace: Trace) -> PromptTokens | None:
     local = trace.local_prompt
     ours = None if local is None or local.token_ids is None else len(local.token_ids)
     return None if server is None and ours is None else PromptTokens(server=server, local=ours)
-
-
-async def _document_of(trace: Trace) -> str:
-    """Return a run as JSON; a long one is written in a thread, so that others are not held up."""
-    prompts = (trace.prompt, trace.local_prompt)
-    size = sum(len(prompt.text) for prompt in prompts if prompt is not None)
-    size += 0 if trace.raw is None else len(trace.raw.text)
-    return trace_to_line(trace) if size < _SHORT_CHARS else await in_thread(trace_to_line, trace)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -23,15 +23,16 @@ from prompt_debugger.core.base.types import Api, JSONObject
 from prompt_debugger.core.complete import Decoding, Timeouts
 from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_for
 from prompt_debugger.core.pipeline.target import Target, client_of
-from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.verify.asking import Asker, Budget, Patience, Spent
 from prompt_debugger.core.tools.verify.backpressure import Backpressure
 from prompt_debugger.core.tools.verify.dataset import Preparation, Row, Shard, count_rows, read_rows
 from prompt_debugger.core.tools.verify.flow import Flow
-from prompt_debugger.core.tools.verify.journal import Journal
+from prompt_debugger.core.tools.verify.journal import Filed, Journal
 from prompt_debugger.core.tools.verify.judge import Judge
 from prompt_debugger.core.tools.verify.results import About
+from prompt_debugger.core.tools.verify.visits import Visits
 
 _READERS = 8
 
@@ -179,7 +180,7 @@ class _Side:
     name: str
     preparation: Preparation
     asker: Asker
-    judge: Judge
+    visits: Visits
     has_update: asyncio.Event = field(default_factory=asyncio.Event)
     busy: set[int] = field(default_factory=set)
     is_asked: bool = False
@@ -200,7 +201,6 @@ class _Session:
         names: tuple[str, ...] = ()
         rows = await in_thread(self._count_rows)
         started_at = self._begin()
-        await in_thread(sandbox_of().warm_up)
         error: DebuggerError | None = None
         stopped: str | None = None
         async with self._sides() as sides:
@@ -298,9 +298,10 @@ class _Session:
             api=self.plan.apis[number],
             may_lack_api=len(set(self.plan.apis)) > 1,
         )
-        judge = Judge(client, server, renderer, flow.place, Decoding())
+        visits = Visits(Judge(client, server, renderer, flow.place, Decoding()))
+        await in_thread(visits.warm_up)
         name = "the lab" if is_lab else client.base_url
-        return _Side(number, name, preparation, asker, judge, has_update)
+        return _Side(number, name, preparation, asker, visits, has_update)
 
     async def _work_all(self, sides: list[_Side]) -> None:
         """Ask and read all servers' rows."""
@@ -337,21 +338,31 @@ class _Session:
     async def _read_some(self, side: _Side, backpressure: Backpressure) -> None:
         while True:
             await backpressure.wait()
-            answered = self.journal.next_answered(side.number, side.busy)
-            if answered is None:
+            answers = self.journal.next_answered(side.number, side.busy, side.visits.most)
+            if not answers:
                 if side.is_asked:
                     return
                 side.has_update.clear()
                 await side.has_update.wait()
                 continue
-            side.busy.add(answered.index)
+            taken = {answered.index for answered in answers}
+            side.busy |= taken
             try:
-                judged = await side.judge.read(answered)
-                self.journal.note_result(side.number, answered.index, judged.row, judged.trace)
+                filed = await side.visits.read(answers)
+                self._keep(side, {one.index: read for one, read in zip(answers, filed, strict=True) if read})
+                for answered in [one for one, read in zip(answers, filed, strict=True) if not read]:
+                    self._keep(side, {answered.index: await side.visits.read_here(answered)})
             finally:
-                side.busy.discard(answered.index)
-            if judged.row["status"] == "success":
-                self._note_read(judged.row)
+                side.busy -= taken
+
+    def _keep(self, side: _Side, results: Mapping[int, Filed]) -> None:
+        if results:
+            self.journal.note_results(side.number, results)
+        for filed in results.values():
+            if filed.is_answer:
+                self.progress.read += 1
+                self.progress.lost += filed.lost
+                self.report(self.progress)
 
     def _count_done(self, sides: list[_Side], rows: int) -> None:
         count = self.journal.count
@@ -366,13 +377,6 @@ class _Session:
         self.progress.answered += is_answered
         self.progress.failed += not is_answered
         self.progress.limit = flow.limit
-        self.report(self.progress)
-
-    def _note_read(self, row: JSONObject) -> None:
-        own = row["debugger"]
-        assert isinstance(own, dict)
-        self.progress.read += 1
-        self.progress.lost += sum(int(str(own[name] or 0)) for name in ("dropped", "altered", "cut"))
         self.report(self.progress)
 
 

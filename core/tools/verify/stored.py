@@ -18,6 +18,7 @@ from pathlib import Path
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Api, JSONObject
+from prompt_debugger.core.report.wire import open_dense
 from prompt_debugger.core.tools.verify.pairs import read_results
 
 JOURNALS = (".sqlite", ".db")
@@ -79,7 +80,12 @@ class Stored:
         query = "SELECT trace FROM rows WHERE side = ? AND data_index = ? AND trace IS NOT NULL"
         with _opened(self.path) as journal:
             found = list(_asked(journal, self.path, query, (self.side, index)))
-        return _unpacked(found[0][0], self.path) if found else None
+        if not found:
+            return None
+        try:
+            return open_dense(_unpacked(found[0][0], self.path))
+        except ValueError:
+            raise _damage("a run", self.path) from None
 
     def row(self, index: int) -> JSONObject | None:
         """Return one row; `None` if there is none of that number."""

@@ -7,7 +7,6 @@ itself shows is all there is. Nothing is generated for it.
 from __future__ import annotations
 
 import asyncio
-import json
 from contextlib import AsyncExitStack, nullcontext
 from typing import NamedTuple
 
@@ -17,7 +16,6 @@ from prompt_debugger.core.base.types import ChatResult, JSONObject, Trace
 from prompt_debugger.core.complete import Decoding, Timeouts
 from prompt_debugger.core.pipeline.opening import look_at, renderer_for
 from prompt_debugger.core.pipeline.target import Target, client_of
-from prompt_debugger.core.report.wire import trace_from_json
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.grammar import GrammarEngine, InForceReason, judge_in_force
 from prompt_debugger.core.tools.grammar.asked import asked_of
@@ -88,7 +86,7 @@ class Reader:
         """Add what is asked of traffic: was its grammar in force, and does it stream as it reads whole?"""
         more: JSONObject = {}
         if asked_of(body) is not None and self._has_grammars:
-            found = await in_thread(judge_in_force, trace_from_json(json.loads(judged.trace)), self._grammars)
+            found = await in_thread(judge_in_force, judged.trace, self._grammars)
             if found is not None:
                 self._has_grammars = found.reason is not InForceReason.NO_ENGINE
                 more["grammar"] = found.status

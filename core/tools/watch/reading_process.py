@@ -29,6 +29,7 @@ from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.capture.record import Raw
 from prompt_debugger.core.tools.capture.recorder import Kept, Writer
+from prompt_debugger.core.tools.verify.visits import filed_of
 from prompt_debugger.core.tools.watch.kept import Bounds, KeptExchanges, WatchJournal
 from prompt_debugger.core.tools.watch.reading import Reader
 
@@ -96,10 +97,10 @@ async def _read(reader: Reader, kept: KeptExchanges, number: int, answer: Callab
             kept.note_unread(number, read)
             said: JSONObject = {"unread": read}
         else:
-            (row, trace), client = read
-            kept.note_result(0, number, row, trace)
+            judged, client = read
+            kept.note_results(0, {number: await filed_of(judged)})
             kept.note_client(number, client)
-            said = {"row": row, "client": client}
+            said = {"row": judged.row, "client": client}
     except DebuggerError as error:
         said = {"problem": error.message}
     with suppress(OSError):

@@ -6,29 +6,25 @@ are no differences, nor is an output that was cut, of which the two ways tell di
 
 from __future__ import annotations
 
-import json
-
 from prompt_debugger.core.base.json_values import as_object, decoded
-from prompt_debugger.core.base.types import JSON, Basis, JSONObject, ParserOutcome
+from prompt_debugger.core.base.types import JSON, Basis, JSONObject, ParserOutcome, Trace
 from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.complete.shapes import objects_of
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of
 from prompt_debugger.core.diagnose.trace_queries import why_cut
 from prompt_debugger.core.pipeline import ask_server_parsers, output_of_trace, server_parsers_of
-from prompt_debugger.core.report.wire import trace_from_json
 
 
-async def stream_differs(client: ServerClient, document: str) -> tuple[str, ...]:
+async def stream_differs(client: ServerClient, trace: Trace) -> tuple[str, ...]:
     """Return the fields in which a run's streamed answer differs from the same output read whole.
 
     Args:
         client: The server.
-        document: The run, as JSON.
+        trace: The run.
 
     Returns:
         Their names; none where it was not streamed, or cannot be read again.
     """
-    trace = trace_from_json(json.loads(document))
     names = () if trace.server is None else server_parsers_of(trace.server)
     output = output_of_trace(trace)
     is_streamed = trace.chat is not None and trace.request.body.get("stream") is True

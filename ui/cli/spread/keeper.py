@@ -6,14 +6,14 @@ becomes of the worker, whoever goes on with its rows knows what was answered.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.tools.verify import Journal, Shard, merged_rows
-from prompt_debugger.core.tools.verify.journal import Answered
+from prompt_debugger.core.tools.verify.journal import Answered, Filed
 
 _PIECE_BYTES = 1 << 22
 
@@ -137,17 +137,17 @@ class FarJournal(Journal):
         """See `Journal`."""
         self._call("note_failure", side, index, row)
 
-    def note_result(self, side: int, index: int, row: JSONObject, trace: str) -> None:
+    def note_results(self, side: int, results: Mapping[int, Filed]) -> None:
         """See `Journal`."""
-        self._call("note_result", side, index, row, trace)
+        self._call("note_results", side, {**results})
 
     def attempts(self, side: int, index: int) -> int:
         """See `Journal`."""
         return int(self._call("attempts", side, index))
 
-    def next_answered(self, side: int, busy: Iterable[int]) -> Answered | None:
+    def next_answered(self, side: int, busy: Iterable[int], most: int) -> list[Answered]:
         """See `Journal`."""
-        found: Answered | None = self._call("next_answered", side, tuple(busy))
+        found: list[Answered] = self._call("next_answered", side, tuple(busy), most)
         return found
 
     def count(self, side: int, state: str) -> int:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from prompt_debugger.core.base.types import Server, ServerOutcome
-from prompt_debugger.core.report import trace_to_json
 from prompt_debugger.core.tools.watch.alarms import alarm_of
 from prompt_debugger.core.tools.watch.counts import Counts, is_bad
 from prompt_debugger.core.tools.watch.streams import stream_differs
@@ -41,7 +39,7 @@ async def _differs(
     trace = build_trace({"request": asked, "tools": ["search"], "raw": RAW, "message": message, "evidence": "same-run"})
     trace = replace(trace, server=Server("http://127.0.0.1:8000/v1", kind="vllm", features=features))
     client: Any = Parsers(whole)
-    return await stream_differs(client, json.dumps(trace_to_json(trace, whole=True))), client.asked
+    return await stream_differs(client, trace), client.asked
 
 
 async def test_spaces_and_the_spelling_of_arguments_are_no_differences() -> None:
