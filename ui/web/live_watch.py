@@ -33,6 +33,7 @@ from prompt_debugger.ui.web.redraw_rate import RedrawRate, ticks_until
 from prompt_debugger.ui.web.verify_run import Draw, Step
 
 _TABLE_EVERY_S = 2.0
+_TABLE_SHARE = 0.1  # of the time goes into drawing it at most, however long the journal is
 _MOST_PROBLEMS = 5
 
 
@@ -188,15 +189,17 @@ class LiveWatch:
         capture = Capture(str(target.base_url), journal, asks_for_ids=asks_for_ids)
         watch = Watch(capture, journal, target=target if asks_for_ids else None)
         task = asyncio.ensure_future(thread.serve(watch, updates.listener()))
-        shown, drawn = "", 0.0
+        shown, next_table = "", 0.0
         table: JSONObject = {}
         opened: tuple[Stored, ...] = ()
         read = 0
         async with aclosing(ticks_until(task, self._redraw_rate)) as ticks:
             async for _ in ticks:
-                if updates.counts is not None and updates.counts.read != read and monotonic() - drawn > _TABLE_EVERY_S:
-                    read, drawn = updates.counts.read, monotonic()
+                if updates.counts is not None and updates.counts.read != read and monotonic() > next_table:
+                    read, began = updates.counts.read, monotonic()
                     opened, table = await self._read(journal)
+                    took = monotonic() - began
+                    next_table = monotonic() + max(_TABLE_EVERY_S, took / _TABLE_SHARE)
                 payload = updates.payload(state="running", journal=journal, table=table) if updates.base_url else ""
                 yield Step(payload, opened) if payload != shown else None
                 shown = payload
