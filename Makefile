@@ -31,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 GOLDENS := tests/core/formats/test_goldens.py tests/core/diagnose/test_shown.py
 CODE := app.py core ui prompt_debugger tests scripts benchmarks
 
-.PHONY: help run lab test test-fast nightly mutants check fix setup browser goldens recordings screens bench bench-all docs hashes sbom audit clean
+.PHONY: help run lab test test-fast nightly mutants check fix setup browser postgresql goldens recordings screens bench bench-all docs hashes sbom audit clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -42,7 +42,7 @@ run: setup ## set up, then open the page with a real vLLM serving the lab model 
 lab: setup ## serve the lab model on a real vLLM and print its base URL
 	$(PY) app.py lab $(ARGS)
 
-test: setup browser .venv-litellm/.ready .venv-ray/.ready .venv-mlx/.ready .venv-js/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
+test: setup browser postgresql .venv-litellm/.ready .venv-ray/.ready .venv-mlx/.ready .venv-js/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
 ifdef ARGS
 	$(MAKE) --no-print-directory lint
 	$(PY) -m pytest $(ARGS)
@@ -142,6 +142,14 @@ browser: ## a Chromium for the browser tests, through apt-get if there is none
 	  $$SUDO apt-get -qq update; \
 	  chromium=$$(apt-cache show chromium-headless-shell >/dev/null 2>&1 && echo chromium-headless-shell || echo chromium); \
 	  $$SUDO env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$chromium fonts-dejavu-core fonts-noto-cjk >/dev/null; }
+
+# The server's programs alone are used: what Debian starts by itself is left as it is.
+postgresql: ## a PostgreSQL for the tests of `watch --store postgresql://…`, through apt-get if there is none
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { \
+	  echo "Installing PostgreSQL for the tests"; \
+	  SUDO=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+	  { $$SUDO apt-get -qq update && $$SUDO env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends postgresql >/dev/null; } \
+	  || echo "PostgreSQL cannot be installed here; its tests are skipped"; }
 
 goldens: setup ## rewrite golden files, then list what changed and what is new
 	@$(PY) -m pytest $(GOLDENS) --update-goldens -q || failed=1; git status --short tests/cases tests/rules; exit $${failed:-0}

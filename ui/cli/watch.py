@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
@@ -27,6 +28,7 @@ from prompt_debugger.core.tools.watch import (
 )
 from prompt_debugger.core.tools.watch.kept import Bounds, WatchJournal
 from prompt_debugger.core.tools.watch.serve import UNWRITTEN, Listener
+from prompt_debugger.core.tools.watch.shared import is_shared, save, shown
 from prompt_debugger.ui.cli.capture import Printer, add_proxy_arguments, say_who_may_use_it
 from prompt_debugger.ui.cli.front import stopped_by
 from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, one_line
@@ -41,8 +43,24 @@ _STORE = "watch.sqlite"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_proxy_arguments(parser, required=False)
-    parser.add_argument("--store", default=_STORE, metavar="FILE.sqlite", help=f"where it is kept (default: {_STORE})")
-    parser.add_argument("--open", metavar="FILE.sqlite", help="start nothing: count what a file of `watch` holds")
+    parser.add_argument(
+        "--store",
+        default=_STORE,
+        metavar="FILE.sqlite|URL",
+        help=f"where it is kept (default: {_STORE}); `postgresql://…` for several proxies together, besides --spool",
+    )
+    parser.add_argument(
+        "--spool",
+        default=_STORE,
+        metavar="FILE.sqlite",
+        help=f"with --store postgresql://…: this proxy's own file (default: {_STORE})",
+    )
+    parser.add_argument(
+        "--open", metavar="FILE.sqlite|URL", help="start nothing: count what a file or a database of `watch` holds"
+    )
+    parser.add_argument(
+        "--save", metavar="FILE.sqlite", help="with --open postgresql://…: write it to a file, which everything opens"
+    )
     parser.add_argument(
         "--max-size",
         type=positive,
@@ -81,7 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     if options.open:
         with working("Reading the exchanges"):
-            counts = open_watched(options.open)
+            counts = _opened(options.open, options.save)
         return _show(counts, as_json=options.json)
     if not options.upstream:
         raise RequestError("No server to watch.", "Give --upstream URL, or --open FILE.", field="--upstream")
@@ -91,9 +109,10 @@ def _run(options: argparse.Namespace) -> int:
 
     def ready(base_url: str, upstream: str, metrics: str) -> None:
         started: JSONObject = {"schema_version": 1, "base_url": base_url, "upstream": upstream, "pid": os.getpid()}
-        more: JSONObject = {"store": options.store, "metrics": metrics or None}
+        store = shown(options.store) if is_shared(options.store) else options.store
+        more: JSONObject = {"store": store, "metrics": metrics or None}
         printer.print({**started, **more} if options.json else base_url)
-        kept = f"exchanges are kept in {options.store}"
+        kept = f"exchanges are kept in {store}"
         log(f"Forwarding everything to {upstream}; {kept}. Press Ctrl-C to end.")
         if metrics:
             log(f"Metrics: {metrics}")
@@ -117,7 +136,7 @@ async def _until_stopped(watch: Watch, listener: Listener) -> Counts:
 
 def _ask_canary(options: argparse.Namespace, printer: Printer) -> int:
     """Ask the known requests once: 0 if each answer is of the class that it had, 1 if one is not."""
-    store = Path(options.store)
+    store = _file_from(options)
     with working("Asking the known requests"), WatchJournal(store, options.upstream) as journal:
         results = asyncio.run(Canary(Path(options.canary), _target_from(options), journal).ask())
     if options.junit:
@@ -139,7 +158,7 @@ def _target_from(options: argparse.Namespace) -> Target:
 
 def _watch_from(options: argparse.Namespace) -> Watch:
     target = _target_from(options)
-    store, names = Path(options.store), tuple(options.host_name)
+    store, names = _file_from(options), tuple(options.host_name)
     return Watch(
         Capture(options.upstream, store, options.host, options.port, names, asks_for_ids=options.evidence),
         store,
@@ -150,7 +169,25 @@ def _watch_from(options: argparse.Namespace) -> Watch:
         canary=Path(options.canary) if options.canary else None,
         every_s=float(options.every or 0),
         canary_target=target,
+        shared=options.store if is_shared(options.store) else "",
     )
+
+
+def _file_from(options: argparse.Namespace) -> Path:
+    return Path(options.spool if is_shared(options.store) else options.store)
+
+
+def _opened(source: str, file: str | None) -> Counts:
+    """Return what a file or a database holds, counted; the database's exchanges stay in a file, where one is named."""
+    if not is_shared(source):
+        if file:
+            raise RequestError("`--save` is for a database.", "Copy the file.", field="--save")
+        return open_watched(source)
+    with TemporaryDirectory() as folder:
+        path = Path(file) if file else Path(folder) / _STORE
+        if not save(source, path):
+            raise RequestError(f"The database {shown(source)} holds no exchanges yet.", "Wait for the first answers.")
+        return open_watched(str(path))
 
 
 def _show(counts: Counts, *, as_json: bool, printer: Printer | None = None) -> int:

@@ -11,11 +11,12 @@ import fcntl
 import os
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.machine import cannot_write
@@ -26,6 +27,11 @@ _SEEN = """
 CREATE TABLE IF NOT EXISTS seen (
   data_index INTEGER PRIMARY KEY, at REAL NOT NULL, client TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL DEFAULT ''
 );
+"""
+_OUTBOX = """
+CREATE TABLE IF NOT EXISTS outbox (data_index INTEGER PRIMARY KEY);
+CREATE TRIGGER IF NOT EXISTS into_outbox AFTER UPDATE OF state ON rows WHEN NEW.state IN ('done', 'failed', 'unread')
+BEGIN INSERT OR IGNORE INTO outbox VALUES (NEW.data_index); END;
 """
 _LOOK_EVERY = 64  # exchanges between two looks at size and age
 _LEAVE_AT_ONCE = 100
@@ -43,6 +49,30 @@ class Bounds:
 
     most_bytes: int = 1 << 30
     most_age_s: float = 30 * 86_400.0
+
+
+class Finished(NamedTuple):
+    """An exchange that waits for nothing more: as it was read, or why it was not.
+
+    Attributes:
+        number: Its number.
+        at: When it was written down, in seconds since 1970.
+        client: What its client calls itself.
+        state: As in the file.
+        reason: Why it was not read; "" if it was.
+        answer: The line that `capture` writes, packed, where it was not read.
+        row: Of the results, packed.
+        trace: The whole run, packed.
+    """
+
+    number: int
+    at: float
+    client: str
+    state: str
+    reason: str
+    answer: bytes | None
+    row: bytes | None
+    trace: bytes | None
 
 
 class KeptExchanges(Journal):
@@ -95,8 +125,42 @@ class KeptExchanges(Journal):
 
     def note_unread(self, number: int, reason: str) -> None:
         """Note that an exchange is not read, and why."""
-        self._do("UPDATE rows SET state = 'unread' WHERE side = 0 AND data_index = ?", (number,))
         self._do("UPDATE seen SET reason = ? WHERE data_index = ?", (reason, number))
+        self._do("UPDATE rows SET state = 'unread' WHERE side = 0 AND data_index = ?", (number,))
+
+    def open_outbox(self) -> None:
+        """Collect what is finished from now on, and what is so far, until it is taken out."""
+        is_new = self._do("SELECT 1 FROM sqlite_master WHERE name = 'outbox'").fetchone() is None
+        self._do_all(_OUTBOX)
+        if is_new:
+            self._do(
+                "INSERT OR IGNORE INTO outbox SELECT data_index FROM rows WHERE state IN ('done', 'failed', 'unread')"
+            )
+
+    def in_outbox(self, most: int) -> tuple[list[int], list[Finished]]:
+        """Return the numbers of exchanges that were not taken out, and those of them that have not left."""
+        numbers = [
+            int(one) for (one,) in self._do("SELECT data_index FROM outbox ORDER BY data_index LIMIT ?", (most,))
+        ]
+        query = (
+            "SELECT data_index, at, client, state, reason, answer, row, trace "
+            "FROM seen JOIN rows USING (data_index) WHERE side = 0 AND data_index = ?"
+        )
+        return numbers, [Finished(*row) for number in numbers for row in self._do(query, (number,))]
+
+    def put(self, one: Finished) -> None:
+        """Take over an exchange of another file."""
+        self._do("INSERT INTO seen VALUES (?, ?, ?, ?)", (one.number, one.at, one.client, one.reason))
+        self._do(
+            "INSERT INTO rows (side, data_index, hash, state, attempts, answer, row, trace) "
+            "VALUES (0, ?, '', ?, 1, ?, ?, ?)",
+            (one.number, one.state, one.answer, one.row, one.trace),
+        )
+
+    def take_out(self, numbers: Iterable[int]) -> None:
+        """Take exchanges out of the outbox."""
+        for number in numbers:
+            self._do("DELETE FROM outbox WHERE data_index = ?", (number,))
 
     def leave(self) -> None:
         """Let the oldest go until size and age are kept."""

@@ -98,8 +98,8 @@ async def _read(reader: Reader, kept: KeptExchanges, number: int, answer: Callab
             said: JSONObject = {"unread": read}
         else:
             judged, client = read
-            kept.note_results(0, {number: await filed_of(judged)})
             kept.note_client(number, client)
+            kept.note_results(0, {number: await filed_of(judged)})
             said = {"row": judged.row, "client": client}
     except DebuggerError as error:
         said = {"problem": error.message}

@@ -16,6 +16,7 @@ from pathlib import Path
 from prompt_debugger.core.base.listening import listen_on
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.pipeline.target import Target
+from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.capture import Capture
 from prompt_debugger.core.tools.capture.callers import refusal_of
 from prompt_debugger.core.tools.capture.limits import HEAD_S
@@ -28,6 +29,7 @@ from prompt_debugger.core.tools.watch.canary import Canary, CanaryResult
 from prompt_debugger.core.tools.watch.counts import Counts, is_bad
 from prompt_debugger.core.tools.watch.kept import Bounds, WatchJournal
 from prompt_debugger.core.tools.watch.reading_process import ReadingProcess
+from prompt_debugger.core.tools.watch.shared import Copier
 
 _READERS = 2
 _MOST_WAITING = 500
@@ -50,6 +52,7 @@ class Watch:
         canary: A file of requests that are asked beside the traffic; `None` for none.
         every_s: Seconds between two rounds of them.
         canary_target: Where they go.
+        shared: A PostgreSQL database to which what was read is copied, for several proxies; "" for none.
     """
 
     capture: Capture
@@ -62,6 +65,7 @@ class Watch:
     canary: Path | None = None
     every_s: float = 300.0
     canary_target: Target = field(default_factory=Target)
+    shared: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,9 @@ async def serve_watch(watch: Watch, listener: Listener, stop: Stop) -> Counts:
     with ExitStack() as stack:
         journal = stack.enter_context(WatchJournal(watch.store, watch.capture.upstream, watch.bounds))
         watching = _Watching(watch, journal, listener)
+        copier = Copier(watch.shared, watch.store, watch.capture.upstream, watch.bounds, listener.problem)
+        if watch.shared:
+            await in_thread(copier.start)
         metrics: Serving | None = None
         url = ""
         if watch.metrics_port is not None:
@@ -102,6 +109,8 @@ async def serve_watch(watch: Watch, listener: Listener, stop: Stop) -> Counts:
         try:
             return await watching.run(stop, lambda base, upstream: listener.ready(base, upstream, url))
         finally:
+            if watch.shared:
+                await in_thread(copier.end)
             if metrics is not None:
                 await metrics.end()
 
