@@ -65,7 +65,7 @@ def _waiting(function: Callable[P, Coroutine[None, None, T]]) -> Callable[P, T]:
 
     @wraps(function)
     def twin(*args: P.args, **kwargs: P.kwargs) -> T:
-        return _outside_a_loop(lambda: asyncio.run(function(*args, **kwargs)))
+        return outside_a_loop(lambda: asyncio.run(function(*args, **kwargs)))
 
     twin.__name__ = twin.__qualname__ = function.__name__.removesuffix("_async")
     return twin
@@ -194,7 +194,7 @@ def parse(
         "token_ids": None if token_ids is None else list(token_ids),
         "tokenizer": None if tokenizer is None else str(tokenizer),
     }
-    return _outside_a_loop(lambda: _parse_case(case))
+    return outside_a_loop(lambda: _parse_case(case))
 
 
 async def run_async(
@@ -440,7 +440,7 @@ def _parse_case(case: JSONObject) -> Parsed:
         return Parsed(*parser.parse(case))
 
 
-def _outside_a_loop(function: Callable[[], T]) -> T:
+def outside_a_loop(function: Callable[[], T]) -> T:
     """Call what runs an event loop of its own; where one is running already, as in a notebook, in a thread."""
     try:
         asyncio.get_running_loop()

@@ -56,13 +56,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Judge what a test recorded, while it can still fail."""
     result = yield
     recorded = item.stash.get(_RECORDING, None)
-    if recorded is not None:
-        from prompt_debugger.ui.testing import LostCallsError
-
-        try:
-            recorded.judge()
-        except LostCallsError as error:
-            pytest.fail(f"A recorded exchange lost a call.\n\n{error}", pytrace=False)
+    if recorded is not None and (lost := recorded.lost()):
+        pytest.fail("\n\n".join(["A recorded exchange lost a call.", *lost]), pytrace=False)
     return result
 
 

@@ -16,17 +16,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from prompt_debugger.core.api import Dumps, diagnose
+from prompt_debugger.core.api import Dumps, diagnose, outside_a_loop
 from prompt_debugger.core.base.account import count_calls
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Finding, JSONObject, Ledger, Request, Severity, Stage, Trace, VllmOutcome
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.parse import build_ledger
-from prompt_debugger.core.pipeline import CaseParser
+from prompt_debugger.core.pipeline import CaseParser, Target
 from prompt_debugger.core.pipeline.accounts import message_from_outcome
 from prompt_debugger.core.report import parse_to_terminal, trace_to_terminal
+from prompt_debugger.core.report.wire import trace_from_json
 from prompt_debugger.core.tools.capture import Capture
 from prompt_debugger.core.tools.capture.serve import serve_capture
+from prompt_debugger.core.tools.watch.reading import Reader
+from prompt_debugger.ui.cli.run import api_key_for
 
 _AFTER_THE_PROMPT = (Stage.COMPLETE, Stage.PARSE, Stage.CONTRACT)
 
@@ -136,8 +139,11 @@ def _fail_if_lost(trace: Trace) -> None:
     is_lossy = trace.parse is not None and (trace.chat or trace.chat_stream) and _is_lossy(trace.parse.ledger)
     if not is_lossy and not _errors(trace.findings):
         return
-    ledger = "" if trace.parse is None else "\n" + parse_to_terminal(trace.parse)
-    raise LostCallsError(trace_to_terminal(trace, title_of) + ledger)
+    shown = trace_to_terminal(trace, title_of)
+    ledger = "" if trace.parse is None else parse_to_terminal(trace.parse)
+    if "raw: " not in shown:
+        shown += f"\n{ledger}"
+    raise LostCallsError(shown)
 
 
 class Recording:
@@ -150,11 +156,13 @@ class Recording:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._running: list[tuple[asyncio.AbstractEventLoop, asyncio.Event, threading.Thread]] = []
+        self._upstreams: list[str] = []
 
     def before(self, upstream: str) -> str:
         """Start a proxy; returns the base URL to give to the client in place of the server's."""
         ready: Future[tuple[str, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-        capture = Capture(upstream, self._folder / str(len(self._running) + 1))
+        self._upstreams.append(upstream)
+        capture = Capture(upstream, self._folder / str(len(self._upstreams)), asks_for_ids=True)
 
         async def serve() -> None:
             reported = asyncio.Event()
@@ -190,16 +198,30 @@ class Recording:
         Raises:
             LostCallsError: A call was lost in one of them; says which, and where it stands.
         """
-        lost: list[str] = []
-        for file in self.end():
-            try:
-                assert_no_lost_calls(file.read_text(encoding="utf-8"))
-            except LostCallsError as error:
-                lost.append(f"{file}:\n\n{error}")
-            except RequestError:  # an exchange without an answer shows nothing
-                continue
-        if lost:
+        if lost := self.lost():
             raise LostCallsError("\n\n".join(lost))
+
+    def lost(self) -> list[str]:
+        """End the proxies, and return each exchange that lost a call: where it stands, and what it shows."""
+        self.end()
+        return outside_a_loop(lambda: asyncio.run(self._lost()))
+
+    async def _lost(self) -> list[str]:
+        lost: list[str] = []
+        for number, upstream in enumerate(self._upstreams, 1):
+            reader = Reader(Target(base_url=upstream, api_key=api_key_for(upstream, None)))
+            try:
+                for file in sorted((self._folder / str(number)).glob("*.json")):
+                    read = await reader.read(number, file.read_text(encoding="utf-8"))
+                    if isinstance(read, str):  # an exchange without an answer shows nothing
+                        continue
+                    try:
+                        _fail_if_lost(trace_from_json(json.loads(read.judged.trace)))
+                    except LostCallsError as error:
+                        lost.append(f"{file}:\n\n{error}")
+            finally:
+                await reader.close()
+        return lost
 
 
 @contextmanager

@@ -11,11 +11,12 @@ import httpx
 import pytest
 
 from prompt_debugger import assert_no_lost_calls
-from prompt_debugger.core.pipeline import CaseParser
+from prompt_debugger.core.pipeline import CaseParser, find_example
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.report import write_bundle
 from prompt_debugger.ui.testing import LostCallsError, judge_text, recording
 from tests.conftest import ROOT
+from tests.patience import PATIENCE_S
 from tests.threads import in_thread
 from tests.ui.mcp.dropping import REQUEST, DroppingServer
 
@@ -121,6 +122,27 @@ def test_a_suite_of_somebody_else(tmp_path):
     assert "[LOST f]" in done.stdout
     assert "no call lost: outputs.prompt-debugger.jsonl, line 3" in done.stdout
     assert "Traceback" not in done.stdout
+    assert "During handling" not in done.stdout
+
+
+@pytest.mark.lab
+def test_a_call_that_a_server_drops_silently_is_lost(tmp_path, lab_url):
+    body = json.loads(find_example("dropped-call").request_text)
+    with recording(tmp_path) as made:
+        answer = httpx.post(f"{made.before(lab_url)}/chat/completions", json=body, timeout=PATIENCE_S).json()
+        (lost,) = made.lost()
+
+    assert answer["choices"][0].get("token_ids") is None  # which the client did not ask for
+    assert "The model wrote 1 tool call, the server returned none." in lost
+    assert lost.count("[LOST get_weather]") == 1
+
+
+async def test_a_recording_is_judged_where_a_loop_runs(tmp_path):
+    with in_thread(DroppingServer("", {})) as url, recording(tmp_path) as made:
+        async with httpx.AsyncClient() as client:
+            await client.post(f"{made.before(url)}/chat/completions", json=REQUEST)
+
+        assert len(made.lost()) == 1
 
 
 def test_where_nothing_is_used_nothing_is_reported(tmp_path):
