@@ -25,7 +25,6 @@ from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.pipeline import CaseParser, Target
 from prompt_debugger.core.pipeline.accounts import message_from_outcome
 from prompt_debugger.core.report import parse_to_terminal, trace_to_terminal
-from prompt_debugger.core.report.wire import trace_from_json
 from prompt_debugger.core.tools.capture import Capture
 from prompt_debugger.core.tools.capture.serve import serve_capture
 from prompt_debugger.core.tools.watch.reading import Reader
@@ -216,7 +215,7 @@ class Recording:
                     if isinstance(read, str):  # an exchange without an answer shows nothing
                         continue
                     try:
-                        _fail_if_lost(trace_from_json(json.loads(read.judged.trace)))
+                        _fail_if_lost(read.judged.trace)
                     except LostCallsError as error:
                         lost.append(f"{file}:\n\n{error}")
             finally:
