@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, Trace
+from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.diagnose.broken_arguments import stops_early
 from prompt_debugger.core.diagnose.fields import as_list, as_text, body_of, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail
@@ -38,21 +38,32 @@ class Breach(StrEnum):
 def promised_json(trace: Trace) -> Promise | None:
     """Return the JSON that the request promises; `None` if it promises none."""
     body = body_of(trace)
-    wanted = as_object(body.get("response_format"))
+    return _promise_of(body) or _promise_of(as_object(body.get("extra_body")), "extra_body.")
+
+
+def _promise_of(fields: JSONObject, prefix: str = "") -> Promise | None:
+    wanted = as_object(fields.get("response_format"))
     kind = as_text(wanted.get("type"))
     if kind in ("json_object", "json_schema"):
         schema = as_object(wanted.get("json_schema")).get("schema")
-        return Promise("response_format", kind, "response_format.json_schema.schema", schema)
-    outputs = as_object(body.get("structured_outputs"))
-    schema = outputs.get("json")
-    if isinstance(schema, str):
-        try:
-            schema = json.loads(schema)
-        except (ValueError, RecursionError):
-            schema = None
+        return Promise(f"{prefix}response_format", kind, f"{prefix}response_format.json_schema.schema", schema)
+    outputs = as_object(fields.get("structured_outputs"))
     if outputs.get("json") or outputs.get("json_object") is True:
-        return Promise("structured_outputs", "json", "structured_outputs.json", schema)
+        name = f"{prefix}structured_outputs"
+        return Promise(name, "json", f"{name}.json", _schema_of(outputs.get("json")))
+    if fields.get("guided_json"):
+        return Promise(f"{prefix}guided_json", "json", f"{prefix}guided_json", _schema_of(fields["guided_json"]))
     return None
+
+
+def _schema_of(given: JSON) -> JSON:
+    if not isinstance(given, str):
+        return given
+    try:
+        value: JSON = json.loads(given)
+    except (ValueError, RecursionError):
+        return None
+    return value
 
 
 def promised_choices(trace: Trace) -> tuple[str, tuple[str, ...]]:

@@ -13,33 +13,30 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.clean import clean
 from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, with_parser
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.flags import flags_of, mentioned_server, server_of
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.gaps import without_gaps
 from prompt_debugger.core.evidence.json_of import json_of
-from prompt_debugger.core.evidence.readers import Paste, find_reader, find_readers
+from prompt_debugger.core.evidence.prose import by_lead, evidence_of_prose, output_of, shows_prompt, without_parts
+from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
 from prompt_debugger.core.evidence.recognise import MARKER, recognise
 from prompt_debugger.core.evidence.report_text import (
-    begins_template,
     is_report,
     is_template,
     not_recognised,
     shown_output,
 )
 from prompt_debugger.core.evidence.split import Block, BlockKind, comment_runs, split, without_comments
-from prompt_debugger.core.evidence.taking import is_cut, with_its_beginning, without_shortened
+from prompt_debugger.core.evidence.taking import compatible
 from prompt_debugger.core.evidence.unknown_errors import cut_traceback
 from prompt_debugger.core.evidence.wrapped import unwrapped
 
 Read = Callable[[str, int], Evidence]
 
-LEAST_SCORE = 0.6  # of a reader, for a block of prose
 _MOST_READ = 200  # blocks
 _MOST_FENCES = 3  # around one another
 _MOST_PARAGRAPHS = 50
@@ -59,7 +56,6 @@ _REPORT_WORDS = re.compile(
 )
 _QUOTED_WORDS = re.compile(r"`[^`\n]{1,200}`|'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"")
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
-_CODE_LINE = re.compile(r"(?m)^[ \t]{0,8}`([^`\n]{20,4000})`[ \t]{0,8}$")
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 # Of two things, one instead of the other, a report shows the one that came, unless it says *instead of this*.
 _OTHER_LEAD = re.compile(
@@ -72,14 +68,7 @@ _NOT_LEAD = re.compile(
     r"|no longer|broken)\b",
     re.IGNORECASE,
 )
-_PROMPT_LEAD = re.compile(r"\b(?:prompt|template|input)\b[^\n]{0,60}(?::|sent|contains?|is|renders?)", re.IGNORECASE)
 _CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
-_OUTPUT_LEAD = re.compile(r"\b(?:raw|model|generated)\b.{0,40}\b(?:output|text|completion|response)\b", re.IGNORECASE)
-_CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
-_LEAD = re.compile(
-    r"(?m)^([^\n]{0,80}(?:\bmessage\.content|\b(?:raw|model) (?:output|completion))\b[^\n:]{0,20}):[ \t]*\n(?=\s*\S)",
-    re.IGNORECASE,
-)
 _HOLDER = re.compile(r'"(?:raw|message|choices|response|request|prompt|content|role)"\s*+:\s*+["{\[n]')
 _PRINTED = re.compile(r"[# ]{0,8}generated[ _]text: ?(['\"])[^\n]{0,4000}\\n", re.IGNORECASE)  # by Python, as a literal
 _KEYED = re.compile(r'"[a-z_]{1,40}": ?("(?:[^"\\\n]|\\.)*+"?)')
@@ -171,13 +160,13 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
     except RequestError as error:
         return None, error
     if evidence.form is Form.OUTPUT and evidence.chat is None and (inner := _string_of_json(text)) is not None:
-        return _output(inner), None
+        return output_of(inner), None
     if evidence.form is Form.OUTPUT and (_is_part(text) or _is_in_a_broken_fence(text)):
         return None, RequestError(
             "The text contains an output inside incomplete JSON or printed text.",
             "Paste all of it, or the output alone.",
         )
-    return _without_parts(_of_its_paragraph(evidence, text), text), None
+    return without_parts(_of_its_paragraph(evidence, text), text), None
 
 
 def _string_of_json(text: str) -> str | None:
@@ -187,11 +176,6 @@ def _string_of_json(text: str) -> str | None:
         return None
     value = json_of(found[0])
     return value if isinstance(value, str) and recognise(value) is Form.OUTPUT else None
-
-
-def _without_parts(evidence: Evidence, text: str) -> Evidence:
-    """Return evidence without calls of which only a part was copied."""
-    return without_gaps(without_shortened(with_its_beginning(evidence), text), text)
 
 
 def _of_shown_output(whole: Evidence | None, blocks: Sequence[Block], read: Read) -> Evidence | None:
@@ -223,7 +207,7 @@ def _of_shown_lines(blocks: Sequence[Block]) -> Evidence | None:
     around = "" if shown is None else text.replace(shown, "", 1)
     if shown is None or not _REPORT_WORDS.search(around) or recognise(_QUOTED_WORDS.sub("", around)) is Form.OUTPUT:
         return None
-    return _noted(_output(shown), _of_unread(len([line for line in around.split("\n") if line.strip()])))
+    return _noted(output_of(shown), _of_unread(len([line for line in around.split("\n") if line.strip()])))
 
 
 def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
@@ -344,7 +328,7 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
         pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or _CALL_LEAD.search(one.block.lead)]
     shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces
     ordered = sorted(shown, key=lambda piece: (piece.is_counterexample, not _is_pair(piece.evidence)))
-    kept = _compatible([piece.evidence for piece in ordered])
+    kept = compatible([piece.evidence for piece in ordered])
     words = "; ".join(dict.fromkeys(evidence.words for evidence in kept))
     merged = merge(kept, _form_of(kept), words[:300])
     is_assumed = _is_of_two(kept, Part.RAW, Part.MESSAGE) or _is_of_two(kept, Part.REQUEST, Part.PROMPT)
@@ -369,13 +353,6 @@ def _form_of(pieces: Sequence[Evidence]) -> Form:
     return Form.EXCHANGE if any(piece.request is not None for piece in pieces) else pieces[0].form
 
 
-def _compatible(pieces: list[Evidence]) -> list[Evidence]:
-    """Return the pieces that may be put together: an answer that is cut is not compared with anything."""
-    others = [piece for piece in pieces if not is_cut(piece)]
-    has_more = any({*piece.holds} & {Part.REQUEST, Part.RAW, Part.MESSAGE} for piece in others)
-    return others if has_more else pieces
-
-
 def _of_twice(pieces: Sequence[Evidence]) -> tuple[str, ...]:
     counts = {
         "request": sum(1 for piece in pieces if piece.request is not None),
@@ -394,63 +371,12 @@ def _of_unread(lines: int) -> tuple[str, ...]:
 def _of_block(block: Block, read: Read) -> Evidence | None:
     text = clean(block.text).text if block.kind is BlockKind.FENCED else block.text
     if block.kind is BlockKind.PROSE:
-        return _of_prose(without_comments(text))
+        return evidence_of_prose(without_comments(text))
     evidence = None
     with suppress(RequestError):  # what is left of it is nothing
         evidence, _ = _try(text, 1, read)
-    if evidence is not None and evidence.form is Form.OUTPUT and (is_template(text) or _shows_prompt(block)):
+    if evidence is not None and evidence.form is Form.OUTPUT and (is_template(text) or shows_prompt(block.lead)):
         return None
     if evidence is not None:
         return evidence
-    return _by_lead(block.lead, text) if block.kind is BlockKind.FENCED else None
-
-
-def _shows_prompt(block: Block) -> bool:
-    """Say whether the line above a block calls it a prompt, and nothing calls it an output."""
-    return _PROMPT_LEAD.search(block.lead) is not None and _OUTPUT_LEAD.search(block.lead) is None
-
-
-def _of_prose(text: str) -> Evidence | None:
-    if begins_template(text):
-        return None
-    paste = Paste(text)
-    pieces: list[Evidence] = []
-    for reader in find_readers(paste, LEAST_SCORE):
-        with suppress(RequestError):
-            pieces.append(_without_parts(reader.read(paste), text))
-    if not pieces:
-        return _after_lead(text)
-    if len(pieces) == 1 or {*pieces[0].holds} >= {part for piece in pieces for part in piece.holds}:
-        return pieces[0]
-    return merge(_compatible(pieces), pieces[0].form, "; ".join(piece.words for piece in pieces))
-
-
-def _after_lead(text: str) -> Evidence | None:
-    """Return the text below a line that says what it is: `Response choices[0].message.content:`."""
-    found = _LEAD.search(text)
-    if found is not None:
-        return _by_lead(found[1], text[found.end() :].strip("\n"))
-    shown = shown_output(text)
-    return _of_inline_code(text) if shown is None else _output(shown)
-
-
-def _of_inline_code(text: str) -> Evidence | None:
-    """Return the only line of a text that is code from end to end and reads as an output: with a call's markup."""
-    shown = [line[1] for line in _CODE_LINE.finditer(text) if recognise(line[1]) is Form.OUTPUT]
-    if len(shown) != 1 or "{" not in shown[0]:
-        return None
-    return _output(shown[0])
-
-
-def _by_lead(lead: str, text: str) -> Evidence | None:
-    """Return what the line above a block says that it is: the content of a message, or a raw output."""
-    if _CONTENT_LEAD.search(lead):
-        chat = ChatResult({"role": "assistant", "content": text}, None)
-        return Evidence(Form.ANSWER, "the content of a message", chat=chat)
-    if _OUTPUT_LEAD.search(lead):
-        return _output(text)
-    return None
-
-
-def _output(text: str) -> Evidence:
-    return Evidence(Form.OUTPUT, f"a raw output of {len(text):,} characters", raw=text)
+    return by_lead(block.lead, text) if block.kind is BlockKind.FENCED else None

@@ -43,6 +43,8 @@ _BRACKETED = re.compile(
     r"\[(?!(?:true|false|null|None|True|False|NaN|dict|Infinity)\b)[A-Za-z][\w .:/-]{0,60}\][^,\]}]"
 )  # a log's word
 _LOGGED = re.compile(r"(?:time=\S{1,60} )?level=[A-Za-z]{1,10} ")  # whose fields may quote markup
+# An exception alone, whose words may quote markup.
+_RAISED = re.compile(r"(?:[A-Za-z_]\w{0,60}\.){0,6}[A-Z]\w{2,60}(?:Error|Exception): [^\n]{0,600}\s*\Z")
 _COMMENTS = re.compile(r"(?:[ \t]*+(?:#(?!#)|//)[^\n]*(?:\n\s*+|\Z))++")
 _REQUEST_FIELDS = frozenset({"messages", "input", "tools", "tool_choice", "functions", "max_tokens", "temperature"})
 _REQUEST_NAMES = ("request", "body", "request_body", "requestBody", "payload", "req", "kwargs", "params", "parameters")
@@ -71,7 +73,7 @@ def recognise(text: str) -> Form | None:
     if _CODE.search(text[:20_000]) and not start.startswith("<") and _HEADER.match(start) is None:
         return Form.REQUEST
     if MARKER.search(text):
-        return Form.OUTPUT
+        return None if _RAISED.match(start) is not None else Form.OUTPUT
     comments = _COMMENTS.match(start)
     return Form.REQUEST if start.startswith(_REQUEST_STARTS, 0 if comments is None else comments.end()) else None
 

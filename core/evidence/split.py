@@ -54,6 +54,7 @@ _IMPORT = re.compile(
 )
 _MOST_OF_SCRIPT = 40_000  # characters
 _MOST_TRIES = 8  # ends of a script that are tried
+_BRACKET = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*+"?')
 _DECODER = json.JSONDecoder()
 _MOST_READ = 6  # times the text, for JSON that is begun and never ends
 _LEAST_ROWS = 3  # objects, one a line: of two, one may be a request and one its answer
@@ -221,8 +222,8 @@ class _Splitter:
             value, stop = _DECODER.raw_decode(self._text, found.end())
         except json.JSONDecodeError as error:
             self._known = error.pos
-            self._left -= max(error.pos - found.end(), error.pos // 16)
-            return at
+            self._left -= 2 * max(error.pos - found.end(), error.pos // 16)
+            return self._open_json(at, found.end(), error.pos)
         except (ValueError, RecursionError):
             self._left = 0
             return at
@@ -243,6 +244,16 @@ class _Splitter:
         if rest:
             self._prose.append(rest)
         return last + 1
+
+    def _open_json(self, at: int, start: int, stop: int) -> int:
+        """Take JSON that was copied without its last brackets, where prose follows it on a line of its own."""
+        piece = self._text[start:stop].rstrip()
+        last = self._line_of(stop, at)
+        is_followed = stop < len(self._text) and not self._text[self._lines[last] : stop].strip()
+        if not is_followed or "\n" not in piece or not piece.endswith(("}", "]")) or not _is_json(_closed(piece)):
+            return at
+        self._add(piece, BlockKind.JSON)
+        return last
 
     def _rows(self, at: int) -> int:
         """Return how many lines from one on are an object each, as in a log of JSON lines or a session."""
@@ -341,6 +352,18 @@ def _is_json(line: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _closed(text: str) -> str:
+    """Return a JSON text with the brackets that it leaves open closed."""
+    is_open: list[str] = []
+    for found in _BRACKET.finditer(text):
+        mark = found.group()
+        if mark in "{[":
+            is_open.append("}" if mark == "{" else "]")
+        elif mark in "}]" and is_open:
+            is_open.pop()
+    return text + "".join(reversed(is_open))
 
 
 def _line_starts(text: str) -> list[int]:

@@ -12,7 +12,7 @@ from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.complete.dialects.base import NO_END
 from prompt_debugger.core.diagnose.broken_arguments import is_shortened
 from prompt_debugger.core.diagnose.words import counted
-from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.python_repr import CUT
@@ -195,3 +195,10 @@ def head_deltas(chat: ChatResult) -> tuple[StreamDelta, ...]:
 def is_cut(evidence: Evidence) -> bool:
     """Say whether the paste ends inside the answer: then nothing shows what the rest of it holds."""
     return CUT_NOTE in evidence.notes
+
+
+def compatible(pieces: list[Evidence]) -> list[Evidence]:
+    """Return the pieces that may be put together: an answer that is cut is not compared with anything."""
+    others = [piece for piece in pieces if not is_cut(piece)]
+    has_more = any({*piece.holds} & {Part.REQUEST, Part.RAW, Part.MESSAGE} for piece in others)
+    return others if has_more else pieces

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Refusal
@@ -96,6 +97,16 @@ _CODE_LINE = re.compile(
 _MOST_CODE_LINES = 4
 _TRACEBACK = "Traceback (most recent call last):"
 _SLASH = re.compile(r"[/\\]")
+
+
+# A quotation in a sentence, after a word that says that it is an error.
+_SAID = re.compile(
+    r"\b(?:errors?|fails?|failed|failing|got|gets?|getting|says?|message|exception|throws?|returns?|shows?|see|seeing)\b"
+    r"[^\n\"'`\u201c]{0,60}(?:\"(?P<plain>[^\"\n]{20,600})\"|`(?P<code>[^`\n]{20,600})`|\u201c(?P<curly>[^\u201d\n]{20,600})\u201d"
+    r"|'(?P<single>[^'\n]{20,200})'(?!\w))",
+    re.IGNORECASE,
+)
+_MOST_SAID = 12  # quotations that are looked at
 
 
 class Statement(NamedTuple):
@@ -219,6 +230,9 @@ def _statements(text: str) -> Iterator[Statement]:
     exceptions = list(_EXCEPTION.finditer(text))[-_MOST_EXCEPTIONS:]
     for found in reversed(exceptions):
         yield Statement(_until_stack(text[found.end() :]), found[1].rpartition(".")[2], is_shaped=True)
+    for said in islice(_SAID.finditer(text), _MOST_SAID):
+        words = next(group for group in said.groups() if group)
+        yield Statement(words_as_one_line(words), "", is_shaped=False)
     if not text.lstrip().startswith("<"):
         for index, line in enumerate(_LEVEL.finditer(text)):
             if index >= _MOST_LINES:

@@ -93,4 +93,5 @@ def _sentence(line: str, start: int, stop: int) -> str:
     elif line[stop - 1] not in ".!?":
         end = _END.search(line, stop, stop + _MOST_SAID)
         stop = end.start() if end is not None else min(len(line), stop + _MOST_SAID)
-    return line[start:stop].strip().rstrip(" .:,")
+    said = line[start:stop].strip().rstrip(" .:,")
+    return said.removesuffix('"') if said.count('"') % 2 else said

@@ -243,13 +243,12 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Tokens not accepted: 151645 Accepted tokens: [90, 198] Key string: None",
     ),
     KnownError(
-        "{token:word} must encode to exactly one token for constrained reasoning.",
+        "must encode to exactly one token for constrained reasoning.",
         Stage.COMPLETE,
         "The server does not start: its reasoning parser needs a token that this model's vocabulary does not have.",
         "Start the server without `--reasoning-parser`, or with the one for this model: a model that does not think "
         "needs none.",
         "https://github.com/sgl-project/sglang/issues/24843",
-        example="think_end_token </t> must encode to exactly one token for constrained reasoning.",
         cause=Cause.SETTING,
     ),
 )

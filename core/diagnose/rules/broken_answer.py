@@ -86,7 +86,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     if is_whole:
         title = "The server answered a streaming request with one JSON document."
         fix = "Leave `stream` out, or check for a proxy that collects the stream before passing it on."
-    elif (form := other_form(result.body)) is not None and not has_begun:
+    elif not has_begun and not _reported(result) and (form := other_form(result.body)) is not None:
         title = f"The {name} arrived in another form: {form}."
         fix = (
             "Ask `/v1/chat/completions`: a client finds no message in a raw completion."
@@ -105,7 +105,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     elif lacks := _what_is_absent(result):
         title = f"The {name} contains neither a {lacks} nor an error."
         fix = "Run again; if it happens again, ask the operator of the server: a proxy may have removed it."
-    elif _is_stream_without_error(result):
+    elif not _reported(result) and _is_stream_without_error(result):
         title = f"The {name} ended before it contained anything."
         fix = "Run again; if it happens again, check the logs of the server and of any proxy in front of it."
     elif is_stream and result.body.strip() and decode_json(result.body) is None and "data:" not in result.body:

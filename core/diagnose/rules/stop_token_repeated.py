@@ -1,9 +1,9 @@
 """A token that ends turns is repeated many times.
 
 What it finds:
-    Five or more of the same end or header token in a row, in content, in reasoning or in
-    the raw output, with the families that write it. A warning if nothing else in the answer
-    shows that it ran into a limit.
+    Five or more of the same end or header token in a row, or two at the end of an answer
+    that a limit cut, in content, in reasoning or in the raw output, with the families that
+    write it. A warning if nothing else in the answer shows that it ran into a limit.
 
 Why it matters:
     The token ends the turn for the model but not for the server: its id is not
@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of
-from prompt_debugger.core.diagnose.leftovers import Leftover, repeated_token
+from prompt_debugger.core.diagnose.leftovers import Leftover, ends_at_tail, repeated_token
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_message, in_raw, why_cut
 from prompt_debugger.core.diagnose.words import listed
@@ -38,7 +38,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if trace.chat is not None:
         content, reasoning = content_of(trace.chat.message) or "", reasoning_of(trace.chat.message)
         for field, text in (("content", content), *([reasoning] if reasoning is not None else [])):
-            found = repeated_token(text)
+            found = repeated_token(text) or (_written_to_the_limit(text) if why_cut(trace) is not None else None)
             if found is not None:
                 yield _report(trace, found, in_message(field, text[slice(*found.span)], found.span), field)
                 return
@@ -46,6 +46,11 @@ def find(trace: Trace) -> Iterator[Report]:
         found = repeated_token(trace.raw.text)
         if found is not None:
             yield _report(trace, found, in_raw(trace, found.span), "the raw output")
+
+
+def _written_to_the_limit(text: str) -> Leftover | None:
+    """Return the end token that stands twice or more where a limit cut a text."""
+    return next((run for run in ends_at_tail(text) if run.times > 1), None)
 
 
 def _report(trace: Trace, found: Leftover, evidence: FindingEvidence, where: str) -> Report:

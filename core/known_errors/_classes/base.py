@@ -91,7 +91,8 @@ def words_pattern(says: str) -> re.Pattern[str]:
 
 def _filled(text: str, parts: Mapping[str, str]) -> str:
     def value(found: re.Match[str]) -> str:
-        part = (parts.get(found[1]) or (parts.get("name", "") if found[1] == "field" else "")).strip("`\"' :,;")
+        part = parts.get(found[1]) or (parts.get("name", "") if found[1] == "field" else "")
+        part = part.strip("`\"' :,;").rstrip(".")
         return f"`{part[:_MOST_PART]}`" if part else found[2]
 
     filled = _PART.sub(value, text)

@@ -22,20 +22,6 @@ _OTHER_TEMPLATE = (
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
-        "template-file",
-        r"chat template\W{0,4}(?P<name>[^\s./]{0,100}[./]\S{1,200})? ?.{0,60}?(?:is not a built-in|not found"
-        r"|does not exi"
-        r"st|no such file|not a valid|could not be (?:found|read|opened))"
-        r"|(?:failed|unable) to (?:open|read|find|load) (?:the )?(?:chat )?template(?: file)?\b"
-        r"|the supplied chat template string",
-        Stage.RENDER,
-        Cause.SETTING,
-        "The server did not find the chat template that it was started with",
-        "The name is neither that of a template in the server nor a file that it can read.",
-        "Give {name|it} as a path that exists where the server runs: absolute, and inside its container if it has one.",
-        unless=r"\b(?:un)?expected|syntax|pars(?:e|ing)",
-    ),
-    ErrorClass(
         "template-replaced",
         r"(?:falling|fall|fell) back to (?:the )?(?:chatml|default|built-?in)"
         r"|chat template.{0,60}?(?:not (?:yet )?supported|not found).{0,60}?(?:default|fallback|chatml)"
@@ -51,6 +37,20 @@ CLASSES: tuple[ErrorClass, ...] = (
         "server if it cannot read that template.",
         around=r"templat",
         unless=r"unknown (?:filter|test|function|method)|unexpected|syntax",
+    ),
+    ErrorClass(
+        "template-file",
+        r"chat template\W{0,4}(?P<name>[^\s./]{0,100}[./]\S{1,200})? ?.{0,60}?(?:is not a built-in|not found"
+        r"|does not exi"
+        r"st|no such file|not a valid|could not be (?:found|read|opened))"
+        r"|(?:failed|unable) to (?:open|read|find|load) (?:the )?(?:chat )?template(?: file)?\b"
+        r"|the supplied chat template string",
+        Stage.RENDER,
+        Cause.SETTING,
+        "The server did not find the chat template that it was started with",
+        "The name is neither that of a template in the server nor a file that it can read.",
+        "Give {name|it} as a path that exists where the server runs: absolute, and inside its container if it has one.",
+        unless=r"\b(?:un)?expected|syntax|pars(?:e|ing)",
     ),
     ErrorClass(
         "template-absent",

@@ -145,3 +145,42 @@ def test_a_broken_document_beside_a_request_is_not_the_arguments_of_a_call():
 
     assert evidence.request is not None
     assert evidence.chat is None
+
+
+@pytest.mark.parametrize("mark", ['"', "`", "\u201c"])
+def test_an_error_that_a_sentence_quotes_is_read(mark):
+    end = "\u201d" if mark == "\u201c" else mark
+    said = (
+        f"When I click, it always errors {mark}The app failed! 400, message='Bad Request', url='http://h/v1/chat'{end}."
+    )
+
+    found = shown(f"Hi, nothing works for me.\n\n{said}\n\nWhy?")
+
+    assert found.error is not None
+    assert found.error.message.startswith("The app failed! 400")
+
+
+@pytest.mark.parametrize(
+    "said", ['The page says "have a look at the manual first" and', 'a name like "model-not-found-by-me" is']
+)
+def test_other_quotations_are_no_errors(said):
+    with pytest.raises(RequestError):
+        shown(f"Hi, nothing works for me.\n\n{said} all.\n\nWhy?")
+
+
+def test_an_answer_copied_without_its_last_brackets_is_read_between_prose():
+    answer = {"choices": [{"message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]}
+    text = json.dumps(answer, indent=0).rstrip("]}\n")
+
+    found = shown(f"It answers:\n{text}}}\n}}\n\nand that is wrong.")
+    whole = shown(f"It answers:\n{json.dumps(answer, indent=0)}\n\nand that is right.")
+
+    assert found.form is Form.FRAGMENT
+    assert found.chat.message == whole.chat.message
+    assert "Unclosed brackets in the pasted text were closed." in found.notes
+
+
+def test_an_exception_alone_that_quotes_markup_is_not_an_output():
+    with pytest.raises(RequestError):
+        shown("ValueError: the tag '</think>' is odd")
+    assert shown(f"ValueError: odd\n{OUTPUT}").raw is not None

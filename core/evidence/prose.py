@@ -1,0 +1,90 @@
+"""Prose → the evidence in it: a log line, a line of code, an output below a line that announces it.
+
+    Response choices[0].message.content:        the text below
+    `<tool_call>…</tool_call>`                   a line that is code from end to end
+
+What a sentence quotes is looked at where errors are read.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import ChatResult
+from prompt_debugger.core.evidence.evidence import Evidence, merge
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.gaps import without_gaps
+from prompt_debugger.core.evidence.readers import Paste, find_readers
+from prompt_debugger.core.evidence.recognise import recognise
+from prompt_debugger.core.evidence.report_text import begins_template, shown_output
+from prompt_debugger.core.evidence.taking import compatible, with_its_beginning, without_shortened
+
+LEAST_SCORE = 0.6  # of a reader, for a block of prose
+_CODE_LINE = re.compile(r"(?m)^[ \t]{0,8}`([^`\n]{20,4000})`[ \t]{0,8}$")
+_OUTPUT_LEAD = re.compile(r"\b(?:raw|model|generated)\b.{0,40}\b(?:output|text|completion|response)\b", re.IGNORECASE)
+_CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
+_LEAD = re.compile(
+    r"(?m)^([^\n]{0,80}(?:\bmessage\.content|\b(?:raw|model) (?:output|completion))\b[^\n:]{0,20}):[ \t]*\n(?=\s*\S)",
+    re.IGNORECASE,
+)
+_PROMPT_LEAD = re.compile(r"\b(?:prompt|template|input)\b[^\n]{0,60}(?::|sent|contains?|is|renders?)", re.IGNORECASE)
+
+
+def evidence_of_prose(text: str) -> Evidence | None:
+    """Return what a block of prose holds; `None` if nothing in it is known."""
+    if begins_template(text):
+        return None
+    paste = Paste(text)
+    pieces: list[Evidence] = []
+    for reader in find_readers(paste, LEAST_SCORE):
+        with suppress(RequestError):
+            pieces.append(without_parts(reader.read(paste), text))
+    if not pieces:
+        return _after_lead(text)
+    if len(pieces) == 1 or {*pieces[0].holds} >= {part for piece in pieces for part in piece.holds}:
+        return pieces[0]
+    return merge(compatible(pieces), pieces[0].form, "; ".join(piece.words for piece in pieces))
+
+
+def _after_lead(text: str) -> Evidence | None:
+    """Return the text below a line that says what it is: `Response choices[0].message.content:`."""
+    found = _LEAD.search(text)
+    if found is not None:
+        return by_lead(found[1], text[found.end() :].strip("\n"))
+    shown = shown_output(text)
+    return output_of(shown) if shown is not None else _of_inline_code(text)
+
+
+def _of_inline_code(text: str) -> Evidence | None:
+    """Return the only line of a text that is code from end to end and reads as an output: with a call's markup."""
+    shown = [line[1] for line in _CODE_LINE.finditer(text) if recognise(line[1]) is Form.OUTPUT]
+    if len(shown) != 1 or "{" not in shown[0]:
+        return None
+    return output_of(shown[0])
+
+
+def shows_prompt(lead: str) -> bool:
+    """Say whether the line above a block calls it a prompt, and nothing calls it an output."""
+    return _PROMPT_LEAD.search(lead) is not None and _OUTPUT_LEAD.search(lead) is None
+
+
+def by_lead(lead: str, text: str) -> Evidence | None:
+    """Return what the line above a block says that it is: the content of a message, or a raw output."""
+    if _CONTENT_LEAD.search(lead):
+        chat = ChatResult({"role": "assistant", "content": text}, None)
+        return Evidence(Form.ANSWER, "the content of a message", chat=chat)
+    if _OUTPUT_LEAD.search(lead):
+        return output_of(text)
+    return None
+
+
+def output_of(text: str) -> Evidence:
+    """Return a raw output as evidence."""
+    return Evidence(Form.OUTPUT, f"a raw output of {len(text):,} characters", raw=text)
+
+
+def without_parts(evidence: Evidence, text: str) -> Evidence:
+    """Return evidence without calls of which only a part was copied."""
+    return without_gaps(without_shortened(with_its_beginning(evidence), text), text)
