@@ -13,8 +13,7 @@ from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Request, 
 from prompt_debugger.core.evidence import Evidence, parts_of, show_evidence
 from prompt_debugger.core.pipeline import CaseParser, Progress, render_case
 from prompt_debugger.core.report import parse_to_json, prompt_to_json, trace_to_json
-from prompt_debugger.core.sandbox import VISITOR, in_thread, job, sandbox_of
-from prompt_debugger.core.sandbox import Limits as Sandbox
+from prompt_debugger.core.sandbox import VISITOR, in_thread, sandbox_of
 from prompt_debugger.core.tools.fixes.experiments import Experiment, Plan, step_experiments, tried_fixes
 from prompt_debugger.core.tools.fixes.shrink import shrink_run
 from prompt_debugger.ui.mcp.answers import (
@@ -43,6 +42,7 @@ from prompt_debugger.ui.web.limits import LimitError, Limits, check_length
 from prompt_debugger.ui.web.pasted import Reading, read_anything
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import NoServerError, RunOn, TargetFields, choose_target, fields_for_run
+from prompt_debugger.ui.web.work import parse_locked
 
 _TAIL = 600  # characters of a prompt that an answer shows
 
@@ -73,14 +73,6 @@ class _Progress(RunProgress):
         RunProgress.take(self, progress)
         if is_new:
             self.report(progress.sentence)
-
-
-@job("reading a raw output", Sandbox(cpu_s=6.0, memory_mb=1024))
-def parse_locked(case: JSONObject) -> tuple[JSONObject, tuple[Finding, ...]]:
-    """Return the `parse` document of a case that asks no parser, and its findings."""
-    with CaseParser(is_locked=True) as parser:
-        parse, findings, notes = parser.parse(case)
-    return parse_to_json(parse, findings=findings, notes=notes), findings
 
 
 class Tools:

@@ -11,6 +11,7 @@ import gradio as gr
 from gradio.events import Dependency
 
 from prompt_debugger.core.base.types import Api
+from prompt_debugger.ui.web.calls import Calls
 from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.experiments import Bench
 from prompt_debugger.ui.web.fixes.apis import AllApis
@@ -95,6 +96,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_offered(page, orders, offered)
     wire_edits(page, orders, offered, template)
     opened = wire_share(page, sharing)
+    Calls(settings).place()
     wire_look(page, panel.look)
     wire_draft(page)
     wire_servers(page, panel.servers)

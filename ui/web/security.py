@@ -31,7 +31,9 @@ MAX_BODY_BYTES = OWN_ADMISSION.max_bytes
 MAX_PUBLIC_BODY_BYTES = PUBLIC_ADMISSION.max_bytes
 FORGET_EVERY_S = 10.0
 
-# Method and path of all that the page asks for.
+_CALLED = "diagnose|render|parse|explain"
+
+# Method and path of all that the page asks for, and of what programs may call by name (`ui.web.calls`).
 OPEN_PATHS = (
     ("GET", r"/"),
     ("GET", r"/(assets|static)/[\w./~@+-]+"),
@@ -45,6 +47,9 @@ OPEN_PATHS = (
     ("POST", r"/gradio_api/queue/join"),
     ("POST", r"/gradio_api/run/predict"),
     ("POST", r"/gradio_api/(cancel|reset)"),
+    ("GET", r"/gradio_api/call"),
+    ("POST", rf"/gradio_api/call/({_CALLED})"),
+    ("GET", rf"/gradio_api/call/({_CALLED})/[0-9a-f]{{32}}"),
 )
 
 
@@ -145,6 +150,7 @@ def guard_page(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        from prompt_debugger.ui.web.calls import CallList
         from prompt_debugger.ui.web.memory import PageMemory  # gradio reads the environment when it is imported
 
         inner = app.middleware_stack
@@ -153,7 +159,7 @@ def guard_page(
         memory = PageMemory(blocks)
         table = read_table(blocks.config, memory.choices_of)
         events = EventGuard(inner, table, memory, PUBLIC_ADMISSION if is_public else OWN_ADMISSION, proxies)
-        door = HostMiddleware(ScriptRoute(RuleRoute(events)), names)
+        door = HostMiddleware(ScriptRoute(RuleRoute(CallList(events))), names)
         app.middleware_stack = HeadersMiddleware(door, security_headers(is_public=is_public))
         forgetting = asyncio.create_task(_forget_closed_pages(events, memory))
         yield

@@ -11,10 +11,19 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import JSON, ChatResult, Completion, JSONObject, Request, Trace
+from prompt_debugger.core.base.types import JSON, ChatResult, Completion, Finding, JSONObject, Request, Trace
 from prompt_debugger.core.evidence import read_evidence
+from prompt_debugger.core.pipeline import CaseParser
 from prompt_debugger.core.pipeline.reading import read_run, with_step
-from prompt_debugger.core.report import Bundle, moment_words, read_bundle, redact_json, unpack_bundle, write_bundle
+from prompt_debugger.core.report import (
+    Bundle,
+    moment_words,
+    parse_to_json,
+    read_bundle,
+    redact_json,
+    unpack_bundle,
+    write_bundle,
+)
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.sandbox import Limits as Sandbox
 from prompt_debugger.core.sandbox import job
@@ -53,6 +62,14 @@ def rehearse() -> None:
 
 for _traveller in (Bundle, Limits, LimitError):
     admit(_traveller)
+
+
+@job("reading a raw output", Sandbox(cpu_s=6.0, memory_mb=1024))
+def parse_locked(case: JSONObject) -> tuple[JSONObject, tuple[Finding, ...]]:
+    """Return the `parse` document of a case that asks no parser, and its findings."""
+    with CaseParser(is_locked=True) as parser:
+        parse, findings, notes = parser.parse(case)
+    return parse_to_json(parse, findings=findings, notes=notes), findings
 
 
 @job("reading the request", Sandbox(cpu_s=4.0, memory_mb=1024), rehearse=rehearse)

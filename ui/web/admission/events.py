@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Protocol
 
@@ -16,6 +18,7 @@ from prompt_debugger.ui.web.admission.pacing import EVENT_COST_S, Bill, Charges,
 from prompt_debugger.ui.web.admission.payloads import (
     EventTable,
     PayloadError,
+    judge_call,
     judge_cancel,
     judge_event,
     judge_reset,
@@ -34,7 +37,12 @@ SIZE = "prompt_debugger.size"  # likewise: how long its body is
 CHARGE = "prompt_debugger.charge"  # likewise: takes the processor time that it costs
 SMALL_BYTES = 64_000  # bodies of so many are read before it is asked whose turn it is
 _HEARTBEAT = "/gradio_api/heartbeat/"
+_LISTENS = re.compile(r"/gradio_api/(heartbeat/|queue/data$|call/[a-z]+/)")
 _LISTENING = "/gradio_api/queue/data"
+_JOINING = "/gradio_api/queue/join"
+_STARTS = re.compile(r".*/join|/gradio_api/call/[a-z]+")
+_OK = 200
+CALL_PATH = re.compile(r"/gradio_api/call/(?P<name>[a-z]+)(/(?P<session>[0-9a-f]{32}))?")
 
 
 class KeptByServer(Memory, Protocol):
@@ -102,10 +110,10 @@ class EventGuard:
             if scope["method"] == "POST":
                 bill.charge(EVENT_COST_S)
                 is_small = 0 < int(headers.get("content-length", "0")) <= SMALL_BYTES
-                if scope["path"].endswith("/join") and not is_small:  # who waits here holds nothing
+                if _STARTS.fullmatch(scope["path"]) and not is_small:  # who waits here holds nothing
                     await self._pacing.wait(Owner(visitor))
                 await Metered(self._post(scope, receive, send, visitor, bill, is_small=is_small), bill.charge)
-            elif scope["path"] == _LISTENING or scope["path"].startswith(_HEARTBEAT):
+            elif _LISTENS.match(scope["path"]):
                 await Metered(self._listen(scope, receive, send, visitor), bill.charge)
             else:
                 await self.app(scope, receive, send)
@@ -120,7 +128,8 @@ class EventGuard:
         self.count += 1
         last = scope["path"].rpartition("/")[2]
         quota = self._byte_quota
-        is_judged = is_small and last in ("join", "predict")  # by its page, once that is known
+        call = CALL_PATH.fullmatch(scope["path"])
+        is_judged = is_small and (last in ("join", "predict") or call is not None)  # by its page, once that is known
         (quota.note if is_judged else quota.count)(visitor, 0)
         came = 0
 
@@ -141,8 +150,32 @@ class EventGuard:
             await self._pass_on(judge_cancel(raw, self._table), scope, receive, send)
         elif last == "reset":
             await self._pass_on(judge_reset(raw), scope, receive, send)
+        elif call is not None and not call["session"]:
+            await self._call(raw, call["name"], scope, receive, send, visitor, bill)
         else:  # a path that was opened without a thought of what is sent to it
             raise PayloadError("Not found", 404)
+
+    async def _call(
+        self, raw: bytes, name: str, scope: Message, receive: Receive, send: Send, visitor: str, bill: Bill
+    ) -> None:
+        """Take a call by name for an event of a page of its own, by whose name the answer is fetched."""
+        session = secrets.token_hex(16)
+        body = judge_call(raw, self._table, name, session)
+        started = False
+
+        async def named(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = message["status"] == _OK
+                if not started:
+                    await send(message)
+            elif not started:
+                await send(message)
+            elif not message.get("more_body", False):
+                await JSONResponse({"event_id": session})(scope, receive, send)
+
+        joining = {**scope, "path": _JOINING, "raw_path": _JOINING.encode()}
+        await self._event(body, joining, receive, named, visitor, bill)
 
     async def _event(self, raw: bytes, scope: Message, receive: Receive, send: Send, visitor: str, bill: Bill) -> None:
         is_queued = scope["path"].endswith("join")
@@ -198,6 +231,10 @@ class EventGuard:
             page = read_name(asked["session_hash"])
             if not self.sessions.is_known(page):
                 raise PayloadError("Nothing is in progress for that session.", 404)
+        elif (call := CALL_PATH.fullmatch(scope["path"])) is not None:
+            page = str(call["session"])
+            if not self.sessions.is_known(page):
+                raise PayloadError("Nothing is in progress for that event.", 404)
         else:
             page = read_name(scope["path"].removeprefix(_HEARTBEAT))
         if not self.sessions.is_known(page):

@@ -112,7 +112,7 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
     ),
     Kind.PARSERS: ("ask_parsers", "try_splits", "ask_releases", "judge_constrained", "check_model", "upstream_test"),
     Kind.TEMPLATE: (
-        "live_render",
+        "live_render", "render",
         "probe_template", "render_template", "render_ending", "render_kwargs", "render_opened", "render_reset",
         "apply_switch", "apply_template", "plan_trials", "show_loop",
     ),
@@ -123,7 +123,7 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
     ),
     Kind.EDIT: (
         "check_request", "check_reading", "check_row", "name_target", "run_on", "load_case", "open_template",
-        "forget_counts",
+        "forget_counts", "diagnose", "parse", "explain",
     ),
 }  # fmt: skip
 KNOWN_EVENTS = {name: kind for kind, names in _NAMES.items() for name in names}

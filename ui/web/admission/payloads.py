@@ -82,6 +82,7 @@ class EventRule:
         fields: One per input.
         takes_event: Whether it is told what was clicked.
         takes_file: Whether that may be a packed file.
+        has_targets: Whether something on the page starts it; a program calls the others by name.
     """
 
     index: int
@@ -91,6 +92,7 @@ class EventRule:
     fields: tuple[Field, ...]
     takes_event: bool = False
     takes_file: bool = False
+    has_targets: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ def read_table(config: Mapping[str, Any], choices_of: Choices | None = None) -> 
             has_code=bool(event["backend_fn"]),
             fields=tuple(_field(parts[number]) for number in event["inputs"]),
             takes_event=bool(event["collects_event_data"]),
+            has_targets=bool(event["targets"]),
             takes_file=any(name == "submit" and parts[number]["type"] == "html" for number, name in _targets(event)),
         )
         rules[rule.index] = rule
@@ -168,6 +171,30 @@ def judge_event(raw: bytes, table: EventTable, *, is_queued: bool) -> JudgedEven
         "session_hash": session,
     }
     return JudgedEvent(rule, session, json.dumps(judged).encode())
+
+
+def judge_call(raw: bytes, table: EventTable, name: str, session: str) -> bytes:
+    """Return the event that a call by name is: `{"data": [text, …]}`, where what is not given is empty.
+
+    Args:
+        raw: The body.
+        table: What the page's events take.
+        name: What is called.
+        session: The page that it is counted as: one of its own.
+
+    Raises:
+        PayloadError: There is no such name, or the body is not one of a call.
+    """
+    rule = next((one for one in table.rules.values() if one.name == name and not one.has_targets), None)
+    if rule is None:
+        raise PayloadError("There is no such name.", 404)
+    body = read_object(raw)
+    _check_keys(body, ("data",))
+    values = body.get("data")
+    if not isinstance(values, list) or not 0 < len(values) <= len(rule.fields):
+        raise PayloadError(f'Expected {{"data": […]}} with 1 to {len(rule.fields)} texts.')
+    filled = [*values, *[""] * (len(rule.fields) - len(values))]
+    return json.dumps({"data": filled, "fn_index": rule.index, "session_hash": session}).encode()
 
 
 def judge_cancel(raw: bytes, table: EventTable) -> bytes:
@@ -234,7 +261,7 @@ _UNNAMED = "not-taken-in"
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_CHARS}}}")
 _KINDS: Mapping[str, FieldKind] = {
     "state": "nothing", "html": "nothing", "button": "nothing", "timer": "nothing",
-    "code": "long text", "textbox": "text", "dropdown": "choice", "radio": "choice", "number": "number",
+    "code": "long text", "api": "long text", "textbox": "text", "dropdown": "choice", "radio": "choice", "number": "number",
 }  # fmt: skip
 
 
