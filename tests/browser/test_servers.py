@@ -168,6 +168,26 @@ def test_run_says_where_it_goes_and_a_pasted_call_makes_its_server_the_target(ba
         expect(endpoint).to_have_value("")
 
 
+def test_a_saved_server_is_in_runs_menu(bare: DebuggerPage) -> None:
+    page = bare.page
+    bare.aim_at(URL)
+    page.get_by_label("Name of this server").fill("mine")
+    page.get_by_role("button", name="Save this server").click()
+    expect(page.locator("#pd-servers")).to_contain_text("Saved in this browser, without the key.")
+    bare.aim_at("http://127.0.0.1:10/v1")
+    page.keyboard.press("Escape")
+
+    for _ in range(2):  # also after a reload
+        page.locator("#pd-run-on input").click()
+        page.get_by_role("option", name="on mine").click()
+
+        expect(page.locator("#pd-run")).to_have_text(f"Run on {URL.removeprefix('http://').removesuffix('/v1')}")
+        expect(page.locator("#pd-run-on input")).to_have_value("automatic")
+        page.evaluate("localStorage.removeItem('pd-draft')")
+        bare.load()
+        expect(page.locator("#pd-run")).not_to_contain_text("127.0.0.1:10")
+
+
 def test_the_next_paste_changes_the_target_that_a_paste_has_set_and_takes_its_key_away(bare: DebuggerPage) -> None:
     page = bare.page
     run, key = page.locator("#pd-run"), page.locator("#pd-key input")

@@ -185,13 +185,23 @@ def _wire_cases(page: Page) -> Dependency:
 
     def choose(run_on: str, endpoint: str) -> Changes:
         kept = "" if RunOn(run_on) is RunOn.LAB else endpoint
-        return {panel.endpoint: gr.skip() if kept == endpoint else kept, **label_of(kept, run_on)}
+        # The value is given back: the script takes a saved server for `automatic`, once its address is under Target.
+        return {
+            panel.run_on: run_on,
+            panel.endpoint: gr.skip() if kept == endpoint else kept,
+            **label_of(kept, run_on),
+        }
 
     named = {"api_name": "name_target", "trigger_mode": "always_last", **quiet()}
     labelled = [panel.run, panel.target_row]
     panel.endpoint.change(label_of, [panel.endpoint, panel.run_on], labelled, **named)
     panel.run_on.input(
-        choose, [panel.run_on, panel.endpoint], [panel.endpoint, *labelled], api_name="run_on", **quiet()
+        choose,
+        [panel.run_on, panel.endpoint],
+        [panel.run_on, panel.endpoint, *labelled],
+        js="(chosen, endpoint) => PromptDebugger.chooseRun(chosen, endpoint)",
+        api_name="run_on",
+        **quiet(),
     )
     aimed = gr.State("")  # the server that a paste has made the target, and the next one may change
     inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on, aimed]

@@ -14,13 +14,13 @@ import { withTextToRun } from "./outdated.js";
 import { typed } from "./typed.js";
 import { unpackText } from "../lib/packing.js";
 import { askAgain } from "../tools/parser_views.js";
-import { applyServer } from "./servers.js";
+import { applyServer, chooseRun } from "./servers.js";
 import { applyLink } from "./share.js";
 import { makeFragment } from "./shared_link.js";
 import { requestEdited } from "../editor/template_editor.js";
 
 globalThis.PromptDebugger = {
-  applyLink, applyServer, askAgain, attach, chooseCase, chosenCase, chosenTrials, controller, keepTarget, keepText,
-  loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle, tellAt, typed,
-  unpackText, withOrder, withTextToRun,
+  applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, controller, keepTarget,
+  keepText, loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle, tellAt,
+  typed, unpackText, withOrder, withTextToRun,
 };

@@ -13,6 +13,7 @@ import { onForget } from "../lib/host.js";
  */
 
 const SERVERS = "pd-servers";
+const SAVED = "saved:";
 const MOST = 20;
 const MOST_NAME = 60;
 const FIELDS = [5, 6]; // five before a model's template had a name
@@ -20,7 +21,8 @@ const SAME = { __type__: "update" }; // gradio leaves such a field as it is
 /** @type {ServersView | null} */
 let view = null;
 /** @type {((fields: Value[]) => Value[] | null) | null} */
-let wanted = null; // what the fields are to become: a function of what they are; null while a server is to be saved
+let wanted = null; // what the fields are to become: a function of what they are
+let isSaving = false; // the fields are to be saved as they are
 
 // {name, fields: [endpoint, model, tokenizer, tool parser, reasoning parser]}, newest first.
 /** @returns {SavedServer[]} */
@@ -47,7 +49,13 @@ function write(servers) {
   } catch {
     // a browser that keeps nothing
   }
-  if (view) view.draw();
+  view?.draw();
+}
+
+// The list has changed: Run's menu, too.
+function drawAll() {
+  view?.draw();
+  view?.ask();
 }
 
 onForget(() => {
@@ -56,7 +64,7 @@ onForget(() => {
   } catch {
     // nothing is kept anyhow
   }
-  if (view) view.draw();
+  drawAll();
 });
 
 /**
@@ -70,20 +78,41 @@ const isSameAddress = (one, other) => String(one || "").trim().replace(/\/+$/, "
  */
 const isSameServer = (one, [url, model]) => isSameAddress(one.fields[0], url) && one.fields[1] === model;
 
-// The new values of the fields of the target and of the key: as is wanted, or as they are, to be saved.
-/** @param {...Value} fields */
-export const applyServer = (...fields) => {
-  if (wanted) {
-    const saved = wanted(fields);
-    wanted = null;
-    const chosen = saved && fields.map((_, at) => saved[at] ?? ""); // one that was saved before there was a further field
-    if (!chosen) return [...fields, SAME].map(() => SAME);
-    keepTarget(...chosen);
-    setTimeout(() => press("pd-check-request"), 0); // what is said of a pasted call's server goes by the target
-    return [...chosen, isSameAddress(chosen[0], fields[0]) ? SAME : ""];
+// The new values of the fields of the target and of the key, as is wanted, or as they are, to be saved; and Run's menu.
+/**
+ * @param {[title: string, value: string][]} own What the menu holds besides saved servers.
+ * @param {...Value} fields
+ */
+export const applyServer = (own, ...fields) => {
+  const change = wanted;
+  wanted = null;
+  const saved = change ? change(fields) : null;
+  if (isSaving) save(fields.map((value) => String(value || "").trim()));
+  isSaving = false;
+  const menu = { __type__: "update", choices: [...own, ...savedServers().map(menuEntry)] };
+  const chosen = saved && fields.map((_, at) => saved[at] ?? ""); // one that was saved before there was a further field
+  if (!chosen) return [...[...fields, SAME].map(() => SAME), menu];
+  keepTarget(...chosen);
+  setTimeout(() => press("pd-check-request"), 0); // what is said of a pasted call's server goes by the target
+  return [...chosen, isSameAddress(chosen[0], fields[0]) ? SAME : "", { ...menu, value: "auto" }];
+};
+
+/** @type {(server: SavedServer, at: number) => [title: string, value: string]} */
+const menuEntry = ({ name, fields: [url] }, at) => ["on " + (name || url.replace(/^https?:\/\/|\/(v1\/?)?$/g, "")), SAVED + at];
+
+// What was chosen in Run's menu, as the server knows it: a saved server goes under Target, and Run asks what stands there.
+/**
+ * @param {Value} chosen
+ * @param {Value} endpoint
+ */
+export const chooseRun = (chosen, endpoint) => {
+  const at = String(chosen).startsWith(SAVED) ? Number(String(chosen).slice(SAVED.length)) : NaN;
+  const server = savedServers()[at];
+  if (server) {
+    wanted = () => server.fields;
+    view?.ask();
   }
-  save(fields.map((value) => String(value || "").trim()));
-  return [...fields, SAME].map(() => SAME);
+  return [server ? "auto" : chosen, server ? server.fields[0] : endpoint];
 };
 
 /** @param {string[]} values */
@@ -149,7 +178,7 @@ builders.servers = (root) => {
   name.maxLength = MOST_NAME;
   name.setAttribute("aria-label", "Name of this server");
   const keep = button("Save this server", "pd-small", () => {
-    wanted = null;
+    isSaving = true;
     root.pdAsk("change");
   });
   bar.append(name, keep, words);
@@ -160,7 +189,7 @@ builders.servers = (root) => {
     wantKey: () => setTimeout(focusKey, 0), // once gradio has filled the fields
   };
   draw();
-  if (wanted) root.pdAsk("change"); // it was pressed before the list was drawn
+  if (wanted || savedServers().length) root.pdAsk("change"); // for Run's menu, or it was pressed before the list was drawn
 
   function draw() {
     list.replaceChildren(...savedServers().map(row));
@@ -177,7 +206,10 @@ builders.servers = (root) => {
       fill(() => server.fields);
     }, "Use this server: " + address);
     if (server.name) use.append(" ", make("span", "pd-muted", address));
-    const forget = button("\u00d7", "pd-small", () => write(savedServers().filter((one) => !isSameServer(one, server.fields))), "Forget this server");
+    const forget = button("\u00d7", "pd-small", () => {
+      write(savedServers().filter((one) => !isSameServer(one, server.fields)));
+      drawAll();
+    }, "Forget this server");
     forget.setAttribute("aria-label", "Forget " + (server.name || url));
     item.append(use, forget);
     return item;

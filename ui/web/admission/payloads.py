@@ -261,7 +261,8 @@ _UNNAMED = "not-taken-in"
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_CHARS}}}")
 _KINDS: Mapping[str, FieldKind] = {
     "state": "nothing", "html": "nothing", "button": "nothing", "timer": "nothing",
-    "code": "long text", "api": "long text", "textbox": "text", "dropdown": "choice", "radio": "choice", "number": "number",
+    "code": "long text", "api": "long text", "textbox": "text",
+    "dropdown": "choice", "radio": "choice", "number": "number",
 }  # fmt: skip
 
 

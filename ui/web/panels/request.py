@@ -99,7 +99,8 @@ def build_request_panel(
     with gr.Accordion(target_label, elem_id="pd-target") as target_row:
         servers = None if settings.public else build_asking_view("servers")
         target = _build_target(settings, first)
-        look = build_look(shown=not settings.public)
+        with gr.Row(elem_id="pd-look-row"):
+            look = build_look(shown=not settings.public)
     with gr.Row(elem_id="pd-buttons"):
         run = gr.Button(label, variant="primary", elem_id="pd-run", min_width=80)
         # As aimed: the server under Target, else the one that a pasted call names, else the lab.
