@@ -200,6 +200,28 @@ def test_stop_keeps_what_is_there_and_says_that_it_is_not_whole(bare: DebuggerPa
     expect(bare.page.locator("#pd-start-token-count")).to_be_enabled()
 
 
+def test_sessions_are_bars_with_what_breaks_them(bare: DebuggerPage) -> None:
+    page = bare.page
+    tools = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in "ab"]
+    first = {"model": "m", "messages": [{"role": "user", "content": "Look around, then report. " * 9}], "tools": tools}
+    said = [*first["messages"], {"role": "assistant", "content": "Done."}, {"role": "user", "content": "<b>And on</b>"}]
+    bare.paste("\n".join(map(json.dumps, (first, {**first, "messages": said, "tools": tools[::-1]}))))
+    page.click("#pd-tab-what-if")
+    page.get_by_role("tab", name="Sessions").click()
+    view = page.locator("#pd-bench-sessions .pd-bench-view")
+    expect(view).to_contain_text("Each request is a bar")
+
+    page.get_by_role("button", name="Follow the sessions").click()
+
+    expect(view).to_have_attribute("data-state", "done")
+    expect(view.locator(".pd-session-turn")).to_have_count(2)
+    expect(view.locator(".pd-session-break")).to_contain_text("tools")
+    widths = view.locator(".pd-session-bar").last.evaluate("bar => [...bar.children].map((one) => one.offsetWidth)")
+    assert widths[1] > 0
+    assert violations_in_both_themes(page, "#pd-bench-sessions", GRADIO_RULES) == []
+    bare.assert_fits(400, 1440)
+
+
 def test_hostile_text_is_drawn_as_text(bare: DebuggerPage) -> None:
     for number, text in enumerate(HOSTILE[:7]):  # each with one more message, so that its count tells it from the last
         answered = {"role": "assistant", "content": text}

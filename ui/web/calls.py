@@ -12,7 +12,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import gradio as gr
+from gradio.events import api
 from starlette.responses import JSONResponse
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
@@ -46,7 +46,7 @@ class Calls:
     def place(self) -> None:
         """Put the names into the open page, out of everybody's sight."""
         for name, work in self._works().items():
-            gr.api(work, api_name=name, api_visibility="private", concurrency_limit=_AT_ONCE)
+            api(work, api_name=name, api_visibility="private", concurrency_limit=_AT_ONCE)
 
     def _works(self) -> dict[str, Callable[..., Awaitable[dict[str, Any]]]]:
         refused = shown_as(self._refusal)

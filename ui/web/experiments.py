@@ -13,6 +13,7 @@ from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.experiments import CountAnswer, compare_setups, step_count, step_switches, step_turns
+from prompt_debugger.core.tools.sessions import follow_sessions, sessions_to_json
 from prompt_debugger.ui.present.experiments import (
     bench_error_payload,
     count_payload,
@@ -20,6 +21,7 @@ from prompt_debugger.ui.present.experiments import (
     switches_payload,
     turns_payload,
 )
+from prompt_debugger.ui.present.sessions import sessions_payload
 from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import Limits, check_length
@@ -33,11 +35,12 @@ from prompt_debugger.ui.web.render_setups import (
 )
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
-from prompt_debugger.ui.web.work import read_pasted
+from prompt_debugger.ui.web.work import read_pasted, read_sessions
 
 MIN_GAP_S = 0.25  # a report is drawn whole: no more than four times a second
 PUBLIC_BUDGET_S = 60.0  # for one experiment of a visitor of a public page
 MAX_ANSWERS = 8
+_FEWEST = 2  # requests of a session
 
 Report = TypeVar("Report")
 _log = logging.getLogger(__name__)
@@ -96,6 +99,28 @@ class Bench:
                 yield None
                 continue
             yield await in_thread(turns_payload, report, found.source, is_running=is_running)
+
+    @shown_as(bench_error_payload)
+    async def follow_sessions(self, asked: Asked) -> AsyncGenerator[str | None, None]:
+        """Follow the requests of agents in the editor, from one to the next."""
+        self.check_text(asked.text)
+        exchanges, unread = await sandbox_of().run(read_sessions, asked.text)
+        if len(exchanges) < _FEWEST:
+            raise RequestError(
+                "A session needs at least two requests; the text contains " + ("one." if exchanges else "none."),
+                "Paste or drop a capture, a HAR, lines of requests, or an agent's session file.",
+            )
+        # A tokenizer that nobody named is that of another model.
+        has_own = bool(asked.fields.tokenizer.strip() or self._settings.target.tokenizer)
+        found = await in_thread(self.find_setup, asked.fields, asked.trace) if has_own else None
+        source = "The requests themselves are compared, without a tokenizer." if found is None else found.source
+        steps = _so_far(follow_sessions(exchanges, None if found is None else found.setup))
+        async for sessions, is_running in follow_steps(steps, self._budget_s, self.redraw_rate):
+            if sessions is None:
+                yield None
+                continue
+            document = await in_thread(sessions_to_json, sessions)
+            yield await in_thread(sessions_payload, document, source, unread, is_running=is_running)
 
     @shown_as(lambda error: CountStep(bench_error_payload(error)))
     async def explain_count(
@@ -184,6 +209,14 @@ async def follow_steps(
             yield report, True
     if report is not None:
         yield report, False
+
+
+def _so_far(steps: Iterator[Report]) -> Iterator[tuple[Report, ...]]:
+    """Yield after each report all of them."""
+    reports: tuple[Report, ...] = ()
+    for one in steps:
+        reports = (*reports, one)
+        yield reports
 
 
 def _take(steps: Iterator[Report]) -> list[Report]:

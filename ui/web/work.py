@@ -28,6 +28,7 @@ from prompt_debugger.core.request import read_request
 from prompt_debugger.core.sandbox import Limits as Sandbox
 from prompt_debugger.core.sandbox import job
 from prompt_debugger.core.sandbox.values import admit
+from prompt_debugger.core.tools.sessions import Exchange, gather_pasted
 from prompt_debugger.ui.present import RunView, header_payload, notices_payload, pack_payload, unpack_payload
 from prompt_debugger.ui.present.comparison import NamedRun, comparison_payload
 from prompt_debugger.ui.present.header import server_facts
@@ -39,6 +40,7 @@ from prompt_debugger.ui.web.limits import LimitError, Limits, check_length, chec
 Payloads = dict[str, str | None]
 
 MAX_TITLE = 200  # characters
+MAX_EXCHANGES = 400  # of sessions in one text
 _SIDES = 2  # of a comparison; a side has a name and a text
 _MOST_WORDS = 2_000  # characters of how a run ended
 
@@ -60,7 +62,7 @@ def rehearse() -> None:
     comparison_payload(NamedRun("A", trace), NamedRun("B", trace))
 
 
-for _traveller in (Bundle, Limits, LimitError):
+for _traveller in (Bundle, Exchange, Limits, LimitError):
     admit(_traveller)
 
 
@@ -70,6 +72,13 @@ def parse_locked(case: JSONObject) -> tuple[JSONObject, tuple[Finding, ...]]:
     with CaseParser(is_locked=True) as parser:
         parse, findings, notes = parser.parse(case)
     return parse_to_json(parse, findings=findings, notes=notes), findings
+
+
+@job("reading the sessions", Sandbox(cpu_s=6.0, memory_mb=1024))
+def read_sessions(text: str) -> tuple[tuple[Exchange, ...], tuple[str, ...]]:
+    """Return the exchanges of a pasted text in their order, and what was left out."""
+    gathered = gather_pasted(text)
+    return tuple(gathered.exchanges[:MAX_EXCHANGES]), tuple(gathered.unread)
 
 
 @job("reading the request", Sandbox(cpu_s=4.0, memory_mb=1024), rehearse=rehearse)

@@ -20,6 +20,7 @@ import "../tools/parser_views.js";
 import "../editor/chosen_case.js";
 import "./room.js";
 import "./servers.js";
+import "../tools/sessions_view.js";
 import "./share.js";
 import "../editor/template_editor.js";
 import "../tools/verification_view.js";

@@ -4,11 +4,19 @@
     captures,  exchanges  by the     where the   JSON
     HARs, logs            messages   prompts part
 
-Public: `gather_exchanges`, `Gathered`, `follow_sessions`, `sessions_to_json`.
+Public: `gather_exchanges`, `gather_pasted`, `Exchange`, `Gathered`, `follow_sessions`, `sessions_to_json`.
 """
 
 from prompt_debugger.core.tools.sessions.document import sessions_to_json
-from prompt_debugger.core.tools.sessions.gather import Gathered, gather_exchanges
+from prompt_debugger.core.tools.sessions.gather import Exchange, Gathered, gather_exchanges, gather_pasted
 from prompt_debugger.core.tools.sessions.turns import Session, follow_sessions
 
-__all__ = ["Gathered", "Session", "follow_sessions", "gather_exchanges", "sessions_to_json"]
+__all__ = [
+    "Exchange",
+    "Gathered",
+    "Session",
+    "follow_sessions",
+    "gather_exchanges",
+    "gather_pasted",
+    "sessions_to_json",
+]

@@ -71,6 +71,17 @@ def gather_exchanges(paths: Iterable[Path]) -> Gathered:
         except OSError as error:
             raise RequestError(f"Cannot read {str(path)!r}: {error.strerror or error}.", field="PATH") from None
         gathered.exchanges += _of_text(text, path, gathered)
+    return _sorted(gathered)
+
+
+def gather_pasted(text: str) -> Gathered:
+    """Read the exchanges of a text: lines of requests with or without answers, a HAR, an agent's session file."""
+    gathered = Gathered()
+    gathered.exchanges += _of_text(text, Path("the text"), gathered)
+    return _sorted(gathered)
+
+
+def _sorted(gathered: Gathered) -> Gathered:
     if all(exchange.at for exchange in gathered.exchanges):
         gathered.exchanges.sort(key=lambda exchange: exchange.at)
     return gathered

@@ -106,7 +106,7 @@ OWN_ADMISSION = AdmissionLimits(
 _NAMES: Mapping[Kind, tuple[str, ...]] = {
     Kind.RUN: ("run",),
     Kind.EXPERIMENT: (
-        "try_switches", "follow_turns", "explain_count", "compare_setups", "test_server",
+        "try_switches", "follow_turns", "follow_sessions", "explain_count", "compare_setups", "test_server",
         "verify_dataset", "live_watch", "try_fix", "run_trials", "shrink", "run_turns",
         "ask_apis",
     ),

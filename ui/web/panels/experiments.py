@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ BENCH_LIMIT = 2  # experiments at once; renders of all of them share one worker
 _TABS: list[JSON] = [
     ["switches", "Switches", "Try every render switch on this request: what does each change?"],
     ["turns", "Turn by turn", "Where does a prompt stop being a continuation of the previous one, and why?"],
+    ["sessions", "Sessions", "Several requests of an agent: which part of each prompt is computed again, and why?"],
     ["count", "Token count", "A server counted the prompt tokens: which render explains the number?"],
     ["setups", "Two setups", "The same request with a second template or a second tokenizer"],
 ]
@@ -31,6 +32,7 @@ class ExperimentsPanel(NamedTuple):
 
     switches: Form
     turns: Form
+    sessions: Form
     token_count: Form
     counted: gr.Textbox
     forget: gr.Button
@@ -48,6 +50,8 @@ def build_experiments(settings: PageSettings) -> ExperimentsPanel:
             switches = build_form("switches", "Try every switch")
         with _place("turns"):
             turns = build_form("turns", "Follow the turns")
+        with _place("sessions"):
+            sessions = build_form("sessions", "Follow the sessions")
         with _place("count"):
             counted = gr.Textbox(
                 "",
@@ -79,7 +83,9 @@ def build_experiments(settings: PageSettings) -> ExperimentsPanel:
             )
             setups = build_form("setups", "Compare")
         answers = gr.State(())
-    return ExperimentsPanel(switches, turns, token_count, counted, forget, setups, template, tokenizer, answers)
+    return ExperimentsPanel(
+        switches, turns, sessions, token_count, counted, forget, setups, template, tokenizer, answers
+    )
 
 
 def wire_experiments(page: Page, panel: ExperimentsPanel, bench: Bench, edited: gr.Code) -> None:
@@ -89,11 +95,6 @@ def wire_experiments(page: Page, panel: ExperimentsPanel, bench: Bench, edited: 
     async def try_switches(text: str, trace: Trace | None, *more: str) -> AsyncGenerator[Any, None]:
         *fields, template = more
         async with aclosing(bench.try_switches(_asked(text, trace, fields), template)) as payloads:
-            async for payload in payloads:
-                yield payload or gr.skip()
-
-    async def follow_turns(text: str, trace: Trace | None, *fields: str) -> AsyncGenerator[Any, None]:
-        async with aclosing(bench.follow_turns(_asked(text, trace, fields))) as payloads:
             async for payload in payloads:
                 yield payload or gr.skip()
 
@@ -114,7 +115,8 @@ def wire_experiments(page: Page, panel: ExperimentsPanel, bench: Bench, edited: 
                 yield payload or gr.skip()
 
     wire_form(panel.switches, "try_switches", try_switches, [*inputs, edited], limit=BENCH_LIMIT)
-    wire_form(panel.turns, "follow_turns", follow_turns, inputs, limit=BENCH_LIMIT)
+    wire_form(panel.turns, "follow_turns", _drawn(bench.follow_turns), inputs, limit=BENCH_LIMIT)
+    wire_form(panel.sessions, "follow_sessions", _drawn(bench.follow_sessions), inputs, limit=BENCH_LIMIT)
     wire_form(
         panel.token_count,
         "explain_count",
@@ -124,12 +126,23 @@ def wire_experiments(page: Page, panel: ExperimentsPanel, bench: Bench, edited: 
         limit=BENCH_LIMIT,
     )
     wire_form(panel.setups, "compare_setups", compare, [*inputs, panel.template, panel.tokenizer], limit=BENCH_LIMIT)
-    views = [panel.switches.view, panel.turns.view, panel.token_count.view, panel.setups.view]
+    views = [one.view for one in (panel.switches, panel.turns, panel.sessions, panel.token_count, panel.setups)]
     # Results of another case's request would be read as this one's.
     page.request.case.input(lambda: [""] * len(views), None, views, api_name="clear_bench", queue=False, **quiet())
     panel.forget.click(
         lambda: ((), ""), None, [panel.answers, panel.token_count.view], api_name="forget_counts", **quiet()
     )
+
+
+def _drawn(ask: Callable[[Asked], AsyncGenerator[str | None, None]]) -> Callable[..., AsyncGenerator[Any, None]]:
+    """Return the event of an experiment that takes the request and the target alone."""
+
+    async def run(text: str, trace: Trace | None, *fields: str) -> AsyncGenerator[Any, None]:
+        async with aclosing(ask(_asked(text, trace, fields))) as payloads:
+            async for payload in payloads:
+                yield payload or gr.skip()
+
+    return run
 
 
 def _place(name: str) -> gr.Column:
