@@ -7,13 +7,11 @@ of events (`/config`, `/gradio_api/info`) stays closed; `GET /gradio_api/call` l
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from gradio.events import api
-from starlette.responses import JSONResponse
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject
@@ -22,14 +20,12 @@ from prompt_debugger.core.pipeline import render_case
 from prompt_debugger.core.report import prompt_to_json, trace_to_json
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.ui.rule_pages import rule_page, rule_pages
-from prompt_debugger.ui.web.admission.events import App, Message, Receive, Send
 from prompt_debugger.ui.web.failures import as_visitors_see, shown_as
 from prompt_debugger.ui.web.limits import check_length
 from prompt_debugger.ui.web.pasted import Reading, read_anything
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.work import parse_locked
 
-LIST_PATH = "/gradio_api/call"
 _AT_ONCE = 4  # of each name; who calls more waits in line
 
 
@@ -114,29 +110,3 @@ def _json(name: str, text: str) -> JSON:
     except (ValueError, RecursionError):
         raise RequestError(f"`{name}` is not JSON.", "Give it as the text of a JSON value.", field=name) from None
     return value
-
-
-def described() -> JSONObject:
-    """Return the names with what they take, in the order in which `data` has it, and what they return."""
-    return {name: _described(getattr(Calls, name)) for name in CALLS}
-
-
-def _described(work: Callable[..., object]) -> JSONObject:
-    taken = [one for one in inspect.signature(work).parameters.values() if one.name != "self"]
-    values: list[JSON] = [{"name": one.name, "required": one.default is inspect.Parameter.empty} for one in taken]
-    return {"data": values, "does": " ".join((inspect.getdoc(work) or "").split())}
-
-
-CALLS = ("diagnose", "render", "parse", "explain")
-
-
-class CallList:
-    """Answers what may be called by name; everything else goes on."""
-
-    def __init__(self, app: App) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer it."""
-        is_asked = scope["type"] == "http" and scope["path"] == LIST_PATH and scope["method"] in ("GET", "HEAD")
-        await (JSONResponse(described()) if is_asked else self.app)(scope, receive, send)

@@ -23,6 +23,7 @@ from prompt_debugger.ui.web.admission.events import App, EventGuard, KeptByServe
 from prompt_debugger.ui.web.admission.kinds import OWN_ADMISSION, PUBLIC_ADMISSION
 from prompt_debugger.ui.web.admission.payloads import read_table
 from prompt_debugger.ui.web.admission.visitors import Network
+from prompt_debugger.ui.web.call_route import CALLS, CallList
 from prompt_debugger.ui.web.memory_release import MemoryRelease
 from prompt_debugger.ui.web.rule_route import RuleRoute
 from prompt_debugger.ui.web.script_route import SCRIPTS_PATH, ScriptRoute
@@ -31,7 +32,7 @@ MAX_BODY_BYTES = OWN_ADMISSION.max_bytes
 MAX_PUBLIC_BODY_BYTES = PUBLIC_ADMISSION.max_bytes
 FORGET_EVERY_S = 10.0
 
-_CALLED = "diagnose|render|parse|explain"
+_CALLED = "|".join(CALLS)
 
 # Method and path of all that the page asks for, and of what programs may call by name (`ui.web.calls`).
 OPEN_PATHS = (
@@ -150,16 +151,16 @@ def guard_page(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        from prompt_debugger.ui.web.calls import CallList
         from prompt_debugger.ui.web.memory import PageMemory  # gradio reads the environment when it is imported
 
         inner = app.middleware_stack
         assert inner is not None, "starlette builds it to enter the lifespan"
         blocks = app.get_blocks()  # type: ignore[attr-defined]  # gradio's own kind of app
         memory = PageMemory(blocks)
+        works = {str(one.api_name): one.fn for one in blocks.fns.values() if not one.targets}
         table = read_table(blocks.config, memory.choices_of)
         events = EventGuard(inner, table, memory, PUBLIC_ADMISSION if is_public else OWN_ADMISSION, proxies)
-        door = HostMiddleware(ScriptRoute(RuleRoute(CallList(events))), names)
+        door = HostMiddleware(ScriptRoute(RuleRoute(CallList(events, works))), names)
         app.middleware_stack = HeadersMiddleware(door, security_headers(is_public=is_public))
         forgetting = asyncio.create_task(_forget_closed_pages(events, memory))
         yield

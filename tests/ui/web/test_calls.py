@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from prompt_debugger.ui.web.calls import CALLS
+from prompt_debugger.ui.web.call_route import CALLS
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.security import is_open
 from prompt_debugger.ui.web.settings import PageSettings

@@ -1,0 +1,119 @@
+"""Tasks of docs/views.md by keyboard alone: Tab reaches, focus is seen, Enter does, Escape goes back."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from prompt_debugger.core.base.types import JSON
+from tests.browser.page import DebuggerPage
+from tests.browser.servers import serving
+from tests.browser.test_five_tasks import KEY, LOG
+from tests.core.complete.faulty_server import answer
+
+pytestmark = pytest.mark.browser
+
+MOST_TABS = 90  # from one place of the page to any other
+HAS_FOCUS = "part => part === document.activeElement || part.contains(document.activeElement)"
+# A ring of its own, or one of the box that gradio draws around a field; nothing that scrolls or hides cuts it off.
+SEEN = """() => {
+  const focused = document.activeElement;
+  let ring = focused;
+  for (let part = focused, up = 0; part && up < 6; part = part.parentElement, up++) {
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(part);
+    if ((outlineStyle !== "none" && parseFloat(outlineWidth) > 0) || (up < 5 && boxShadow !== "none")) {
+      ring = part;
+      const box = ring.getBoundingClientRect();
+      return box.width > 0 && box.right > 0 && box.left < innerWidth && box.bottom > 0 && box.top < innerHeight;
+    }
+  }
+  return focused.matches(".cm-content") || focused.outerHTML.slice(0, 200);
+}"""
+
+
+@dataclass
+class Keys:
+    """Somebody without a mouse.
+
+    Attributes:
+        at: The page.
+    """
+
+    at: DebuggerPage
+
+    def reach(self, what: Locator) -> None:
+        """Press Tab until something has the focus, and see that it has."""
+        expect(what).to_be_visible()
+        for _ in range(MOST_TABS):
+            if what.evaluate(HAS_FOCUS):
+                break
+            self.at.page.keyboard.press("Tab")
+        else:
+            raise AssertionError(f"{what} is not reached by Tab")
+        assert self.at.page.evaluate(SEEN) is True
+
+    def press(self, what: Locator, key: str = "Enter") -> None:
+        """Reach something, and press it."""
+        self.reach(what)
+        self.at.page.keyboard.press(key)
+
+    def button(self, name: str) -> None:
+        """Press the button of that name."""
+        self.press(self.at.page.get_by_role("button", name=name, exact=True).first)
+
+    def write(self, text: str) -> None:
+        """Replace what stands in the editor."""
+        self.reach(self.at.page.locator("#pd-request .cm-content"))
+        self.at.page.keyboard.press("ControlOrMeta+a")
+        self.at.page.keyboard.insert_text(text)
+
+    def run(self) -> None:
+        """Press Run and wait for the end."""
+        self.reach(self.at.page.locator("#pd-run"))
+        self.at.page.evaluate(
+            "document.querySelectorAll('.pd-verdict > *').forEach((part) => { part.dataset.old = ''; })"
+        )
+        self.at.page.keyboard.press("Enter")
+        self.at.page.wait_for_selector(".pd-verdict > :first-child:not([data-old])")
+        self.at.wait_for_end()
+
+
+def test_a_log_line_becomes_a_diagnosis(bare: DebuggerPage) -> None:
+    keys = Keys(bare)
+    keys.write(LOG)
+    keys.run()
+    keys.button("Show the fix")
+
+    expect(bare.page.locator(".pd-finding.pd-shown")).to_be_focused()
+    expect(bare.page.locator(".pd-finding.pd-shown")).to_contain_text("--enable-auto-tool-choice")
+
+
+def test_an_own_server_with_its_key_gives_a_verdict_and_escape_goes_back(bare: DebuggerPage) -> None:
+    page, keys = bare.page, Keys(bare)
+    listed: JSON = {"object": "list", "data": [{"id": "qwen"}]}
+    call: JSON = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    message: JSON = {"role": "assistant", "content": None, "tool_calls": [call]}
+    said: JSON = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    with serving(
+        {"/v1/models": answer(200, listed), "/v1/chat/completions": answer(200, said), "*": answer(404)}
+    ) as url:
+        body = json.dumps({"model": "qwen", "messages": [{"role": "user", "content": "Search"}]})
+        keys.write(f"curl {url}/chat/completions -H 'Authorization: Bearer $KEY' -d {shlex.quote(body)}")
+        keys.button("Enter its key")
+        expect(page.locator("#pd-key input")).to_be_focused()
+        page.keyboard.insert_text(KEY)
+        page.keyboard.press("Escape")
+        expect(page.locator("#pd-key input")).not_to_be_visible()
+        expect(page.locator("#pd-target button").first).to_be_focused()
+        keys.run()
+
+    assert bare.state() == "done"
+    keys.reach(page.locator(".pd-stage[tabindex='0']"))
+    for _ in range(4):
+        if bare.opened_stage() != "findings":
+            page.keyboard.press("ArrowRight")
+    assert bare.opened_stage() == "findings"
