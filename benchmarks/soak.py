@@ -1,16 +1,18 @@
 """Memory of `verify` and `parse --cases` over many rows: at a tenth of the time, at half of it and at the end.
 
-    python -m benchmarks.soak [verify|parse] [--rows N]
+    python -m benchmarks.soak [verify|parse] [--rows N] [--seconds N]
 
 Claim: from the tenth on it does not grow with the rows. Each runs as its command does, in a process of its own;
-`verify` against a server that answers each row at once with a tool call.
+`verify` against a server that answers each row at once with a tool call. `--seconds` interrupts `verify` then.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import multiprocessing
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,11 +42,14 @@ class Sample(NamedTuple):
     others: float
 
 
-def watch(process: subprocess.Popen[bytes]) -> list[Sample]:
-    """Look at the memory of a process and its children until it ends."""
+def watch(process: subprocess.Popen[bytes], seconds: float = math.inf) -> list[Sample]:
+    """Look at the memory of a process and its children until it ends; interrupt it after so long."""
     began_s = time.monotonic()
     samples = []
     while process.poll() is None:
+        if time.monotonic() - began_s > seconds:
+            process.send_signal(signal.SIGINT)
+            seconds = math.inf
         try:
             own, *others = (memory_mb(pid) for pid in family(process.pid))
         except (OSError, ValueError):  # one of them ended meanwhile
@@ -54,8 +59,8 @@ def watch(process: subprocess.Popen[bytes]) -> list[Sample]:
     return samples
 
 
-def soak_verify(rows: int) -> list[Sample]:
-    """Verify so many rows."""
+def soak_verify(rows: int, seconds: float = math.inf) -> tuple[int, list[Sample]]:
+    """Verify so many rows, or as many as the time allows; returns how many."""
     ready: multiprocessing.Queue[int] = multiprocessing.Queue()
     server = multiprocessing.Process(target=serve, args=(ready, 0.0), daemon=True)
     server.start()
@@ -68,17 +73,17 @@ def soak_verify(rows: int) -> list[Sample]:
             files = ("--output", f"{name}/results.jsonl", "--summary", f"{name}/summary.json", "--concurrency", "32")
             command = [sys.executable, "app.py", "verify", str(dataset), "--endpoint", url, *files]
             with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-                samples = watch(process)
+                samples = watch(process, seconds)
             with Path(f"{name}/results.jsonl").open("rb") as file:
                 written = sum(1 for _ in file)
-            assert written == rows, f"{written} rows were written"
-            return samples
+            assert written == rows or seconds < math.inf, f"{written} rows were written"
+            return written, samples
     finally:
         server.terminate()
 
 
-def soak_parse(rows: int) -> list[Sample]:
-    """Parse so many lines."""
+def soak_parse(rows: int, _: float = math.inf) -> tuple[int, list[Sample]]:
+    """Parse so many lines; returns how many."""
 
     def send(stream: IO[bytes]) -> None:
         for index in range(rows):
@@ -89,7 +94,7 @@ def soak_parse(rows: int) -> list[Sample]:
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
         assert process.stdin is not None
         threading.Thread(target=send, args=(process.stdin,), daemon=True).start()
-        return watch(process)
+        return rows, watch(process)
 
 
 def main() -> int:
@@ -97,15 +102,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=["verify", "parse"], help="which; both if none is named")
     parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--seconds", type=float, default=math.inf)
     options = parser.parse_args()
     soaks = {"verify": soak_verify, "parse": soak_parse}
     grown = False
     for name in [options.what] if options.what else soaks:
-        samples = soaks[name](options.rows)
+        rows, samples = soaks[name](options.rows, options.seconds)
         tenth, half, end = (samples[round(part * (len(samples) - 1))] for part in (0.1, 0.5, 1.0))
         most = max(one.own + one.others for one in samples)
         print(
-            f"{name}, {options.rows:,} rows in {end.at_s:,.0f} s, memory at a tenth, at half and at the end: "
+            f"{name}, {rows:,} rows in {end.at_s:,.0f} s, memory at a tenth, at half and at the end: "
             f"{tenth.own:.0f}, {half.own:.0f}, {end.own:.0f} MB itself, "
             f"{tenth.others:.0f}, {half.others:.0f}, {end.others:.0f} MB its helpers; {most:.0f} MB at most",
             flush=True,

@@ -8,10 +8,11 @@ file, so that two releases can be compared line by line.
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import tomllib
 import uuid
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
@@ -75,12 +76,14 @@ def _licence_of(name: str) -> str:
     return str(reported.json.get("license_expression") or "")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the file that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("target", metavar="FILE.json", nargs="?", default=Path("sbom.json"), type=Path)
+    target: Path = parser.parse_args(arguments).target
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     bill = bill_of(lock, project["name"], project.get("version") or _own_version())
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else "sbom.json")
     target.write_text(json.dumps(bill, indent=2) + "\n", encoding="utf-8")
     print(f"{target}: {len(bill['components'])} components")
 

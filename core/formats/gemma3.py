@@ -6,7 +6,9 @@ r"""Gemma 3: Python calls in a code block of their own.
     ```<end_of_turn>
 
 A call may stand in `print(…)` and behind `default_api.`; neither belongs to its name. A block that holds anything
-else than calls, or a call to no tool of the request, is a program and stays content.
+else than calls, or a call to no tool of the request, is a program and stays content. Without the fence the word stands
+above the calls, or is given one: `tool_code = NAME(…)`, `print(tool_code)` below it. That is believed of tools of the
+request alone, on lines of their own.
 
 Source: the function calling guide of Gemma 3, 2025.
 """
@@ -29,7 +31,8 @@ _CALLS = PythonCalls(openers=(_OPEN,), closers=(_CLOSE,))
 _START = re.compile(
     r"(?P<print>print\s*\(\s*)?(?:default_api\.)?(?P<name>(?!print\b)[A-Za-z_]\w{0,255}(?:\.\w{1,256}){0,8})\s*\("
 )
-
+_BARE = re.compile(r"(?m)^[ \t]*tool_code[ \t]*(?:=[ \t]*|\n[ \t]*)(?=[A-Za-z_])")
+_PRINTED = re.compile(r"\s{0,80}print[ \t]*\([ \t]*tool_code[ \t]*\)")
 _CUT = re.compile(r"(?:`{1,2}|(?:print\s*\(\s*)?[\w.]{1,256})\Z")  # the end of the block, or a further call, cut
 
 
@@ -40,7 +43,29 @@ class _BlockScan(PythonScan):
         position = self._region.start
         while (hit := self._finder.first((_OPEN,), position)) is not None:
             position = self._take_region(hit)
+        if not self._calls and self._names:
+            self._take_bare(self._region.start, self._region.stop)
         return self._found()
+
+    def _take_bare(self, position: int, stop: int) -> int:
+        """Take calls below the word, or given to it, where they are the whole of their lines."""
+        for match in _BARE.finditer(self._text, position, stop):
+            calls = self._read_list(match.end())[0] if match.start() >= position else []
+            if any(call.status is CallStatus.TRUNCATED for call in calls):
+                break  # nothing behind it ends, either
+            if not all(call.status is CallStatus.COMPLETE and call.name in self._names for call in calls):
+                continue
+            end = calls[-1].char_span.stop if calls else match.end()
+            line = self._text[end:stop].partition("\n")[0].strip()
+            if not calls or (line and not line.startswith(self._stops)):
+                continue
+            if self._guard.is_quoted(Span(match.start(), end)):
+                continue
+            printed = _PRINTED.match(self._text, end, stop)
+            position = end if printed is None else printed.end()
+            self._guard.skip(position)
+            self._accept(match.start(), calls, position)
+        return position
 
     def _take_region(self, opener: Hit) -> int:
         before = self._text[max(self._region.start, opener.start - 80) : opener.start]
@@ -79,6 +104,8 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
 FORMAT: ModelFormat = TextFormat(
     name="gemma3",
     marks=(Mark(_OPEN, FAIR, r"(?m)^[ \t]*```tool_code[ \t]*(?:\n|\Z)"),),
+    bare_score=FAIR,
+    bare_hints=("tool_code", "("),
     conventions=Conventions(
         turns=("<start_of_turn>",),
         ends=frozenset({"<end_of_turn>"}),

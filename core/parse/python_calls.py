@@ -9,15 +9,17 @@ tool of the request where those are known.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.protocols import ReadContext
-from prompt_debugger.core.base.types import JSON, CallStatus, Place, Span, ToolCallAttempt
+from prompt_debugger.core.base.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
 from prompt_debugger.core.parse.python_values import PythonValue, read_loose_string, read_python_value
 from prompt_debugger.core.parse.reading import Scan, frame_spans
 from prompt_debugger.core.parse.scan import Hit, skip_space
 from prompt_debugger.core.parse.stretch_scan import StretchScan
+from prompt_debugger.core.parse.tools import parameter_schemas
 
 _CALL_START = re.compile(r"(?P<name>[A-Za-z_][\w.\-]*)\s*\(")
 _BARE_LIST = re.compile(r"\[\s*(?P<name>[A-Za-z_][\w.\-]*)\s*\(")
@@ -180,9 +182,20 @@ class PythonScan(StretchScan):
             return self._broken(match, start, position, CallStatus.TRUNCATED, "cut inside its arguments")
         stop = start + len(self._text[start:position].rstrip())
         call = self._call(match, Span(start, stop), position + 1)
-        if problem is not None:
-            return replace(call, status=CallStatus.MALFORMED, problem=problem)
-        return replace(call, arguments_json=members)
+        if problem is None:
+            return replace(call, arguments_json=members)
+        if not members and (given := self._given_at_once(call)) is not None:
+            return replace(call, arguments_json=given)
+        return replace(call, status=CallStatus.MALFORMED, problem=problem)
+
+    def _given_at_once(self, call: ToolCallAttempt) -> JSONObject | None:
+        """Return the arguments of a call that has an object for its only one, if its members are the tool's own."""
+        try:
+            given: JSON = json.loads(call.arguments)
+        except (ValueError, RecursionError):
+            return None
+        own = parameter_schemas(self._context.tools, call.name or "")
+        return given if isinstance(given, dict) and given and given.keys() <= own.keys() else None
 
     def _value(self, start: int, *, named: bool) -> PythonValue:
         """Read one argument; a string with its own quotation mark in it is read to where the argument ends."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from scripts.sbom import bill_of
+from scripts.sbom import bill_of, main
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
@@ -47,3 +48,13 @@ def test_what_a_space_installs_agrees_with_the_lock() -> None:
     for name, line in pins((ROOT / "requirements.txt").read_text(encoding="utf-8")).items():
         (pin,) = locked[name].specifier
         assert line.specifier.contains(pin.version, prereleases=True), f"{line} is not what the lock has: {pin.version}"
+
+
+def test_asking_for_help_writes_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+
+    assert "FILE.json" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
