@@ -18,14 +18,14 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from prompt_debugger.core.base.errors import BackendError  # noqa: E402  # the checkout must be on the path first
-from prompt_debugger.core.base.types import JSONObject, Trace  # noqa: E402
+from prompt_debugger.core.base.types import Api, JSONObject, Trace  # noqa: E402
 from prompt_debugger.core.tools.lab import LabPool, LabSpec  # noqa: E402
 from tests.servers.running_servers import (  # noqa: E402
     LAB_MODEL,
@@ -62,12 +62,14 @@ class Setup:
         boot: Starts it and yields its address.
         model: Model name to send.
         target: What else the run is told, as on the command line.
+        api: By which API it is asked; `None` for chat completions.
     """
 
     name: str
     boot: _Boot
     model: str | None = None
     target: dict[str, str] = field(default_factory=dict)
+    api: Api | None = None
 
 
 def _lab(**spec: object) -> _Boot:
@@ -116,7 +118,13 @@ def _two_models(_: Path, labs: LabPool) -> Iterator[str]:
         yield base_url
 
 
+def _by_apis(setup: Setup, *apis: Api) -> tuple[Setup, ...]:
+    """Return the rows of a server that is asked by other APIs."""
+    return tuple(replace(setup, name=f"{setup.name}: {api.label}", api=api) for api in apis)
+
+
 _TOKENIZER = {"tokenizer": str(LAB_MODEL)}
+_OF_LITELLM = {**_TOKENIZER, "api_key": LITELLM_KEY}
 SETUPS = (
     Setup("vLLM", _lab()),
     Setup("vLLM, `--tool-call-parser hermes`", _lab(tool_parser="hermes")),
@@ -139,6 +147,21 @@ SETUPS = (
     Setup("llama-cpp-python", _small(llama_cpp_python), target=_TOKENIZER),
     Setup("mlx-lm", _small(mlx_lm), "default_model", _TOKENIZER),
     Setup("`transformers serve`", _small(transformers_serve), str(LAB_MODEL), _TOKENIZER),
+    *_by_apis(Setup("vLLM", _lab(), target=_TOKENIZER), Api.RESPONSES, Api.MESSAGES),
+    *_by_apis(
+        Setup("LiteLLM, `hosted_vllm/`", _litellm, "hosted", _OF_LITELLM), Api.RESPONSES, Api.MESSAGES, Api.GEMINI
+    ),
+    *_by_apis(Setup("LiteLLM, `openai/`", _litellm, "openai", _OF_LITELLM), Api.RESPONSES, Api.MESSAGES, Api.GEMINI),
+    *_by_apis(Setup("llama.cpp", _small(llama_cpp), target=_TOKENIZER), Api.RESPONSES, Api.MESSAGES),
+    *_by_apis(
+        Setup("LiteLLM before llama.cpp", _litellm_before_llama_cpp, "openai", _OF_LITELLM), Api.RESPONSES, Api.MESSAGES
+    ),
+    *_by_apis(Setup("mlx-lm", _small(mlx_lm), "default_model", _TOKENIZER), Api.RESPONSES, Api.MESSAGES),
+    *_by_apis(
+        Setup("`transformers serve`", _small(transformers_serve), str(LAB_MODEL), _TOKENIZER),
+        Api.RESPONSES,
+        Api.MESSAGES,
+    ),
 )
 
 
@@ -152,13 +175,18 @@ def main(arguments: list[str]) -> int:
     labs = LabPool(max_running=1)
     try:
         for setup in SETUPS:
-            if not arguments or any(setup.name.startswith(name) for name in arguments):
+            if not arguments or any(_is_meant(name, setup) for name in arguments):
                 print(setup.name, flush=True)
                 record[setup.name] = _survey(setup, labs)
                 _write(record)
     finally:
         labs.stop_all()
     return 0
+
+
+def _is_meant(name: str, setup: Setup) -> bool:
+    """Say whether an argument names a row: by its beginning, or, for rows of other APIs, by an API."""
+    return setup.api == name if name in [*Api] else setup.name.startswith(name)
 
 
 def _write(record: JSONObject) -> None:
@@ -168,17 +196,18 @@ def _write(record: JSONObject) -> None:
 
 
 def _survey(setup: Setup, labs: LabPool) -> JSONObject:
-    row: JSONObject = {}
+    row: JSONObject = {} if setup.api is None else {"api": setup.api.value}
     with tempfile.TemporaryDirectory() as folder, contextmanager(setup.boot)(Path(folder), labs) as place:
         base_url, headers = (place, ()) if isinstance(place, str) else place
         for scenario in SCENARIOS:
             fields: JSONObject = {} if setup.model is None else {"model": setup.model}
             try:
                 row[scenario] = observed(
-                    debug(base_url, body_of(scenario, **fields), extra_headers=headers, **setup.target)
+                    debug(base_url, body_of(scenario, **fields), extra_headers=headers, api=setup.api, **setup.target)
                 )
             except BackendError as error:
-                row[scenario] = {"said": f"no answer (HTTP {error.status})"}
+                is_missing = error.status is None and "has no `" in error.message
+                row[scenario] = {"said": "no such endpoint" if is_missing else f"no answer (HTTP {error.status})"}
     return row
 
 
@@ -209,8 +238,8 @@ def _said(trace: Trace) -> str:
         return "cut"
     if verdict.stage is not None:
         return f"fault in {verdict.stage.value}"
-    if "cannot be said" in verdict.sentence:
-        return "cannot be said"
+    if "was lost is unknown" in verdict.sentence:
+        return "unknown"
     return "nothing lost" if verdict.sentence.startswith("Nothing lost") else "no fault found"
 
 
@@ -234,15 +263,27 @@ tokens as the one it took, which is noticed and not used.
 passes whole answers on with their ids, and answers streams, raw completions and the list of models with a 500 of \
 its own.
 
+"""
+_COLUMNS = """\
 | server | evidence | raw | prompt | one call | two calls | prose | dropped | cut | cut, streamed | refused |
 |---|---|---|---|---|---|---|---|---|---|---|
+"""
+_BY_APIS = """
+## By other APIs
+
+The same seven, converted to the API and asked at its own endpoint ([how](apis.md)). vLLM's Responses report the ids \
+of the run; elsewhere the raw output is a second run, which counts only where both had to agree and the server counted \
+the same prompt. llama.cpp has Responses and Messages; LiteLLM's proxy adds Gemini's `generateContent`, and its \
+conversions change prompts, which shows where token counts differ.
+
 """
 
 
 def render_page(record: JSONObject) -> str:
     """Return the page that a record makes."""
-    lines = [_line(name, row) for name, row in record.items() if isinstance(row, dict)]
-    return _HEAD + "".join(lines)
+    rows = [(name, row) for name, row in record.items() if isinstance(row, dict)]
+    tables = ["".join(_line(name, row) for name, row in rows if ("api" in row) is by_api) for by_api in (False, True)]
+    return f"{_HEAD}{_COLUMNS}{tables[0]}{_BY_APIS}{_COLUMNS}{tables[1]}"
 
 
 def _line(name: str, row: JSONObject) -> str:
@@ -264,7 +305,7 @@ def _each(values: Iterator[object]) -> str:
 
 def _cell(run: JSONObject) -> str:
     returned = run.get("returned")
-    has_answer = "in its words" not in str(run["said"]) and not str(run["said"]).startswith("no answer")
+    has_answer = "in its words" not in str(run["said"]) and not str(run["said"]).startswith(("no answer", "no such"))
     return f"{returned} · {run['said']}" if has_answer else str(run["said"])
 
 

@@ -135,8 +135,8 @@ class ServerClient:
         if self.api is Api.CHAT:
             return None
         fields = self._not_refused(self._engine.own_fields.by_api.get(self.api, {}))
-        is_streamed = self._native.get("stream") is True
-        return wire_of(self.api, {**self._native, **fields}, is_streamed=is_streamed).body
+        sent: JSONObject = {**self._native, **fields}
+        return wire_of(self.api, sent, is_streamed=False).body if self.api is Api.GEMINI else sent
 
     async def chat(self, body: JSONObject) -> ChatResult:
         """Run a chat completion, not streamed; an odd answer is data, with its `error` set."""

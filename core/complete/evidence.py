@@ -60,6 +60,8 @@ from prompt_debugger.core.complete.shapes import integer_of
 from prompt_debugger.core.known_errors import recognise_error
 from prompt_debugger.core.sandbox import in_thread
 
+WITHOUT_STREAM = "Our additional request without `stream` failed"
+
 
 async def gather(
     client: ServerClient,
@@ -236,7 +238,7 @@ class Gathering(SecondRun):
         notes += notes_of_refused(self.client.refused_fields)
         notes += [note for note in (self.other_decoding, self.no_stream, *self.doubts) if note is not None]
         if self._wants_stream and isinstance(chat, BackendError) and not is_not_asked(chat):
-            notes.append(f"Our additional request without `stream` failed: {chat.message.rstrip('.')}.")
+            notes.append(f"{WITHOUT_STREAM}: {chat.message.rstrip('.')}.")
         if self.reported_refusal is not None:
             said = self.reported_refusal.rstrip(".")
             notes.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,6 +13,10 @@ from prompt_debugger.core.complete import ServerClient, engine_of
 from prompt_debugger.core.request import convert_as, to_api
 
 _NO_ENDPOINT = frozenset({404, 405, 501})
+# Words of a 404 about what a request names, and not about its address.
+_ABOUT_NAMES = re.compile(
+    r"model|response with id|previous_response|\bresp_|\bconversation\b|\bfile\b.*\bid\b", re.IGNORECASE
+)
 # What asks for the prompt of a chat request: another API converts its own way.
 _OF_CHAT = frozenset({"render", "apply_template", "tokenize"})
 
@@ -73,9 +78,14 @@ def seen_by(server: Server, api: Api) -> Server:
     return replace(server, features=(server.features - _OF_CHAT) | ({"render"} if renders else frozenset()))
 
 
+def is_missing(error: BackendError) -> bool:
+    """Say whether an error is that of an address which a server does not have."""
+    return error.status in _NO_ENDPOINT and _ABOUT_NAMES.search(error.said) is None
+
+
 def missing_endpoint(error: BackendError, api: Api, *, is_one_of_several: bool = False) -> BackendError | None:
     """Return what is said of a server that does not have an API's endpoint; `None` for any other failure."""
-    if error.status not in _NO_ENDPOINT or "model" in error.said.lower():
+    if not is_missing(error):
         return None
     if api is Api.CHAT:
         return error if is_one_of_several else None

@@ -46,8 +46,8 @@ _STOP_WORDS: Mapping[Api, Mapping[str, str]] = {
     },
 }
 _IMAGES = frozenset({"image", "input_image", "inlineData", "inline_data", "fileData", "file_data"})
-_SIGNATURES = frozenset({"signature", "encrypted_content", "thoughtSignature", "thought_signature"})
-_MARKS = ("cache_control", *sorted(_SIGNATURES), *sorted(_IMAGES))
+_SIGNATURES = frozenset({"signature", "thoughtSignature", "thought_signature"})
+_MARKS = ("cache_control", "encrypted_content", *sorted(_SIGNATURES), *sorted(_IMAGES))
 _OF_CLIENTS = frozenset({"function", "custom", "functionDeclarations", "function_declarations"})
 
 
@@ -102,6 +102,8 @@ def _unseen(body: JSONObject) -> Iterator[str]:
         yield "What the server made of `cache_control` is visible in its usage at most; it was not checked."
     if found & _IMAGES:
         yield "Images were sent as they are; what the model saw of them is unknown."
+    if "encrypted_content" in found:
+        yield "Encrypted reasoning was sent as it is; what the server reads of it is unknown."
     if found & _SIGNATURES:
         yield "Signatures of thinking blocks were sent as they are; whether the server checks them is unknown."
 

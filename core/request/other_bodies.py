@@ -263,6 +263,7 @@ def _format(form: JSONObject) -> JSON:
 
 # --- Anthropic Messages --------------------------------------------------------------
 
+_BILLING = "x-anthropic-billing-header"
 _CHOICES: dict[str, str] = {"auto": "auto", "any": "required", "none": "none"}
 
 
@@ -342,7 +343,10 @@ def _blocks_text(value: JSON, place: str, work: BodyWork, between: str = "\n") -
         work.lose(place, "`cache_control` does not exist in chat completions.")
     if any(block.get("type") != "text" for block in blocks):
         work.lose(place, "Everything that is not text was left out.")
-    return between.join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
+    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+    if not between:  # a header of the client's stays a line of its own, which servers take out
+        texts = [f"{text}\n" if text.startswith(_BILLING) and not text.endswith("\n") else text for text in texts]
+    return between.join(texts)
 
 
 def _image_url(source: JSON) -> JSON:

@@ -31,7 +31,7 @@ def test_no_recorded_statement_is_false(name: str) -> None:
     row = RECORD[name]
     for scenario, expected in (("healthy", 1), ("parallel", 2), ("prose", 0)):
         run = row[scenario]
-        if "in its words" in run["said"]:
+        if "in its words" in run["said"] or run["said"] == "no such endpoint":
             continue
         lost = expected - run["returned"]
         assert (run["said"] in ("nothing lost", "unknown", "no fault found")) == (

@@ -24,6 +24,8 @@ from prompt_debugger.core.complete.dialects._door import (
 from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import IN_PLACE_CHARS, read
 
+_STREAMED_UNASKED = "The server streamed its answer although no stream was asked for; it was read as a stream."
+
 
 async def request_whole(connection: HttpConnection, api: Api, body: JSONObject) -> Received:
     """Send a request and return the whole answer.
@@ -38,9 +40,11 @@ async def request_whole(connection: HttpConnection, api: Api, body: JSONObject) 
     """
     wire = wire_of(api, body, is_streamed=False)
     answer = await connection.post(wire.path, wire.body)
-    reading = read(len(answer.text), read_whole, answer.text, api)
+    is_streamed = answer.headers.get("content-type", "").startswith("text/event-stream")
+    reading = read(len(answer.text), read_streamed if is_streamed else read_whole, answer.text, api)
     received = await connection.understood("POST", wire.path, answer, reading)
-    return replace(received, result=replace(received.result, elapsed_s=answer.elapsed_s))
+    notes = (*received.notes, _STREAMED_UNASKED) if is_streamed else received.notes
+    return Received(replace(received.result, elapsed_s=answer.elapsed_s), notes)
 
 
 async def request_streamed(

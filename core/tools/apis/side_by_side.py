@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 
 from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.comparable import draws_at_random
-from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.errors import BackendError, shorten
 from prompt_debugger.core.base.json_values import as_object, decoded
 from prompt_debugger.core.base.text import first_divergence
 from prompt_debugger.core.base.types import JSON, Api, Basis, ChatResult, JSONObject, Parse, Request, SpanKind, Trace
+from prompt_debugger.core.complete.evidence import WITHOUT_STREAM
 from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.pipeline import Progress, Target
 from prompt_debugger.core.request.api_work import limit_of
@@ -27,6 +28,7 @@ from prompt_debugger.core.tools.lab import LabPool
 
 COMPARED = (Api.CHAT, Api.RESPONSES, Api.MESSAGES)
 _SHOWN = 120
+_OF_ANSWERS = ("content", "tool_calls", "reasoning")
 _OF_GRAMMAR = frozenset({"response_format", "structured_outputs", "tool_choice", "parallel_tool_calls"})
 # What shapes an output besides its prompt, its limit and a grammar.
 _OF_SAMPLING = frozenset(
@@ -86,7 +88,8 @@ def _differences(runs: Mapping[Api, Trace | None], problems: Mapping[Api, Backen
     there = [(api, trace) for api, trace in runs.items() if trace is not None]
     first, left = there[0]
     for api, error in problems.items():
-        yield ApiDifference((first, api), "status", None, f"There is no run by {api.label}: {error.message}")
+        cause = f"request checks: {error.said}" if error.status is not None and error.status < 500 else None
+        yield ApiDifference((first, api), "status", cause, f"There is no run by {api.label}: {error.message}")
     for _, right in there[1:]:
         yield from compare_apis(left, right)
 
@@ -271,12 +274,30 @@ def _is_beginning(left: Trace, right: Trace) -> bool:
 
 
 def _status(pair: tuple[Api, Api], left: Trace, right: Trace) -> ApiDifference | None:
+    broken = [trace for trace in (left, right) if trace.refusal is None and _is_broken(trace)]
+    if len(broken) == 1:
+        said = shorten(broken[0].chat.error if broken[0].chat else "", _SHOWN)
+        return ApiDifference(
+            pair, "status", _cause_of_break(broken[0]), f"{broken[0].api.label} gave no answer: {said}."
+        )
     refused = [trace for trace in (left, right) if trace.refusal is not None]
     if not refused or (len(refused) == 2 and _refusal(left) == _refusal(right)):
         return None
     cause = _cause_of_refusal(refused, [left, right])
     said = "; ".join(f"{trace.api.label} answered {_refusal(trace)}" for trace in refused)
     return ApiDifference(pair, "status", cause, f"{said}; the other API answered." if len(refused) == 1 else f"{said}.")
+
+
+def _is_broken(trace: Trace) -> bool:
+    """Say whether an answer is an error and nothing else."""
+    chat = trace.chat
+    return chat is not None and chat.error is not None and not any(chat.message.get(name) for name in _OF_ANSWERS)
+
+
+def _cause_of_break(trace: Trace) -> str | None:
+    """Return that the same request is refused where no stream is asked for, if that was tried."""
+    said = next((note for note in trace.notes if note.startswith(WITHOUT_STREAM)), None)
+    return None if said is None else f"request checks: {said}"
 
 
 def _cause_of_refusal(refused: Sequence[Trace], both: Sequence[Trace]) -> str | None:
@@ -292,15 +313,18 @@ def _cause_of_refusal(refused: Sequence[Trace], both: Sequence[Trace]) -> str | 
     other = next(trace for trace in both if trace is not worst)
     for this, opposite in ((other, worst), (worst, other)):
         for lost in this.lost:
-            if lost not in opposite.lost and lost.field and _is_named(lost.field, worst):
+            if lost not in opposite.lost and _is_named(lost.field, worst):
                 return f"request conversion: To {this.api.label}: {lost.message}"
     return f"request checks: {finding.title}"
 
 
 def _is_named(field: str, trace: Trace) -> bool:
-    """Say whether a refusal names a field."""
-    name = re.escape(field.rpartition(".")[2])
-    return trace.refusal is not None and re.search(rf"(?<![\w]){name}(?![\w])", trace.refusal.message) is not None
+    """Say whether a refusal is about a field: it names it as one, or begins a sentence with it."""
+    if not field.isidentifier() or trace.refusal is None:  # within a list, the name alone would not tell which
+        return False
+    as_field = rf"parameter={field}\b|['\"`]{field}['\"`]|\bbody\.{field}\b"
+    as_subject = rf"(?:^|[:'\"`,]\s?){field}(?:\.\w+)*\s(?:must|is|are|has|was|cannot|should|requires)\b"
+    return re.search(f"{as_field}|{as_subject}", trace.refusal.message) is not None
 
 
 def _refusal(trace: Trace) -> str:

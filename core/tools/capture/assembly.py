@@ -4,6 +4,7 @@
     completions        chunks with `choices[].text`
     responses          the event that ends it holds the whole response; without it, its items and their deltas
     messages           message_start, content_block_start/_delta/_stop, message_delta, message_stop
+    gemini             answers with the parts that are new; the last ones have `finishReason` and the counts
 
 What is not known to be whole is `is_whole` false, with the reason; it is never passed off as an answer.
 
@@ -61,6 +62,8 @@ def assemble(api: Api, chunks: Sequence[JSONObject], *, is_done: bool) -> Assemb
             return _responses(chunks)
         case Api.MESSAGES:
             return _messages(chunks)
+        case Api.GEMINI:
+            return _gemini(chunks)
 
 
 def _chat(chunks: Sequence[JSONObject], *, is_done: bool) -> Assembled:
@@ -256,3 +259,27 @@ class _Block:
             self.problem = "the arguments of a tool call, put together, are not JSON"
             return text
         return value
+
+
+def _gemini(chunks: Sequence[JSONObject]) -> Assembled:
+    """Put answers of Gemini's together: one candidate with all their parts, a text that goes on as one."""
+    candidate: JSONObject = {}
+    parts: list[JSON] = []
+    whole: JSONObject = {}
+    for chunk in chunks:
+        first = next(iter(objects_of(chunk.get("candidates"))), {})
+        whole |= {name: value for name, value in chunk.items() if name != "candidates" and value is not None}
+        candidate |= {name: value for name, value in first.items() if name != "content" and value is not None}
+        for part in objects_of(as_object(first.get("content")).get("parts")):
+            last = as_object(parts[-1]) if parts else {}
+            if {*part, *last} <= {"text", "thought"} and part.get("thought") == last.get("thought") and last:
+                parts[-1] = {**last, "text": f"{text_of(last.get('text')) or ''}{text_of(part.get('text')) or ''}"}
+            else:
+                parts.append(part)
+    problem = next((found for chunk in chunks if (found := problem_of_error(chunk)) is not None), None)
+    if problem is None and not candidate.get("finishReason"):
+        problem = "the stream ended without `finishReason`"
+    if not parts and not candidate:
+        return Assembled(None, problem or "")
+    made: JSONObject = {"content": {"role": "model", "parts": parts}, **candidate}
+    return Assembled({**whole, "candidates": [made]}, problem or "")

@@ -19,6 +19,7 @@ class Api(StrEnum):
     COMPLETIONS = "completions"
     RESPONSES = "responses"
     MESSAGES = "messages"
+    GEMINI = "gemini"
 
 
 def api_of(method: str, path: str) -> Api | None:
@@ -34,6 +35,8 @@ def api_of(method: str, path: str) -> Api | None:
         "/completions": Api.COMPLETIONS,
         "/responses": Api.RESPONSES,
         "/messages": Api.MESSAGES,
+        ":generateContent": Api.GEMINI,
+        ":streamGenerateContent": Api.GEMINI,
     }
     return next((api for end, api in ends.items() if path.rstrip("/").endswith(end)), None)
 

@@ -181,6 +181,9 @@ def count_calls(api: str, answer: JSONObject) -> int | None:
         return sum(item.get("type") == "function_call" for item in objects_of(answer.get("output")))
     if api == Api.MESSAGES:
         return sum(item.get("type") == "tool_use" for item in objects_of(answer.get("content")))
+    if api == Api.GEMINI:
+        contents = [as_object(one.get("content")) for one in objects_of(answer.get("candidates"))]
+        return sum("functionCall" in part for one in contents for part in objects_of(one.get("parts")))
     messages = [as_object(choice.get("message")) for choice in objects_of(answer.get("choices"))]
     return sum(len(objects_of(message.get("tool_calls"))) for message in messages)
 

@@ -16,7 +16,7 @@ from prompt_debugger.core.base.errors import BackendError, RequestError
 from prompt_debugger.core.base.types import Api, ChatResult, JSONObject
 from prompt_debugger.core.complete import ServerClient, ask_once, is_passing, refusal_of
 from prompt_debugger.core.known_errors import Cause, recognise_error
-from prompt_debugger.core.pipeline.native import asked_by, missing_endpoint
+from prompt_debugger.core.pipeline.native import asked_by, is_missing, missing_endpoint
 from prompt_debugger.core.report.wire.verification import RowAccount
 from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.verify.answer import Answer, answer_to_json, row_of_failure
@@ -173,7 +173,7 @@ class Asker:
                 if missing := missing_endpoint(failure, self.api, is_one_of_several=self.may_lack_api):
                     self._note_missing(row, missing)
                     return
-                if failure.status in _ABOUT_US or (failure.status == 404 and "model" not in failure.said.lower()):
+                if failure.status in _ABOUT_US or (failure.status == 404 and is_missing(failure)):
                     raise failure
                 self.journal.note_attempt(self.side, row.index)
                 if not is_passing(failure) or failures >= self.patience.retries:

@@ -49,6 +49,19 @@ OUTPUT = {
 }
 
 
+def test_an_answer_that_is_streamed_unasked_is_read_as_a_stream():
+    async def go():
+        async with faulty_server({"/v1/messages": events(*STREAM), "*": answer(404)}) as server:
+            target = Target(base_url=server.base_url, asks_once=True)
+            return await pipeline.run(read_request(json.dumps(MESSAGES)), target)
+
+    trace = asyncio.run(go())
+
+    assert trace.chat.message["tool_calls"][0]["function"]["name"] == "weather"
+    assert any("although no stream was asked for" in note for note in trace.notes)
+    assert "PD310" not in {finding.code for finding in trace.findings}
+
+
 def events(*values):
     lines = "".join(f"event: {value['type']}\ndata: {json.dumps(value)}\n\n" for value in values)
     head = "HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"

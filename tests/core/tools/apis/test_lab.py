@@ -8,10 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.base.types import Api
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.tools.apis import COMPARED
+from prompt_debugger.core.request import read_request
+from prompt_debugger.core.tools.apis import COMPARED, run_by_all
 from prompt_debugger.core.tools.apis.dataset import differences_of
 from prompt_debugger.core.tools.verify import Journal, Plan, Preparation, verify
+from tests.core.tools.apis import agents
 from tests.core.tools.apis.seeds import EXPECTED, SEEDS
 
 pytestmark = pytest.mark.lab
@@ -35,3 +38,31 @@ def test_every_difference_has_its_cause_and_nothing_else_differs(lab_url, lab_mo
             differing[names[row - 1]].add(f"{api} {where}: {cause}")
     assert set(found.both.values()) == {len(SEEDS)}
     assert {name: tuple(sorted(kinds)) for name, kinds in differing.items()} == EXPECTED[is_streamed]
+
+
+_SYSTEMS = {"messages request: request conversion", "messages prompt: request conversion"}
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("BY_RESPONSES", _SYSTEMS),
+        ("BUILT_IN", {"responses status: request checks", *_SYSTEMS}),
+        ("SEALED", {"responses status: request checks"}),
+        ("GOES_ON", {"responses status: request checks"}),
+        ("BY_MESSAGES", set()),
+        ("THINKING", {"messages status: request checks"}),
+    ],
+)
+@pytest.mark.parametrize("is_streamed", [True, False])
+def test_requests_of_agents_differ_by_their_causes_alone(lab_url, lab_model_dir, name, kinds, is_streamed):
+    body = {**getattr(agents, name), "stream": is_streamed}
+    target = Target(base_url=lab_url, tokenizer=lab_model_dir)
+
+    done = asyncio.run(run_by_all(read_request(json.dumps(body)), target, None))
+
+    found = {f"{one.between[1]} {one.where}: {(one.cause or '').partition(':')[0]}" for one in done.differences}
+    assert found == kinds
+    assert done.runs[Api.CHAT].verdict.dropped_calls == 0
+    native = done.runs[Api.MESSAGES if name in ("BY_MESSAGES", "THINKING") else Api.RESPONSES]
+    assert native is None or body.items() <= native.sent_native.items()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from prompt_debugger.core.tools.capture.assembly import assemble
-from prompt_debugger.core.tools.capture.exchange import Api
+from prompt_debugger.core.tools.capture.exchange import Api, api_of
 
 
 def _choice(index: int = 0, reason: str | None = None, **delta: Any) -> Any:
@@ -177,3 +177,32 @@ def test_a_stream_of_messages_that_is_not_an_answer(events: list[Any], word: str
                                  {"type": "content_block_delta", "delta": 7}, {"type": "message_start"}])  # fmt: skip
 def test_whatever_events_say_nothing_is_raised(api: Api, odd: Any) -> None:
     json.dumps(assemble(api, [odd, odd], is_done=True).document)
+
+
+def _gemini(*parts: Any, **fields: Any) -> Any:
+    return {"candidates": [{"content": {"role": "model", "parts": [*parts]}, **fields}]}
+
+
+def test_a_stream_of_gemini_is_one_answer_and_a_cut_one_is_kept_as_far_as_it_came() -> None:
+    call = {"functionCall": {"name": "f", "args": {"x": 1}}}
+    events = [
+        _gemini({"text": "We"}),
+        _gemini({"text": "ll"}, call),
+        {**_gemini(finishReason="STOP"), "usageMetadata": {}},
+    ]
+
+    whole = assemble(Api.GEMINI, events, is_done=False)
+    cut = assemble(Api.GEMINI, events[:2], is_done=False)
+
+    assert whole.problem == ""
+    assert whole.document == {
+        "candidates": [{"content": {"role": "model", "parts": [{"text": "Well"}, call]}, "finishReason": "STOP"}],
+        "usageMetadata": {},
+    }
+    assert "finishReason" in cut.problem
+    assert cut.document == _gemini({"text": "Well"}, call)
+
+
+@pytest.mark.parametrize("path", ["/v1beta/models/org/m:generateContent", "/v1beta/models/m:streamGenerateContent"])
+def test_a_request_of_gemini_is_known_by_its_address(path: str) -> None:
+    assert api_of("POST", path) is Api.GEMINI
