@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Span
@@ -95,6 +96,7 @@ def _only_blank(text: str, start: int, stop: int) -> bool:
     return found is not None and found.end() == stop
 
 
+@lru_cache(maxsize=256)
 def families_of(token: str) -> tuple[str, ...]:
     """Return the families that end or open turns with a token, the first few."""
     if token in _SHARED:

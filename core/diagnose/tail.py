@@ -16,6 +16,7 @@ _TEXTS |= {pair.opener.strip() for pair in TABLES.prompt_pairs}
 _THINK = "|".join(map(re.escape, sorted(_TEXTS, key=len, reverse=True)))
 _THINK_TAIL = re.compile(rf"(?:\s|{_THINK})*\Z")
 _TURN_END = re.compile(rf"(?:{'|'.join(map(re.escape, TABLES.turn_ends))})\s*\Z")
+_LONGEST_END = max(map(len, TABLES.turn_ends))
 
 
 class Tail(NamedTuple):
@@ -49,7 +50,8 @@ def read_tail(trace: Trace) -> Tail | None:
     while header and text[:stop].endswith(header):
         repeats += 1
         stop = len(_without_think(text[: stop - len(header)]).rstrip())
-    closing = _TURN_END.search(prompt.text)
+    # It stands at the very end: a long prompt need not be searched from its beginning.
+    closing = _TURN_END.search(prompt.text, max(0, len(prompt.text.rstrip()) - _LONGEST_END))
     start = closing.start() if closing else max(0, len(prompt.text) - 40)
     end = Span(stop if repeats else start, len(prompt.text))
     return Tail(prompt, header, repeats, end, closing.group().strip() if closing else None)
