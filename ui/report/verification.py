@@ -338,13 +338,29 @@ def _text(text: str) -> str:
 
 def times_of(rows: Iterable[JSONObject]) -> list[tuple[str, bool]]:
     """Return when each row was answered, and whether it is at fault; of very many, evenly chosen ones."""
-    kept: list[tuple[str, bool]] = []
-    step = 1
-    for number, row in enumerate(rows):
-        if number % step == 0:
+    times = Times()
+    for row in rows:
+        times.add(row)
+    return times.kept
+
+
+class Times:
+    """Takes rows one by one.
+
+    Attributes:
+        kept: When each was answered, and whether it is at fault; of very many, evenly chosen ones.
+    """
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[str, bool]] = []
+        self._number, self._step = 0, 1
+
+    def add(self, row: JSONObject) -> None:
+        """Take one row."""
+        if self._number % self._step == 0:
             own = as_object(row.get("debugger"))
             is_faulty = row.get("status") != "success" or own.get("stage") is not None
-            kept.append((str(row.get("last_run_at") or ""), is_faulty))
-        if len(kept) > 20_000:
-            kept, step = kept[::2], step * 2
-    return kept
+            self.kept.append((str(row.get("last_run_at") or ""), is_faulty))
+        self._number += 1
+        if len(self.kept) > 20_000:
+            self.kept, self._step = self.kept[::2], self._step * 2

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncGenerator
+from collections import deque
+from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, field, replace
@@ -27,13 +28,14 @@ from prompt_debugger.core.tools.verify.session import Stop
 from prompt_debugger.core.tools.watch import Alarm, Counts, Watch
 from prompt_debugger.core.tools.watch.serve import Listener, serve_watch
 from prompt_debugger.ui.present import pack_payload, unpack_payload
+from prompt_debugger.ui.present.verification import verification_payload
 from prompt_debugger.ui.present.words import count_of, joined
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.redraw_rate import RedrawRate, ticks_until
-from prompt_debugger.ui.web.verify_run import Draw, Step
+from prompt_debugger.ui.web.side_so_far import SideSoFar
+from prompt_debugger.ui.web.verify_run import Step
 
 _TABLE_EVERY_S = 2.0
-_TABLE_SHARE = 0.1  # of the time goes into drawing it at most, however long the journal is
 _MOST_PROBLEMS = 5
 
 
@@ -46,10 +48,11 @@ class _Updates:
     counts: Counts | None = None
     last: str = ""
     problems: list[str] = field(default_factory=list)
+    rows: deque[JSONObject] = field(default_factory=deque)  # that the table does not have yet
 
     def listener(self) -> Listener:
         """Return who listens to the watch and writes it down here."""
-        return Listener(self._ready, self._alarm, self._problem, self._read)
+        return Listener(self._ready, self._alarm, self._problem, self._read, row=self.rows.append)
 
     def _ready(self, base_url: str, upstream: str, _: str) -> None:
         self.base_url, self.upstream = base_url, upstream
@@ -144,17 +147,15 @@ class LiveWatch:
     Each proxy has a thread of its own: what passes it does not wait for the page, nor the page for it.
     """
 
-    def __init__(self, labs: PageLabs, redraw_rate: RedrawRate, draw: Draw) -> None:
+    def __init__(self, labs: PageLabs, redraw_rate: RedrawRate) -> None:
         """Make it.
 
         Args:
             labs: The page's labs.
             redraw_rate: How often what waits is drawn.
-            draw: Returns the payload of what was read so far.
         """
         self._labs = labs
         self._redraw_rate = redraw_rate
-        self._draw = draw
         self._running: dict[str, _Thread] = {}
 
     def stop(self, session: str) -> None:
@@ -189,28 +190,33 @@ class LiveWatch:
         capture = Capture(str(target.base_url), journal, asks_for_ids=asks_for_ids)
         watch = Watch(capture, journal, target=target if asks_for_ids else None)
         task = asyncio.ensure_future(thread.serve(watch, updates.listener()))
-        shown, next_table = "", 0.0
+        shown, drawn = "", 0.0
         table: JSONObject = {}
         opened: tuple[Stored, ...] = ()
-        read = 0
+        so_far = SideSoFar()
         async with aclosing(ticks_until(task, self._redraw_rate)) as ticks:
             async for _ in ticks:
-                if updates.counts is not None and updates.counts.read != read and monotonic() > next_table:
-                    read, began = updates.counts.read, monotonic()
-                    opened, table = await self._read(journal)
-                    took = monotonic() - began
-                    next_table = monotonic() + max(_TABLE_EVERY_S, took / _TABLE_SHARE)
+                if updates.rows and monotonic() - drawn > _TABLE_EVERY_S:
+                    opened = opened or await in_thread(open_stored, str(journal))
+                    table, drawn = await in_thread(_table_of, so_far, updates.rows, opened), monotonic()
                 payload = updates.payload(state="running", journal=journal, table=table) if updates.base_url else ""
                 yield Step(payload, opened) if payload != shown else None
                 shown = payload
         updates.counts = task.result()
         if updates.counts.read:
-            opened, table = await self._read(journal)
+            opened = opened or await in_thread(open_stored, str(journal))
+            table = await in_thread(_table_of, so_far, updates.rows, opened)
         yield Step(updates.payload(state="done", journal=journal, table=table), opened)
 
-    async def _read(self, journal: Path) -> tuple[tuple[Stored, ...], JSONObject]:
-        opened = await in_thread(open_stored, str(journal))
-        return opened, await in_thread(self._table_of, opened)
 
-    def _table_of(self, opened: tuple[Stored, ...]) -> JSONObject:
-        return unpack_payload(self._draw(opened))[0]
+def _table_of(so_far: SideSoFar, rows: deque[JSONObject], opened: tuple[Stored, ...]) -> JSONObject:
+    """Return the table with the rows that are new; the journal is not read again."""
+    so_far.add_all(_taken(rows))
+    return unpack_payload(verification_payload([so_far.side(opened[0])], None, []))[0]
+
+
+def _taken(rows: deque[JSONObject]) -> Iterator[JSONObject]:
+    """Yield rows and take them out; another thread may put further ones in."""
+    with suppress(IndexError):
+        while True:
+            yield rows.popleft()

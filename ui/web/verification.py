@@ -10,7 +10,6 @@ import logging
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
@@ -18,16 +17,16 @@ from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Reques
 from prompt_debugger.core.pipeline.diagnosis import read_trace
 from prompt_debugger.core.report.wire import dump_document, trace_from_json
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
-from prompt_debugger.core.tools.verify import About, Stored, Tally, cluster_rows, compare_rows, open_stored, summary_of
+from prompt_debugger.core.tools.verify import Stored, compare_rows, open_stored
 from prompt_debugger.ui.present.tool_state import tool_error_payload
-from prompt_debugger.ui.present.verification import Changed, Side, verification_payload
-from prompt_debugger.ui.report import times_of
+from prompt_debugger.ui.present.verification import Changed, verification_payload
 from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live_watch import LiveWatch
 from prompt_debugger.ui.web.redraw_rate import RedrawRate
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.side_so_far import SideSoFar
 from prompt_debugger.ui.web.targets import TargetFields, choose_target
 from prompt_debugger.ui.web.verify_run import Asked, Step, VerifyRun
 from prompt_debugger.ui.web.work import shown_row
@@ -56,7 +55,7 @@ class Verifications:
         self._settings = settings
         self._labs = labs
         self._redraw_rate = redraw_rate or RedrawRate()
-        self._live = None if labs is None else LiveWatch(labs, self._redraw_rate, _drawn)
+        self._live = None if labs is None else LiveWatch(labs, self._redraw_rate)
 
     @shown_as(lambda error: (tool_error_payload(error), ()))
     async def open(self, first: str, second: str) -> tuple[str, Opened]:
@@ -134,15 +133,8 @@ def _drawn(opened: Opened) -> str:
     if len(opened) > 1:
         paired = dump_document(compare_rows(opened[0].rows(), opened[1].rows(), opened[1].name))
         changed = _changed(opened[0].rows(), opened[1].rows())
-    return verification_payload([_side(stored) for stored in opened], paired, changed)
-
-
-def _side(stored: Stored) -> Side:
-    tally = Tally().add_all(stored.rows())
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    about = About("", stored.endpoint, "1/1", tally.success + tally.failure, 0, None, stored.started_at or now, 0)
-    summary = summary_of(tally, about)
-    return Side(stored.name, summary, cluster_rows(stored.rows()), times_of(stored.rows()), stored.is_journal)
+    sides = [SideSoFar().add_all(stored.rows()).side(stored) for stored in opened]
+    return verification_payload(sides, paired, changed)
 
 
 def _changed(rows: Iterable[JSONObject], others: Iterable[JSONObject]) -> list[Changed]:

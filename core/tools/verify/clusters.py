@@ -57,8 +57,26 @@ def cluster_rows(rows: Iterable[JSONObject], *, keep: int = 5, number: int = 100
         keep: How many rows of each cause are kept.
         number: Of how many more the number is.
     """
-    found: dict[tuple[tuple[str, ...], str | None], Cluster] = {}
+    clusters = Clusters(keep, number)
     for row in rows:
+        clusters.add(row)
+    return clusters.ranked()
+
+
+class Clusters:
+    """Puts rows together one by one.
+
+    Args:
+        keep: How many rows of each cause are kept.
+        number: Of how many more the number is.
+    """
+
+    def __init__(self, keep: int = 5, number: int = 1000) -> None:
+        self._keep, self._number = keep, number
+        self._found: dict[tuple[tuple[str, ...], str | None], Cluster] = {}
+
+    def add(self, row: JSONObject) -> None:
+        """Take one row."""
         own = as_object(row.get("debugger"))
         stage = own.get("stage")
         if isinstance(stage, str):
@@ -66,13 +84,16 @@ def cluster_rows(rows: Iterable[JSONObject], *, keep: int = 5, number: int = 100
         elif row.get("status") != "success":
             key = ((UNANSWERED,), None)
         else:
-            continue
-        cluster = found.setdefault(key, Cluster(*key))
+            return
+        cluster = self._found.setdefault(key, Cluster(*key))
         cluster.count += 1
-        if len(cluster.rows) < number:
+        if len(cluster.rows) < self._number:
             cluster.rows.append(int(str(row["data_index"])))
-        cluster.smallest = heapq.nsmallest(keep, [*cluster.smallest, _example(row, own)])
-    return sorted(found.values(), key=lambda one: (-one.count, one.codes))
+        cluster.smallest = heapq.nsmallest(self._keep, [*cluster.smallest, _example(row, own)])
+
+    def ranked(self) -> list[Cluster]:
+        """Return the causes so far, those with most rows first."""
+        return sorted(self._found.values(), key=lambda one: (-one.count, one.codes))
 
 
 def _codes(own: JSONObject) -> tuple[str, ...]:

@@ -76,7 +76,8 @@ class Listener:
         ready: Of the proxy's base URL, the server's and that of the metrics ("" for none), once it listens.
         alarm: Of an exchange at fault.
         problem: Of what could not be done, in a sentence.
-        read: Of each exchange that was read or left out.
+        read: Of each exchange that was read or left out, when it is counted.
+        row: Of the row of each exchange that was read, before that.
         changed: Of a known request whose answer is of another class than before.
     """
 
@@ -85,6 +86,7 @@ class Listener:
     problem: Callable[[str], None]
     read: Callable[[Counts], None] = lambda _: None
     changed: Callable[[CanaryResult], None] = lambda _: None
+    row: Callable[[JSONObject], None] = lambda _: None
 
 
 async def serve_watch(watch: Watch, listener: Listener, stop: Stop) -> Counts:
@@ -201,6 +203,7 @@ class _Watching:
             return
         self._reported = ""
         self.counts.add(row, client)
+        self._listener.row(row)
         self._listener.read(self.counts)
         if is_bad(row):
             self._alarm(row, client)
