@@ -36,6 +36,12 @@ from prompt_debugger.core.tools.fixes.offered import OfferedFix  # noqa: E402
 from prompt_debugger.core.tools.fixes.shrink import Shrunk  # noqa: E402
 from prompt_debugger.core.tools.fixes.shrink_output import ShrunkOutput  # noqa: E402
 from prompt_debugger.core.tools.fixes.trial import UpstreamTest  # noqa: E402
+from prompt_debugger.core.tools.lab.document import LabDocument  # noqa: E402
+from prompt_debugger.core.tools.sessions.document import SessionsDocument  # noqa: E402
+from prompt_debugger.core.tools.watch.counts import WatchDocument  # noqa: E402
+from prompt_debugger.ui.cli.capture import CapturedLine, CaptureStarted  # noqa: E402
+from prompt_debugger.ui.cli.inspect import Taken  # noqa: E402
+from prompt_debugger.ui.cli.lab_environment import LabHomeDocument  # noqa: E402
 
 DOCUMENTS: Mapping[str, type] = {
     "check": CheckDocument,
@@ -54,6 +60,15 @@ OF_FIXES: Mapping[str, type] = {
     "trigger-margin": TriggerMargin,
     "upstream-test": UpstreamTest,
     "written": Written,
+}
+OF_COMMANDS: Mapping[str, type] = {
+    "capture-exchange": CapturedLine,
+    "capture-started": CaptureStarted,
+    "inspect": Taken,
+    "lab": LabDocument,
+    "lab-home": LabHomeDocument,
+    "sessions": SessionsDocument,
+    "watch": WatchDocument,
 }
 FOLDER = ROOT / "docs" / "schema"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -81,7 +96,13 @@ def schema_files() -> dict[Path, str]:
     """Return the text of every file by its path."""
     return {
         FOLDER / f"{name}.json": json.dumps(schema_of_class(cls), indent=2, ensure_ascii=False) + "\n"
-        for name, cls in {**DOCUMENTS, **ANSWERS, **OF_FIXES, "conversation": ConversationDocument}.items()
+        for name, cls in {
+            **DOCUMENTS,
+            **ANSWERS,
+            **OF_FIXES,
+            **OF_COMMANDS,
+            "conversation": ConversationDocument,
+        }.items()
     }
 
 

@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from prompt_debugger.core.base.text import printable
@@ -59,7 +60,8 @@ def _run(options: argparse.Namespace) -> int:
     printer = Printer()
 
     def ready(base_url: str, upstream: str) -> None:
-        printer.print(_ready_json(base_url, upstream, options.out) if options.json else base_url)
+        started = CaptureStarted(base_url=base_url, upstream=upstream, out=options.out, pid=os.getpid())
+        printer.print(asdict(started) if options.json else base_url)
         log(f"Forwarding everything to {upstream}; exchanges are saved in {options.out}. Press Ctrl-C to end.")
         say_who_may_use_it(options.host, upstream)
 
@@ -112,8 +114,52 @@ class Printer:
             sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  # what is left in its buffer is not written
 
 
-def _ready_json(base_url: str, upstream: str, out: str) -> JSONObject:
-    return {"schema_version": 1, "base_url": base_url, "upstream": upstream, "out": out, "pid": os.getpid()}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureStarted:
+    """The first line of `capture --json`.
+
+    Attributes:
+        schema_version: Of this form.
+        base_url: For clients, in place of the server's.
+        upstream: The server.
+        out: Where exchanges are written.
+        pid: Process to end.
+    """
+
+    schema_version: int = 1
+    base_url: str
+    upstream: str
+    out: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedLine:
+    """A line of `capture --json` for each exchange.
+
+    Attributes:
+        schema_version: Of this form.
+        id: Its number; `null` for what is not kept.
+        method: Of the request.
+        path: Of the request.
+        status: Of the answer.
+        duration_s: How long it took.
+        tool_calls: How many calls the answer has; `null` if it has no place for them.
+        file: Where it was written.
+        problem: Why it broke off.
+        error: Why it could not be written.
+    """
+
+    schema_version: int = 1
+    id: int | None
+    method: str
+    path: str
+    status: int | None
+    duration_s: float
+    tool_calls: int | None
+    file: str | None
+    problem: str | None
+    error: JSONObject | None
 
 
 def outcome_line(outcome: Outcome) -> str:
@@ -135,18 +181,18 @@ def outcome_line(outcome: Outcome) -> str:
 
 def _outcome_json(outcome: Outcome) -> JSONObject:
     exchange = outcome.exchange
-    return {
-        "schema_version": 1,
-        "id": exchange.number or None,
-        "method": exchange.method,
-        "path": _path_of(outcome),
-        "status": exchange.status,
-        "duration_s": round(exchange.ended_s or 0.0, 4),
-        "tool_calls": outcome.n_calls,
-        "file": None if outcome.file is None else str(outcome.file),
-        "problem": redact_text(exchange.error) or None,
-        "error": None if outcome.failure is None else outcome.failure.to_json(),
-    }
+    line = CapturedLine(
+        id=exchange.number or None,
+        method=exchange.method,
+        path=_path_of(outcome),
+        status=exchange.status,
+        duration_s=round(exchange.ended_s or 0.0, 4),
+        tool_calls=outcome.n_calls,
+        file=None if outcome.file is None else str(outcome.file),
+        problem=redact_text(exchange.error) or None,
+        error=None if outcome.failure is None else outcome.failure.to_json(),
+    )
+    return asdict(line)
 
 
 def _path_of(outcome: Outcome) -> str:

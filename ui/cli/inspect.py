@@ -4,14 +4,31 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from dataclasses import asdict, dataclass
 
-from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.evidence import Form, gather_evidence, parts_of, show_evidence
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.ui.cli.output import add_output_arguments, exit_status, print_json, print_text, read_input
 from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.cli.sharing import write_trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What `inspect --json` says besides the document of `run`.
+
+    Attributes:
+        taken_for: The form that the evidence was read as.
+        holds: The parts of a run that it contains.
+        row: Which of several records was read.
+        rows: How many there are.
+    """
+
+    taken_for: str
+    holds: tuple[str, ...]
+    row: int
+    rows: int
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,14 +66,9 @@ def _run(options: argparse.Namespace) -> int:
     if options.report:
         write_trace(options.report, trace)
     if options.json:
-        holds: list[JSON] = [part.value for part in parts_of(trace)]
-        taken: JSONObject = {
-            "taken_for": evidence.form.value,
-            "holds": holds,
-            "row": evidence.row,
-            "rows": evidence.rows,
-        }
-        print_json({**taken, **trace_to_json(trace)})
+        holds = tuple(part.value for part in parts_of(trace))
+        taken = Taken(taken_for=evidence.form.value, holds=holds, row=evidence.row, rows=evidence.rows)
+        print_json({**asdict(taken), "holds": [*holds], **trace_to_json(trace)})
     else:
         print_text(trace_to_terminal(trace, title_of))
     return exit_status(trace.findings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from prompt_debugger.core.base.interpreter import find_environment, lab_home
@@ -99,15 +100,35 @@ def _where(home: Path, *, as_json: bool) -> int:
     return 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabHomeDocument:
+    """What `lab --install --json` and `lab --where --json` print.
+
+    Attributes:
+        home: Folder of the lab's own environment.
+        installed: Whether vLLM is there.
+        python: Its interpreter.
+        vllm: Its version of vLLM.
+        bytes: What it takes on the disk.
+    """
+
+    home: str
+    installed: bool
+    python: str | None
+    vllm: str | None
+    bytes: int
+
+
 def _document(home: Path) -> JSONObject:
     environment = find_environment(home)
-    return {
-        "home": str(home),
-        "installed": environment is not None,
-        "python": None if environment is None else str(environment.python),
-        "vllm": None if environment is None else environment.vllm,
-        "bytes": folder_bytes(home) if home.exists() else 0,
-    }
+    document = LabHomeDocument(
+        home=str(home),
+        installed=environment is not None,
+        python=None if environment is None else str(environment.python),
+        vllm=None if environment is None else environment.vllm,
+        bytes=folder_bytes(home) if home.exists() else 0,
+    )
+    return asdict(document)
 
 
 def _progress_writer() -> Callable[[InstallProgress], None]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TextIO
 
 from prompt_debugger.core.base.errors import LabError
 from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.tools.lab.document import LabDocument
 from prompt_debugger.core.tools.lab.progress import LabProgress, LabState
 from prompt_debugger.core.tools.lab.server import Lab
 from prompt_debugger.core.tools.lab.spec import LabSpec
@@ -57,14 +59,15 @@ def run_lab(
 
 def describe_lab(lab: Lab) -> JSONObject:
     """Return what a script needs to use a lab."""
-    return {
-        "base_url": lab.base_url,
-        "model": lab.model,
-        "pid": lab.pid,
-        "kind": lab.spec.kind,
-        "tool_parser": lab.spec.tool_parser,
-        "reasoning_parser": lab.spec.reasoning_parser,
-    }
+    document = LabDocument(
+        base_url=lab.base_url,
+        model=lab.model,
+        pid=lab.pid,
+        kind=lab.spec.kind,
+        tool_parser=lab.spec.tool_parser,
+        reasoning_parser=lab.spec.reasoning_parser,
+    )
+    return asdict(document)
 
 
 def _progress_writer(log: TextIO) -> Callable[[LabProgress], None]:

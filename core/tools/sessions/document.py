@@ -3,12 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.report import redact_json
-from prompt_debugger.core.tools.sessions.turns import Session, Turn
+from prompt_debugger.core.report import redact_text
+from prompt_debugger.core.report.wire.form import dump_document
+from prompt_debugger.core.tools.sessions.turns import Break, Session, Turn
 
 SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRecord:
+    """One request of a session.
+
+    Attributes:
+        place: Where the exchange stands.
+        at: When it was sent.
+        prompt_tokens: Length of its prompt.
+        kept_tokens: What of it the prompt before begins with, too.
+        recomputed_tokens: What of the prompt before is lost.
+        server_prompt_tokens: Length by the server's word.
+        cached_tokens: Tokens that the server says it had cached.
+        break: Where it breaks; `null` if it goes on from the prompt before.
+        problem: Why there is no prompt.
+    """
+
+    place: str
+    at: str | None
+    prompt_tokens: int
+    kept_tokens: int
+    recomputed_tokens: int
+    server_prompt_tokens: int | None
+    cached_tokens: int | None
+    break_: Break | None = field(metadata={"alias": "break"})
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecord:
+    """The requests of one conversation.
+
+    Attributes:
+        id: Its number, as text.
+        unit: What is counted: tokens, or characters where no tokenizer is known.
+        model: Model that was asked for.
+        turns: Its requests.
+        recomputed_tokens: Their sum.
+        cost: What that costs at `--price`.
+        is_cost_estimated: Whether tokens were estimated from characters.
+    """
+
+    id: str
+    unit: str
+    model: JSON
+    turns: tuple[TurnRecord, ...]
+    recomputed_tokens: int
+    cost: float | None
+    is_cost_estimated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsDocument:
+    """What `sessions --json` prints.
+
+    Attributes:
+        schema_version: Of this form.
+        sessions: One for each conversation.
+        error: Always `null`; a command that cannot run prints it alone.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    sessions: tuple[SessionRecord, ...]
+    error: None = None
 
 
 def sessions_to_json(sessions: Iterable[Session], price: float | None = None) -> JSONObject:
@@ -18,23 +85,23 @@ def sessions_to_json(sessions: Iterable[Session], price: float | None = None) ->
         sessions: The sessions.
         price: Of a million prompt tokens.
     """
-    made: list[JSON] = [_session(number, session, price) for number, session in enumerate(sessions, 1)]
-    return {"schema_version": SCHEMA_VERSION, "sessions": made, "error": None}
+    made = tuple(_session(number, session, price) for number, session in enumerate(sessions, 1))
+    return dump_document(SessionsDocument(sessions=made))
 
 
-def _session(number: int, session: Session, price: float | None) -> JSONObject:
+def _session(number: int, session: Session, price: float | None) -> SessionRecord:
     tokens = [_tokens(session, turn, turn.recomputed) for turn in session.turns]
     known = [count for count in tokens if count is not None]
     cost = sum(known) * price / 1_000_000 if price is not None and len(known) == len(tokens) else None
-    return {
-        "id": str(number),
-        "unit": session.unit,
-        "model": session.turns[0].exchange.body.get("model"),
-        "turns": [_turn(turn) for turn in session.turns],
-        "recomputed_tokens": session.recomputed,
-        "cost": cost,
-        "is_cost_estimated": cost is not None and session.unit != "token",
-    }
+    return SessionRecord(
+        id=str(number),
+        unit=session.unit,
+        model=session.turns[0].exchange.body.get("model"),
+        turns=tuple(_turn(turn) for turn in session.turns),
+        recomputed_tokens=session.recomputed,
+        cost=cost,
+        is_cost_estimated=cost is not None and session.unit != "token",
+    )
 
 
 def _tokens(session: Session, turn: Turn, count: int) -> int | None:
@@ -45,30 +112,27 @@ def _tokens(session: Session, turn: Turn, count: int) -> int | None:
     return None if reported is None or not turn.count else round(count * reported / turn.count)
 
 
-def _turn(turn: Turn) -> JSONObject:
-    broken = turn.broken
-    shown: JSON = None
-    if broken is not None:
-        shown = redact_json(
-            {
-                "token": broken.first,
-                "field": broken.field,
-                "template_line": broken.template_line,
-                "cause": broken.cause,
-                "cure": broken.cure or None,
-                "before": broken.before,
-                "after": broken.after,
-                "certainty": "inferred" if broken.is_inferred else "observed",
-            }
-        )
-    return {
-        "place": turn.exchange.place,
-        "at": turn.exchange.at or None,
-        "prompt_tokens": turn.count,
-        "kept_tokens": turn.kept,
-        "recomputed_tokens": turn.recomputed,
-        "server_prompt_tokens": turn.exchange.prompt_tokens,
-        "cached_tokens": turn.exchange.cached_tokens,
-        "break": shown,
-        "problem": turn.problem or None,
-    }
+def _turn(turn: Turn) -> TurnRecord:
+    asked = turn.exchange
+    return TurnRecord(
+        place=asked.place,
+        at=asked.at or None,
+        prompt_tokens=turn.count,
+        kept_tokens=turn.kept,
+        recomputed_tokens=turn.recomputed,
+        server_prompt_tokens=asked.prompt_tokens,
+        cached_tokens=asked.cached_tokens,
+        break_=None if turn.broken is None else _break(turn.broken),
+        problem=turn.problem or None,
+    )
+
+
+def _break(broken: Break) -> Break:
+    """Return what may be shown of it, secrets out."""
+    return replace(
+        broken,
+        cause=redact_text(broken.cause),
+        cure=redact_text(broken.cure or "") or None,
+        before=redact_text(broken.before),
+        after=redact_text(broken.after),
+    )

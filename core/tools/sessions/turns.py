@@ -6,10 +6,12 @@ what stands for a prompt is the request itself: tools, then messages, as most te
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from prompt_debugger.core.base.types import JSONObject, PromptSpan, Span, SpanKind
 from prompt_debugger.core.complete.shapes import objects_of, text_of
@@ -40,24 +42,24 @@ class Break:
     """Where a prompt stops being the one before.
 
     Attributes:
-        first: Index of the first unit that differs.
+        first: Index of the first token, or character, that differs.
         field: Request field that stands there, where known.
         template_line: Line of the template that wrote it, from 1, where known.
         cause: In one sentence.
-        cure: What to do; "" if nothing is known.
+        cure: What to do, where something is known.
         before: What stood there.
         after: What stands there now.
-        is_inferred: The cause is concluded from the place, not seen in the requests or proved by rendering.
+        certainty: Whether the cause was seen in the requests or proved by rendering, or concluded from the place.
     """
 
-    first: int
+    first: int = dataclasses.field(metadata={"alias": "token"})
     field: str | None
     template_line: int | None
     cause: str
-    cure: str
+    cure: str | None
     before: str
     after: str
-    is_inferred: bool = False
+    certainty: Literal["observed", "inferred"] = "observed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +153,13 @@ def _break(
     cure = "" if found is None or found.first != kept else found.cure
     thought = _thought_at(old, field or "")
     if thought is not None and thought[1] in before.text and thought[1] not in after.text:
-        return Break(kept, thought[0], line, _WITHOUT_THOUGHTS, cure, before.text, after.text, is_inferred=True)
+        return Break(kept, thought[0], line, _WITHOUT_THOUGHTS, cure, before.text, after.text, certainty="inferred")
     if changes:  # none of them stands where the prompts part
         first = changes[0]
-        return Break(kept, field, line, first.cause, first.cure, before.text, after.text, is_inferred=True)
+        return Break(kept, field, line, first.cause, first.cure, before.text, after.text, certainty="inferred")
     if found is not None and found.first == kept and before.field is None and kept >= len(asked.keys) - _OPENING:
-        return Break(kept, field, line, found.cause, cure, before.text, after.text, found.is_inferred)
-    return Break(kept, field, line, _DIFFERENTLY, cure, before.text, after.text, is_inferred=True)
+        return Break(kept, field, line, found.cause, cure, before.text, after.text, found.certainty)
+    return Break(kept, field, line, _DIFFERENTLY, cure, before.text, after.text, certainty="inferred")
 
 
 def _thought_at(body: JSONObject, field: str) -> tuple[str, str] | None:
@@ -216,7 +218,7 @@ def _of_template(body: JSONObject, setup: RenderSetup) -> Break | None:
         cure,
         broken.before.text,
         broken.after.text,
-        not broken.is_proved,
+        "observed" if broken.is_proved else "inferred",
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.report.wire.verification import Rate
 from prompt_debugger.core.tools.verify.intervals import wilson
 from prompt_debugger.core.tools.verify.results import About, summary_of
@@ -20,6 +21,54 @@ SCHEMA_VERSION = 1
 OUTCOMES = ("written", "returned", "dropped", "altered", "cut", "invented", "leaked")
 _MOST_NAMES = 50  # of models and of clients, each; whoever comes after them is among the others
 _OTHERS = "others"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRecord:
+    """What one client sent.
+
+    Attributes:
+        exchanges: How many.
+        at_fault: Share of those in which an error was found.
+    """
+
+    exchanges: int
+    at_fault: Rate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchDocument:
+    """What `watch --open --json` prints.
+
+    Attributes:
+        schema_version: Of this form.
+        exchanges: All that went by.
+        read: Those that were read.
+        unread: Those that were not.
+        unread_because: Why not, with counts.
+        failed: Those that the server refused.
+        streams_differ: Streams that the server's own parsers read otherwise from the whole output.
+        grammars: Requests with a grammar, by whether it was in force.
+        counts: As `debugger` of the summary of `verify`.
+        by_code: Exchanges by the rule that found something.
+        by_tool: Calls of each tool: written, and dropped, altered or cut.
+        by_model: Counts and rates by the model that was asked for.
+        by_client: By what the client calls itself.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    exchanges: int
+    read: int
+    unread: int
+    unread_because: Mapping[str, int]
+    failed: int
+    streams_differ: int
+    grammars: Mapping[str, int]
+    counts: JSONObject
+    by_code: JSONObject
+    by_tool: JSONObject
+    by_model: Mapping[str, JSONObject]
+    by_client: Mapping[str, ClientRecord]
 
 
 @dataclass(slots=True)
@@ -67,27 +116,24 @@ class Counts:
         """Return the document of `watch --open`."""
         about = About("", "", "1/1", self.exchanges, self.exchanges - self.read, None, "", 0)
         counts = as_object(summary_of(self.total, about)["debugger"])
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "exchanges": self.exchanges,
-            "read": self.read,
-            "unread": self.exchanges - self.read,
-            "unread_because": dict(self.unread.most_common(20)),
-            "failed": self.total.failure,
-            "streams_differ": self.streams_differ,
-            "grammars": dict(sorted(self.grammars.items())),
-            "counts": counts,
-            "by_code": counts["by_code"],
-            "by_tool": counts["by_tool"],
-            "by_model": {name: _of_model(tally) for name, tally in sorted(self.by_model.items())},
-            "by_client": {
-                name: {
-                    "exchanges": counter["exchanges"],
-                    "at_fault": _rate(wilson(counter["at fault"], counter["exchanges"])),
-                }
+        document = WatchDocument(
+            exchanges=self.exchanges,
+            read=self.read,
+            unread=self.exchanges - self.read,
+            unread_because=dict(self.unread.most_common(20)),
+            failed=self.total.failure,
+            streams_differ=self.streams_differ,
+            grammars=dict(sorted(self.grammars.items())),
+            counts=counts,
+            by_code=as_object(counts["by_code"]),
+            by_tool=as_object(counts["by_tool"]),
+            by_model={name: _of_model(tally) for name, tally in sorted(self.by_model.items())},
+            by_client={
+                name: ClientRecord(counter["exchanges"], wilson(counter["at fault"], counter["exchanges"]))
                 for name, counter in sorted(self.by_client.items())
             },
-        }
+        )
+        return dump_document(document)
 
     def metrics(self) -> str:
         """Return them as Prometheus reads them (text format 0.0.4)."""

@@ -115,7 +115,7 @@ def test_a_seeded_break_is_found_at_its_field(name: str, tmp_path: Path) -> None
     assert second.broken is not None
     assert (second.broken.field, second.broken.cause) == (field, cause)
     assert second.broken.cure
-    assert not second.broken.is_inferred
+    assert second.broken.certainty == "observed"
     assert 0 < second.kept < first.count
     assert second.recomputed > 0
 
