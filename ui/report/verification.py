@@ -89,13 +89,13 @@ def _differences_table(found: JSON) -> str:
     if not differences:
         return _section("What differs", "<p>Nothing.</p>")
     rows = "".join(
-        f"<tr><td>{_text(Api(str(between[1])).label)}</td><td>{_text(str(one['where']))}</td>"
-        f"<td>{_text(str(one['cause'] or 'not explained'))}</td><td>{one['rows']}</td>"
-        f"<td>row {one['first_row']}: {_text(_short(str(one['example'])))}</td></tr>"
+        f"<tr><td>{_text(Api(str(between[1])).label)}: {_text(str(one['where']))}</td><td>{one['rows']}</td>"
+        f"<td><b>{_text(str(one['cause'] or 'not explained'))}</b>, first in row {one['first_row']}: "
+        f"{_text(_short(str(one['example'])))}</td></tr>"
         for one in differences
         if isinstance(between := one["between"], list)
     )
-    head = "".join(f"<th>{name}</th>" for name in ("API", "what differs", "cause", "rows", "the first of them"))
+    head = "".join(f"<th>{name}</th>" for name in ("what differs", "rows", "cause"))
     return _section("What differs", f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
 
 

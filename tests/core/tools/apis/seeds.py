@@ -173,23 +173,20 @@ SEEDS: dict[str, Body] = {
 }
 
 # What differs, by name: `API where: cause`, for answers that are whole and for streams.
+_OTHER_PROMPTS = tuple(
+    f"{api} {kind}"
+    for api in ("messages", "responses")
+    for kind in ("message: prompt", "prompt: request conversion", "raw: prompt", "request: request conversion")
+)
+_OTHER_GRAMMAR = ("messages message: raw", "messages raw: request conversion", "messages request: request conversion")
 _BOTH: dict[str, tuple[str, ...]] = {
     "system in parts": ("messages prompt: request conversion", "messages request: request conversion"),
     "two systems": ("messages prompt: request conversion", "messages request: request conversion"),
     "empty system": ("messages prompt: request conversion", "messages request: request conversion"),
-    "empty text next to a call": (
-        "messages message: prompt",
-        "messages prompt: request conversion",
-        "messages raw: prompt",
-        "messages request: request conversion",
-        "responses message: prompt",
-        "responses prompt: request conversion",
-        "responses raw: prompt",
-        "responses request: request conversion",
-    ),
+    "empty text next to a call": _OTHER_PROMPTS,
     "choice by name": ("messages message: way out", "responses message: way out"),
     "choice of no tool": ("messages status: request checks", "responses status: request checks"),
-    "any object": ("messages message: raw", "messages raw: request conversion", "messages request: request conversion"),
+    "any object": _OTHER_GRAMMAR,
     "tool without a schema": (
         "messages message: prompt",
         "messages prompt: request conversion",
@@ -197,18 +194,9 @@ _BOTH: dict[str, tuple[str, ...]] = {
         "messages request: request conversion",
     ),
     "no tools": ("messages status: request checks", "responses status: request checks"),
-    "bias": ("messages message: raw", "messages raw: request conversion", "messages request: request conversion"),
+    "bias": _OTHER_GRAMMAR,
     "two choices": ("messages status: request conversion", "responses status: request conversion"),
-    "no generation prompt": (
-        "messages message: prompt",
-        "messages prompt: request conversion",
-        "messages raw: prompt",
-        "messages request: request conversion",
-        "responses message: prompt",
-        "responses prompt: request conversion",
-        "responses raw: prompt",
-        "responses request: request conversion",
-    ),
+    "no generation prompt": _OTHER_PROMPTS,
     "beyond the end": (
         "messages message: raw",
         "messages raw: request conversion",
@@ -217,7 +205,7 @@ _BOTH: dict[str, tuple[str, ...]] = {
         "responses raw: request conversion",
         "responses request: request conversion",
     ),
-    "regex": ("messages message: raw", "messages raw: request conversion", "messages request: request conversion"),
+    "regex": _OTHER_GRAMMAR,
     "Responses with a schema": ("messages status: request checks", "responses status: request checks"),
     "Responses with encrypted reasoning": ("responses status: request checks",),
     "Messages with thinking": ("messages status: request conversion",),
