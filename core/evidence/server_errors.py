@@ -12,24 +12,30 @@ Everything that varies is searched by patterns that read a text once.
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from prompt_debugger.core.base.types import JSON, Refusal
+from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.complete.backends.error_words import faults_in, title_of_page, words_of_value
 from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.printed_values import (
+    HALF_ESCAPE,
+    MOST_LITERAL,
+    as_double,
+    as_utf8,
+    python_value_at,
+    unquoted,
+    value_at,
+)
 from prompt_debugger.core.evidence.unknown_errors import error_by_meaning
 from prompt_debugger.core.known_errors import recognise_error
 
 MOST_CHARS = 400_000  # of a text in which an error is looked for
 _MOST_STARTS = 40  # bodies that are tried within one text
-_MOST_LITERAL = 60_000  # characters of a body that is written as Python
 _MOST_LINES = 40  # lines of a log that are looked up
 _MOST_OF_FRAME = 600  # characters above an exception: its source line, and the marks below it
 _MOST_AROUND = 2_000  # characters that are kept of what stands around an error
@@ -65,7 +71,6 @@ _MESSAGE_OF_CUT = re.compile(
     r"|\\.)++))"""
 )
 _LEAST_WORDS = 15  # characters of an error that no table knows
-_HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _LOG_WORD = re.compile(
     r"\b(?:error|exception|fail(?:ed|ure)?|refus\w{0,3}|unparsed|warn(?:ing)?)\b|\[E\]", re.IGNORECASE
 )
@@ -99,7 +104,6 @@ _OF_REQUEST = re.compile(
 _CHECKED = re.compile(r"\b(?:tool|arguments|input|parameters)\b")  # what a validator was given
 _BLANK_LINES = re.compile(r"\n[ \t]*\n")
 _FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)[ \t]*(?=\n|\Z)")
-_GO_VALUE = re.compile(r'(?<=[ \t]\w\w\w=)"((?:[^"\\]|\\.)*+)"?|(?<=[ \t]error=)"((?:[^"\\]|\\.)*+)"?')
 _STACK = re.compile(r"\n\s{2,12}at |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}")
 
 
@@ -279,7 +283,7 @@ def _of_body_within(text: str) -> FoundError | None:
 def _body_at_start(text: str) -> Refusal | None:
     """Return the body of an error that Python printed, with words or a traceback below it."""
     first = text.lstrip().partition("\n\n")[0]
-    return error_of_value(_python_value_at(first, 0)) if first.startswith("{'") else None
+    return error_of_value(python_value_at(first, 0)) if first.startswith("{'") else None
 
 
 def _of_sentence(text: str) -> FoundError | None:
@@ -291,23 +295,11 @@ def _of_sentence(text: str) -> FoundError | None:
             said = _paragraph_of(stripped)
             return FoundError(Refusal(_status_in(said), said, None), 0.8)
     for entry in _suspicious_entries(text):
-        said = _unquoted(entry)
+        said = unquoted(entry)
         known = recognise_error(said)
         if known is not None and known.error.is_distinctive:
             return FoundError(Refusal(_status_in(said), said.strip(), None), 0.6)
     return None
-
-
-def _unquoted(entry: str) -> str:
-    """Return an entry of a log with the values that Go printed in quotes as they were."""
-    if "level=" not in entry[:200]:
-        return entry.replace('\\"', '"')
-    return _GO_VALUE.sub(lambda found: f'"{_of_go(found[1] or found[2] or "")}"', entry)
-
-
-def _of_go(literal: str) -> str:
-    value = json_of(f'"{_HALF_ESCAPE.sub("", literal)}"')
-    return value if isinstance(value, str) else literal.replace('\\"', '"')
 
 
 def _paragraph_of(text: str) -> str:
@@ -342,7 +334,7 @@ def _body_in(text: str) -> Refusal | None:
     for index, start in enumerate(_BODY.finditer(text)):
         if index >= _MOST_STARTS:
             return None
-        found = error_of_value(_value_at(text, start.start()))
+        found = error_of_value(value_at(text, start.start()))
         if found is not None:
             return found
     return None
@@ -351,45 +343,14 @@ def _body_in(text: str) -> Refusal | None:
 def _cut_body_in(text: str) -> Refusal | None:
     """Return the words of a body that is cut within its message, where a table knows them; else `None`."""
     for start in islice(_BODY.finditer(text), _MOST_STARTS):
-        found = _MESSAGE_OF_CUT.search(text, start.start(), start.start() + _MOST_LITERAL)
+        found = _MESSAGE_OF_CUT.search(text, start.start(), start.start() + MOST_LITERAL)
         if found is None:
             continue
-        words = json_of('"' + _HALF_ESCAPE.sub("", found["double"] or _as_double(found["single"] or "")) + '"')
+        words = json_of('"' + HALF_ESCAPE.sub("", found["double"] or as_double(found["single"] or "")) + '"')
         is_error = start[0].endswith(('error":', "error':")) or '"error"' in text[start.start() : found.start()]
         if isinstance(words, str) and (recognise_error(words) is not None or (is_error and len(words) > _LEAST_WORDS)):
             return Refusal(_status_in(text[start.start() :][:300]), words.strip(), None)
     return None
-
-
-def _as_double(text: str) -> str:
-    """Return what stands in a Python literal of single quotes as it would stand in double ones."""
-    return re.sub(r"\\.|\"", lambda one: {"\\'": "'", '"': '\\"'}.get(one[0], one[0]), text)
-
-
-def _value_at(text: str, start: int) -> JSON:
-    try:
-        value: JSON = json.JSONDecoder().raw_decode(text, start)[0]
-    except (ValueError, RecursionError):
-        return _python_value_at(text, start)
-    return value
-
-
-def _python_value_at(text: str, start: int) -> JSON:
-    """Return the value that a dict printed by Python has; lines that a terminal broke are joined."""
-    piece = text[start : start + _MOST_LITERAL]
-    stop = max(piece.rfind("}"), piece.rfind("]")) + 1
-    for literal in (piece[:stop], piece.partition("\n\n")[0].rstrip()):
-        try:
-            value: object = ast.literal_eval(_joined(literal))
-            return json_of(json.dumps(value, default=str))
-        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-            continue
-    return None
-
-
-def _joined(literal: str) -> str:
-    """Return a literal in one line: a terminal breaks long ones, also within strings."""
-    return "".join(line if line.endswith(" ") else f"{line} " for line in literal.splitlines())
 
 
 def _status_in(text: str) -> int | None:
@@ -399,7 +360,7 @@ def _status_in(text: str) -> int | None:
 
 def _with(refusal: Refusal, status: int | None, name: str | None) -> Refusal:
     status = refusal.status if refusal.status is not None else status
-    return Refusal(status, refusal.message, refusal.field, refusal.code or name, refusal.output)
+    return Refusal(status, as_utf8(refusal.message), refusal.field, refusal.code or name, refusal.output)
 
 
 def _cut(said: str) -> str:

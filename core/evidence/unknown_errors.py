@@ -35,6 +35,7 @@ _LEVEL = re.compile(
     r"|(?:[Ee]rror|[Ee]xception|[Ff]ailed|panic|level=error)\b(?=[^\n]{0,80}?[:=\]])[^\n]{8,})"
     r"(?:(?<=:)\n[ \t]{0,8}[\"'`][^\n]+|(?:\n[ \t]{1,12}[|=][^\n]*){0,3}))$"
 )
+_LEVEL_NAME = re.compile(r"\A(?:ERROR|ERR|FATAL|CRITICAL|SEVERE)\]?:? {0,4}(?:\[[\w:. -]{1,60}\]:? {0,4})?(?=\S{3})")
 # How a text begins that is a log, or what a program printed.
 _LOGGED = re.compile(
     r"\W{0,4}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d:\d\d|(?:ERROR|FATAL|CRITICAL)\b(?! ?=)|(?:Error"
@@ -101,8 +102,10 @@ _SLASH = re.compile(r"[/\\]")
 
 # A quotation in a sentence, after a word that says that it is an error.
 _SAID = re.compile(
-    r"\b(?:errors?|fails?|failed|failing|got|gets?|getting|says?|message|exception|throws?|returns?|shows?|see|seeing)\b"
-    r"[^\n\"'`\u201c]{0,60}(?:\"(?P<plain>[^\"\n]{20,600})\"|`(?P<code>[^`\n]{20,600})`|\u201c(?P<curly>[^\u201d\n]{20,600})\u201d"
+    r"\b(?:errors?|fails?|failed|failing|got|gets?|getting|says?|message|exception|throws?|returns?|shows?|see"
+    r"|seeing)\b"
+    r"[^\n\"'`\u201c]{0,60}(?:\"(?P<plain>[^\"\n]{20,600})\"|`(?P<code>[^`\n]{20,600})`"
+    r"|\u201c(?P<curly>[^\u201d\n]{20,600})\u201d"
     r"|'(?P<single>[^'\n]{20,200})'(?!\w))",
     re.IGNORECASE,
 )
@@ -238,7 +241,8 @@ def _statements(text: str) -> Iterator[Statement]:
             if index >= _MOST_LINES:
                 break
             if not line["words"].rstrip().endswith(_TRACEBACK):
-                yield Statement(words_as_one_line(line["words"])[:_MOST_WORDS], "", is_shaped=True)
+                words = _LEVEL_NAME.sub("", words_as_one_line(line["words"]))
+                yield Statement(words[:_MOST_WORDS], "", is_shaped=True)
     stripped = text.strip()
     is_reported = _SHAPED.match(stripped) is not None or (_FAILS.search(stripped) and not _is_prose(stripped))
     if len(stripped) <= _MOST_ALONE * 2 and is_reported and _PROGRAM.search(stripped) is None:

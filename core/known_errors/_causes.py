@@ -116,7 +116,7 @@ _WORDS_BY_CAUSE: Mapping[Cause, tuple[str, ...]] = {
         r"\bCUDA (?:error|out of memory)|\bout of memory\b|internal server error|failed during generation",
         r"EngineDeadError|engine (?:core )?(?:is |has )?(?:dead|died)|\bNCCL\b",
     ),
-    Cause.REQUEST: (r"\binvalid[ _](?:params?|parameters?|arguments?|request)\b|参数(?:非法|错误)",),
+    Cause.REQUEST: (r"\binvalid[ _](?:params?|parameters?|arguments?|request)\b|参数(?:非法|错误|不合法)",),
 }
 _PATTERN_BY_CAUSE = {
     cause: re.compile("|".join(words), re.IGNORECASE | re.DOTALL) for cause, words in _WORDS_BY_CAUSE.items()

@@ -120,4 +120,23 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Your credit balance is too low to access the Anthropic API.",
         cause=Cause.QUOTA,
     ),
+    KnownError(
+        "The request body is not valid JSON: {why}",
+        Stage.REQUEST,
+        "The body that was sent cannot be decoded. *No low surrogate* means half a character, such as an emoji "
+        "that was "
+        "cut in two when a text was shortened.",
+        "Find the text that was shortened, at the character that the words name, and cut it between characters; a new "
+        "session without that message works.",
+        "https://github.com/anthropics/claude-code/issues/558",
+        example="The request body is not valid JSON: no low surrogate in string: line 1 column 9 (char 8)",
+    ),
+    KnownError(
+        "If an assistant message contains any thinking blocks, the first block must be",
+        Stage.REQUEST,
+        "An assistant message of the history has a thinking block that does not come first.",
+        "Send the blocks of each message back in the order in which they came, thinking first; or switch thinking off.",
+        "https://github.com/anthropics/claude-code/issues/20692",
+        field="messages",
+    ),
 )

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.known_errors._classes import (
     of_answers,
     of_commands,
+    of_fields,
     of_requests,
     of_servers,
     of_templates,
@@ -24,15 +25,15 @@ CLASSES: tuple[ErrorClass, ...] = (
     *of_answers.FIRST,
     *of_templates.CLASSES,
     *of_validators.CLASSES,
-    *of_requests.CLASSES[:-2],
+    *of_requests.CLASSES,
     *of_answers.CLASSES[:5],
     *of_servers.CLASSES,
-    *of_requests.CLASSES[-2:],
+    *of_fields.CLASSES,
     *of_answers.CLASSES[5:-1],
-    *of_requests.LOOSE,
+    *of_fields.LOOSE,
     *of_answers.CLASSES[-1:],
 )
-LOOSE = frozenset(error.name for error in of_requests.LOOSE)
+LOOSE = frozenset(error.name for error in of_fields.LOOSE)
 """All classes, in the order in which they are tried."""
 
 

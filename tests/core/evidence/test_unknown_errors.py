@@ -96,6 +96,29 @@ def test_values_that_go_printed_in_a_log_are_read_as_they_were():
     assert read_evidence(text).raw == '{"a":"say \\"x\\""}]'
 
 
+def test_bytes_that_python_printed_are_read_as_the_text_that_they_are():
+    said = "".join(f"\\x{byte:02x}" for byte in "não há modelo".encode())
+    text = (
+        f'litellm.BadRequestError: XException - b\'{{"error":{{"message":"{said}","type":"invalid_request_error"}}}}\''
+    )
+
+    assert read_evidence(text).error.message == "não há modelo"
+
+
+def test_a_body_of_a_request_that_is_not_json_is_no_output():
+    text = "API Error: 400 The request body is not valid JSON: no low surrogate in string: line 1 column 9 (char 8)"
+
+    found = asyncio.run(show_evidence(read_evidence(text))).findings[0]
+
+    assert (found.code, found.stage.value) == ("PD100", "request")
+
+
+def test_the_level_of_a_logs_line_is_no_word_of_the_error():
+    found = read_evidence("[Serve][ERROR] Encountered an error: prompt length (9) exceeds maximum input length (8)")
+
+    assert found.error.message.startswith("Encountered")
+
+
 UNRELATED = [
     'Traceback (most recent call last):\n  File "/home/me/shop/cart.py", line 3, in total\n    price["net"]\n'
     "KeyError: 'net'\n",

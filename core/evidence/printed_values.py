@@ -1,0 +1,66 @@
+"""Values as programs print them within a text: JSON, dicts and bytes of Python, quoted values of Go."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+
+from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.evidence.json_of import json_of
+
+HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_GO_VALUE = re.compile(r'(?<=[ \t]\w\w\w=)"((?:[^"\\]|\\.)*+)"?|(?<=[ \t]error=)"((?:[^"\\]|\\.)*+)"?')
+MOST_LITERAL = 60_000  # characters of a body that is written as Python
+
+
+def value_at(text: str, start: int) -> JSON:
+    """Return the JSON value, or the one of Python, that begins at a place; `None` if none does."""
+    try:
+        value: JSON = json.JSONDecoder().raw_decode(text, start)[0]
+    except (ValueError, RecursionError):
+        return python_value_at(text, start)
+    return value
+
+
+def python_value_at(text: str, start: int) -> JSON:
+    """Return the value that a dict printed by Python has; lines that a terminal broke are joined."""
+    piece = text[start : start + MOST_LITERAL]
+    stop = max(piece.rfind("}"), piece.rfind("]")) + 1
+    for literal in (piece[:stop], piece.partition("\n\n")[0].rstrip()):
+        try:
+            value: object = ast.literal_eval(_joined(literal))
+            return json_of(json.dumps(value, default=str))
+        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            continue
+    return None
+
+
+def _joined(literal: str) -> str:
+    """Return a literal in one line: a terminal breaks long ones, also within strings."""
+    return "".join(line if line.endswith(" ") else f"{line} " for line in literal.splitlines())
+
+
+def as_double(text: str) -> str:
+    """Return what stands in a Python literal of single quotes as it would stand in double ones."""
+    return re.sub(r"\\.|\"", lambda one: {"\\'": "'", '"': '\\"'}.get(one[0], one[0]), text)
+
+
+def unquoted(entry: str) -> str:
+    """Return an entry of a log with the values that Go printed in quotes as they were."""
+    if "level=" not in entry[:200]:
+        return entry.replace('\\"', '"')
+    return _GO_VALUE.sub(lambda found: f'"{_of_go(found[1] or found[2] or "")}"', entry)
+
+
+def _of_go(literal: str) -> str:
+    value = json_of(f'"{HALF_ESCAPE.sub("", literal)}"')
+    return value if isinstance(value, str) else literal.replace('\\"', '"')
+
+
+def as_utf8(words: str) -> str:
+    """Return words that Python printed as bytes, and that were read as characters, as they were."""
+    try:
+        return words.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return words

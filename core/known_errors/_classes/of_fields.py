@@ -1,0 +1,98 @@
+"""Classes of errors about single fields: unknown ones, unsupported ones, and values of a wrong type or form."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors.base import Cause
+
+CLASSES: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "unknown-field",
+        r"(?P<path>[\w$.\[\]-]{1,160}): extra inputs? (?:is|are) not permitted"
+        r"|extra (?:inputs?|fields?) (?:is|are)? ?not (?:permitted|allowed)|extra_forbidden"
+        r"|(?:unrecognized|unknown|unexpected) (?:request )?(?:arguments?|fields?|parameters?|keys?|pr"
+        r"operty|properties|name)(?: supplied| provided| passed| found)?\b\W{0,20}(?P<name>[\w$.]{1,60})?"
+        r"|additional (?:fields?|properties|keys?) .{0,40}?not (?:allowed|permitted)"
+        r"|property \W?(?P<prop>[\w.]{1,60})\W? is (?:unsupported|not allowed)"
+        r"|got an unexpected keyword argument \W?(?P<keyword>\w{1,60})",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The request has a field that is not accepted",
+        "The server checks the request strictly and knows no {field|such field} there.",
+        "Leave {field|the field that is named} out, wherever it occurs. Where a client, framework or "
+        "gateway "
+        "adds it, switch that off there (LiteLLM: `drop_params: true`) or update it.",
+    ),
+    ErrorClass(
+        "unsupported-field",
+        r"unsupported (?:parameter|field|argument|option|value|request)\W{0,4}(?P<name>[\w.]{1,60})?"
+        r"|(?:parameter|field|argument|option|value)s?\b.{0,60}?(?:is |are )?not (?:supported|allowed|"
+        r"permitted|available|enabled)"
+        r"|\W(?P<param>\w{2,40})\W{1,3}(?:is |are )?(?:not supported|unsupported|deprecated|not availa"
+        r"ble) (?:with|by|for|in|on) (?:this|the|your) (?:model|api|provider|endpoint)"
+        r"|(?:this|the|your) model (?:does(?:n't| not)|do not) (?:support|accept) .{0,10}?(?P<feature>"
+        r"[\w.]{2,60})"
+        r"|does(?:n't| not) support (?:the |setting )?\W?(?P<other>[\w.]{2,60})\W? (?:parameter|field|"
+        r"argument|option)|remove (?P<removed>[\w.]{2,80}) and try again",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The request has a setting that this model or server does not take",
+        "The field is known, but not for this model, or not with this value.",
+        "Leave {field|the setting that is named} out, or use a model that takes it; a client may send it by itself.",
+    ),
+)
+"""In this order: the first class whose words are found counts."""
+
+LOOSE: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "wrong-type",
+        r"invalid type\b|\(?expected type \w{1,20}|input should be (?:a )?(?:valid )?\w{1,20}"
+        r"|is not of type"
+        r"|must be (?:a |an )?(?:string|array|list|object|dict\w*|integer|number|boolean|int|bool)\b"
+        r"|expected (?:a |an |one of (?:a |an )?)?(?:string|array|list|object|map|integer|number|boole"
+        r"an|sequence)\b|cannot unmarshal"
+        r"|is not (?:a valid )?(?:string|array|list|object|integer|number|boolean)\b|wrong type"
+        r"|type mismatch",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A field of the request has a value of the wrong type",
+        "The API expects another type of value at that place.",
+        "Send {field|the field that is named} in the type that the words ask for; an absent text is left out, or sent "
+        'as `""`.',
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "missing-field",
+        r"(?:missing|lacks?) (?:the |a |an )?(?:required )?(?:field|parameter|argument|property|key|va"
+        r"lue)s?\b|field required|is (?:a )?required(?: field)?\b"
+        r"|required (?:field|parameter|property)"
+        r"|must (?:be )?(?:provided?|defined|specified|present|non-?empty|have|include)\b"
+        r"|(?:cannot|must not|can't|may not|should not) be (?:empty|blank|null|none|undefined)"
+        r"|is (?:empty|mandatory)\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "Something that the request must hold is missing or empty",
+        "The API wants a field that is absent, empty or null.",
+        "Send {field|what the words name}, filled; or leave out what needs it.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "invalid-value",
+        r"supported values|invalid value|is not one of|not (?:a )?valid|are not valid"
+        r"|invalid (?:parameter|argument|request|input|params|format|option)|out of range"
+        r"|is (?:illegal|invalid)"
+        r"|must be (?:one of|either|>|<|less|greater|at (?:most|least)|between|in|'|\"|`)"
+        r"|unknown variant|should be (?:one of|either|less|greater|>|<)|not acceptable|not allowed"
+        r"|malformed|reserved (?:keyword|word|name)|(?:may|must|can) ?not (?:be used in|contain)|must contain"
+        r"|invalid_(?:request|argument|parameter)|failed to deserialize",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A value in the request is not accepted",
+        "The API takes other values at that place than the one that was sent.",
+        "Change {field|what the words name} to a value that the API takes: its words, or its documentation for this "
+        "model, list them; values come and go with releases, so update the client as well.",
+        is_distinctive=False,
+    ),
+)
+"""Words that programs of any kind use: tried last."""
