@@ -72,6 +72,8 @@ def clean(text: str) -> Cleaned:
 def without_prefix(line: str) -> str:
     """Return a line of a log without what containers, pods and journals put before it."""
     for _ in range(3):
+        if not line[:1].isalnum() and not line.startswith(("[", "(")):
+            return line  # as no prefix begins
         found = next((match for prefix in _PREFIXES if (match := prefix.match(line)) is not None), None)
         if found is None:
             return line

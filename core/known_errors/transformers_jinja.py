@@ -285,7 +285,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "The template has no section for a role of the messages, often `tool`: it was made for chat without tools.",
         "Use a template of the family that renders tools, or send results of tools as messages of the user.",
         "https://github.com/containers/ramalama/issues/2425",
-        example="Jinja Exception: Only user and assistant roles are supported!",
+        example="Jinja Exception: Only user, system and assistant roles are supported!",
         field="messages",
     ),
 )

@@ -53,7 +53,7 @@ def _finds(paste: Paste) -> float:
     text = paste.text
     if paste.value is not None or _CODE.search(text[:20_000]):
         return 0.0
-    if _START.search(text):
+    if "(" in text and _START.search(text):
         return 0.9
     return 0.8 if _without_class(text) is not None else 0.0
 

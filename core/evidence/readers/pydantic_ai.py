@@ -43,7 +43,7 @@ _KINDS = {
 def _finds(paste: Paste) -> float:
     if paste.value is not None:
         return 0.95 if _is_dump(paste.value) else 0.0
-    found = _START.search(paste.text)
+    found = _START.search(paste.text) if "(" in paste.text else None
     return 0.0 if found is None or read_printed(paste.text, found.start()) is None else 0.92
 
 
