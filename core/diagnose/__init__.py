@@ -87,12 +87,13 @@ def diagnose_trace(
     Returns:
         Findings, worst first; `follows` names an earlier fault that may explain one.
     """
-    shown, sights = trace, parts_of_trace(trace)
+    shown, parts = trace, parts_of_trace(trace)
+    sights = parts
     if not is_whole(trace):  # what is missing in it would look like a fault of the model or of the server
         trace = replace(trace, raw=None, raw_again=None, parse=None)
         sights = parts_of_trace(trace)
     findings: list[Finding] = []
-    for rule in _asked(ruleset, sights):
+    for rule in _asked(ruleset, sights, parts):
         known = of_request.get(rule.code)
         if known is None:
             _ask(rule, shown if getattr(rule, "reads_stripped", False) else trace, findings)
@@ -129,16 +130,20 @@ def diagnose_request(request: Request) -> Mapping[str, tuple[Finding, ...]]:
     return found
 
 
-def _asked(ruleset: Mapping[str, Rule], sights: frozenset[TracePart]) -> tuple[Rule, ...]:
-    """Return the rules that a trace shows enough for."""
+def _asked(ruleset: Mapping[str, Rule], sights: frozenset[TracePart], parts: frozenset[TracePart]) -> tuple[Rule, ...]:
+    """Return the rules that a trace shows enough for; `parts` are those that the trace has with a stripped text."""
     if ruleset is RULES:
-        return _asked_of_all(sights)
-    return tuple(rule for rule in ruleset.values() if getattr(rule, "needs", None) in {None, *sights})
+        return _asked_of_all(sights, parts)
+    return tuple(
+        rule
+        for rule in ruleset.values()
+        if getattr(rule, "needs", None) in {None, *(parts if getattr(rule, "reads_stripped", False) else sights)}
+    )
 
 
 @lru_cache(maxsize=256)
-def _asked_of_all(sights: frozenset[TracePart]) -> tuple[Rule, ...]:
-    return _asked({**RULES}, sights)
+def _asked_of_all(sights: frozenset[TracePart], parts: frozenset[TracePart]) -> tuple[Rule, ...]:
+    return _asked({**RULES}, sights, parts)
 
 
 def _ask(rule: Rule, trace: Trace, findings: list[Finding]) -> None:

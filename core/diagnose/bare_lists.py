@@ -65,7 +65,7 @@ def _families(trace: Trace) -> Iterator[tuple[str, str]]:
     own = None if trace.server is None else trace.server.tool_parser
     tried = () if trace.parse is None else tuple(trace.parse.parsers)
     asked = {own, *(name.partition(":")[2].partition("+")[0] for name in tried)} - {None}
-    models = _model_names(trace)
+    models = model_names(trace)
     for name, one in FORMATS.items():
         if not one.facts.list_marker:
             continue
@@ -77,7 +77,8 @@ def _families(trace: Trace) -> Iterator[tuple[str, str]]:
             yield name, f"the parser is `{parser}`"
 
 
-def _model_names(trace: Trace) -> tuple[str, ...]:
+def model_names(trace: Trace) -> tuple[str, ...]:
+    """Return what request, server and answer call the model."""
     names = [as_text(body_of(trace).get("model"))]
     if trace.server is not None:
         names += [trace.server.model, trace.server.model_root]

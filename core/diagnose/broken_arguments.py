@@ -40,6 +40,7 @@ _LITERALS = ("true", "false", "null")
 
 
 # `{"city": "Par...`, `{"city": ...}`: so a person shortens what is too long to show, not a server.
+NAME_NOT_COPIED = "name not copied"  # in place of the name of a call of which only the arguments are at hand
 _SHORTENED = re.compile(r"(?:\.\.\.|…)[\s\"'}\]]{0,8}\Z|[:,{\[]\s{0,4}(?:\.\.\.|…)\s{0,4}[,}\]]")
 
 

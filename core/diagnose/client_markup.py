@@ -33,6 +33,11 @@ _CALLS = "tool_use|tool_call|toolcall|tool|function_call|functioncall|function|i
 _NAMED = re.compile(
     rf"<({_CALLS})>\s{{0,8}}<(?:name|tool_name|invoke_name|function_name|tool)>\s{{0,8}}([\w.:/-]{{1,100}})\s{{0,8}}</"
 )
+_AROUND_CALL = re.compile(
+    r"<(tools|functions|tool|toolcall|functioncall|json)>\s{0,8}\{\s{0,8}\"name\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\"\s{0,4},\s{0,8}"
+    r"\"(?:arguments|parameters)\"\s{0,4}:\s{0,4}\{(?!\s{0,8}\"(?:type|properties)\")"
+)
+_REACT = re.compile(r"(?m)^Action:[ \t]{0,4}([\w.:/-]{1,100})[ \t]{0,4}\nAction Input:")
 _AROUND_JSON = re.compile(rf"<({_CALLS})>\s{{0,8}}<([A-Za-z][\w.-]{{0,60}})>\s{{0,8}}\{{")
 # Tools that Cline, Roo Code and their kin describe in their prompts.
 _TAUGHT = frozenset(
@@ -53,12 +58,14 @@ class ClientCall(NamedTuple):
         span: Where it stands.
         is_claudes: Whether it is Anthropic's notation, not one that a client made up.
         is_unknown: Whether it is a notation that nobody is known to teach.
+        is_react: Whether it is not XML but lines of `Action` and `Action Input`.
     """
 
     name: str
     span: Span
     is_claudes: bool
     is_unknown: bool = False
+    is_react: bool = False
 
 
 def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | None:
@@ -83,7 +90,9 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
         if end >= 0:
             return ClientCall(name, Span(opened.start(), end + len(closer)), is_claudes=False)
         left -= {name}
-    for shape in (_NAMED, _AROUND_JSON):
+    if (react := _REACT.search(text)) is not None:
+        return ClientCall(react[1], Span(*react.span()), is_claudes=False, is_react=True)
+    for shape in (_NAMED, _AROUND_CALL, _AROUND_JSON):
         if (found := shape.search(text)) is not None:
             end = text.find(f"</{found[1]}>", found.end())
             stop = len(text) if end < 0 else end + len(found[1]) + 3

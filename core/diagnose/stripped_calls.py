@@ -33,6 +33,7 @@ _FIRST_LINE = re.compile(
     r"([A-Za-z]\w{0,60}[_.-]\w[\w.-]{0,60})[ \t]{0,4}\n\s{0,8}(?=\{\s*+\")"
 )  # a tool's name, no word
 _GEMMA = re.compile(r"call:([A-Za-z_][\w.-]{0,64})\{")  # which no sentence begins with
+_KIMI = re.compile(r"functions\.([\w.-]{1,64}):\d{1,4}\s{0,4}(?=\{)")
 _MOST_NAMES = 20
 
 
@@ -50,7 +51,8 @@ def stripped_calls(trace: Trace, content: str) -> Iterator[Report]:
         yield report
         return
     headed_by = _GEMMA.match(text)
-    known = names if headed_by is None or is_request_known(trace) else (headed_by[1],)
+    named_by = headed_by or _KIMI.match(text)
+    known = names if named_by is None or is_request_known(trace) else (named_by[1],)
     found = next(iter(find_stripped_calls(text, known)), None)
     if found is None or found.char_span.start > 0 or not re.search(r"\}\]?\Z", text):
         return

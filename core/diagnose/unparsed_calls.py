@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from prompt_debugger.core.base.types import ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import KEEP_SPECIAL_TOKENS, Step
-from prompt_debugger.core.diagnose.bare_lists import bare_list
-from prompt_debugger.core.diagnose.generations import families_named
+from prompt_debugger.core.diagnose.bare_lists import bare_list, model_names
+from prompt_debugger.core.diagnose.generations import families_named, familys_parser, siblings_of
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS
@@ -18,29 +18,55 @@ _NO_NOTATION = (
     "messages of the role `tool`: a client or proxy that writes them out as text teaches the model to do the same. If "
     "the history contains none, the model lost its own notation: look at the template, and at a heavy quantization."
 )
+_OF_GEMMA3 = (
+    "No parser reads Python in a `tool_code` fence, which Gemma 3 writes where a prompt describes functions: it has no "
+    "notation of its own. vLLM's examples have the template `tool_chat_template_gemma3_pythonic.jinja`, made for "
+    "`--tool-call-parser pythonic`; otherwise read the fence in the client."
+)
 _OF_OLLAMA = (
     "Ollama chooses its parser by the model's template: take the model from its library, or give the Modelfile the "
     "template that goes with this notation, and update Ollama."
 )
+# Families that write the same as another, which a text alone does not tell apart.
+_SAME_NOTATION = {"jamba": ("hunyuan", "apriel")}
+_STOP_OF_CALL = "'<|call|>'"  # the stop token of harmony, which servers do not show
 
 
 def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
     """Return how servers are told to parse the calls of a family: the one at hand, else all that are known."""
+    twins = _SAME_NOTATION.get(family, ())
+    models = model_names(trace)
+    family = next((one for one in twins for model in models if one in families_named(model)), family)
     facts = FORMATS[family].facts
     if is_plain_words(family):
-        return (Step(_NO_NOTATION),)
+        return (Step(_OF_GEMMA3 if family == "gemma3" else _NO_NOTATION),)
+    if not facts.tool_parsers and not facts.parser_names and family != "generic":
+        return (Step(_without_parser(family)),)
     kind = "" if trace.server is None else trace.server.kind
     if kind == "ollama":
         return (Step(_OF_OLLAMA),)
-    own = _parsers_of(kind, family)
+    own = _for_models(_parsers_of(kind, family), models)
     if (wrong := foreign_parser(trace, family)) is not None and own:
         return (Step(f"Start the server with `--tool-call-parser {own[0]}` in place of `{wrong}`."),)
     if has_own_names(trace.server):
         return (Step(FAMILYS_PARSER), Step(_DISTINGUISHING))
     parser = None if trace.server is None else trace.server.tool_parser
     is_set = {"tool_parser": parser} if parser is not None and parser in facts.tool_parsers else {}
-    text = f"Have the server parse this model's calls: {', '.join(_flags(family, kind))}."
+    text = f"Have the server parse this model's calls: {', '.join(_flags(family, kind, models))}."
+    others = [name for one in twins if one != family for name in FORMATS[one].facts.tool_parsers[:1]]
+    if others and not models:
+        text += f" Other models write the same: for those vLLM has {listed(others)}."
     return (Step(text, server=is_set), Step(_DISTINGUISHING))
+
+
+def _without_parser(family: str) -> str:
+    """Return what helps with a notation that no parser of vLLM or SGLang is made for."""
+    if any(FORMATS[one].facts.tool_parsers for one in siblings_of(family)):
+        return familys_parser(family)
+    return (
+        f"Neither vLLM nor SGLang has a parser for the notation `{family}`. Look in the model's repository for one "
+        f"(vLLM's `--tool-parser-plugin FILE`), or let `plugin --family {family}` write one."
+    )
 
 
 def of_bare_list(trace: Trace, family: str) -> list[Step]:
@@ -58,8 +84,7 @@ def of_bare_list(trace: Trace, family: str) -> list[Step]:
 
 def is_plain_words(family: str) -> bool:
     """Say whether a notation is no model's own: no parser reads it, and it has no markers."""
-    facts = FORMATS[family].facts
-    return not facts.tool_parsers and not facts.parser_names and not facts.call_markers and family != "generic"
+    return family in ("calling_tool", "gemma3", "ui_tars")
 
 
 def named_parser(trace: Trace) -> str | None:
@@ -70,7 +95,7 @@ def named_parser(trace: Trace) -> str | None:
     family = family_of_model(server.model)
     if family is None or is_made_for(server, family) is not False:
         return None
-    own = _parsers_of(server.kind, family)
+    own = _for_models(_parsers_of(server.kind, family), (server.model,))
     return own[0] if own else None
 
 
@@ -80,6 +105,21 @@ def _parsers_of(kind: str, family: str) -> Sequence[str]:
     if kind in facts.parser_names:
         return facts.parser_names[kind].tools
     return () if kind == "sglang" else facts.tool_parsers
+
+
+def _for_models(parsers: Sequence[str], models: Sequence[str]) -> Sequence[str]:
+    """Return parsers of a family with those first whose generation a model's name names.
+
+    >>> _for_models(("deepseek_v32", "deepseek_v4"), ("deepseek-ai/DeepSeek-V4-Flash",))
+    ['deepseek_v4', 'deepseek_v32']
+    """
+    spelled = ["".join(char for char in model.lower() if char.isalnum()) for model in models]
+
+    def is_other(parser: str) -> bool:
+        plain = parser.replace("_", "").replace("-", "")
+        return not any(plain in model for model in spelled)
+
+    return sorted(parsers, key=is_other)
 
 
 def family_of_model(model: str) -> str | None:
@@ -108,9 +148,9 @@ def foreign_parser(trace: Trace, family: str) -> str | None:
     return trace.server.tool_parser if trace.server is not None and is_made_for(trace.server, family) is False else None
 
 
-def _flags(family: str, kind: str) -> list[str]:
-    meant = FORMATS[family].facts.tool_parsers[:1]
-    sglang = _parsers_of("sglang", family)[:1]
+def _flags(family: str, kind: str, models: Sequence[str]) -> list[str]:
+    meant = _for_models(FORMATS[family].facts.tool_parsers, models)[:1]
+    sglang = _for_models(_parsers_of("sglang", family), models)[:1]
     of_vllm = [f"vLLM `--enable-auto-tool-choice --tool-call-parser {name}`" for name in meant or ("NAME",)]
     of_sglang = [f"SGLang `--tool-call-parser {name}`" for name in sglang or (() if meant else ("NAME",))]
     of_llama = ["llama.cpp `--jinja`"]
@@ -120,7 +160,8 @@ def _flags(family: str, kind: str) -> list[str]:
 
 def departures(calls: Sequence[ToolCallAttempt]) -> str:
     """Return how calls depart from their notation, as a clause; "" where they do not."""
-    return "; ".join(list(dict.fromkeys(call.deviation for call in calls if call.deviation is not None))[:3])
+    said = (call.deviation for call in calls if call.deviation is not None and _STOP_OF_CALL not in call.deviation)
+    return "; ".join(list(dict.fromkeys(said))[:3])
 
 
 def departs(calls: Sequence[ToolCallAttempt], family: str) -> str:

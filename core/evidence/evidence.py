@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
-from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT
+from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT, NO_BEGINNING
 from prompt_debugger.core.base.types import (
     Basis,
     ChatResult,
@@ -28,7 +28,7 @@ from prompt_debugger.core.formats import CONTROL_TOKEN
 
 _IN_LOG = "it contains no control token, and a log may leave them out"
 # A text that begins with the rest of a marker, or with a marker that only stands within a call.
-_NO_BEGINNING = re.compile(
+_MID_CALL = re.compile(
     r"\s*+(?:[\w\u2581:]{0,40}[|\uff5c]>|[\w.:-]{0,80}"
     r"(?:<\|tool_call_(?:argument_begin|end)|<\uff5ctool\u2581(?:sep|call\u2581end|calls\u2581end)|<\|tool_calls_section_end))"
 )
@@ -214,9 +214,8 @@ def _completion(evidence: Evidence, text: str) -> Completion:
     if evidence.raw_reason:
         return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=evidence.raw_reason)
     is_alone = evidence.chat is None and evidence.prompt is None and not evidence.prompt_tail
-    if is_alone and _NO_BEGINNING.match(text) is not None:
-        reason = "it begins in the middle of a marker or of a call, so its beginning may not have been copied"
-        return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=reason)
+    if is_alone and _MID_CALL.match(text) is not None:
+        return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=NO_BEGINNING)
     if evidence.chat is not None:
         return raw
     if CONTROL_TOKEN.search(text):

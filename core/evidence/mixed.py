@@ -23,13 +23,13 @@ from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.prose import by_lead, evidence_of_prose, output_of, shows_prompt, without_parts
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
-from prompt_debugger.core.evidence.recognise import MARKER, recognise
+from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.report_text import (
     is_report,
     is_template,
     not_recognised,
-    shown_output,
 )
+from prompt_debugger.core.evidence.shown import find_shown, mentions_output
 from prompt_debugger.core.evidence.split import Block, BlockKind, comment_runs, split, without_comments
 from prompt_debugger.core.evidence.taking import compatible
 from prompt_debugger.core.evidence.unknown_errors import cut_traceback
@@ -41,20 +41,6 @@ _MOST_READ = 200  # blocks
 _MOST_FENCES = 3  # around one another
 _MOST_PARAGRAPHS = 50
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
-_SHOWN_LEAD = re.compile(
-    r"\b(?:outputs?|responses?|returns?|returned|got|get|result|answer|content|prints?|raw)\b[^\n]{0,40}(?::|like"
-    r"|follows)$",
-    re.IGNORECASE,
-)
-_REPORT_WORDS = re.compile(
-    r"`(?:--[\w-]{2,60}[^`\n]{0,60}|</?[\w|]{2,40}>|(?:message\.)?content|tool_calls|reasoning_content|finish_reason)`"
-    # What people say of an output, and a model hardly does in one.
-    r"|\b(?:vllm|sglang|ollama|lm ?studio|llama\.cpp|llama-server|litellm|openrouter|mlx|tool_calls|finish_reason|"
-    r"parsers?|parsed|rendered|deltas?|streamed|chat window|plain text|raw (?:text|xml|json|markup|output)|end users?|"
-    r"instead of (?:a|an|being))\b|\$ (?:cat|curl|head|tail|less|jq|grep|python3?|docker|kubectl) ",
-    re.IGNORECASE,
-)
-_QUOTED_WORDS = re.compile(r"`[^`\n]{1,200}`|'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"")
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 # Of two things, one instead of the other, a report shows the one that came, unless it says *instead of this*.
@@ -130,7 +116,8 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     whole, failure = _try(text, row, read)
     if whole is not None and is_talk and whole.form is Form.OUTPUT:
         whole, failure = None, not_recognised(text)
-    shown = _of_shown_output(whole, blocks, read)
+    is_output = whole is not None and whole.raw is not None and whole.raw.strip() == text.strip()
+    shown = _of_shown(blocks, read) if is_output else None
     if whole is not None and shown is None and (len(blocks) < 2 or _is_certain(whole, text, blocks)):
         return whole
     if shown is not None:
@@ -178,36 +165,13 @@ def _string_of_json(text: str) -> str | None:
     return value if isinstance(value, str) and recognise(value) is Form.OUTPUT else None
 
 
-def _of_shown_output(whole: Evidence | None, blocks: Sequence[Block], read: Read) -> Evidence | None:
-    """Return what the only fence of a text holds, where its markup was taken for an output together with a report.
-
-    The line above the fence says that an output follows, or that something does and the fence begins with a marker, or
-    words of a report stand around it; what stands around mentions markup at most in quotes. Without a fence, the same
-    holds for the only lines that are an output by themselves.
-    """
-    fences = [block for block in blocks if block.kind is BlockKind.FENCED]
-    if whole is None or whole.form is not Form.OUTPUT or len(fences) > 1:
+def _of_shown(blocks: Sequence[Block], read: Read) -> Evidence | None:
+    """Return what a report shows as an output, where all of it was taken for one."""
+    found = find_shown(blocks)
+    if found is None:
         return None
-    if not fences:
-        return _of_shown_lines(blocks)
-    around = "\n".join(block.text for block in blocks if block is not fences[0])
-    is_report = _SHOWN_LEAD.search(fences[0].lead) or _REPORT_WORDS.search(around)
-    follows = fences[0].lead.endswith((":", "\uff1a")) and MARKER.match(fences[0].text.strip()) is not None
-    if not (is_report or follows) or recognise(_QUOTED_WORDS.sub("", around)) is Form.OUTPUT:
-        return None
-    evidence = _of_block(fences[0], read)
-    unread = len([line for line in around.split("\n") if line.strip()])
-    return None if evidence is None else _noted(evidence, _of_unread(unread))
-
-
-def _of_shown_lines(blocks: Sequence[Block]) -> Evidence | None:
-    """Return the only lines of prose that are an output, where words of a report stand around them."""
-    text = "\n".join(block.text for block in blocks)
-    shown = shown_output(text)
-    around = "" if shown is None else text.replace(shown, "", 1)
-    if shown is None or not _REPORT_WORDS.search(around) or recognise(_QUOTED_WORDS.sub("", around)) is Form.OUTPUT:
-        return None
-    return _noted(output_of(shown), _of_unread(len([line for line in around.split("\n") if line.strip()])))
+    evidence = _of_block(found.block, read) if found.block is not None else output_of(found.text)
+    return None if evidence is None else _noted(evidence, _of_unread(found.unread))
 
 
 def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
@@ -246,7 +210,7 @@ def _is_in_a_broken_fence(text: str) -> bool:
     blocks = split(text)
     broken = [block for block in blocks if block.kind is BlockKind.FENCED and _is_part(block.text)]
     around = "\n".join(block.text for block in blocks if block not in broken)
-    return bool(broken) and recognise(_QUOTED_WORDS.sub("", around)) is not Form.OUTPUT
+    return bool(broken) and not mentions_output(around)
 
 
 def _is_part(text: str) -> bool:

@@ -1,7 +1,7 @@
 """Prose → the evidence in it: a log line, a line of code, an output below a line that announces it.
 
     Response choices[0].message.content:        the text below
-    `<tool_call>…</tool_call>`                   a line that is code from end to end
+    `<tool_call>…</tool_call>`                   code, a line or within one
 
 What a sentence quotes is looked at where errors are read.
 """
@@ -17,12 +17,11 @@ from prompt_debugger.core.evidence.evidence import Evidence, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.gaps import without_gaps
 from prompt_debugger.core.evidence.readers import Paste, find_readers
-from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.report_text import begins_template, shown_output
+from prompt_debugger.core.evidence.shown import shown_code
 from prompt_debugger.core.evidence.taking import compatible, with_its_beginning, without_shortened
 
 LEAST_SCORE = 0.6  # of a reader, for a block of prose
-_CODE_LINE = re.compile(r"(?m)^[ \t]{0,8}`([^`\n]{20,4000})`[ \t]{0,8}$")
 _OUTPUT_LEAD = re.compile(r"\b(?:raw|model|generated)\b.{0,40}\b(?:output|text|completion|response)\b", re.IGNORECASE)
 _CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
 _LEAD = re.compile(
@@ -53,16 +52,10 @@ def _after_lead(text: str) -> Evidence | None:
     found = _LEAD.search(text)
     if found is not None:
         return by_lead(found[1], text[found.end() :].strip("\n"))
-    shown = shown_output(text)
-    return output_of(shown) if shown is not None else _of_inline_code(text)
-
-
-def _of_inline_code(text: str) -> Evidence | None:
-    """Return the only line of a text that is code from end to end and reads as an output: with a call's markup."""
-    shown = [line[1] for line in _CODE_LINE.finditer(text) if recognise(line[1]) is Form.OUTPUT]
-    if len(shown) != 1 or "{" not in shown[0]:
+    shown = shown_output(text) or shown_code(text)
+    if shown is None:
         return None
-    return output_of(shown[0])
+    return _content(shown) if shown.startswith("functions.") else output_of(shown)
 
 
 def shows_prompt(lead: str) -> bool:
@@ -73,11 +66,15 @@ def shows_prompt(lead: str) -> bool:
 def by_lead(lead: str, text: str) -> Evidence | None:
     """Return what the line above a block says that it is: the content of a message, or a raw output."""
     if _CONTENT_LEAD.search(lead):
-        chat = ChatResult({"role": "assistant", "content": text}, None)
-        return Evidence(Form.ANSWER, "the content of a message", chat=chat)
+        return _content(text)
     if _OUTPUT_LEAD.search(lead):
         return output_of(text)
     return None
+
+
+def _content(text: str) -> Evidence:
+    chat = ChatResult({"role": "assistant", "content": text}, None)
+    return Evidence(Form.ANSWER, "the content of a message", chat=chat)
 
 
 def output_of(text: str) -> Evidence:

@@ -32,6 +32,7 @@ from prompt_debugger.core.evidence.recognise import (
     form_of_value,
     is_lone_message,
     is_request,
+    lone_output_in,
     output_with_prompt,
     pair_in,
     recognise,
@@ -142,7 +143,7 @@ def _body_in(value: JSONObject) -> JSONObject | None:
 
 def _read_output(text: str, _row: int) -> Evidence:
     value = json_of(text)
-    if isinstance(value, dict) and (output := output_with_prompt(value)) is not None:
+    if isinstance(value, dict) and (output := output_with_prompt(value) or lone_output_in(value)) is not None:
         value = {**value, "raw": output}
     if not isinstance(value, dict) or not isinstance(value.get("raw"), str):
         return Evidence(Form.OUTPUT, _output_words(text), raw=text)

@@ -52,6 +52,12 @@ _ANSWER_NAMES = (
     *("response", "response_body", "responseBody", "raw_response", "answer", "completion", "result", "reply", "resp"),
     *("res", "output", "outputs", "error"),
 )
+_OUTPUT_NAMES = frozenset(
+    {
+        *("text", "content", "output", "outputtext", "response", "responsetext", "result", "answer", "completion"),
+        *("reply", "generatedtext", "generation", "rawoutput", "rawtext", "modeloutput", "llmoutput", "rawresponse"),
+    }
+)
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
 _DECODER = json.JSONDecoder()
 _EVENTS_CHARS = 20_000  # in which the second event of a stream must stand
@@ -143,6 +149,11 @@ def _form_of_object(value: JSONObject) -> Form | None:
         return Form.ANSWER
     if is_error(value):
         return Form.ERROR
+    return Form.OUTPUT if lone_output_in(value) is not None else _form_of_piece(value)
+
+
+def _form_of_piece(value: JSONObject) -> Form | None:
+    """Return what an object is that holds a part of a request; `None` if it is nothing that is known."""
     is_asked = is_lone_message(value) and value.get("role") != "tool"  # whose call would be missed
     return Form.REQUEST if is_asked or _REQUEST_FIELDS & value.keys() else None
 
@@ -153,6 +164,13 @@ def output_with_prompt(value: JSONObject) -> str | None:
         return None
     names = ("completion", "output", "generated_text", "response", "generation", "model_output")
     return next((found for name in names if isinstance(found := value.get(name), str)), None)
+
+
+def lone_output_in(value: JSONObject) -> str | None:
+    """Return the only text of an object of no known form that holds markup, under a name that says it is an output."""
+    names = [name for name in value if name.lower().replace("_", "") in _OUTPUT_NAMES]
+    texts = [text for name in names if isinstance(text := value[name], str) and MARKER.search(text) is not None]
+    return texts[0] if len(texts) == 1 and not {"role", "description"} & value.keys() else None
 
 
 def is_lone_message(value: JSON) -> bool:

@@ -74,7 +74,10 @@ def begins_template(text: str) -> bool:
 
 
 def shown_output(prose: str) -> str | None:
-    """Return the only lines of prose that are an output by themselves: from a marker that begins a line to its end."""
+    """Return the only lines of prose that are an output by themselves: from a marker that begins a line to its end.
+
+    A report may show them twice.
+    """
     found: list[str] = []
     lines: list[str] = []
     for line in [*prose.split("\n"), ""]:
@@ -86,7 +89,7 @@ def shown_output(prose: str) -> str | None:
             found.append("\n".join(lines))
         lines = []
     kept = [text for text in found if text.rstrip().endswith(_ENDS) and recognise(text) is Form.OUTPUT]
-    return kept[0] if len(kept) == 1 else None
+    return kept[0] if len({*kept}) == 1 else None
 
 
 def not_recognised(text: str) -> RequestError:

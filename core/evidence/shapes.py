@@ -42,12 +42,16 @@ class Shaped(NamedTuple):
 def shape_answer(value: JSON) -> Shaped | None:
     """Return a JSON value as an answer of chat completions; `None` if it does not look like one."""
     if isinstance(value, list):
-        return _of_calls(value)
+        lone = value[0] if len(value) == 1 else None
+        generation = _first_generation(lone) if isinstance(lone, dict) else None
+        return _of_calls(value) if generation is None else _of_generation(generation)
     if not isinstance(value, dict):
         return None
     choices = value.get("choices")
     if isinstance(choices, list):
         return _of_choices(value, choices)
+    if (generation := _first_generation(value)) is not None:
+        return _of_generation(generation)
     if isinstance(choices, dict):
         note = "`choices` is an object where the protocol requires a list; it was read as the only choice."
         made = _of_choices({**value, "choices": [choices]}, [choices])
@@ -62,6 +66,24 @@ def shape_answer(value: JSON) -> Shaped | None:
     if _is_call(value) or is_called_function(value):
         return _of_calls([value])
     return None
+
+
+def _first_generation(value: JSONObject) -> JSONObject | None:
+    """Return the first of LangChain's `generations`, which n8n puts below `response`; `None` where there is none."""
+    found = as_object(value.get("response")).get("generations", value.get("generations"))
+    first = found[0] if isinstance(found, list) and found else None
+    first = first[0] if isinstance(first, list) and first else first
+    return first if isinstance(first, dict) and isinstance(first.get("text"), str) else None
+
+
+def _of_generation(value: JSONObject) -> Shaped:
+    info = as_object(value.get("generationInfo", value.get("generation_info")))
+    choice: JSONObject = {"message": {"role": "assistant", "content": value["text"]}}
+    if isinstance(info.get("finish_reason"), str):
+        choice["finish_reason"] = info["finish_reason"]
+    model = info.get("model_name")
+    whole: JSONObject = {"choices": [choice], **({"model": model} if isinstance(model, str) else {})}
+    return Shaped(whole, "a generation of LangChain", is_whole=False)
 
 
 def _of_choices(value: JSONObject, choices: list[JSON]) -> Shaped:

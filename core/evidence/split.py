@@ -20,8 +20,10 @@ _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^
 _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
 _JSON = re.compile(r"[ \t]*+`?(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
 _LABEL = re.compile(r"[ \t]*+(?!data:|event:)[\w\[(][^\n{}\"'<]{0,100}?(?:[:=]|=>)[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")
+_ARROW = re.compile(r"[^\n]{1,200}?(?:->|=>|[\u2192\u21d2])[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")  # after what was asked
+_CALL_TAG = re.compile(r"[ \t]{0,8}<[|\uff5c]?[\w:|\uff5c\u2581]{1,60}>[ \t]{0,8}$")  # below which a call stands
 # Keys of what a label names; what stands below other labels, such as arguments, is a piece that a script printed.
-_LABELLED = {"choices", "role", "tool_calls", "message", "messages", "error", "candidates", "output", "content"}
+_LABELLED = {"choices", "role", "tool_calls", "message", "messages", "error", "candidates", "output", "content", "text"}
 _STREAM = re.compile(
     r"[ \t]*+(?:data:|event:|id: |retry:|: ?\w|:$|(?:(?://|#) )?(?:\.{3,}|…|<snip>|\[\.\.\.\]|\(truncated\))[ \t]*+$)"
 )
@@ -214,9 +216,11 @@ class _Splitter:
         return stop
 
     def _json(self, at: int, line: str) -> int:
-        labelled = _LABEL.match(self._text, self._lines[at])
+        labelled = _LABEL.match(self._text, self._lines[at]) or _ARROW.match(self._text, self._lines[at])
         found = labelled or _JSON.match(self._text, self._lines[at])
         if found is None or found.end() < self._known or self._left <= 0:
+            return at
+        if self._prose and _CALL_TAG.match(self._prose[-1]) is not None:
             return at
         try:
             value, stop = _DECODER.raw_decode(self._text, found.end())
@@ -228,7 +232,7 @@ class _Splitter:
             self._left = 0
             return at
         self._left -= stop - found.end()
-        if labelled is not None and not (isinstance(value, dict) and _LABELLED & value.keys()):
+        if labelled is not None and not _is_labelled(value):
             return at
         rows = self._rows(at)
         if rows >= _LEAST_ROWS:
@@ -325,6 +329,13 @@ class _Splitter:
         if stop > at:
             self._add("\n".join(lines), BlockKind.PYTHON)
         return stop
+
+
+def _is_labelled(value: object) -> bool:
+    """Say whether a label names a value as a whole: an answer, a message, or a list of tools or messages."""
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(one, dict) and {"function", "role"} & one.keys() for one in value)
+    return isinstance(value, dict) and bool(_LABELLED & value.keys())
 
 
 def _is_python(text: str) -> int | None:

@@ -214,7 +214,8 @@ class _JSONScan(StretchScan):
             calls[-1] = replace(last, status=CallStatus.MALFORMED, problem=f"text follows its JSON: {stray!r}")
             position += len(stray)
             closer = next(tag for tag in family.closers if self._text.startswith(tag, position))
-        closer = closer or self._miswritten_closer(position)
+        if closer is None and (closer := self._miswritten_closer(position)) and calls[-1].deviation is None:
+            calls[-1] = replace(calls[-1], deviation=f"`{closer}` closes it, not `{family.closers[0]}`")
         stop = end if closer is None else position + len(closer)
         stop = min(stop, self._region.stop)
         if closer is None and family.closers and not is_list and calls[-1].status is CallStatus.COMPLETE:

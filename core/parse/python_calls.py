@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
+from prompt_debugger.core.parse.call_object import CallKeys, read_call
 from prompt_debugger.core.parse.python_values import PythonValue, read_loose_string, read_python_value
 from prompt_debugger.core.parse.reading import Scan, frame_spans
 from prompt_debugger.core.parse.scan import Hit, skip_space
@@ -78,6 +79,8 @@ class PythonScan(StretchScan):
     def _take_region(self, opener: Hit) -> int:
         calls, stop = self._read_list(opener.stop)
         if not calls:
+            calls, stop = self._read_json(opener.stop, stop)
+        if not calls:
             at_end = stop >= self._region.stop and opener.marker.startswith("<|")
             if at_end:
                 calls = [_cut_call(self._text, Span(opener.start, opener.stop), "cut after its opening marker")]
@@ -93,6 +96,16 @@ class PythonScan(StretchScan):
             calls[-1] = replace(calls[-1], problem=calls[-1].problem or missing)
         self._accept(opener.start, calls, end)
         return end
+
+    def _read_json(self, start: int, stop: int) -> tuple[list[ToolCallAttempt], int]:
+        """Read a call in JSON between the markers; none, and `stop`, where there is something else."""
+        at = skip_space(self._text, start, self._region.stop)
+        if not self._text.startswith("{", at, self._region.stop):
+            return [], stop
+        call = read_call(self._text, at, self._region.stop, CallKeys()).call
+        if call.status is not CallStatus.COMPLETE:
+            return [], stop
+        return [replace(call, deviation="it is JSON between markers for Python calls")], call.char_span.stop
 
     def _take_bare(self, position: int, stop: int) -> int:
         """Take bare lists before `stop`; return where to go on."""

@@ -27,6 +27,7 @@ from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED
 from prompt_debugger.core.diagnose.fields import CallField, request_tools, returned_calls
 from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -45,7 +46,8 @@ def find(trace: Trace) -> Iterator[Report]:
         yield _without_name(calls, nameless)
     for call in calls:
         name = call.name or ""
-        if name and name not in offered and _NO_NAME.search(name) and not any(True for _ in find_markers(name)):
+        is_known = name in offered or name == NAME_NOT_COPIED
+        if name and not is_known and _NO_NAME.search(name) and not any(True for _ in find_markers(name)):
             yield _longer(call, name)
             return
 

@@ -80,6 +80,12 @@ _INVENTED = (
     "that is offered no tools, or is told of them in words, invents a notation. Send calls of the history as "
     "`tool_calls`, not as text. If a client's prompt asks for this XML, use the client that reads it.",
 )
+_OF_REACT = (
+    "It is the ReAct notation, which agent frameworks teach in their prompt and read themselves. The server returned "
+    "it as text, as it should.",
+    "Use the framework's agent for ReAct, and stop the model at `Observation:`; or send the tools in `tools` and drop "
+    "the ReAct prompt, where the model has a notation of its own: a prompt that teaches one hides the other.",
+)
 _TAUGHT = (
     "It is XML that a client teaches in its prompt, as Cline and Roo Code do, and reads itself. The server returned it "
     "as text, as it should.",
@@ -128,9 +134,14 @@ def _of_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
 
 def _report_client(call: ClientCall, content: str) -> Report:
     """Report a call in XML that is not the model family's notation, so that no server's parser takes it out."""
-    detail, fix = _CLAUDES if call.is_claudes else _INVENTED if call.is_unknown else _TAUGHT
+    detail, fix = _TAUGHT
+    if call.is_claudes or call.is_react:
+        detail, fix = _CLAUDES if call.is_claudes else _OF_REACT
+    elif call.is_unknown:
+        detail, fix = _INVENTED
+    what = "lines of `Action`" if call.is_react else "XML"
     return Report(
-        title=f"A tool call to `{call.name}` is in content as XML that no server parses.",
+        title=f"A tool call to `{call.name}` is in content as {what} that no server parses.",
         detail=detail,
         evidence=(in_message("content", content[slice(*call.span)], call.span),),
         fix=fix,

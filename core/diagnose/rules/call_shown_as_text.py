@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT
+from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT, NO_BEGINNING
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     CallStatus,
@@ -69,8 +69,10 @@ def find(trace: Trace) -> Iterator[Report]:
     is_alone = trace.chat is None and trace.chat_stream is None and trace.refusal is None and not asked_server(trace)
     if raw is None or parse is None or not is_alone:
         return
-    if raw.completeness_reason == KEEPS_TOKENS:  # broken calls in it have rules of their own
-        yield from _of_whole_calls(trace, parse)
+    is_headless = raw.completeness_reason == NO_BEGINNING
+    if is_headless or raw.completeness_reason == KEEPS_TOKENS:  # broken calls in it have rules of their own
+        if not is_headless or len(parse.parsed.calls) > 1:  # one may have been copied without its beginning
+            yield from _of_whole_calls(trace, parse)
         return
     if raw.completeness_reason != MAY_BE_CONTENT:
         return
@@ -86,17 +88,18 @@ def find(trace: Trace) -> Iterator[Report]:
             yield from _of_list_at_end(trace, parse)
         return
     broken = [call for call in parse.parsed.calls if _is_broken(call)]
-    if broken and len(broken) == len(parse.parsed.calls):
+    if broken:
         first = broken[0]
         is_cut = first.status is CallStatus.TRUNCATED
-        yield _of_broken(trace, first.name or "", first.char_span, first.problem or "", is_cut=is_cut)
+        count = len(parse.parsed.calls)
+        yield _of_broken(trace, first.name or "", first.char_span, first.problem or "", is_cut=is_cut, count=count)
         return
     yield from _of_whole_calls(trace, parse)
 
 
 def _of_whole_calls(trace: Trace, parse: Parse) -> Iterator[Report]:
     calls = [call for call in parse.parsed.calls if not _is_broken(call) and call.place is Place.BODY]
-    is_marked = any(True for _ in find_unquoted_markers(parse.raw))
+    is_marked = any(True for _ in find_unquoted_markers(parse.raw)) or "```tool_code" in parse.raw
     if not calls or len(calls) < len(parse.parsed.calls) or not all(call.name for call in calls):
         return
     if is_marked or not (parse.parsed.content or "").strip():
@@ -131,6 +134,8 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
     rest = "; in a raw output there is nothing wrong with it."
     if departing:
         rest = ", and a parser may refuse it for that reason."
+        if trace.raw is not None and trace.raw.completeness_reason == NO_BEGINNING:
+            rest += " What is missing before the first one may not have been copied."
     return Report(
         title=title,
         detail=f"If a server returned this text as content, it did not parse the call{rest}{read}",
@@ -170,14 +175,16 @@ def _of_inner_markup(trace: Trace) -> Iterator[Report]:
         return
 
 
-def _of_broken(trace: Trace, name: str, span: Span, problem: str, *, is_cut: bool = False) -> Report:
+def _of_broken(trace: Trace, name: str, span: Span, problem: str, *, is_cut: bool = False, count: int = 1) -> Report:
     """Report a call that no parser can take out: the model did not write it to its end, or not as its notation is."""
     what = "that ends early" if is_cut else "that is malformed"
+    holds = "is" if count == 1 else f"contains {count} calls, among them"
+    others = "" if count == 1 else " A parser that reads all calls at once drops the others with it."
     cut = " Raise `max_tokens` where finish_reason is `length`." if is_cut else ""
     return Report(
-        title=f"The text is a call to `{name}` {what}: {problem}.",
+        title=f"The text {holds} a call to `{name}` {what}: {problem}.",
         detail="Unless the text was cut where it was copied, the output is so. A strict parser returns the call as "
-        "text, or silently drops it.",
+        f"text, or silently drops it.{others}",
         evidence=(in_raw(trace, span),),
         fix=f"Do not run this call; ask again.{cut} A grammar for calls keeps them whole (`tool_choice` as `required`, "
         "or `strict` in the tool, where the server constrains calls by it).",

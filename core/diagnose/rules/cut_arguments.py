@@ -53,6 +53,7 @@ class _Cause(NamedTuple):
     shown: str
     fix: str
     certainty: Certainty = Certainty.OBSERVED
+    stage: Stage | None = None
     evidence: tuple[FindingEvidence, ...] = ()
 
 
@@ -81,6 +82,7 @@ def _report(trace: Trace, call: CallField, text: str, words: str, cause: _Cause)
         evidence=(in_message(field, text), *cause.evidence),
         fix=f"{_KEEP_OFF} {cause.fix}".strip(),
         certainty=cause.certainty,
+        stage=cause.stage,
         severity=Severity.WARNING if is_said else None,
     )
 
@@ -98,6 +100,12 @@ def _cause_of(trace: Trace, text: str) -> _Cause:
     if isinstance(chat.stop_reason, str):
         shown = f"The server reports the stop string {chat.stop_reason!r}; {said}."
         return _Cause("were cut by a stop string", shown, f"Remove {chat.stop_reason!r} from `stop`.")
+    if isinstance(chat.stop_reason, int) and trace.chat_stream is not None:
+        shown = f"No limit was reached: the server reports the stop token {chat.stop_reason}, and {said}. The model "
+        shown += "ended its turn; either the parser did not stream the rest, or the model stopped inside the call."
+        fix = "Ask without streaming, and compare: if the arguments are whole then, the server's streaming parser "
+        fix += "loses them. Update the server, or do without streaming for calls."
+        return _Cause("break off, though no limit was reached", shown, fix, Certainty.INFERRED, Stage.PARSE)
     if chat.error is not None:
         return _Cause("break off, as the answer does", f"{chat.error}", "Ask again, and read the answer to its end.")
     stream = trace.chat_stream
@@ -116,13 +124,12 @@ def _likely(trace: Trace, text: str, said: str) -> _Cause:
         shown = f"The request allows {cap} tokens of output, the answer has no count of them, and {said}."
         fix = f"{output_limit(trace).step.text} If they still break off there, it was not this limit."
         asked = (in_request("max_tokens", str(cap)),)
-        return _Cause(f"are cut, probably by max_tokens ({cap})", shown, fix, Certainty.INFERRED, asked)
+        return _Cause(f"are cut, probably by max_tokens ({cap})", shown, fix, Certainty.INFERRED, evidence=asked)
     stops = body_of(trace).get("stop")
     if stops:
         shown = f"{said}, and the request sets `stop`: a stop string may have been part of a value."
-        return _Cause(
-            "break off", shown, "Ask again without `stop`.", Certainty.INFERRED, (in_request("stop", str(stops)),)
-        )
+        asked = (in_request("stop", str(stops)),)
+        return _Cause("break off", shown, "Ask again without `stop`.", Certainty.INFERRED, evidence=asked)
     counted = completion_tokens(trace)
     count = "" if counted is None else f" The server counted {counted} tokens of output."
     shown = f"{said}, and nothing shows that a limit was reached.{count}"

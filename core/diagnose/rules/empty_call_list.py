@@ -24,11 +24,20 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import numbered_messages
+from prompt_debugger.core.diagnose.fields import as_text, numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
+from prompt_debugger.core.formats import FORMATS
 
 _MOST = 6
+_OF_ANY = (
+    "Some templates treat an empty list as calls: they leave the text of the message out of the prompt, or fail on the "
+    "first call."
+)
+_OF_HARMONY = (
+    "The template of gpt-oss treats an empty list as calls and fails on the first one; releases of vLLM that build the "
+    "prompt of this model without the template leave the text of the message out of it."
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -41,14 +50,14 @@ def find(trace: Trace) -> Iterator[Report]:
     if not empty:
         return
     places = ", ".join(f"`messages[{index}].tool_calls`" for index in empty[:_MOST]) + (", …" * (len(empty) > _MOST))
+    model = (as_text(trace.request.body.get("model")) or "").lower()
+    is_harmony = any(name in model for name in FORMATS["harmony"].facts.model_names)
     yield Report(
         title=f"{places} {'is an empty list' if len(empty) == 1 else 'are empty lists'}.",
-        detail=(
-            "Some templates treat an empty list as calls: they leave the text of the message out of the "
-            "prompt, or fail on the first call."
-        ),
+        detail=_OF_HARMONY if is_harmony else _OF_ANY,
         evidence=tuple(in_request(f"messages[{index}].tool_calls") for index in empty[:_MOST]),
         fix="Leave `tool_calls` out of messages without calls before they are sent back.",
+        severity=Severity.WARNING if is_harmony else None,
     )
 
 

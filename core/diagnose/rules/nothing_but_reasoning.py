@@ -4,6 +4,7 @@ What it finds:
     Where no raw output is known: content null or empty, no tool call, text in
     reasoning, and a finish_reason that says that the model ended by itself, or a
     message that was pasted without one. An error where the request switches thinking off.
+    A note where a part of a stream is only reasoning under its newer name.
 
 Why it matters:
     The user sees nothing. Either the template rendered thinking as off and the reasoning
@@ -29,10 +30,10 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.endings import is_normal_end
-from prompt_debugger.core.diagnose.fields import content_of, decode_json, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.fields import as_text, content_of, decode_json, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.thinking import switched_off, think_less, thinking_switch
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, open_think_tail, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, in_message, open_think_tail, prompt_of
 from prompt_debugger.core.diagnose.written_calls import written_calls
 
 _OLLAMA = (
@@ -46,6 +47,9 @@ _MORE = Step("Look at `finish_reason`: if it is `length`, the reasoning used up 
 def find(trace: Trace) -> Iterator[Report]:
     """Report a message whose only text is reasoning."""
     chat = trace.chat
+    if (renamed := _in_new_field(trace)) is not None:
+        yield renamed
+        return
     if chat is None or chat.error or trace.parse is not None or returned_calls(trace):
         return
     reasoning = reasoning_of(chat.message)
@@ -83,6 +87,28 @@ def find(trace: Trace) -> Iterator[Report]:
         ),
         certainty=Certainty.INFERRED,
         severity=Severity.ERROR if off or is_json else None,
+    )
+
+
+def _in_new_field(trace: Trace) -> Report | None:
+    """Report a part of a stream that is only reasoning under its newer name, which older clients do not read."""
+    stream = trace.chat_stream
+    if stream is None or asked_server(trace) or stream.finish_reason is not None or returned_calls(trace):
+        return None
+    if not stream.deltas or (stream.body and '"reasoning"' not in stream.body):
+        return None  # of another API, whose fields have other names
+    is_part = stream.error is None or "ended without a finish reason" in stream.error
+    if not is_part or {name for name, text in stream.message.items() if text} - {"role"} != {"reasoning"}:
+        return None
+    return Report(
+        title="What was copied of the stream is only reasoning, in the field `reasoning`.",
+        detail="vLLM renamed `reasoning_content` to `reasoning`: a client or proxy that knows only the older name "
+        "shows nothing until the answer begins. The pieces themselves are as they should be.",
+        evidence=(in_message("reasoning", as_text(stream.message["reasoning"])),),
+        fix="Read both names in the client or proxy, or use a release of it that does. To judge the answer, copy the "
+        "stream to its end.",
+        certainty=Certainty.INFERRED,
+        severity=Severity.NOTE,
     )
 
 

@@ -29,11 +29,12 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("completion_tokens", re.compile(r"completion[_ ]tokens[`'\"\]]*$")),
     ("prompt_tokens", re.compile(r"prompt[_ ]tokens[`'\"\]]*$")),
     ("id", re.compile(r"tool[_ ]calls?[_ ]id$")),
-    ("name", re.compile(r"(?:tool[_ ]calls?|function|tool)[_ ]?name$")),
-    ("arguments", re.compile(r"(?:tool[_ ]calls?|function|tool|called)\b.{0,20}\barguments\b.{0,20}$")),
+    ("name", re.compile(r"(?:tool[_ ]calls?|function|tool)[_ ]?name$|^tool[_ ]call$")),
+    ("arguments", re.compile(r"(?:tool[_ ]calls?|function|tool|called)\b.{0,20}\barguments\b.{0,20}$|^arguments$")),
     ("reasoning_content", re.compile(r"\breasoning(?:[_ ]content)?[`'\"\]]*$")),
     ("content", re.compile(r"(?:^|[ .\[`'\"])content[`'\"\]]*$")),
 )
+_LONE_CONTENT = re.compile(r"[`'\"]?(?:[\w.\[\]]{0,60}\.)?content[`'\"]?[ \t]{0,4}[:=][ \t]{0,4}(?=['\"])")
 _CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |- name:|apiVersion)|\.create\(")
 
 
@@ -43,8 +44,16 @@ def _finds(paste: Paste) -> float:
     fields = _fields(paste.text)
     if "name" in fields and "arguments" in fields:
         return 0.95  # surer than deltas without contents that a script prints beside them
+    if _is_lone_content(paste.text.strip()):
+        return 0.65
     beside = {"finish_reason", "completion_tokens", "reasoning_content"} & {*fields}
     return 0.65 if "content" in fields and beside else 0.0
+
+
+def _is_lone_content(text: str) -> bool:
+    """Say whether a text is one line, a label and a text in quotation marks."""
+    label = _LONE_CONTENT.match(text)
+    return label is not None and "\n" not in text and text[-1] == text[label.end()] and len(text) > label.end() + 1
 
 
 def _fields(text: str) -> dict[str, str]:
@@ -56,6 +65,7 @@ def _fields(text: str) -> dict[str, str]:
         is_open = value[:1] in _QUOTES and (len(value) == 1 or value[-1] != value[0])
         if kind is not None and not is_open:
             is_long = kind in ("content", "reasoning_content") and value[:1] not in _QUOTES
+            is_long = is_long or (kind == "arguments" and value.startswith("{") and not value.endswith("}"))
             found[kind] = f"{value}{_goes_on(text, lines, number)}" if is_long else value
     return found
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.types import ChatResult, JSONObject
-from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
+from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED, Break, break_of
 from prompt_debugger.core.evidence.answers import is_answer, is_error
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -34,7 +34,6 @@ _HOLDERS = re.compile(
 )
 _INNER = re.compile(r'\A["\']?,? ?"(?:arguments|parameters)": ?\{(?!\s*"(?:type|properties|required)":)')  # or a schema
 _PRINTED = re.compile(r"\A(?:Function\()?(?:name|arguments|id)=")
-_UNNAMED = "name not copied"
 _KNOWN = (Break.JOINED, Break.MARKUP, Break.ESCAPED, Break.WRAPPED, Break.PYTHON)
 
 
@@ -44,7 +43,7 @@ def _finds(paste: Paste) -> float:
 
 def _read(paste: Paste) -> Evidence:
     found = _arguments(paste.text)
-    name, text = found if found is not None else (_UNNAMED, paste.text)
+    name, text = found if found is not None else (NAME_NOT_COPIED, paste.text)
     call: JSONObject = {"id": UNKNOWN_ID, "type": "function", "function": {"name": name, "arguments": text}}
     message: JSONObject = {"role": "assistant", "content": None, "tool_calls": [call]}
     note = "The text was read as the arguments of a tool call; the answer around them was not copied."
@@ -63,7 +62,9 @@ def _arguments(text: str) -> tuple[str, str] | None:
         inside = _inside(text[named.end() :])
         return None if inside is None or not _is_broken(inside) else (named[1], inside)
     bare = _LEAD.sub("", text, count=1)
-    return next(((_UNNAMED, one) for one in _without_quotes(bare) if _is_broken(one)), None)
+    is_labelled = len(bare) < len(text)
+    written = _without_quotes(bare)
+    return next(((NAME_NOT_COPIED, one) for one in written if _is_broken(one, is_labelled=is_labelled)), None)
 
 
 def _fields(text: str) -> tuple[str, str] | None:
@@ -101,11 +102,16 @@ def _without_quotes(text: str) -> Iterator[str]:
         yield text[1:-1]
 
 
-def _is_broken(text: str) -> bool:
-    """Say whether a text is no JSON object, in a way in which arguments of a call are broken."""
+def _is_broken(text: str, *, is_labelled: bool = False) -> bool:
+    """Say whether a text is no JSON object, in a way in which arguments of a call are broken.
+
+    Where a label says that it is the arguments, they may stand in a code fence.
+    """
     value = json_of(text)
     if isinstance(value, str):
         return isinstance(json_of(value), dict)
+    if is_labelled and text.startswith("```"):
+        return (fault := break_of(text)) is not None and fault.kind is Break.WRAPPED
     if value is not None or not text.startswith(("{", '"{', '"', ",")):
         return False
     if text.startswith(('"', ",")):

@@ -21,6 +21,7 @@ _BEGINS = re.compile(r"\s*+(?:analysis|commentary)(?=[A-Z\"'*])|\s*+commentary t
 _CALL = re.compile(r"(?:analysis|commentary) ?to=functions\.[\w-]{1,64} ?(?:json|code)?\{")
 _WHOLE = re.compile(
     r"\s*+to=functions\.[\w-]{1,64}\b[^\n{}`\"'<]{0,24}\n?[ \t]{0,8}\{|\s*+(?:print\()?default_api\.[\w.]{1,64}\("
+    r"|\s*+functions\.[\w.-]{1,64}:\d{1,4}\s{0,4}\{[^\n]{0,4000}\}\s*+\Z"
     r"|\s*+call:[A-Za-z_][\w.-]{0,64}\{[^\n]{0,4000}\}\s*+\Z"
 )
 _GOES_ON = re.compile(r"assistant(?:final|commentary|analysis)(?=\S| to=)")

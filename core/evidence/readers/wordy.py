@@ -17,10 +17,11 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
 _CALL = re.compile(
     r"(?m)^(?:\[(?:Call(?:ing|ed) (?:tool|function)|Tool[ _](?:[Uu]se|[Cc]all)|Function[ _][Cc]all)(?:: \w|=\")"
-    r"|```tool_code$|Thought: [^\n]{0,2000}\n(?:[^\n]{0,2000}\n){0,20}?Action: \w+\()"
+    r"|```tool_code$|Action: ?\n?```json\n\s{0,8}\[\s{0,8}\{\s{0,12}\"tool_name\""
+    r"|Thought: [^\n]{0,2000}\n(?:[^\n]{0,2000}\n){0,20}?Action: \w+\()"
 )
 _END = re.compile(r"[}\])]\s*+(?:</s>|<\|[a-z_]{3,30}\|>|<end_of_turn>|<eos>)\s*+\Z")
-_CODE = re.compile(r"(?m)^[ \t]*(?:from [\w.]+ import |client\b)|\.create\(|^```(?!tool_code)\w")
+_CODE = re.compile(r"(?m)^[ \t]*(?:from [\w.]+ import |client\b)|\.create\(|^```(?!tool_code|json)\w")
 _TAIL = 200
 
 

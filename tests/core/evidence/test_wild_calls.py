@@ -113,3 +113,100 @@ def test_doubled_braces_of_a_format_string_are_named():
     trace = shown('<tool_call>\n{{"name": "f", "arguments": {"a": 1}}}\n</tool_call>')
 
     assert "its outer braces are doubled" in trace.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Invalid input for tool read: JSON parsing failed: Text: {'path': 'a'}. Error message: No quotes", "PD450"),
+        (
+            "Invalid input for tool glob: JSON parsing\nfailed: Text: <parameter=p>*</parameter>.\nError message: x",
+            "PD452",
+        ),
+        ('Invalid input for tool f: JSON parsing failed\nText: {"a":both}\nError: Unexpected identifier', "PD506"),
+        ('Invalid input for tool f: JSON parsing failed: Text: {"a": "b".\nError message: Expected }', "PD320"),
+        ("invalid [tool=read<arg_key>path</arg_key><arg_value>a</arg_value>]", "PD406"),
+    ],
+)
+def test_a_call_that_a_client_refused_is_read_from_its_words(text, code):
+    assert codes(text) == {code}
+
+
+def test_an_answer_after_an_arrow_is_read():
+    text = f'client.messages.create(model="m", tools=[...]) \u2192 {{"type": "text", "text": "{TOKENS}"}}'
+
+    assert codes(text.replace('id="7"', "id=7")) == {"PD463"}
+
+
+def test_an_output_is_read_with_the_tools_above_it():
+    tools = '[{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "required": ["a"]}}}]'
+    text = f'Tools: {tools}\n\nOutput:\n<tool_call>\n{{"name": "f", "arguments": {{"b": 1}}}}\n</tool_call>\n'
+
+    assert codes(text) == {"PD514", "PD463"}
+
+
+def test_arguments_in_a_fence_are_read_below_a_label():
+    assert codes(r'call.function.arguments = "```json\n{\"a\": 1}\n```"') == {"PD453"}
+
+
+def test_a_report_may_show_its_output_twice():
+    harmony = "<|start|>assistant<|channel|>commentary to=read <|constrain|>json<|message|>{}"
+    text = f"### Summary\nWith LM Studio:\n\n{harmony}\n\nIt repeats.\n\n### Actual\n\n{harmony}\n"
+
+    assert shown(text).raw.text == harmony
+
+
+def test_calls_that_all_lack_their_beginning_are_shown_as_calls():
+    call = 'send:0<|tool_call_argument_begin|>{"a": 1}<|tool_calls_section_end|>'
+    text = f"I get:\n\n```\n{call}\n{call}\n```\n"
+
+    assert "may not have been copied" in next(one.detail for one in shown(text).findings if one.code == "PD463")
+
+
+def test_json_between_markers_for_python_is_a_call():
+    trace = shown('I look. <|python_start|>{"name": "f", "parameters": {"a": 1}}<|python_end|>')
+
+    assert [call.name for call in trace.parse.parsed.calls] == ["f"]
+    assert "JSON between markers for Python calls" in trace.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"response": {"generations": [[{"text": "CALL", "generationInfo": {"finish_reason": "stop"}}]]}}]',
+        "content: 'CALL'",
+        "Kimi answers `functions.f:0{}` each time, with CODE.".replace("{}", '{"a": 1}'),
+        'Assistant:\n\n<tools>\n{"name": "f", "arguments": {"a": 1}}\n</tools>',
+        'Action: ```json\n[{"tool_name": "f", "parameters": {"a": 1}}]\n```',
+    ],
+)
+def test_calls_are_read_in_the_forms_of_clients(text):
+    call = (
+        r"{\"name\": \"f\", \"arguments\": {\"a\": 1}}"
+        if text.startswith("[")
+        else '{"name": "f", "arguments": {"a": 1}}'
+    )
+
+    assert codes(text.replace("CALL", call)) & {"PD426", "PD463"}
+
+
+def test_arguments_of_several_lines_below_their_label_are_read():
+    assert "PD454" in codes('tool call: write\narguments: {"path": "a", "text": "one\ntwo"}\n')
+
+
+@pytest.mark.parametrize("given", ["OUTPUT", "output", "model_output=output"])
+def test_the_output_that_a_script_gives_to_a_parser_is_read(given):
+    literal = f'"""{CALL}"""'
+    text = (
+        "from vllm.tool_parsers.qwen3coder_tool_parser import Qwen3CoderToolParser\n"
+        f"output = {literal}\n"
+        f"result = Qwen3CoderToolParser(tok).extract_tool_calls({given}, request=None)\nprint(result)\n"
+    ).replace("OUTPUT", literal)
+
+    assert shown(text).raw.text == CALL
+    assert codes(text) == {"PD463"}
+
+
+def test_a_script_that_computes_an_output_is_not_read_as_one():
+    with pytest.raises(RequestError):
+        read_evidence("out = llm.generate(prompt)\nparser.extract_tool_calls(out[0].text, request)\n")

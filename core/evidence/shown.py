@@ -1,0 +1,89 @@
+"""What a report shows as an output: its only fence, its only lines of markup, or a call in code within a line.
+
+    Ollama never runs this:                what a person says of an output
+    <tool_call>{"name": …}</tool_call>     the output
+    Any idea?
+
+What a model writes around its call belongs to its output: only the words of a report tell one from the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.recognise import recognise
+from prompt_debugger.core.evidence.report_text import shown_output
+from prompt_debugger.core.evidence.split import Block, BlockKind
+
+_LEAD = re.compile(
+    r"\b(?:outputs?|responses?|returns?|returned|got|get|result|answer|content|prints?|raw)\b[^\n]{0,40}(?::|like|follows)$",
+    re.IGNORECASE,
+)
+_REPORT_WORDS = re.compile(
+    r"`(?:--[\w-]{2,60}[^`\n]{0,60}|</?[\w|]{2,40}>|(?:message\.)?content|tool_calls|reasoning_content|finish_reason)`"
+    # What people say of an output, and a model hardly does in one.
+    r"|\b(?:vllm|sglang|ollama|lm ?studio|llama\.cpp|llama-server|litellm|openrouter|mlx|tool_calls|finish_reason|"
+    r"parsers?|parsed|rendered|deltas?|streamed|chat window|plain text|raw (?:text|xml|json|markup|output)|end users?|"
+    r"instead of (?:a|an|being))\b|\$ (?:cat|curl|head|tail|less|jq|grep|python3?|docker|kubectl) ",
+    re.IGNORECASE,
+)
+_QUOTED_WORDS = re.compile(r"`[^`\n]{1,200}`|'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"")
+_CODE_LINE = re.compile(r"(?m)^[ \t]{0,8}`([^`\n]{20,4000})`[ \t]{0,8}$")
+# A call in code within a line, by what only a call begins with.
+_CODE_CALL = re.compile(
+    r"(?<!`)`((?:functions\.[\w.-]{1,64}:\d{1,4}\s?\{|<\|?tool_call|\[TOOL_CALLS\]|<function=|"
+    r"\{\"name\": ?\"[\w.-]{1,64}\", ?\"(?:arguments|parameters)\")[^`\n]{1,4000})`(?!`)"
+)
+
+
+class Shown(NamedTuple):
+    """What is shown.
+
+    Attributes:
+        text: The output.
+        block: The fence that holds it; `None` for lines of prose.
+        unread: Lines of text around it.
+    """
+
+    text: str
+    block: Block | None
+    unread: int
+
+
+def find_shown(blocks: Sequence[Block]) -> Shown | None:
+    """Return what the only fence of a text holds, or its only lines that are an output; `None` where none is shown.
+
+    The line above the fence says that an output follows, or that something does and the fence is an output, or words
+    of a report stand around it; what stands around mentions markup at most in quotes.
+    """
+    fences = [block for block in blocks if block.kind is BlockKind.FENCED]
+    if len(fences) > 1:
+        return None
+    fence = fences[0] if fences else None
+    text = "\n".join(block.text for block in blocks if block is not fence)
+    shown = fence.text if fence is not None else shown_output(text)
+    if shown is None:
+        return None
+    around = text if fence is not None else text.replace(shown, "")
+    is_report = _REPORT_WORDS.search(around) is not None
+    if fence is not None:
+        follows = fence.lead.endswith((":", "\uff1a")) and recognise(fence.text) is Form.OUTPUT
+        is_report = is_report or follows or _LEAD.search(fence.lead) is not None
+    if not is_report or mentions_output(around):
+        return None
+    return Shown(shown, fence, len([line for line in around.split("\n") if line.strip()]))
+
+
+def mentions_output(text: str) -> bool:
+    """Say whether a text looks like an output without what it quotes."""
+    return recognise(_QUOTED_WORDS.sub("", text)) is Form.OUTPUT
+
+
+def shown_code(text: str) -> str | None:
+    """Return the only code of a text that is a call: a line that is code from end to end, or code within a line."""
+    shown = [line[1] for line in _CODE_LINE.finditer(text) if recognise(line[1]) is Form.OUTPUT]
+    shown = shown or [code[1] for code in _CODE_CALL.finditer(text)]
+    return shown[0] if len({*shown}) == 1 and "{" in shown[0] else None
