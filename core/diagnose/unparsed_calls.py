@@ -27,14 +27,12 @@ _OF_OLLAMA = (
     "Ollama chooses its parser by the model's template: take the model from its library, or give the Modelfile the "
     "template that goes with this notation, and update Ollama."
 )
-# Families that write the same as another, which a text alone does not tell apart.
-_SAME_NOTATION = {"jamba": ("hunyuan", "apriel")}
 _STOP_OF_CALL = "'<|call|>'"  # the stop token of harmony, which servers do not show
 
 
 def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
     """Return how servers are told to parse the calls of a family: the one at hand, else all that are known."""
-    twins = _SAME_NOTATION.get(family, ())
+    twins = FORMATS[family].facts.same_notation
     models = model_names(trace)
     family = next((one for one in twins for model in models if one in families_named(model)), family)
     facts = FORMATS[family].facts
@@ -83,8 +81,8 @@ def of_bare_list(trace: Trace, family: str) -> list[Step]:
 
 
 def is_plain_words(family: str) -> bool:
-    """Say whether a notation is no model's own: no parser reads it, and it has no markers."""
-    return family in ("calling_tool", "gemma3", "ui_tars")
+    """Say whether a notation is words or code for a reader: no parser of a server takes it out."""
+    return FORMATS[family].facts.is_plain_words
 
 
 def named_parser(trace: Trace) -> str | None:

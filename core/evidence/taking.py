@@ -10,7 +10,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, StreamDelta
 from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.complete.dialects.base import NO_END
-from prompt_debugger.core.diagnose.broken_arguments import is_shortened
+from prompt_debugger.core.diagnose.broken_arguments import Break, break_of, is_shortened
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
@@ -73,10 +73,10 @@ def of_deltas_alone(evidence: Evidence) -> Evidence:
     calls = None if chat is None else chat.message.get("tool_calls")
     if chat is None or not isinstance(calls, list) or chat.finish_reason is not None:
         return evidence
-    whole = [call for call in calls if _is_whole(call)]
+    whole = [call for call in calls if not _is_open(call)]
     chat = replace(chat, message={**chat.message, "tool_calls": whole}, error=None)
     if len(whole) < len(calls):
-        chat = replace(chat, deltas=())
+        chat = replace(chat, deltas=head_deltas(chat))
     note = f"{len(calls) - len(whole)} of {len(calls)} calls were still open where the text ends, and were left out."
     notes = evidence.notes if len(whole) == len(calls) else (*evidence.notes, note, CUT_NOTE)
     return replace(evidence, chat=chat, stream=chat, notes=notes)
@@ -89,6 +89,14 @@ def _arguments(call: JSON) -> JSON:
 def _is_whole(call: JSON) -> bool:
     arguments = _arguments(call)
     return isinstance(arguments, str) and isinstance(json_of(arguments), dict)
+
+
+def _is_open(call: JSON) -> bool:
+    """Say whether the arguments of a call may go on after the end of a text: what is broken otherwise stays broken."""
+    arguments = _arguments(call)
+    fault = break_of(arguments) if isinstance(arguments, str) and arguments.strip() else None
+    is_broken = fault is not None and fault.kind is not Break.CUT and str(arguments).rstrip().endswith("}")
+    return not (is_broken or _is_whole(call))
 
 
 def has_cut_end(value: JSON, evidence: Evidence) -> bool:

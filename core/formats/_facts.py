@@ -102,6 +102,8 @@ class FamilyFacts:
             special tokens; "" if it writes none.
         model_names: Words in the names of its models, in lower case, where a rule has to know the family by name; a `/`
             begins the name after its owner.
+        is_plain_words: Whether its notation is words or code for a reader, which no parser of a server takes out.
+        same_notation: Families that write the same, which a text alone does not tell apart.
     """
 
     tool_parsers: tuple[str, ...] = ()
@@ -119,3 +121,5 @@ class FamilyFacts:
     markers_are_plain_words: bool = False
     list_marker: str = ""
     model_names: tuple[str, ...] = ()
+    is_plain_words: bool = False
+    same_notation: tuple[str, ...] = ()

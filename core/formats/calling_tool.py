@@ -116,5 +116,5 @@ FORMAT: ModelFormat = TextFormat(
     ),
     conventions=Conventions(reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2), before_call=1),
     scan=scan_calls,
-    facts=FamilyFacts(call_markers=()),
+    facts=FamilyFacts(is_plain_words=True, call_markers=()),
 )

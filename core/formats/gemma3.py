@@ -112,5 +112,5 @@ FORMAT: ModelFormat = TextFormat(
         before_call=1,
     ),
     scan=scan_calls,
-    facts=FamilyFacts(markers_are_plain_words=True, call_markers=()),
+    facts=FamilyFacts(is_plain_words=True, markers_are_plain_words=True, call_markers=()),
 )

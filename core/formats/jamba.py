@@ -31,5 +31,5 @@ FORMAT: ModelFormat = TextFormat(
         cut_structure=re.compile(r"<tool_calls>\s*\[\s*\Z"),
     ),
     scan=JSONCalls(openers=(OPEN,), closers=(CLOSE,), guards_prose=True, one_per_tag=False).scan,
-    facts=FamilyFacts(tool_parsers=("jamba",), has_json_arguments=True),
+    facts=FamilyFacts(tool_parsers=("jamba",), has_json_arguments=True, same_notation=("hunyuan", "apriel")),
 )

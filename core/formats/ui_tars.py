@@ -70,5 +70,5 @@ FORMAT: ModelFormat = TextFormat(
     scan=scan_calls,
     bare_score=FAIR,
     bare_hints=("Action:", "("),
-    facts=FamilyFacts(markers_are_plain_words=True, call_markers=()),
+    facts=FamilyFacts(is_plain_words=True, markers_are_plain_words=True, call_markers=()),
 )

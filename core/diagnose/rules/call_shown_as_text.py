@@ -129,6 +129,8 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
     if departing:
         departs = "departs" if one else "depart"
         title = f"The text {holds} {what} that {departs} from the notation of `{family}`: {departing}."
+    if family == "minimax_m2" and departing and "minimax" not in (trace.raw.text if trace.raw is not None else ""):
+        return _of_bare_invoke(trace, calls, f"The text {holds} {what} in")
     readers = readers_of(family)
     read = f" Parsers made for this notation: {readers}." if readers and is_marked else ""
     rest = "; in a raw output there is nothing wrong with it."
@@ -143,6 +145,21 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
         fix=of_bare_list(trace, family) if is_list else _fix(trace, family),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING if departing else None,
+    )
+
+
+def _of_bare_invoke(trace: Trace, calls: list[ToolCallAttempt], begins: str) -> Report:
+    """Report calls in tags that two makers' models write, where the marker around them is missing."""
+    return Report(
+        title=f"{begins} tags that Claude and MiniMax write, without the marker around them.",
+        detail="If this came as the text of an answer, nobody took the call out: its opening marker is missing or "
+        "became another word, so the API or the parser passed the rest on as text, and the turn ended without a call.",
+        evidence=tuple(in_raw(trace, call.char_span) for call in calls[:4]),
+        fix="Ask again, without this turn in the history, as models repeat what they read there. With Claude, send "
+        "tools and results in the API's own fields, not as text. With MiniMax, start the server with vLLM's "
+        "`--tool-call-parser minimax_m2` or SGLang's `--tool-call-parser minimax-m2`, and the model's own template.",
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
     )
 
 

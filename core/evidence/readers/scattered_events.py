@@ -25,7 +25,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.python_repr import plain, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import as_part, of_deltas_alone, with_answer
+from prompt_debugger.core.evidence.taking import as_part, head_deltas, of_deltas_alone, with_answer
 
 _MOST_CHARS = 400_000
 _MOST_OBJECTS = 5_000
@@ -55,7 +55,7 @@ def _read(paste: Paste) -> Evidence:
     note = f"{len(events)} objects in the text were read as the events of a stream."
     answer = as_part(read_stream(lines))
     if _has_gaps(paste.text) and answer.chat is not None:
-        chat = replace(answer.chat, deltas=())
+        chat = replace(answer.chat, deltas=head_deltas(answer.chat))
         answer = answer._replace(chat=chat, stream=chat)
         note = f"{note} What stood between them is unknown."
     return of_deltas_alone(with_answer(Evidence(Form.STREAM, "a streamed response", notes=(note,)), answer))

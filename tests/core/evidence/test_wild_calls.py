@@ -210,3 +210,34 @@ def test_the_output_that_a_script_gives_to_a_parser_is_read(given):
 def test_a_script_that_computes_an_output_is_not_read_as_one():
     with pytest.raises(RequestError):
         read_evidence("out = llm.generate(prompt)\nparser.extract_tool_calls(out[0].text, request)\n")
+
+
+SHELL = '{"index": 0, "id": "c", "function": {"name": "shell", "arguments": ""}}'
+ARGUMENTS = r'{"index": 0, "function": {"arguments": "{\"command\": \"ls\"}"}}'
+
+
+def test_events_that_are_labelled_keep_what_they_show():
+    text = f"# The first call of the two:\nChunk 1: {SHELL}\nChunk 2: {ARGUMENTS}\nChunk 3: {ARGUMENTS}\n"
+
+    assert codes(text) == {"PD451"}
+
+
+def test_events_between_remarks_show_a_name_that_is_the_text_null():
+    null = '{"index": 0, "id": "", "function": {"name": "null", "arguments": "{}"}}'
+    chunk = 'data: {"choices": [{"index": 0, "delta": {"tool_calls": [CALL]}}]}'
+    head, rest = (chunk.replace("CALL", one) for one in (SHELL, null))
+    text = f"# the first chunk is as it should be\n{head}\n\n# and then the name is a text\n{rest}\n"
+
+    assert "PD464" in codes(text)
+
+
+def test_arguments_whose_beginning_a_stream_lost_are_not_taken_for_open_ones():
+    rest = r'{"index": 0, "function": {"arguments": "code\": \"uptime\"}"}}'
+
+    assert codes(f"Chunk 1: {SHELL}\nChunk 2: {rest}\n") == {"PD506"}
+
+
+def test_arguments_that_a_client_received_are_read_from_its_words():
+    text = 'Validation failed for tool "edit":\n  - edits.0: must be object\nReceived arguments:\n{"edits": "[{}]"}'
+
+    assert codes(text) == {"PD460"}
