@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from enum import StrEnum
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Span
@@ -38,6 +39,9 @@ _AROUND_CALL = re.compile(
     r"\"(?:arguments|parameters)\"\s{0,4}:\s{0,4}\{(?!\s{0,8}\"(?:type|properties)\")"
 )
 _REACT = re.compile(r"(?m)^Action:[ \t]{0,4}([\w.:/-]{1,100})[ \t]{0,4}\nAction Input:")
+_LISTED = re.compile(
+    r"(?m)^(?:Tool|Function)[ _][Cc]alls?:[ \t]{0,4}\n[ \t]{0,4}[-*] ([\w.:/-]{1,100})(?:: ?(?=\{)|\((?=\{|\w{1,60}=))"
+)
 _AROUND_JSON = re.compile(rf"<({_CALLS})>\s{{0,8}}<([A-Za-z][\w.-]{{0,60}})>\s{{0,8}}\{{")
 # Tools that Cline, Roo Code and their kin describe in their prompts.
 _TAUGHT = frozenset(
@@ -50,26 +54,32 @@ _TAUGHT = frozenset(
 )  # fmt: skip
 
 
+class Notation(StrEnum):
+    """Whose notation it is."""
+
+    CLAUDES = "Anthropic's"
+    TAUGHT = "a client's"
+    INVENTED = "nobody's"
+    REACT = "lines of `Action`"
+    LISTED = "a list in words"
+
+
 class ClientCall(NamedTuple):
-    """A call in such XML.
+    """A call in such a notation.
 
     Attributes:
         name: The tool.
         span: Where it stands.
-        is_claudes: Whether it is Anthropic's notation, not one that a client made up.
-        is_unknown: Whether it is a notation that nobody is known to teach.
-        is_react: Whether it is not XML but lines of `Action` and `Action Input`.
+        notation: Whose notation it is.
     """
 
     name: str
     span: Span
-    is_claudes: bool
-    is_unknown: bool = False
-    is_react: bool = False
+    notation: Notation
 
 
 def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | None:
-    r"""Return the first call in XML that a client or Claude writes; `None` where there is none.
+    r"""Return the first call in a notation that no server's parser reads; `None` where there is none.
 
     >>> find_client_call("Let me look.\n<read_file>\n<path>a.md</path>\n</read_file>").name
     'read_file'
@@ -79,7 +89,7 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
     """
     invoked = _INVOKE.search(text)
     if invoked is not None:
-        return ClientCall(invoked[1], Span(invoked.start(), len(text)), is_claudes=True)
+        return ClientCall(invoked[1], Span(invoked.start(), len(text)), Notation.CLAUDES)
     left = _TAUGHT | {*offered}
     for opened in _OPEN.finditer(text):
         name = opened[1]
@@ -88,13 +98,14 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
         closer = f"</{name}>"
         end = text.find(closer, opened.end())
         if end >= 0:
-            return ClientCall(name, Span(opened.start(), end + len(closer)), is_claudes=False)
+            return ClientCall(name, Span(opened.start(), end + len(closer)), Notation.TAUGHT)
         left -= {name}
-    if (react := _REACT.search(text)) is not None:
-        return ClientCall(react[1], Span(*react.span()), is_claudes=False, is_react=True)
+    for lines, notation in ((_REACT, Notation.REACT), (_LISTED, Notation.LISTED)):
+        if (found := lines.search(text)) is not None:
+            return ClientCall(found[1], Span(*found.span()), notation)
     for shape in (_NAMED, _AROUND_CALL, _AROUND_JSON):
         if (found := shape.search(text)) is not None:
             end = text.find(f"</{found[1]}>", found.end())
             stop = len(text) if end < 0 else end + len(found[1]) + 3
-            return ClientCall(found[2], Span(found.start(), stop), is_claudes=False, is_unknown=True)
+            return ClientCall(found[2], Span(found.start(), stop), Notation.INVENTED)
     return None

@@ -36,7 +36,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.bare_lists import bare_list
-from prompt_debugger.core.diagnose.client_markup import ClientCall, find_client_call
+from prompt_debugger.core.diagnose.client_markup import ClientCall, Notation, find_client_call
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.list_after_prose import calls_after_prose, report_after_prose
@@ -66,32 +66,39 @@ _AGAIN = (
 )
 _CLOSED = re.compile(r"</tool_calls?>\s*\Z")
 
-# What calls in XML are that no parser takes out, and what helps.
-_CLAUDES = (
-    "It is Anthropic's own notation in plain text. Claude writes it where the tools are in the prompt, or calls of the "
-    "history are written out as text, and not in the API's fields; no parser reads it there.",
-    "Send the tools in `tools`, and calls and results of the history as `tool_use` and `tool_result` blocks, not as "
-    "text in prompts. A proxy in between that writes them out has to read them back, too.",
-)
-_INVENTED = (
-    "It is no model family's notation: the model made this XML up, or learnt it from a prompt or from examples in the "
-    "history. Only a client that taught it can read it.",
-    "Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`): a model "
-    "that is offered no tools, or is told of them in words, invents a notation. Send calls of the history as "
-    "`tool_calls`, not as text. If a client's prompt asks for this XML, use the client that reads it.",
-)
-_OF_REACT = (
-    "It is the ReAct notation, which agent frameworks teach in their prompt and read themselves. The server returned "
-    "it as text, as it should.",
-    "Use the framework's agent for ReAct, and stop the model at `Observation:`; or send the tools in `tools` and drop "
-    "the ReAct prompt, where the model has a notation of its own: a prompt that teaches one hides the other.",
-)
-_TAUGHT = (
-    "It is XML that a client teaches in its prompt, as Cline and Roo Code do, and reads itself. The server returned it "
-    "as text, as it should.",
-    "Set the client's tool protocol for this model to XML, or to native calls if the server parses them: the client "
-    "shows the XML where it expects native calls. Other clients do not read it.",
-)
+# What calls are that no parser takes out, and what helps.
+_OF_NOTATION = {
+    Notation.CLAUDES: (
+        "It is Anthropic's own notation in plain text. Claude writes it where the tools are in the prompt, or calls "
+        "of the history are written out as text, and not in the API's fields; no parser reads it there.",
+        "Send the tools in `tools`, and calls and results of the history as `tool_use` and `tool_result` blocks, not "
+        "as text in prompts. A proxy in between that writes them out has to read them back, too.",
+    ),
+    Notation.INVENTED: (
+        "It is no model family's notation: the model made this XML up, or learnt it from a prompt or from examples "
+        "in the history. Only a client that taught it can read it.",
+        "Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`): a "
+        "model that is offered no tools, or is told of them in words, invents a notation. Send calls of the history "
+        "as `tool_calls`, not as text. If a client's prompt asks for this XML, use the client that reads it.",
+    ),
+    Notation.REACT: (
+        "It is the ReAct notation, which agent frameworks teach in their prompt and read themselves. The server "
+        "returned it as text, as it should.",
+        "Use the framework's agent for ReAct, and stop the model at `Observation:`; or send the tools in `tools` and "
+        "drop the ReAct prompt, where the model has a notation of its own: a prompt that teaches one hides the other.",
+    ),
+    Notation.TAUGHT: (
+        "It is XML that a client teaches in its prompt, as Cline and Roo Code do, and reads itself. The server "
+        "returned it as text, as it should.",
+        "Set the client's tool protocol for this model to XML, or to native calls if the server parses them: the "
+        "client shows the XML where it expects native calls. Other clients do not read it.",
+    ),
+    Notation.LISTED: (
+        "It is a list in words, as clients and proxies write out calls of the history: the model repeats what it read.",
+        "Send calls of the history as `tool_calls` and their results as messages of the role `tool`. If the history "
+        "contains none, check that the prompt contains the tools (`render`): a model without a notation writes words.",
+    ),
+}
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -103,7 +110,7 @@ def find(trace: Trace) -> Iterator[Report]:
     returned = {(call.name, str(call.arguments)) for call in returned_calls(trace)}
     left = [call for call in calls if (call.name, call.arguments) not in returned]
     client = None if returned else find_client_call(content, [tool.name for tool in request_tools(trace.request)])
-    if client is not None and (client.is_claudes or not calls):
+    if client is not None and (client.notation is Notation.CLAUDES or not calls):
         yield _report_client(client, content)
     elif left:
         yield _report_written(trace, left, content)
@@ -134,12 +141,8 @@ def _of_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
 
 def _report_client(call: ClientCall, content: str) -> Report:
     """Report a call in XML that is not the model family's notation, so that no server's parser takes it out."""
-    detail, fix = _TAUGHT
-    if call.is_claudes or call.is_react:
-        detail, fix = _CLAUDES if call.is_claudes else _OF_REACT
-    elif call.is_unknown:
-        detail, fix = _INVENTED
-    what = "lines of `Action`" if call.is_react else "XML"
+    detail, fix = _OF_NOTATION[call.notation]
+    what = call.notation.value if call.notation in (Notation.REACT, Notation.LISTED) else "XML"
     return Report(
         title=f"A tool call to `{call.name}` is in content as {what} that no server parses.",
         detail=detail,
