@@ -1,7 +1,6 @@
 """A call as a client quotes it that refused it: its name, and arguments that it could not decode.
 
     Invalid input for tool read: JSON parsing failed: Text: {'path': 'a.md'}. Error message: …      Vercel's AI SDK
-    Validation failed for tool "edit": - edits.0: must be object  Received arguments: {…}           pi
     invalid [tool=read<arg_key>path</arg_key><arg_value>a.md</arg_value>]                           OpenCode
 
 What the client says of them is known beforehand; what is wrong with them shows in the call.
@@ -9,20 +8,16 @@ What the client says of them is known beforehand; what is wrong with them shows 
 
 from __future__ import annotations
 
-import json
 import re
 
 from prompt_debugger.core.base.types import ChatResult, JSONObject
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_values
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
 _BEGINS = re.compile(
     r"Invalid input for tool (?P<name>[\w.:/-]{1,100}):\s{1,4}JSON\s{1,4}parsing\s{1,4}failed:?\s{1,4}Text:\s{0,8}"
 )
-_REFUSED = re.compile(r"Validation failed for tool [\"'](?P<name>[\w.:/-]{1,100})[\"']:")
-_RECEIVED = re.compile(r"Received arguments:\s{0,8}")
 _ENDS = re.compile(r"\.?\s{0,8}\bError(?: message)?:")
 _TOOL = re.compile(r"\binvalid \[tool=(?P<name>[\w.:/-]{1,100}<[^\]\n]{1,2000})\]")
 _NOTE = "The call was read from the words of a client that refused it; the answer around it was not copied."
@@ -34,11 +29,6 @@ def _finds(paste: Paste) -> float:
 
 def _call(text: str) -> tuple[str, str] | None:
     """Return name and arguments of the first call that is quoted; `None` where none is."""
-    refused = _REFUSED.search(text)
-    received = None if refused is None else _RECEIVED.search(text, refused.end())
-    if refused is not None and received is not None:
-        value = json_values(text[received.end() :])
-        return (refused["name"], json.dumps(value[0], ensure_ascii=False)) if value else None
     found = _BEGINS.search(text)
     if found is None:
         garbled = _TOOL.search(text)

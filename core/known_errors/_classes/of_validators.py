@@ -51,6 +51,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|missing (?:a )?value for (?:the )?required parameter"
         r"|(?:error|failed) (?:while |when )?(?:pars|validat)\w{1,3} (?:the )?(?:tool|function)(?: call)? "
         r"(?:args|arguments|input|parameters)"
+        r"|\bvalidation failed for tool [\"'](?P<refused>[\w.:/-]{1,100})[\"']:"
+        r"|\bparams/[\w./-]{1,80} must be \w"
         r"|dictionary value @ data\[|(?:required key not provided|extra keys not allowed) @ data\["
         r"|`(?:params\.)?arguments`: (?:invalid input: )?expected (?:object|record), received string",
         Stage.CONTRACT,

@@ -235,9 +235,3 @@ def test_arguments_whose_beginning_a_stream_lost_are_not_taken_for_open_ones():
     rest = r'{"index": 0, "function": {"arguments": "code\": \"uptime\"}"}}'
 
     assert codes(f"Chunk 1: {SHELL}\nChunk 2: {rest}\n") == {"PD506"}
-
-
-def test_arguments_that_a_client_received_are_read_from_its_words():
-    text = 'Validation failed for tool "edit":\n  - edits.0: must be object\nReceived arguments:\n{"edits": "[{}]"}'
-
-    assert codes(text) == {"PD460"}
