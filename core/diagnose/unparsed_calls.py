@@ -19,9 +19,9 @@ _NO_NOTATION = (
     "the history contains none, the model lost its own notation: look at the template, and at a heavy quantization."
 )
 _OF_GEMMA3 = (
-    "No parser reads Python in a `tool_code` fence, which Gemma 3 writes where a prompt describes functions: it has no "
-    "notation of its own. vLLM's examples have the template `tool_chat_template_gemma3_pythonic.jinja`, made for "
-    "`--tool-call-parser pythonic`; otherwise read the fence in the client."
+    "No parser reads Python in a `tool_code` fence, which Gemma 3 writes where a prompt describes functions: it "
+    "does not have its own notation. vLLM's examples have the template `tool_chat_template_gemma3_pythonic.jinja`, "
+    "made for `--tool-call-parser pythonic`; otherwise read the fence in the client."
 )
 _OF_OLLAMA = (
     "Ollama chooses its parser by the model's template: take the model from its library, or give the Modelfile the "

@@ -60,7 +60,7 @@ def _without_name(calls: Sequence[CallField], at: int) -> Report:
     if before is not None and is_rest:
         why = (
             f"the call to `{before.name}` before it has a name and no arguments: both entries are one call, which the "
-            "server gave two indexes, or whose name it sent as a call of its own."
+            "server gave two indexes, or whose name it sent separately."
         )
     return Report(
         title="A returned call has no name.",

@@ -75,17 +75,17 @@ _OF_NOTATION = {
         "as text in prompts. A proxy in between that writes them out has to read them back, too.",
     ),
     Notation.INVENTED: (
-        "It is no model family's notation: the model made this XML up, or learnt it from a prompt or from examples "
-        "in the history. Only a client that taught it can read it.",
+        "It is not the notation of a model family: the model made this XML up, or learnt it from a prompt or from "
+        "examples in the history. Only a client that taught it can read it.",
         "Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`): a "
-        "model that is offered no tools, or is told of them in words, invents a notation. Send calls of the history "
+        "model that is offered no tools, or reads of them in a text, invents a notation. Send calls of the history "
         "as `tool_calls`, not as text. If a client's prompt asks for this XML, use the client that reads it.",
     ),
     Notation.REACT: (
         "It is the ReAct notation, which agent frameworks teach in their prompt and read themselves. The server "
         "returned it as text, as it should.",
         "Use the framework's agent for ReAct, and stop the model at `Observation:`; or send the tools in `tools` and "
-        "drop the ReAct prompt, where the model has a notation of its own: a prompt that teaches one hides the other.",
+        "drop the ReAct prompt, where the model has its own notation: a prompt that teaches one hides the other.",
     ),
     Notation.TAUGHT: (
         "It is XML that a client teaches in its prompt, as Cline and Roo Code do, and reads itself. The server "

@@ -152,7 +152,7 @@ def _of_bare_invoke(trace: Trace, calls: list[ToolCallAttempt], begins: str) -> 
     """Report calls in tags that two makers' models write, where the marker around them is missing."""
     return Report(
         title=f"{begins} tags that Claude and MiniMax write, without the marker around them.",
-        detail="If this came as the text of an answer, nobody took the call out: its opening marker is missing or "
+        detail="If this came as the text of an answer, the call was not parsed: its opening marker is missing or "
         "became another word, so the API or the parser passed the rest on as text, and the turn ended without a call.",
         evidence=tuple(in_raw(trace, call.char_span) for call in calls[:4]),
         fix="Ask again, without this turn in the history, as models repeat what they read there. With Claude, send "

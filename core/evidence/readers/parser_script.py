@@ -1,10 +1,10 @@
-'''A script that gives an output to a parser of vLLM or SGLang by hand, as reports to their trackers do.
+"""A script that gives an output to a parser of vLLM or SGLang by hand, as reports to their trackers do.
 
-    output = """<tool_call>…</tool_call>"""
+    output = '<tool_call>…</tool_call>'
     parser.extract_tool_calls(output, request)
 
 The text that the parser is given is the raw output; the script is read, never run.
-'''
+"""
 
 from __future__ import annotations
 
