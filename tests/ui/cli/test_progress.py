@@ -41,15 +41,15 @@ class Stderr(io.StringIO):
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Stderr:
-    stderr = Stderr(is_terminal=True)
-    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stderr))
-    monkeypatch.setattr(progress, "_TICK_S", 0.01)
-    return stderr
+    return _written_to(Stderr(is_terminal=True), monkeypatch)
 
 
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch) -> Stderr:
-    stderr = Stderr(is_terminal=False)
+    return _written_to(Stderr(is_terminal=False), monkeypatch)
+
+
+def _written_to(stderr: Stderr, monkeypatch: pytest.MonkeyPatch) -> Stderr:
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stderr))
     monkeypatch.setattr(progress, "_TICK_S", 0.01)
     return stderr
