@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, expect
 from prompt_debugger.core.base.types import JSON
 from tests.browser.page import DebuggerPage
 from tests.browser.servers import serving
-from tests.browser.test_five_tasks import KEY, LOG
+from tests.browser.test_five_tasks import KEY, LOG, RAW
 from tests.core.complete.faulty_server import answer
 
 pytestmark = pytest.mark.browser
@@ -117,3 +117,14 @@ def test_an_own_server_with_its_key_gives_a_verdict_and_escape_goes_back(bare: D
         if bare.opened_stage() != "findings":
             page.keyboard.press("ArrowRight")
     assert bare.opened_stage() == "findings"
+
+
+@pytest.mark.vllm
+def test_which_parser_reads_this_output(bare: DebuggerPage) -> None:
+    keys = Keys(bare)
+    keys.write(RAW)
+    keys.run()
+    keys.button("Test every parser")
+
+    expect(bare.page.locator("#pd-parser-matrix .pd-bench-view")).to_have_attribute("data-state", "done")
+    expect(bare.page.get_by_role("region", name="Other parsers")).to_contain_text("vllm:hermes")

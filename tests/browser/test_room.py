@@ -62,7 +62,7 @@ def test_nothing_moves_while_the_page_loads(watched: Any, bare_url: str, size: d
 
     shifts = watched.evaluate("globalThis.__shifts")
 
-    assert sum(value for value, _ in shifts) < 0.1, shifts
+    assert sum(value for value, _ in shifts) <= 0.05, shifts
 
 
 @pytest.mark.parametrize("window_width", [BUG_REPORT["width"]])

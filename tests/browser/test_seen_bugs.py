@@ -1,0 +1,68 @@
+"""What somebody once stumbled over on the page, each tried again as they did it.
+
+Others are held where they belong: a pasted call that the lab answered, an address without a scheme (test_servers.py),
+exports named alike and Share before a run (test_share.py), a dataset given to Verify (test_verification.py), facts of
+the header and templates that do not wrap (test_room.py). What one run does not tell, and a model that nobody changed,
+in a comparison: tests/core/tools/experiments/test_runs.py. The badge above another turn: tests/ui/present.
+The forecast of a check: tests/ui/web/test_model_check.py.
+"""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from prompt_debugger.core.base.types import JSON
+from tests.browser.page import DebuggerPage
+from tests.browser.servers import serving
+from tests.core.complete.faulty_server import answer
+
+pytestmark = pytest.mark.browser
+
+REQUEST = '{"model": "right", "messages": [{"role": "user", "content": "Hi"}]}'
+
+
+def test_a_wrong_model_of_the_target_is_not_blamed_on_the_request(bare: DebuggerPage) -> None:
+    page = bare.page
+    refused: JSON = {"error": {"message": "The model `typed` does not exist.", "type": "NotFoundError", "code": 404}}
+    listed: JSON = {"object": "list", "data": [{"id": "right"}]}
+    with serving({"/v1/models": answer(200, listed), "*": answer(404, refused)}) as url:
+        bare.paste(REQUEST)
+        bare.aim_at(url)
+        page.locator("#pd-target").get_by_label("Model", exact=True).fill("typed")
+        page.keyboard.press("Tab")
+        bare.run()
+
+    assert "the model that the target names" in bare.sentence()
+    bare.open_stage("findings")
+    expect(page.locator(".pd-finding .pd-fix").first).to_contain_text("the request itself needs no change")
+    expect(page.locator(".pd-offered")).to_have_count(0)
+
+
+def test_nothing_of_the_example_stays_above_ones_own_text(bare: DebuggerPage) -> None:
+    bare.paste(REQUEST)
+
+    expect(bare.page.get_by_text("Your own text: nothing has run yet. Press Run.")).to_be_visible()
+    for of_the_example in ("#pd-verdict .pd-sentence", "#pd-header .pd-fact", "#pd-ledger .pd-fate-lost"):
+        expect(bare.page.locator(of_the_example).first).not_to_be_visible()
+
+
+def test_a_tool_loop_that_cannot_go_on_says_why_beside_the_field(bare: DebuggerPage) -> None:
+    page = bare.page
+    bare.choose("A healthy tool call")
+    page.click("[id='pd-tab-fix.loop']")
+    page.get_by_role("button", name="Go on").click()
+
+    expect(page.locator(".pd-answers [aria-invalid=true]")).to_be_visible()
+    expect(page.locator(".pd-answers")).to_contain_text("get_weather")
+    expect(page.locator(".pd-answers [role=alert], .pd-answers .pd-loop-told")).not_to_be_empty()
+
+
+def test_no_fix_of_a_cut_call_is_an_empty_box(bare: DebuggerPage) -> None:
+    bare.choose("A call is cut by max_tokens")
+    bare.open_stage("findings")
+
+    for box in bare.page.locator(".pd-offered").all():
+        inside = box.locator(".pd-offered-changes, .pd-fix-source, .pd-command")
+        assert inside.count() > 0
+        assert inside.first.inner_text().strip()
