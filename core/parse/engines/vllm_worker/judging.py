@@ -75,7 +75,7 @@ def unknown(engine: str, kind: str, name: str | None, known: list[str]) -> str |
     if name is None or name in known:
         return None
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
-    hint = f"; did you mean `{close[0]}`?" if close else f"; it has {', '.join(known)}"
+    hint = f"; did you mean `{close[0]}`?" if close else f"; it has {', '.join(known) or 'none'}"
     return f"{engine} has no {kind} parser `{name[:60]}`{hint}"
 
 
