@@ -48,6 +48,17 @@ and has an approximate vocabulary. How it is asked: [parsers](parsers.md). For o
 
 """
 _AFTER = """
+## Engines that are not asked
+
+* LMDeploy 0.14.0: its wheel has nine names of tool parsers (`glm47`, `intern-s1`, `interns2-preview`, `internlm`,
+  `llama3`, `qwen`, `qwen2d5`, `qwen3`, `qwen3coder`), `gpt-oss` for a whole answer, and two of reasoning parsers. They
+  register with `mmengine`, which is not in the wheel. Whether they run without it was not tried.
+* Rapid-MLX 0.16.10 and vllm-mlx 0.6.0: their wheels have modules of tool parsers (`rapid_mlx/tool_parsers`,
+  `vllm_mlx/tool_parsers`), listed and not run. Families without a parser in mlx-lm, such as Functionary, xLAM and
+  Nemotron, have one there.
+* transformers' `parse_response` and llama.cpp are not asked. llama.cpp chooses its parser by the template inside its
+  own binary; the test that is written for it needs a build of its `tests/test-chat.cpp`.
+
 ## Differences, one by one
 
 What the parser of the table made of the first output that it does not read, or of the first that streams to something
