@@ -36,6 +36,7 @@ from prompt_debugger.core.tools.fixes.offered import OfferedFix  # noqa: E402
 from prompt_debugger.core.tools.fixes.shrink import Shrunk  # noqa: E402
 from prompt_debugger.core.tools.fixes.shrink_output import ShrunkOutput  # noqa: E402
 from prompt_debugger.core.tools.fixes.trial import UpstreamTest  # noqa: E402
+from prompt_debugger.core.tools.fixes.upstream_diff import UpstreamDiff  # noqa: E402
 from prompt_debugger.core.tools.lab.document import LabDocument  # noqa: E402
 from prompt_debugger.core.tools.sessions.document import SessionsDocument  # noqa: E402
 from prompt_debugger.core.tools.watch.counts import WatchDocument  # noqa: E402
@@ -58,6 +59,7 @@ OF_FIXES: Mapping[str, type] = {
     "shrink": Shrunk,
     "shrink-output": ShrunkOutput,
     "trigger-margin": TriggerMargin,
+    "upstream-diff": UpstreamDiff,
     "upstream-test": UpstreamTest,
     "written": Written,
 }

@@ -1,17 +1,27 @@
-"""Make of a saved run what others can use: a failing test for maintainers, a row, a span, SARIF, a curl command."""
+"""Make of a saved run what others can use: a test or a diff for maintainers, a row, a span, SARIF, a curl command."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
+from pathlib import Path
 
 from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import title_of
+from prompt_debugger.core.parse.engines import WHEELS
 from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.tools.fixes.exports import EXPORTS, Written, export_run
 from prompt_debugger.core.tools.fixes.trial import Runner, Trial, UpstreamTest, runner_of, try_source, why_not_run
-from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, without_note
+from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace, without_note
+from prompt_debugger.core.tools.fixes.upstream_diff import (
+    DIFFS,
+    UpstreamDiff,
+    parser_diff,
+    sentence_of_diff,
+    template_diff,
+)
 from prompt_debugger.ui.cli.output import OK, print_json, print_text
 from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.cli.sharing import read_bundle_file
@@ -23,12 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bundle", metavar="BUNDLE", help="trace.json of `run --report DIR`, or - for standard input")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--upstream-test", choices=tuple(PARSER_TESTS), help="whose parser the test is for")
+    what.add_argument(
+        "--upstream-diff", choices=DIFFS, help="of what a proved diff is wanted: the run's template, an engine's parser"
+    )
     what.add_argument("--as", dest="form", choices=tuple(EXPORTS), help="another program's form (docs/ci.md)")
     parser.add_argument("--parser", metavar="NAME", help="the parser (default: the one that the run names)")
     run_here = " or ".join(title_of(kind) for kind, test in PARSER_TESTS.items() if test.package)
     parser.add_argument(
         "--python", metavar="FILE", help=f"interpreter whose {run_here} runs the test (default: the one that has it)"
     )
+    parser.add_argument("--own-tests", metavar="FILE", help="the maintainers' tests, which a diff must leave passing")
     parser.add_argument("--output", metavar="FILE", help="file to write (default: standard output)")
     parser.add_argument("--json", action="store_true", help="print one JSON document with the test and how it ended")
     parser.set_defaults(run=_run, doing="Writing the report")
@@ -38,6 +52,8 @@ def _run(options: argparse.Namespace) -> int:
     run = share_trace(read_bundle_file(options.bundle).trace)
     if options.form:
         return _export(run, options)
+    if options.upstream_diff:
+        return _diff(run, options)
     source = run.upstream_test(options.upstream_test, options.parser)
     trial = _try(source, options)
     if trial is not None and trial.fails is not None:
@@ -51,6 +67,29 @@ def _run(options: argparse.Namespace) -> int:
     elif not options.output:
         sys.stdout.write(source)
     return OK
+
+
+def _diff(run: SharedRun, options: argparse.Namespace) -> int:
+    found = _made_diff(run, options)
+    log(sentence_of_diff(found))
+    if options.output and found.diff:
+        write_named(options.output, (found.diff,), field="--output")
+        log(f"Wrote {options.output}")
+    if options.json:
+        print_json(dump_document(found))
+    elif not options.output:
+        sys.stdout.write(found.diff)
+    return OK
+
+
+def _made_diff(run: SharedRun, options: argparse.Namespace) -> UpstreamDiff:
+    wanted = options.upstream_diff
+    if wanted == "template":
+        return asyncio.run(template_diff(run.trace))
+    case = case_of_trace(run.trace, options.parser, wanted)
+    if wanted in WHEELS:
+        log(f"Trying changes of `{case.parser}` in a copy of {title_of(wanted)}'s wheel")
+    return asyncio.run(parser_diff(case, wanted, Path(options.own_tests) if options.own_tests else None))
 
 
 def _export(run: SharedRun, options: argparse.Namespace) -> int:

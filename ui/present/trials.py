@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.complete import title_of
@@ -13,6 +14,7 @@ from prompt_debugger.core.tools.fixes.patch import apply_patch
 from prompt_debugger.core.tools.fixes.shrink import Shrinking, Shrunk
 from prompt_debugger.core.tools.fixes.trial import Trial
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
+from prompt_debugger.core.tools.fixes.upstream_diff import UpstreamDiff, sentence_of_diff
 from prompt_debugger.ui.present.offered_fixes import MAX_CHANGES, change_view
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of
@@ -179,6 +181,18 @@ def upstream_payload(engine: str, source: str, trial: Trial | None, why_not: str
         "shown": None if trial is None or trial.fails is None else trial.fails,
     }
     return pack_payload(header, source.encode("utf-8", "replace"))
+
+
+def diff_payload(found: UpstreamDiff) -> str:
+    """Return a diff for maintainers with its proofs, or why there is none."""
+    header: JSONObject = {
+        "state": "done",
+        "sentence": sentence_of_diff(found),
+        "source": "",
+        "name": f"{Path(found.file).stem}.diff" if found.diff else "",
+        "shown": None,
+    }
+    return pack_payload(header, found.diff.encode("utf-8", "replace"))
 
 
 def _upstream_sentence(engine: str, trial: Trial | None, why_not: str) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.formats import CONTROL_TOKEN
@@ -47,12 +48,14 @@ class ParserTest:
         not_run: First lines of the source, which say that it was not run; they are left out once it was.
         suffix: Of its file.
         package: Python package with which it runs, and which names the version; "" if it is only written here.
+        source: Returns the file of a parser in the folder of a release's wheel, `None` if there is no such parser.
     """
 
     write: Callable[[ParserCase], str]
     not_run: str = ""
     suffix: str = "py"
     package: str = ""
+    source: Callable[[Path, str], Path | None] | None = None
 
 
 def write_python_test(template: str, case: ParserCase) -> str:

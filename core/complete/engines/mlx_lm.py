@@ -9,6 +9,7 @@ Source: mlx-lm 0.32.2, `tokenizer_utils.py`, `server.py` and `tool_parsers/`, re
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 
 from prompt_debugger.core.complete.engines._parser_test import ParserTest, write_python_test
 from prompt_debugger.core.complete.engines._record import Engine
@@ -69,10 +70,17 @@ if __name__ == "__main__":
 '''
 
 
+def _source(folder: Path, parser: str) -> Path | None:
+    file = folder / "mlx_lm" / "tool_parsers" / f"{parser}.py"
+    return file if file.is_file() else None
+
+
 ENGINE = Engine(
     kind="mlx-lm",
     title="mlx-lm",
     distributions=("mlx-lm",),
     start=_start,
-    parser_test=ParserTest(functools.partial(write_python_test, _TEST), not_run=_NOT_RUN, package="mlx_lm"),
+    parser_test=ParserTest(
+        functools.partial(write_python_test, _TEST), not_run=_NOT_RUN, package="mlx_lm", source=_source
+    ),
 )

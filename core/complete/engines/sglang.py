@@ -18,10 +18,12 @@ of the families, by its `srt/function_call/function_call_parser.py` at commit 00
 
 from __future__ import annotations
 
+import ast
 import functools
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import BackendError, shorten
@@ -184,6 +186,31 @@ if __name__ == "__main__":
 '''
 
 
+def _source(folder: Path, parser: str) -> Path | None:
+    """Return the file of a parser's class: by the table of names, then by what the table's file imports."""
+    place = folder / "sglang" / "srt" / "function_call"
+    table = place / "function_call_parser.py"
+    if not table.is_file():
+        return None
+    tree = ast.parse(table.read_text(encoding="utf-8"))
+    made = {
+        key.value: ast.unparse(value)
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Dict)
+        for key, value in zip(one.keys, one.values, strict=True)
+        if isinstance(key, ast.Constant)
+    }
+    modules = {
+        name.asname or name.name: one.module or ""
+        for one in ast.walk(tree)
+        if isinstance(one, ast.ImportFrom)
+        for name in one.names
+    }
+    module = modules.get(made.get(parser, ""), "").rpartition(".")[2]
+    file = place / f"{module}.py"
+    return file if module and file.is_file() else None
+
+
 ENGINE = Engine(
     kind="sglang",
     title="SGLang",
@@ -202,5 +229,7 @@ ENGINE = Engine(
     ),
     needs_tool_parser=True,
     start=_start,
-    parser_test=ParserTest(functools.partial(write_python_test, _TEST), not_run=_NOT_RUN, package="sglang"),
+    parser_test=ParserTest(
+        functools.partial(write_python_test, _TEST), not_run=_NOT_RUN, package="sglang", source=_source
+    ),
 )

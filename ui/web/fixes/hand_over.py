@@ -14,10 +14,17 @@ from prompt_debugger.core.tools.fixes.experiments import Plan
 from prompt_debugger.core.tools.fixes.forms import request_as
 from prompt_debugger.core.tools.fixes.shrink import Shrinking, shrink_run
 from prompt_debugger.core.tools.fixes.trial import Runner, runner_of, try_source, why_not_run
-from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
+from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace
+from prompt_debugger.core.tools.fixes.upstream_diff import UpstreamDiff, parser_diff, template_diff
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME, write_plugin
 from prompt_debugger.ui.present.experiments import bench_error_payload
-from prompt_debugger.ui.present.trials import shrinking_payload, shrunk_payload, upstream_payload, waiting_payload
+from prompt_debugger.ui.present.trials import (
+    diff_payload,
+    shrinking_payload,
+    shrunk_payload,
+    upstream_payload,
+    waiting_payload,
+)
 from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.fixes.runs import NOTHING, PageRuns, Ran, RunProgress
 from prompt_debugger.ui.web.numbered import NumberedAnswers
@@ -26,6 +33,7 @@ from prompt_debugger.ui.web.work import upstream_source
 
 PUBLIC_SHRINK_RUNS = 6  # and three that confirm: within what a page may run in a minute
 SHRINK_RUNS = 100
+OF_DIFF = "diff of "  # before what a diff is wanted of, in the choice of engines
 
 
 class HandOver:
@@ -73,9 +81,14 @@ class HandOver:
 
     @shown_as(bench_error_payload)
     async def upstream_test(self, trace: Trace | None, engine: str) -> AsyncGenerator[str, None]:
-        """Write a test for maintainers, and run it where that is possible."""
+        """Write a test for maintainers, and run it where that is possible; or prove a diff for them."""
         if trace is None:
             raise NOTHING
+        if engine.startswith(OF_DIFF):
+            yield waiting_payload("Trying changes, each in a copy")
+            found = await self._diff(trace, engine.removeprefix(OF_DIFF))
+            yield await in_thread(diff_payload, found)
+            return
         known = engine if engine in PARSER_TESTS else next(iter(PARSER_TESTS))
         if trace.server is None or trace.server.tool_parser is None:
             unnamed = "The server does not report which tool parser it uses, and a test needs its name."
@@ -89,6 +102,15 @@ class HandOver:
         yield waiting_payload(f"The test is written; it runs in {title_of(known)}")
         trial = await in_thread(try_source, source, runner)
         yield await in_thread(upstream_payload, known, source, trial, "")
+
+    async def _diff(self, trace: Trace, wanted: str) -> UpstreamDiff:
+        """Return a proved diff of the run's template or of a parser; a public page tries no parser's."""
+        if wanted == "template":
+            return await template_diff(trace)
+        known = wanted if wanted in PARSER_TESTS else next(iter(PARSER_TESTS))
+        if self._runs.is_public:
+            return UpstreamDiff(of=known, says="A public page tries no changes of a parser, so there is no diff here.")
+        return await parser_diff(await in_thread(case_of_trace, trace, None, known), known)
 
     def _where_to_run(self, engine: str) -> tuple[Runner | None, str]:
         """Return where a test is to be run, or why it is not."""

@@ -10,10 +10,11 @@ import gradio as gr
 
 from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.complete import title_of
+from prompt_debugger.core.parse.engines import WHEELS
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.fixes.experiments import Edited, Experiments, Kept
-from prompt_debugger.ui.web.fixes.hand_over import HandOver
+from prompt_debugger.ui.web.fixes.hand_over import OF_DIFF, HandOver
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
 from prompt_debugger.ui.web.panels.loop import LoopPanel, build_loop
@@ -30,7 +31,7 @@ _TABS: list[JSON] = [
         "Answer the calls of this run and continue, with an account of every token between the turns",
     ],
     ["shrink", "Shrink", "The smallest request that still fails in the same way"],
-    ["handover", "Bug report", "A parser plugin for your server, a failing test for its maintainers"],
+    ["handover", "Bug report", "A parser plugin for your server, a failing test or a diff for its maintainers"],
 ]
 
 
@@ -67,13 +68,17 @@ def build_fixes() -> FixPanel:
                 )
                 gr.HTML('<p id="pd-plugin-said" role="status"></p>', elem_classes=["pd-said"], padding=False)
             engine = gr.Dropdown(
-                [(title_of(engine), engine) for engine in PARSER_TESTS],
+                [
+                    *((f"{title_of(engine)}: a failing test", engine) for engine in PARSER_TESTS),
+                    ("the template: a diff", f"{OF_DIFF}template"),
+                    *((f"{title_of(engine)}: a diff of its parser", f"{OF_DIFF}{engine}") for engine in WHEELS),
+                ],
                 value=next(iter(PARSER_TESTS)),
-                label="Failing test for the maintainers of",
+                label="For the maintainers of",
                 elem_id="pd-upstream-engine",
                 filterable=False,
             )
-            upstream = build_form("upstream", "Write the test")
+            upstream = build_form("upstream", "Write it")
         with gr.Column(elem_classes=["pd-unseen"]):
             plan, open_run = order_button("plan-trials"), order_button("open-trial")
     return FixPanel(variants, trials, shrink, engine, upstream, plugin, plan, open_run, gr.State(()), loop)

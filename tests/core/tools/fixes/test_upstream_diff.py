@@ -1,0 +1,146 @@
+"""A diff for maintainers: proved in the engine's own code, and silent where nothing is proved."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.complete import ParserCase
+from prompt_debugger.core.parse.engines import WHEELS, fetch
+from prompt_debugger.core.tools.fixes.parser_repairs import REPAIRS
+from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
+from prompt_debugger.core.tools.fixes.upstream_diff import MAX_LINES, parser_diff, sentence_of_diff, template_diff
+from tests.core.tools.fixes.test_upstream import case, recorded
+from tests.core.tools.plugin.test_streams import kimi_call
+
+HEALTHY = kimi_call('{"city": "Paris"}')
+WITHOUT_INDEX = HEALTHY.replace("functions.get_weather:0", "get_weather")
+
+
+def folder_of(kind):
+    try:
+        return fetch(f"{kind}=={WHEELS[kind].example}")[0]
+    except EngineError as error:
+        pytest.skip(f"{kind} cannot be had: {error.message}")
+
+
+def edits_of(name, source):
+    (repair,) = [one for one in REPAIRS if one.name == name]
+    return list(repair.edits(source))
+
+
+@pytest.mark.vllm
+@pytest.mark.parametrize("kind", sorted(WHEELS))
+async def test_the_diff_of_a_parser_applies_to_the_wheel_and_turns_the_new_test_green(kind, tmp_path):
+    folder = folder_of(kind)
+
+    found = await parser_diff(case(WITHOUT_INDEX), kind)
+
+    assert (found.repair, found.streamed) == ("header-without-index", True)
+    assert 0 < found.diff.count("\n") <= MAX_LINES
+    assert "passes with it" in sentence_of_diff(found)
+    copy = tmp_path / found.file
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes((folder / found.file).read_bytes())
+    for command in (["git", "apply", "--check", "-"], ["patch", "-p1", "--dry-run"]):
+        done = subprocess.run(command, cwd=tmp_path, input=found.diff, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr + done.stdout
+
+
+@pytest.mark.vllm
+@pytest.mark.parametrize("tests_pass", [True, False])
+async def test_the_maintainers_tests_must_pass_with_the_change_as_without(tests_pass, tmp_path):
+    folder_of("mlx-lm")
+    own = tmp_path / "test_own.py"
+    refused = "[str(one) for one in [_refusal('get_weather<|tool_call_argument_begin|>{}')] if one]"
+    own.write_text(
+        "from mlx_lm.tool_parsers import kimi_k2\n\n"
+        "def _refusal(text):\n"
+        "    try:\n        kimi_k2.parse_tool_call(text, None)\n"
+        "    except ValueError as error:\n        return error\n\n"
+        f"def test_own():\n    assert {'True' if tests_pass else refused}, 'a name alone is refused'\n"
+    )
+
+    found = await parser_diff(case(WITHOUT_INDEX), "mlx-lm", own)
+
+    assert (bool(found.diff), found.own_tests) == (tests_pass, tests_pass)
+    assert ("There is no diff" in found.says) is not tests_pass
+
+
+@pytest.mark.vllm
+async def test_an_output_that_is_read_needs_no_diff():
+    folder_of("mlx-lm")
+
+    found = await parser_diff(case(HEALTHY), "mlx-lm")
+
+    assert (found.diff, found.repair) == ("", None)
+    assert "nothing to change" in found.says
+
+
+@pytest.mark.vllm
+async def test_what_no_known_change_mends_has_no_diff():
+    folder_of("mlx-lm")
+    other = ParserCase("kimi_k2", "<call>get_weather()</call>", (), (("get_weather", "{}"),), "test_output")
+
+    found = await parser_diff(replace(other, raw=WITHOUT_INDEX.replace("<|tool_call_begin|>", "<call>")), "mlx-lm")
+
+    assert found.diff == ""
+    assert "so there is no diff" in found.says or "nothing to change" in found.says
+
+
+@pytest.mark.parametrize("kind", sorted(set(PARSER_TESTS) - set(WHEELS)))
+async def test_other_engines_say_why_there_is_no_diff(kind):
+    found = await parser_diff(case(WITHOUT_INDEX), kind)
+
+    assert found.diff == ""
+    assert "there is no diff" in found.says
+
+
+async def test_the_diff_of_a_template_is_the_fix_of_its_finding(tmp_path):
+    trace = recorded("polluted-content").trace
+
+    found = await template_diff(trace)
+
+    template = tmp_path / "chat_template.jinja"
+    template.write_text(trace.prompt.template, encoding="utf-8")
+    done = subprocess.run(["patch", "-p1", "--dry-run"], cwd=tmp_path, input=found.diff, text=True, check=False)
+    assert done.returncode == 0
+    assert "PD205" in found.says
+    assert "not seen by rendering alone" in found.says  # that the model saw polluted content shows on a server
+    assert "--experiments" in found.says
+
+
+async def test_a_run_without_a_fix_of_the_template_has_no_diff_of_it():
+    found = await template_diff(recorded("healthy-call").trace)
+
+    assert found.diff == ""
+    assert "no diff" in found.says
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "changed"),
+    [
+        (
+            "header-without-index",
+            'import re\nR = re.compile(r"^(?P<name>\\w+):(?P<index>\\d+)$")\nI = int(m.group("index"))\n',
+            ["(?::(?P<index>\\d+))?$", 'int(m.group("index") or 0)'],
+        ),
+        ("marker-inside-a-string", 'R = r"<call>(.*?)</call>"\n', ['r"<call>((?:\\x22']),
+        ("text-behind-the-call", "import json\nX = json.loads(text)\n", ["raw_decode(text.lstrip())[0]"]),
+        ("text-before-the-call", 'R = r"^<call>"\nX = R.match(text)\n', [".search(text)"]),
+        ("line-break-at-a-marker", 'START = "<call>\\n"\n', ['"<call>"']),
+    ],
+)
+def test_each_repair_changes_what_it_is_for(name, source, changed):
+    first = edits_of(name, source)[0]
+
+    assert all(part in first for part in changed)
+    compile(first, "parser.py", "exec")
+
+
+@pytest.mark.parametrize("name", [repair.name for repair in REPAIRS])
+def test_a_source_without_the_construct_is_left_alone(name):
+    assert edits_of(name, '"""Says r"^(.*?):\\\\d+" in words."""\nX = 1\n') == []
