@@ -33,4 +33,12 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/RooCodeInc/Roo-Code/issues/1089",
         cause=Cause.OUTPUT,
     ),
+    KnownError(
+        "thought process or inability to use a tool properly",
+        Stage.CONTRACT,
+        "Several answers in a row had no call that the program could take, or one without a required parameter.",
+        "Look at the answers themselves: a call in their text is one that was not parsed. Use a model that is made for "
+        "tools and a context long enough for the program's prompt (`num_ctx` of Ollama), or give smaller tasks.",
+        "https://github.com/RooCodeInc/Roo-Code/issues/1089",
+    ),
 )
