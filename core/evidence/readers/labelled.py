@@ -34,7 +34,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("reasoning_content", re.compile(r"\breasoning(?:[_ ]content)?[`'\"\]]*$")),
     ("content", re.compile(r"(?:^|[ .\[`'\"])content[`'\"\]]*$")),
 )
-_LONE_CONTENT = re.compile(r"[`'\"]?(?:[\w.\[\]]{0,60}\.)?content[`'\"]?[ \t]{0,4}[:=][ \t]{0,4}(?=['\"])")
+_LONE_CONTENT = re.compile(r"(?:[\w.\[\]]{0,60}\.)?content[ \t]{0,4}[:=][ \t]{0,4}(?=['\"])")
 _CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |- name:|apiVersion)|\.create\(")
 
 

@@ -175,6 +175,7 @@ def test_json_between_markers_for_python_is_a_call():
     [
         '[{"response": {"generations": [[{"text": "CALL", "generationInfo": {"finish_reason": "stop"}}]]}}]',
         "content: 'CALL'",
+        '"content": "CALL"',
         "Kimi answers `functions.f:0{}` each time, with CODE.".replace("{}", '{"a": 1}'),
         'Assistant:\n\n<tools>\n{"name": "f", "arguments": {"a": 1}}\n</tools>',
         'Action: ```json\n[{"tool_name": "f", "parameters": {"a": 1}}]\n```',
@@ -183,7 +184,7 @@ def test_json_between_markers_for_python_is_a_call():
 def test_calls_are_read_in_the_forms_of_clients(text):
     call = (
         r"{\"name\": \"f\", \"arguments\": {\"a\": 1}}"
-        if text.startswith("[")
+        if text.startswith(("[", '"'))
         else '{"name": "f", "arguments": {"a": 1}}'
     )
 
