@@ -337,6 +337,24 @@ async def test_a_test_runs_in_the_interpreter_that_has_its_project(monkeypatch):
     assert "in /python/with/sglang" in told["sentence"]
 
 
+async def test_a_diff_of_the_template_is_offered_to_save():
+    _, over = trials_page(public=True)
+
+    _, (told, diff) = [read(one) async for one in over.upstream_test(recorded("polluted-content"), "diff of template")]
+
+    assert (told["state"], told["name"]) == ("done", "chat_template.diff")
+    assert diff.startswith("--- a/chat_template.jinja")
+
+
+async def test_a_public_page_tries_no_change_of_a_parser():
+    _, over = trials_page(public=True)
+
+    _, (told, diff) = [read(one) async for one in over.upstream_test(recorded("dropped-call"), "diff of sglang")]
+
+    assert "public page" in told["sentence"]
+    assert diff == ""
+
+
 async def test_without_the_parsers_name_no_test_is_written():
     _, over = trials_page()
     trace = recorded("dropped-call")

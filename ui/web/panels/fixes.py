@@ -70,7 +70,7 @@ def build_fixes() -> FixPanel:
             engine = gr.Dropdown(
                 [
                     *((f"{title_of(engine)}: a failing test", engine) for engine in PARSER_TESTS),
-                    ("the template: a diff", f"{OF_DIFF}template"),
+                    ("The template: a diff", f"{OF_DIFF}template"),
                     *((f"{title_of(engine)}: a diff of its parser", f"{OF_DIFF}{engine}") for engine in WHEELS),
                 ],
                 value=next(iter(PARSER_TESTS)),
