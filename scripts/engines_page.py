@@ -52,7 +52,8 @@ _AFTER = """
 
 * LMDeploy 0.14.0: its wheel has nine names of tool parsers (`glm47`, `intern-s1`, `interns2-preview`, `internlm`,
   `llama3`, `qwen`, `qwen2d5`, `qwen3`, `qwen3coder`), `gpt-oss` for a whole answer, and two of reasoning parsers. They
-  register with `mmengine`, which is not in the wheel. Whether they run without it was not tried.
+  import `mmengine` and `shortuuid`, which are not in the wheel. With stand-ins of both, the tool parsers were imported
+  on a CPU, by hand; no output was read with them yet.
 * Rapid-MLX 0.16.10 and vllm-mlx 0.6.0: their wheels have modules of tool parsers (`rapid_mlx/tool_parsers`,
   `vllm_mlx/tool_parsers`), listed and not run. Families without a parser in mlx-lm, such as Functionary, xLAM and
   Nemotron, have one there.
