@@ -470,8 +470,10 @@ BY_NAME = {
     "core/report/repeat.py": "the command that asks vLLM's parser offline",
     "core/tools/check/run.py": "whose renderer runs without a model, and whose servers take our plugin",
     "core/tools/fixes/exports.py": "whose replay is written, and whose parser a test is made for",
+    "core/tools/fixes/upstream_diff.py": "whose sources a diff can be made of",
     "core/tools/grammar/in_force.py": "whose grammar is known to begin after the reasoning",
     "ui/cli/check.py": "the engine that is installed, and takes parser files",
+    "ui/mcp/parameters.py": "which engines a client may name",
     "ui/web/fixes/experiments.py": "parsers of the vLLM here stand in for the server's",
 }
 
