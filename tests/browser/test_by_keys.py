@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from prompt_debugger.core.base.types import JSON
 from tests.browser.page import DebuggerPage
-from tests.browser.servers import serving
-from tests.browser.test_five_tasks import KEY, LOG, RAW
+from tests.browser.servers import KeyDoor, serving
+from tests.browser.test_five_tasks import KEY, LOG, RAW, REQUEST
 from tests.core.complete.faulty_server import answer
+from tests.threads import in_thread
+
+if TYPE_CHECKING:
+    from prompt_debugger.ui.web.labs import PageLabs
 
 pytestmark = pytest.mark.browser
 
@@ -128,3 +133,23 @@ def test_which_parser_reads_this_output(bare: DebuggerPage) -> None:
 
     expect(bare.page.locator("#pd-parser-matrix .pd-bench-view")).to_have_attribute("data-state", "done")
     expect(bare.page.get_by_role("region", name="Other parsers")).to_contain_text("vllm:hermes")
+
+
+@pytest.mark.lab
+def test_two_servers_are_compared(lab_page: DebuggerPage, page_labs: PageLabs) -> None:
+    page, keys = lab_page.page, Keys(lab_page)
+    lab_page.run()  # boots the lab
+    lab = next(lab for lab in page_labs.pool.labs if lab.is_alive and lab.spec.tool_parser == "kimi_k2")
+    page.evaluate("localStorage.clear()")
+    with in_thread(KeyDoor(lab.base_url, KEY)) as url:
+        lab_page.load()
+        keys.write(f"curl {url}/chat/completions -H 'Authorization: Bearer {KEY}' -d {shlex.quote(REQUEST)}")
+        expect(page.locator("#pd-run")).to_contain_text(url.split("/")[2])
+        keys.reach(page.locator("#pd-run-on"))
+        expect(page.get_by_role("option", name="both, and compare")).to_be_visible()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(page.locator("#pd-run")).to_contain_text("Run on lab and ")
+        keys.run()
+        expect(page.locator(".pd-comparison-side .pd-badge")).to_have_text(["DROPPED", "DROPPED"])
