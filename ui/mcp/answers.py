@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Trace
 from prompt_debugger.core.report import parse_to_json, redact_json, redact_text
-from prompt_debugger.core.tools.fixes.experiments import Plan
+from prompt_debugger.core.tools.fixes.experiments import Experiment
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
-from prompt_debugger.ui.present.offered_fixes import can_try
+from prompt_debugger.ui.present.offered_fixes import can_try, proof_of
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report import share_trace
 
@@ -61,6 +61,8 @@ def trace_answer(trace: Trace, handle: str, *, said: str = "", more: Mapping[str
         }
     lines = [said] if said else []
     lines += [] if said.endswith(_sentence(trace)) else [_sentence(trace)]
+    if not calls and trace.parse is not None and trace.chat is not None:
+        lines.append("No call was written in the raw output, so none was lost.")
     lines += [f"Call written: {one['name']} ({one['outcome']}) {one['arguments']}" for one in calls]
     lines += finding_lines(trace.findings)
     lines += [f"Note: {shortened(note, _MOST_CHARS)}" for note in trace.notes]
@@ -72,14 +74,16 @@ def trace_answer(trace: Trace, handle: str, *, said: str = "", more: Mapping[str
     )
 
 
-def tried_lines(plan: Plan, code: str, before: Trace, after: Trace, *, worked: bool) -> list[str]:
-    """Return what a change did: what it is, whether the finding is gone, and what the run said before."""
-    what = "It works" if worked else "It does not help"
-    gone = "gone, and no new error has appeared" if worked else "still there, or a new error has appeared"
-    lines = [f"Tried: {plan.name}. {what}: {code} is {gone}."]
+def tried_lines(made: Experiment, code: str, before: Trace, *, worked: bool) -> list[str]:
+    """Return what a change did: what it is, whether the finding is gone, what else came, and both verdicts."""
+    plan, after = made.plan, made.traces[-1]
+    lines = [f"Tried: {plan.name}. {proof_of(code, before, made, worked=worked).sentence}"]
     lines += [f"Changed: {json.dumps(one, ensure_ascii=False)}" for one in plan.patch]
     lines += [f"Server started with: {plan.command}"] if plan.command else []
-    return [*lines, f"Before: {_sentence(before)}", f"Now: {_sentence(after)}"]
+    lines += [f"Before: {_sentence(before)}", f"Now: {_sentence(after)}"]
+    if before.chat is not None and after.chat is not None and before.chat.message == after.chat.message:
+        lines.append("The message is the same as before.")
+    return lines
 
 
 def tried_report(lines: list[str], before: Trace) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -259,7 +260,7 @@ class Tools:
         elsewhere = {"tool_parser": plan.tool_parser, "reasoning_parser": plan.reasoning_parser}
         fields = fields._replace(**{name: one for name, one in elsewhere.items() if one is not None})
         more: JSONObject = {"tried": plan.name, "worked": worked, "patch": [dict(one) for one in plan.patch]}
-        lines = tried_lines(plan, code, trace, after, worked=worked)
+        lines = tried_lines(made, code, trace, worked=worked)
         report = partial(tried_report, lines, trace)
         handle = self.kept.keep(Kept(lambda: trace_to_json(after), after, fields, report))
         return await in_thread(partial(trace_answer, after, handle, said="\n".join(lines), more=more))
@@ -298,7 +299,7 @@ class Tools:
         )
         document = shrunk.to_json()
         lines = [f"{shrunk.finding} stays with {shrunk.size[1]} of {shrunk.size[0]} characters of the request,"]
-        lines += [f"reproduced in {shrunk.confirmed} of 3 confirming runs.", str(document["request"])[:4_000]]
+        lines += [f"reproduced in {shrunk.confirmed} of 3 confirming runs.", json.dumps(shrunk.request)[:4_000]]
         return answer(lines, document)
 
     async def more(self, handle: str, part: str = "document", offset: int = 0) -> Answer:

@@ -90,13 +90,22 @@ def trial_error_payload(code: str, error: DebuggerError) -> str:
 
 
 def tried_payload(code: str, first: Trace, experiment: Experiment, *, worked: bool) -> str:
+    """Return how trying a fix ended, as `proof_of` has it."""
+    ended = proof_of(code, first, experiment, worked=worked)
+    counted = (experiment.written, experiment.returned)
+    return trial_payload(
+        code, "worked" if worked else "failed", ended.sentence, short=end_in_short(ended), calls=counted
+    )
+
+
+def proof_of(code: str, first: Trace, experiment: Experiment, *, worked: bool) -> FixProof:
     """Return how trying a fix ended.
 
     Args:
         code: Of the finding.
         first: The run that failed.
         experiment: The changed run.
-        worked: Whether the finding is gone, and no new error has appeared.
+        worked: Whether the finding is gone, and no other error has come but what it had hidden.
     """
     before = {finding.code for finding in first.findings}
     new = {
@@ -115,11 +124,7 @@ def tried_payload(code: str, first: Trace, experiment: Experiment, *, worked: bo
     else:
         reported = f"Tested on the same server, one run: {code} is gone, but there is a new error: {', '.join(errors)}"
     also = f". Also new: {', '.join(others)}" if others else ""
-    counted = (experiment.written, experiment.returned)
-    ended = FixProof("", f"{reported}{also}.", worked, written=counted[0], returned=counted[1])
-    return trial_payload(
-        code, "worked" if worked else "failed", ended.sentence, short=end_in_short(ended), calls=counted
-    )
+    return FixProof("", f"{reported}{also}.", worked, written=experiment.written, returned=experiment.returned)
 
 
 def end_in_short(proof: FixProof) -> str:
