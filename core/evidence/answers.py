@@ -17,7 +17,14 @@ from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.events import Events, events_of_objects, events_of_sse
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
-from prompt_debugger.core.evidence.shapes import Shaped, chunk_of_delta, chunks_of_deltas, is_chunk, shape_answer
+from prompt_debugger.core.evidence.shapes import (
+    Shaped,
+    chunk_of_call,
+    chunk_of_delta,
+    chunks_of_deltas,
+    is_chunk,
+    shape_answer,
+)
 
 _GATHERED = "The message was assembled from a stream."
 
@@ -67,15 +74,26 @@ def is_event_list(values: Sequence[JSON]) -> bool:
 
 def are_call_deltas(values: Sequence[JSON]) -> bool:
     """Say whether values are deltas of calls, with nothing around them: later ones go on with a call by its index."""
-    if len(values) < 2 or is_chunk(values[0]) or not all(chunk_of_delta(value) is not None for value in values[:20]):
+    chunks = [_chunk_of(value) for value in values[:20]]
+    if len(values) < 2 or is_chunk(values[0]) or not all(chunk is not None for chunk in chunks):
         return False
-    calls = [call for value in values[:20] for call in objects_of(as_object(value).get("tool_calls"))]
+    calls = [call for chunk in chunks for call in objects_of(_delta_in(chunk).get("tool_calls"))]
     goes_on = any(not text_of(as_object(call.get("function")).get("name")) for call in calls)
     return goes_on and all(integer_of(call.get("index")) is not None for call in calls)
 
 
+def _chunk_of(value: JSON) -> JSONObject | None:
+    """Return a delta of a message, or of a call alone, as an event."""
+    return chunk_of_delta(value) or (chunk_of_call(value) if isinstance(value, dict) else None)
+
+
+def _delta_in(chunk: JSONObject | None) -> JSONObject:
+    choices = objects_of(as_object(chunk).get("choices"))
+    return as_object(choices[0].get("delta")) if choices else {}
+
+
 def _as_chunks(objects: list[JSONObject]) -> list[JSONObject]:
-    return [chunk_of_delta(one) or one for one in objects] if are_call_deltas(objects) else objects
+    return [_chunk_of(one) or one for one in objects] if are_call_deltas(objects) else objects
 
 
 def read_answer(value: JSON) -> Answer:

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.complete.shapes import objects_of
+from prompt_debugger.core.complete.shapes import integer_of, objects_of
 
 _DELTA_FIELDS = frozenset(
     {"role", "content", "tool_calls", "reasoning", "reasoning_content", "function_call", "refusal", "audio"}
 )
 _AROUND_DELTA = frozenset({"delta", "index", "finish_reason", "logprobs", "stop_reason"})
 _AROUND_CHOICES = frozenset({"id", "object", "created", "usage"})
+_OF_CALL = frozenset({"index", "id", "type", "function"})
 _OF_MESSAGE = ("content", "tool_calls", "reasoning", "reasoning_content", "function_call")
 _FUNCTION = frozenset({"name", "arguments"})
 _AROUND_FUNCTION = frozenset({"id", "type", "index"})
@@ -175,6 +176,15 @@ def chunk_of_delta(value: JSON) -> JSONObject | None:
         delta: JSONObject = {name: item for name, item in value.items() if name != "finish_reason"}
         return {"choices": [{"index": 0, "delta": delta, "finish_reason": value.get("finish_reason")}]}
     return None
+
+
+def chunk_of_call(value: JSONObject) -> JSONObject | None:
+    """Return a delta of a call as an event of a stream."""
+    function = as_object(value.get("function"))
+    is_delta = integer_of(value.get("index")) is not None and isinstance(function.get("arguments"), str)
+    if not is_delta or value.keys() - _OF_CALL:
+        return None
+    return {"choices": [{"index": 0, "delta": {"tool_calls": [value]}, "finish_reason": None}]}
 
 
 def chunks_of_deltas(values: list[JSON]) -> list[JSONObject] | None:

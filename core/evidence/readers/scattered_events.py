@@ -15,16 +15,15 @@ from dataclasses import replace
 from functools import lru_cache
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import closed_strings
 from prompt_debugger.core.base.types import JSON, JSONObject, Span
-from prompt_debugger.core.complete.shapes import integer_of
 from prompt_debugger.core.evidence.answers import is_event_list, read_stream
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.python_repr import plain, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.shapes import chunk_of_call
 from prompt_debugger.core.evidence.taking import as_part, head_deltas, of_deltas_alone, with_answer
 
 _MOST_CHARS = 400_000
@@ -33,7 +32,6 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 _LEAST_WORDS = 4  # of a sentence
 _GAP = re.compile(r"\s*(?:\.{3}|\u2026)")
 _BRACKET = re.compile(r"[{}\[\]]")
-_OF_CALL = frozenset({"index", "id", "type", "function"})
 _SIGNS = re.compile(r"\bdelta\b|\btool_calls\b|\bfunction\b|\bdone\b|\btype\b")
 _CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |const |let |def )|\.create\(|(?:^|\s)curl\s")
 
@@ -79,7 +77,7 @@ def _events(text: str) -> tuple[JSONObject, ...]:
         value = _value(text[slice(*span)])
         if not isinstance(value, dict) or len(values) >= _MOST_OBJECTS:
             return ()
-        values.append(_chunk_of_call(value) or value)
+        values.append(chunk_of_call(value) or value)
     if len(values) < 2 or not is_event_list(values):
         return ()
     return tuple(value for value in values if isinstance(value, dict))
@@ -119,15 +117,6 @@ def _value(written: str) -> JSON:
         return plain(printed.value)
     lenient = lenient_json_of(written)
     return None if lenient is None else lenient[0]
-
-
-def _chunk_of_call(value: JSONObject) -> JSONObject | None:
-    """Return a delta of a call as an event of a stream."""
-    function = as_object(value.get("function"))
-    is_delta = integer_of(value.get("index")) is not None and isinstance(function.get("arguments"), str)
-    if not is_delta or value.keys() - _OF_CALL:
-        return None
-    return {"choices": [{"index": 0, "delta": {"tool_calls": [value]}, "finish_reason": None}]}
 
 
 READER = Reader(Form.STREAM, _finds, _read)

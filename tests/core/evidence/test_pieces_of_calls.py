@@ -182,3 +182,26 @@ def test_the_time_grows_as_the_text(piece):
             read_evidence(piece * size)
 
     assert grows_linearly(run, first=500)
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n", "\n// the next one\n"])
+def test_deltas_of_a_call_alone_one_a_line_are_one_call(between):
+    first = {"index": 0, "id": "call_1", "type": "function", "function": {"name": "book", "arguments": ""}}
+    later = [{"index": 0, "function": {"arguments": part}} for part in ('{"seat"', ': "12A"}')]
+
+    evidence = read_evidence(between.join(json.dumps(one) for one in (first, *later)))
+
+    assert evidence.chat is not None
+    (call,) = evidence.chat.message["tool_calls"]
+    assert call["function"] == {"name": "book", "arguments": '{"seat": "12A"}'}
+
+
+def test_calls_that_are_whole_are_never_joined():
+    calls = [
+        {"index": at, "id": f"call_{at}", "type": "function", "function": {"name": "book", "arguments": "{}"}}
+        for at in (0, 1)
+    ]
+
+    read = calls_of("\n".join(json.dumps(one) for one in calls))
+
+    assert {one["arguments"] for one in read} == {"{}"}

@@ -24,7 +24,7 @@ CASES = [
     ("wild2/12/fragment.txt", Form.FRAGMENT, "PD506"),
     ("wild2/24/response.json", Form.ANSWER, "PD457"),
     ("wild2/39/stream.txt", Form.STREAM, "PD481"),
-    ("wild2/57/fragment.txt", Form.FRAGMENT, None),
+    ("wild2/57/fragment.txt", Form.FRAGMENT, "PD459"),
 ]
 
 
