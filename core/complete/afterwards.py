@@ -92,7 +92,7 @@ class _Afterwards(Gathering):
     async def judge(self, chat: ChatResult) -> Gathered:
         self.reported_ids, self.reported_text = chat.prompt_token_ids, chat.prompt_text
         own = (await self._own_run(chat)).completion
-        sampling = Sampling(problem="the answer includes the ids of its own run")
+        sampling = Sampling(problem="the answer includes the ids of its own run", is_unasked=True)
         if own is None or own.completeness is not Completeness.WHOLE:
             sampling = await self._sample_again()
         gathered = await self._settle(None, chat, chat, sampling)
