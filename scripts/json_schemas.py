@@ -39,10 +39,12 @@ from prompt_debugger.core.tools.fixes.trial import UpstreamTest  # noqa: E402
 from prompt_debugger.core.tools.fixes.upstream_diff import UpstreamDiff  # noqa: E402
 from prompt_debugger.core.tools.lab.document import LabDocument  # noqa: E402
 from prompt_debugger.core.tools.sessions.document import SessionsDocument  # noqa: E402
+from prompt_debugger.core.tools.watch import Alarm, CanaryResult  # noqa: E402
 from prompt_debugger.core.tools.watch.counts import WatchDocument  # noqa: E402
 from prompt_debugger.ui.cli.capture import CapturedLine, CaptureStarted  # noqa: E402
 from prompt_debugger.ui.cli.inspect import Taken  # noqa: E402
-from prompt_debugger.ui.cli.lab_environment import LabHomeDocument  # noqa: E402
+from prompt_debugger.ui.cli.lab_environment import LabHomeDocument, LabRemoved  # noqa: E402
+from prompt_debugger.ui.cli.watch import WatchStarted  # noqa: E402
 
 DOCUMENTS: Mapping[str, type] = {
     "check": CheckDocument,
@@ -69,8 +71,12 @@ OF_COMMANDS: Mapping[str, type] = {
     "inspect": Taken,
     "lab": LabDocument,
     "lab-home": LabHomeDocument,
+    "lab-removed": LabRemoved,
     "sessions": SessionsDocument,
     "watch": WatchDocument,
+    "watch-alarm": Alarm,
+    "watch-canary": CanaryResult,
+    "watch-started": WatchStarted,
 }
 FOLDER = ROOT / "docs" / "schema"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

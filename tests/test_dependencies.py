@@ -70,7 +70,7 @@ def undeclared(parts: Iterable[str], declared: Iterable[str]) -> dict[str, list[
 @pytest.mark.parametrize(
     ("parts", "extras"),
     [
-        pytest.param(PRODUCT, ("vllm", "ray", "mcp", "pytest"), id="product"),
+        pytest.param(PRODUCT, ("vllm", "ray", "mcp", "pytest", "postgresql"), id="product"),
         pytest.param(("tests", "scripts", "benchmarks"), ("vllm", "ray", "mcp", "dev"), id="what only we run"),
     ],
 )

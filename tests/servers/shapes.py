@@ -406,7 +406,7 @@ FAULTY: dict[str, Shape] = {
     "TGI, out of memory": Shape(
         reply=answer(424, {"error": "Request failed during generation: Server error: CUDA out of memory"}),
         codes=("PD100",),
-        said="The server failed on the request",
+        said="The server has too little memory",
     ),
     "TGI, a template that fails": Shape(
         reply=answer(422, {"error": "Template error: unknown method: rstrip", "error_type": "template_error"}),

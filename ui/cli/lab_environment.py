@@ -79,7 +79,7 @@ def _uninstall(home: Path, *, as_json: bool) -> int:
     was_there = home.exists()
     freed = remove_environment(home)
     if as_json:
-        print_json({"home": str(home), "removed": was_there, "freed_bytes": freed})
+        print_json(asdict(LabRemoved(home=str(home), removed=was_there, freed_bytes=freed)))
     else:
         said = f"Removed {home}, {freed / 1e6:,.0f} MB." if was_there else f"There is nothing at {home}."
         print_text(f"{said}\n")
@@ -98,6 +98,21 @@ def _where(home: Path, *, as_json: bool) -> int:
         log("An installation was started: `lab --install` continues it." if home.exists() else "Not installed.")
     print_text(f"{home}\n")
     return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabRemoved:
+    """What `lab --uninstall --json` prints.
+
+    Attributes:
+        home: Folder of the lab's own environment.
+        removed: Whether it was there.
+        freed_bytes: What it took on the disk.
+    """
+
+    home: str
+    removed: bool
+    freed_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import logging
 import os
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -108,10 +109,11 @@ def _run(options: argparse.Namespace) -> int:
         return _ask_canary(options, printer)
 
     def ready(base_url: str, upstream: str, metrics: str) -> None:
-        started: JSONObject = {"schema_version": 1, "base_url": base_url, "upstream": upstream, "pid": os.getpid()}
         store = shown(options.store) if is_shared(options.store) else options.store
-        more: JSONObject = {"store": store, "metrics": metrics or None}
-        printer.print({**started, **more} if options.json else base_url)
+        started = WatchStarted(
+            base_url=base_url, upstream=upstream, pid=os.getpid(), store=store, metrics=metrics or None
+        )
+        printer.print(asdict(started) if options.json else base_url)
         kept = f"exchanges are kept in {store}"
         log(f"Forwarding everything to {upstream}; {kept}. Press Ctrl-C to end.")
         if metrics:
@@ -125,6 +127,27 @@ def _run(options: argparse.Namespace) -> int:
     listener = Listener(ready, alarm, lambda text: log(redact_text(one_line(text))), changed=alarm)
     counts = asyncio.run(_until_stopped(_watch_from(options), listener))
     return _show(counts, as_json=options.json, printer=printer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchStarted:
+    """The first line of `watch --json`.
+
+    Attributes:
+        schema_version: Of this form.
+        base_url: For clients, in place of the server's.
+        upstream: The server.
+        pid: Process to end.
+        store: Where exchanges are kept.
+        metrics: Address of the metrics; `null` for none.
+    """
+
+    schema_version: int = 1
+    base_url: str
+    upstream: str
+    pid: int
+    store: str
+    metrics: str | None
 
 
 async def _until_stopped(watch: Watch, listener: Listener) -> Counts:
@@ -143,10 +166,10 @@ def _ask_canary(options: argparse.Namespace, printer: Printer) -> int:
         write_canary_junit(Path(options.junit), results)
     for result in results:
         if options.json:
-            printer.print({**result.to_json(), "changed": result.has_changed})
-        elif result.has_changed:
+            printer.print(result.to_json())
+        elif result.changed:
             printer.print(redact_text(one_line(result.line)))
-    new, changed = sum(one.before is None for one in results), sum(one.has_changed for one in results)
+    new, changed = sum(one.before is None for one in results), sum(one.changed for one in results)
     log(f"{len(results)} known requests: {changed} with an answer of another class, {new} asked for the first time.")
     return FOUND if changed else OK
 

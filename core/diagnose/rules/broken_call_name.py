@@ -86,7 +86,7 @@ def _longer(call: CallField, name: str) -> Report:
 
 
 RULE: Rule = TraceRule(
-    code="PD516",
+    code="PD466",
     name="broken-call-name",
     severity=Severity.ERROR,
     stage=Stage.PARSE,

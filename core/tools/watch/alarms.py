@@ -16,6 +16,7 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.complete.backends.relay import Relay
 from prompt_debugger.core.report import redact_text
+from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.tools.watch.canary import CanaryResult
 from prompt_debugger.core.tools.watch.counts import OUTCOMES
 from prompt_debugger.core.tools.watch.reading import model_of
@@ -26,31 +27,33 @@ _MOST_WAITING = 100
 _SEND_S = 10.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Alarm:
     """An exchange at fault.
 
     Attributes:
-        number: Which one.
+        schema_version: Of this form.
+        exchange: Which one.
+        at: When it began.
         model: That was asked for.
         client: What the client calls itself.
         counts: Calls that were dropped and the like, those that are not 0.
         codes: Rules that found an error or a warning.
-        stage: The guilty stage; "" if nothing can be said.
+        stage: The guilty stage; `null` if nothing can be said.
         verdict: In one sentence.
-        at: When it began.
         stream_differs: Fields in which the streamed answer differs from the same output read whole.
         lacks_grammar: Whether the grammar that the request asks for was never in force.
     """
 
-    number: int
+    schema_version: int = SCHEMA_VERSION
+    exchange: int
+    at: str
     model: str
     client: str
     counts: dict[str, int]
     codes: tuple[str, ...]
-    stage: str
+    stage: str | None
     verdict: str
-    at: str
     stream_differs: tuple[str, ...] = ()
     lacks_grammar: bool = False
 
@@ -67,23 +70,11 @@ class Alarm:
         what = ", ".join(parts) or "an error was found"
         codes = f" ({', '.join(self.codes)})" if self.codes else ""
         who = f"{self.model or 'no model named'}, {self.client or 'unknown client'}"
-        return f"Exchange {self.number}, {who}: {what}{codes}. {self.verdict}".strip()
+        return f"Exchange {self.exchange}, {who}: {what}{codes}. {self.verdict}".strip()
 
     def to_json(self) -> JSONObject:
-        """Return what a webhook gets."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "exchange": self.number,
-            "at": self.at,
-            "model": self.model,
-            "client": self.client,
-            "counts": dict(self.counts),
-            "codes": list(self.codes),
-            "stage": self.stage or None,
-            "verdict": self.verdict,
-            "stream_differs": list(self.stream_differs),
-            "lacks_grammar": self.lacks_grammar,
-        }
+        """Return what a webhook gets, and `watch --json` prints."""
+        return dump_document(self)
 
 
 def alarm_of(row: JSONObject, client: str) -> Alarm:
@@ -92,12 +83,12 @@ def alarm_of(row: JSONObject, client: str) -> Alarm:
     codes, differing = own.get("codes"), own.get("stream_differs")
     counts = {name: count for name in OUTCOMES[2:] if isinstance(count := own.get(name), int) and count}
     return Alarm(
-        number=int(str(row["data_index"])),
+        exchange=int(str(row["data_index"])),
         model=model_of(row),
         client=client,
         counts=counts,
         codes=tuple(map(str, codes)) if isinstance(codes, list) else (),
-        stage=str(own.get("stage") or ""),
+        stage=str(own["stage"]) if own.get("stage") else None,
         verdict=redact_text(str(own.get("verdict") or "")),
         at=str(row.get("last_run_at") or ""),
         stream_differs=tuple(map(str, differing)) if isinstance(differing, list) else (),

@@ -20,6 +20,7 @@ from prompt_debugger.core.base.junit import JUNIT_HEAD, JUnitCase, suite_lines
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.pipeline.target import Target
+from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.verify.dataset import Preparation, Row, Shard, read_rows
 from prompt_debugger.core.tools.verify.journal import Journal
@@ -32,24 +33,23 @@ _MOST = 200  # requests: each is asked every time
 _SHOWN = 200
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CanaryResult:
     """What came of one request.
 
     Attributes:
-        row: Number of its line.
+        schema_version: Of this form.
+        canary: Number of its line.
         before: The class that its answers had; `None` if it was never asked.
         after: The class of this answer.
+        changed: Whether it is another than before.
     """
 
-    row: int
+    schema_version: int = SCHEMA_VERSION
+    canary: int
     before: JSONObject | None
     after: JSONObject
-
-    @property
-    def has_changed(self) -> bool:
-        """Whether the class is another."""
-        return self.before is not None and self.before != self.after
+    changed: bool
 
     @property
     def line(self) -> str:
@@ -59,11 +59,11 @@ class CanaryResult:
         words = ", ".join(
             f"`{name}` was {_shown(before.get(name))}, is {_shown(self.after.get(name))}" for name in changed
         )
-        return f"Canary {self.row}: the answer is of another class than before: {words}."
+        return f"Canary {self.canary}: the answer is of another class than before: {words}."
 
     def to_json(self) -> JSONObject:
-        """Return what a webhook gets."""
-        return {"schema_version": SCHEMA_VERSION, "canary": self.row, "before": self.before, "after": self.after}
+        """Return what a webhook gets, and `watch --json` prints."""
+        return dump_document(self)
 
 
 class Canary:
@@ -98,7 +98,9 @@ class Canary:
         for row in self._rows:
             before = known.get(row.hash)
             after = await _class_of_answer(row, self._target)
-            results.append(CanaryResult(row.index, before if isinstance(before, dict) else None, after))
+            earlier = before if isinstance(before, dict) else None
+            changed = earlier is not None and earlier != after
+            results.append(CanaryResult(canary=row.index, before=earlier, after=after, changed=changed))
             known[row.hash] = after
         self._journal.note_fact(_FACT, known)
         return results
@@ -107,7 +109,7 @@ class Canary:
         """Ask every so often, for ever, and tell of each change."""
         while True:
             for result in await self.ask():
-                if result.has_changed:
+                if result.changed:
                     on_change(result)
             await asyncio.sleep(every_s)
 
@@ -119,9 +121,9 @@ def write_canary_junit(path: Path, results: Sequence[CanaryResult]) -> None:
         RequestError: It cannot be written.
     """
     cases = [
-        JUnitCase("canary", f"request {one.row}", *((one.line, one.line) if one.has_changed else ())) for one in results
+        JUnitCase("canary", f"request {one.canary}", *((one.line, one.line) if one.changed else ())) for one in results
     ]
-    failed = sum(one.has_changed for one in results)
+    failed = sum(one.changed for one in results)
     parts = (JUNIT_HEAD, *suite_lines("canary", cases, counts=(len(cases), failed)), "\n")
     write_named(path, parts, field="--junit")
 

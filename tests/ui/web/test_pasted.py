@@ -42,7 +42,7 @@ async def test_a_raw_output_is_shown_without_any_server(handlers):
 
     assert [call["name"] for call in parse_to_json(trace.parse)["calls"]] == ["get_weather"]
     assert told(payloads["verdict"])["state"] == "done"
-    assert "1 tool call" in told(payloads["verdict"])["sentence"]
+    assert "a call to `get_weather`" in told(payloads["verdict"])["sentence"]
     assert payloads["ledger"] is not None
     assert told(payloads["notices"])["summary"].startswith("Looks like a raw output")
 
