@@ -22,10 +22,12 @@ globalThis.document = { getElementById: () => ({ offsetParent: {} }), querySelec
 globalThis.setTimeout = (work) => work();
 let focused = 0;
 const kept = [];
+const pressed = [];
 const pd = await load(["servers.js"], {
   make: (tag, _, text) => element(tag, text),
   prose: (tag, _, text) => element(tag, text),
   button: (label, _, onClick) => Object.assign(element("button", label), { click: onClick }),
+  press: (id) => pressed.push(id),
   keepTarget: (...fields) => kept.push(fields),
   isKeeping: () => true,
   mayKeep: (text) => !text.includes("@"),
@@ -33,8 +35,13 @@ const pd = await load(["servers.js"], {
 const root = element("div");
 let fields = ["http://x:8000/v1", "m", "", "hermes", "none"];
 let key = "sk-of-x";
+const OWN = [["automatic", "auto"], ["the lab", "lab"]];
+let menu; // Run's
 root.pdAsk = () => {
-  const values = pd.applyServer(...fields).map((value, at) => (value && value.__type__ ? [...fields, key][at] : value));
+  const given = pd.applyServer(OWN, ...fields);
+  assert.equal(given.length, fields.length + 2);
+  menu = given.pop();
+  const values = given.map((value, at) => (value && value.__type__ ? [...fields, key][at] : value));
   key = values.pop();
   fields = values;
 };
@@ -46,12 +53,31 @@ const buttons = () => list.children.map((item) => item.children);
 test("a server is saved, and a click on it fills the fields again", () => {
   save.click();
   assert.match(words.textContent, /without the key/);
+  assert.deepEqual(pressed, []); // the target stays as it is
   fields = ["", "", "", "none", "none"];
   const [[use]] = buttons();
   assert.equal(use.textContent, "x:8000/v1 \u00b7 m");
   use.click();
   assert.deepEqual(fields, ["http://x:8000/v1", "m", "", "hermes", "none"]);
   assert.deepEqual(kept.at(-1), fields);
+  assert.deepEqual(pressed, ["pd-check-request"]); // what is said of a pasted server goes by the new target
+});
+
+test("a saved server is in Run's menu; chosen there it goes under Target, and the menu is automatic again", () => {
+  assert.deepEqual(menu.choices, [...OWN, ["on x:8000", "saved:0"]]);
+  fields = ["http://y:8000/v1", "", "", "none", "none"];
+  key = "sk-of-y";
+  save.click();
+  assert.deepEqual(menu.choices, [...OWN, ["on y:8000", "saved:0"], ["on x:8000", "saved:1"]]);
+  assert.equal("value" in menu, false); // what was chosen stays
+  assert.deepEqual(pd.chooseRun("saved:1", fields[0]), ["auto", "http://x:8000/v1"]);
+  assert.deepEqual(fields, ["http://x:8000/v1", "m", "", "hermes", "none"]);
+  assert.equal(key, "");
+  assert.equal(menu.value, "auto");
+  assert.deepEqual(pd.chooseRun("lab", fields[0]), ["lab", "http://x:8000/v1"]);
+  buttons()[0][1].click();
+  assert.deepEqual(menu.choices, [...OWN, ["on x:8000", "saved:0"]]);
+  assert.deepEqual(fields, ["http://x:8000/v1", "m", "", "hermes", "none"]); // forgetting another changes no field
 });
 
 test("a name of one's own stands on it, comes back with it, and can be changed", () => {
@@ -60,6 +86,7 @@ test("a name of one's own stands on it, comes back with it, and can be changed",
   const [[use, forget]] = buttons();
   assert.equal(buttons().length, 1);
   assert.equal(use.textContent, "the big one");
+  assert.deepEqual(menu.choices.at(-1), ["on the big one", "saved:0"]);
   assert.equal(use.children.at(-1).textContent, "x:8000/v1 \u00b7 m");
   assert.equal(forget.attributes["aria-label"], "Forget the big one");
   name.value = "";
@@ -137,6 +164,7 @@ test("an address that holds a key is not saved, nor one that is missing; one is 
   assert.ok(![...stored.values()].join().includes("pw@"));
   pd.forgetAll();
   assert.equal(pd.savedServers().length, 0);
+  assert.deepEqual(menu.choices, OWN);
 });
 
 test("what is no list of servers is none", () => {
