@@ -98,6 +98,8 @@ class FamilyFacts:
         message_ends: Those of its end tokens that end a message of several, behind which a turn may go on.
         markers_are_plain_words: Whether ordinary words may turn out to be its markup: its markers begin with such,
             or its headers are such.
+        begun_call: How a call without any marker begins, as far as it goes, as a pattern whose `^` is the start of a
+            line; a stream is held back from there on, as only the end shows the call. "" if it writes none.
         list_marker: Its special token before a JSON list of calls: the list is all that is left where a server strips
             special tokens; "" if it writes none.
         model_names: Words in the names of its models, in lower case, where a rule has to know the family by name; a `/`
@@ -119,6 +121,7 @@ class FamilyFacts:
     stripped: str = ""
     message_ends: tuple[str, ...] = ()
     markers_are_plain_words: bool = False
+    begun_call: str = ""
     list_marker: str = ""
     model_names: tuple[str, ...] = ()
     is_plain_words: bool = False

@@ -33,6 +33,8 @@ _START = re.compile(
 )
 _BARE = re.compile(r"(?m)^[ \t]*tool_code[ \t]*(?:=[ \t]*|\n[ \t]*)(?=[A-Za-z_])")
 _PRINTED = re.compile(r"\s{0,80}print[ \t]*\([ \t]*tool_code[ \t]*\)")
+# The same while it comes: the word, then the beginning of a call, each as far as it goes.
+_BEGUN = r"^[ \t]*tool_code[ \t]*(?:\Z|(?:=|\n)[ \t]*(?:\Z|[A-Za-z_][\w.]*\s*(?:\Z|\()))"
 _CUT = re.compile(r"(?:`{1,2}|(?:print\s*\(\s*)?[\w.]{1,256})\Z")  # the end of the block, or a further call, cut
 
 
@@ -112,5 +114,5 @@ FORMAT: ModelFormat = TextFormat(
         before_call=1,
     ),
     scan=scan_calls,
-    facts=FamilyFacts(is_plain_words=True, markers_are_plain_words=True, call_markers=()),
+    facts=FamilyFacts(is_plain_words=True, markers_are_plain_words=True, begun_call=_BEGUN, call_markers=()),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from prompt_debugger.core.base.types import Span, ToolCallAttempt
-from prompt_debugger.core.formats import TABLES, TextFormat
+from prompt_debugger.core.formats import FORMATS, TABLES, TextFormat
 
 ENOUGH = 512  # characters behind a doubtful place that settle it
 _WORDS = 26  # characters of the longest marker that looks like words
@@ -18,6 +18,7 @@ _WORDS = 26  # characters of the longest marker that looks like words
 # whose markers begin with it is held back as those whose markers are words.
 _SIGNS = re.escape(TABLES.first_signs)
 _DOUBTFUL = re.compile(rf"<[\w=~\[{re.escape(TABLES.second_signs)}]|<\Z|[\[{{{_SIGNS}]|```|>{{2}}")
+_BEGUN_CALLS = "|".join(one.facts.begun_call for one in FORMATS.values() if one.facts.begun_call)
 _AFTER_CALL = re.compile(rf"[<\[\]{{}}`|,;{_SIGNS}]|>{{2}}")
 
 
@@ -40,6 +41,9 @@ def certain_stop(raw: str, span: Span, family: TextFormat | None, *, follows_cal
     stop = span.stop if found is None else found.start()
     if has_plain_word_markers(family):
         stop = min(stop, max(span.start, len(raw) - _WORDS))
+    begun = _BEGUN_CALLS if family is None else family.facts.begun_call
+    if begun and (call := re.compile(begun, re.MULTILINE).search(raw, span.start, span.stop)) is not None:
+        stop = min(stop, call.start())
     while stop > span.start and raw[stop - 1].isspace():
         stop -= 1
     return stop
