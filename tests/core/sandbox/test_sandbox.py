@@ -243,7 +243,7 @@ async def leave(*tasks: asyncio.Task[object]) -> None:
 @pytest.mark.parametrize("visitors", [["a", "b", "c", "d", "e"], [f"one/{page}" for page in range(12)]])
 async def test_endless_jobs_of_several_visitors_hold_up_no_one(sandbox, visitors):
     endless = [asked_by(visitor, sandbox, hostile.search_for_ever) for visitor in visitors for _ in range(2)]
-    await asyncio.to_thread(until, lambda: len(sandbox.pids) == 3)
+    await asyncio.to_thread(until, lambda: len(sandbox.pids) >= 3)
 
     assert await asked_by("honest/page", sandbox, hostile.echo, "mine") == "mine"
     assert await asked_by("honest/page", sandbox, hostile.echo, "mine again") == "mine again"
@@ -254,7 +254,7 @@ async def test_endless_jobs_of_several_visitors_hold_up_no_one(sandbox, visitors
 
 async def test_one_address_never_contains_all_that_there_may_be(sandbox):
     endless = [asked_by(f"one/{page}", sandbox, hostile.search_for_ever) for page in range(12)]
-    await asyncio.to_thread(until, lambda: len(sandbox.pids) == 3)
+    await asyncio.to_thread(until, lambda: len(sandbox.pids) >= 3)
 
     others = [asked_by(f"{number}/page", sandbox, hostile.search_for_ever) for number in range(3)]
     assert await asked_by("honest/page", sandbox, hostile.echo, "mine") == "mine"
@@ -266,7 +266,7 @@ async def test_one_address_never_contains_all_that_there_may_be(sandbox):
 
 async def test_further_processes_go_when_no_one_needs_them(sandbox):
     endless = [asked_by(visitor, sandbox, hostile.search_for_ever) for visitor in "abcd"]
-    await asyncio.to_thread(until, lambda: len(sandbox.pids) == 4)
+    await asyncio.to_thread(until, lambda: len(sandbox.pids) >= 4)
 
     await leave(*endless)
 
