@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from itertools import starmap
 from pathlib import Path
 from threading import Event, Thread
-from time import time
+from time import monotonic, time
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 from uuid import uuid4
@@ -56,6 +56,7 @@ _LEAVING = 0x7065  # of the one under which the oldest are deleted
 _AT_ONCE = 100
 _EVERY_S = 1.0
 _AGAIN_S = 5.0
+_LOOK_EVERY_S = 60.0  # at size and age: the sizes of all exchanges are added up for it
 _CONNECT_S = 10
 _END_S = 20.0
 
@@ -135,6 +136,7 @@ class Copier:
         self._url, self._file, self._upstream, self._bounds, self._report = url, file, upstream, bounds, report
         self._is_over = Event()
         self._is_away = False
+        self._next_look_s = 0.0
         self._thread = Thread(target=self._run, name="watch-copier", daemon=True)
 
     def start(self) -> None:
@@ -176,16 +178,17 @@ class Copier:
                     cursor.executemany(_INSERT, [self._values(name, one) for one in exchanges])
                 connection.commit()
                 kept.take_out(numbers)
-                self._leave(connection)
+                if monotonic() >= self._next_look_s:
+                    self._next_look_s = monotonic() + _LOOK_EVERY_S
+                    self._leave(connection)
             elif is_last:
                 return
             else:
                 is_last = self._is_over.wait(_EVERY_S)
 
     def _values(self, name: str, one: Finished) -> tuple[object, ...]:
-        texts = [
-            text.replace("\0", "\ufffd") for text in (one.client, one.state, one.reason)
-        ]  # which no text there holds
+        # No text of a database holds a NUL.
+        texts = [text.replace("\0", "\ufffd") for text in (one.client, one.state, one.reason)]
         blobs = (one.answer, one.row, one.trace)
         return name, one.number, one.at, self._upstream, *texts, *blobs, sum(len(blob or b"") for blob in blobs)
 
