@@ -6,7 +6,7 @@ import json
 from enum import StrEnum
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, decoded
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.diagnose.broken_arguments import stops_early
 from prompt_debugger.core.diagnose.fields import as_list, as_text, body_of, content_of, reasoning_of, returned_calls
@@ -57,13 +57,9 @@ def _promise_of(fields: JSONObject, prefix: str = "") -> Promise | None:
 
 
 def _schema_of(given: JSON) -> JSON:
-    if not isinstance(given, str):
-        return given
-    try:
-        value: JSON = json.loads(given)
-    except (ValueError, RecursionError):
-        return None
-    return value
+    """Return a schema that may be given as a text of JSON; `None` where the text is none."""
+    schema = decoded(given)
+    return None if isinstance(schema, str) else schema
 
 
 def promised_choices(trace: Trace) -> tuple[str, tuple[str, ...]]:
