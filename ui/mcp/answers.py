@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Trace
+from prompt_debugger.core.diagnose.trace_queries import comparison
 from prompt_debugger.core.report import parse_to_json, redact_json, redact_text
 from prompt_debugger.core.tools.fixes.experiments import Experiment
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
@@ -61,7 +62,7 @@ def trace_answer(trace: Trace, handle: str, *, said: str = "", more: Mapping[str
         }
     lines = [said] if said else []
     lines += [] if said.endswith(_sentence(trace)) else [_sentence(trace)]
-    if not calls and trace.parse is not None and trace.chat is not None:
+    if not calls and comparison(trace) is not None:
         lines.append("No call was written in the raw output, so none was lost.")
     lines += [f"Call written: {one['name']} ({one['outcome']}) {one['arguments']}" for one in calls]
     lines += finding_lines(trace.findings)
