@@ -16,7 +16,7 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.tools.capture import Capture
-from prompt_debugger.core.tools.verify.session import Stop
+from prompt_debugger.core.tools.verify.plan import Stop
 from prompt_debugger.core.tools.watch import (
     Alarm,
     Canary,

@@ -24,7 +24,7 @@ from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.capture import Capture
 from prompt_debugger.core.tools.verify import Stored, open_stored
-from prompt_debugger.core.tools.verify.session import Stop
+from prompt_debugger.core.tools.verify.plan import Stop
 from prompt_debugger.core.tools.watch import Alarm, Counts, Watch
 from prompt_debugger.core.tools.watch.serve import Listener, serve_watch
 from prompt_debugger.ui.present import pack_payload, unpack_payload

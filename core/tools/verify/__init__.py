@@ -4,7 +4,7 @@
     rows as     tries      SQLite      each      what was    counts,   rows and
     K2VV's      again      file        answer    found       rates     summary
 
-`verify` does it all and goes on where it was left; `session` puts it together,
+`verify` does it all and goes on where it was left; `plan` says what it is asked, `session` puts it together,
 `pairs` holds two sets of answers beside each other, `gates` reads `--fail-if`,
 `flow` keeps a server busy without drowning it, `intervals` says how sure a rate is.
 """
@@ -17,8 +17,9 @@ from prompt_debugger.core.tools.verify.intervals import wilson
 from prompt_debugger.core.tools.verify.journal import Journal
 from prompt_debugger.core.tools.verify.junit import Suite, write_junit
 from prompt_debugger.core.tools.verify.pairs import compare_rows, read_results
+from prompt_debugger.core.tools.verify.plan import Outcome, Plan, Progress, Stop
 from prompt_debugger.core.tools.verify.results import About, Kept, gated_summary, merged_rows, summary_of, write_rows
-from prompt_debugger.core.tools.verify.session import Outcome, Plan, Progress, Stop, verify
+from prompt_debugger.core.tools.verify.session import verify
 from prompt_debugger.core.tools.verify.stored import Stored, open_stored
 from prompt_debugger.core.tools.verify.tally import Tally
 

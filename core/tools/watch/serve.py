@@ -23,7 +23,7 @@ from prompt_debugger.core.tools.capture.limits import HEAD_S
 from prompt_debugger.core.tools.capture.proxy import Receive, Scope, Send
 from prompt_debugger.core.tools.capture.recorder import Outcome
 from prompt_debugger.core.tools.capture.serve import Serving, serve_capture
-from prompt_debugger.core.tools.verify.session import Stop
+from prompt_debugger.core.tools.verify.plan import Stop
 from prompt_debugger.core.tools.watch.alarms import Alarm, Webhook, alarm_of
 from prompt_debugger.core.tools.watch.canary import Canary, CanaryResult
 from prompt_debugger.core.tools.watch.counts import Counts, is_bad

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from prompt_debugger.core.tools.capture import Capture
-from prompt_debugger.core.tools.verify.session import Stop
+from prompt_debugger.core.tools.verify.plan import Stop
 from prompt_debugger.core.tools.watch.alarms import Alarm
 from prompt_debugger.core.tools.watch.canary import CanaryResult
 from prompt_debugger.core.tools.watch.counts import Counts
