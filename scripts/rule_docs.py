@@ -21,11 +21,14 @@ from prompt_debugger.ui.rule_pages import (  # noqa: E402  # the checkout comes 
 )
 
 FOLDER = ROOT / "docs" / "rules"
+_WRITTEN = """Written by `scripts/rule_docs.py` from the docstrings in `core/diagnose/rules`, and from the texts in
+`core/tools/check/template/catalogue.py`."""
 
 
 def all_pages() -> dict[str, str]:
-    """Return every page by file name."""
-    return {"README.md": index_page(), **{page_name(page): rule_page(page) for page in rule_pages().values()}}
+    """Return every page by file name; each says where in the repository it comes from."""
+    pages = {page_name(page): f"{rule_page(page)}\nCases: `{page.cases}`\n" for page in rule_pages().values()}
+    return {"README.md": index_page().replace("# Rules\n", f"# Rules\n\n{_WRITTEN}\n", 1), **pages}
 
 
 def stale_pages(folder: Path = FOLDER) -> list[str]:

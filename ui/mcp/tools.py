@@ -46,6 +46,7 @@ from prompt_debugger.ui.web.targets import NoServerError, RunOn, TargetFields, c
 from prompt_debugger.ui.web.work import parse_locked
 
 _TAIL = 600  # characters of a prompt that an answer shows
+_REQUEST = 4_000  # and of a request
 
 
 class Caller(NamedTuple):
@@ -130,7 +131,7 @@ class Tools:
         evidence = await self._read(text, request, prompt)
         trace = await show_evidence(evidence)
         parts: list[JSON] = [part.value for part in parts_of(trace)]
-        said = f"Read as {evidence.words}. No server was asked."
+        said = f"Read as {evidence.words}."
         handle = self.kept.keep_trace(trace)
         return await in_thread(
             partial(trace_answer, trace, handle, said=said, more={"taken_for": evidence.form.value, "holds": parts})
@@ -284,9 +285,11 @@ class Tools:
         trace, fields = self.kept.run(handle)
         trace, target = self._runs.target(Ran(trace, fields, caller.session))
         ran, progress = Ran(trace, fields, caller.session), _Progress()
+        runs: dict[str, Trace] = {}  # the last run of each request
 
         async def run(body: JSONObject) -> Trace:
-            return await self._runs.run(ran, target, body, Plan("smaller"), progress)
+            made = runs[json.dumps(body)] = await self._runs.run(ran, target, body, Plan("smaller"), progress)
+            return made
 
         budget = PUBLIC_SHRINK_RUNS if self.settings.public else SHRINK_RUNS
         shrunk = await shrink_run(
@@ -299,7 +302,11 @@ class Tools:
         )
         document = shrunk.to_json()
         lines = [f"{shrunk.finding} stays with {shrunk.size[1]} of {shrunk.size[0]} characters of the request,"]
-        lines += [f"reproduced in {shrunk.confirmed} of 3 confirming runs.", json.dumps(shrunk.request)[:4_000]]
+        lines += [f"reproduced in {shrunk.confirmed} of 3 confirming runs.", json.dumps(shrunk.request)[:_REQUEST]]
+        confirming = runs.get(json.dumps(shrunk.request))
+        if confirming is not None:
+            document["handle"] = kept = self.kept.keep_trace(confirming, fields)
+            lines.append(f'Its last run is kept as handle "{kept}": `more` with part "report" is for an issue.')
         return answer(lines, document)
 
     async def more(self, handle: str, part: str = "document", offset: int = 0) -> Answer:

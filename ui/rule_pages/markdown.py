@@ -23,19 +23,15 @@ def rule_page(page: RulePage) -> str:
         lines += [f"## {heading}", "", page.sections[heading], ""]
     if page.links:
         lines += ["## Known reports", "", *(f"* <{link}>" for link in page.links), ""]
-    lines += [f"Cases: `{page.cases}`", ""]
     return "\n".join(lines)
 
 
 def index_page() -> str:
-    """Return the index: the rules of a run, the order of blame, the invariants, and the findings of `check`."""
+    """Return the index: the order of blame, the rules of a run, the invariants, and the findings of `check`."""
     order = " → ".join(stage.value for stage in BLAME_ORDER[:-1])
     pages = rule_pages()
     lines = [
         "# Rules",
-        "",
-        "Written by `scripts/rule_docs.py` from the docstrings in `core/diagnose/rules`, and from the texts in",
-        "`core/tools/check/template/catalogue.py`.",
         "",
         f"Order of blame: {order}, and {BLAME_ORDER[-1].value} if nothing after it broke.",
         "",

@@ -1,7 +1,8 @@
 """The smallest request that still fails in the same way: the same finding, and the same calls not returned.
 
 What request and prompt alone show is asked offline, which costs no model; what only an answer shows
-is asked of the server, within a budget. The smallest is confirmed there by repeated runs.
+is asked of the server, within a budget. The smallest is confirmed there by repeated runs. What leaves a fault in
+the request that was not there before, such as a tool result without its call, is not taken: it would be another report.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
-from prompt_debugger.core.base.types import CallOutcome, JSONObject, Request, Severity, Trace
+from prompt_debugger.core.base.types import CallOutcome, JSONObject, Request, Severity, Stage, Trace
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.render_only import render_request
 from prompt_debugger.core.report.wire.form import dump_document
@@ -79,6 +80,7 @@ class _RequestAsker:
     lost: tuple[str | None, ...]
     budget: int
     on_step: Callable[[Shrinking], None]
+    faults: frozenset[str] = frozenset()
     offline: bool = False
     steps: int = 0
     asked: int = 0
@@ -102,20 +104,27 @@ class _RequestAsker:
 
     async def holds_offline(self, body: JSONObject) -> bool:
         """Ask request and prompt alone."""
-        try:
-            trace = await render_request(replace(self.request, body=body), self.target)
-        except DebuggerError:
-            return False
-        return self.code in _codes(trace)
+        trace = await self.rendered(body)
+        return trace is not None and self.code in _codes(trace) and _request_faults(trace) <= self.faults
 
     async def holds_live(self, body: JSONObject) -> bool:
-        """Ask the server."""
+        """Ask the server, unless the request has a fault that it had not."""
+        rendered = await self.rendered(body)
+        if rendered is not None and not _request_faults(rendered) <= self.faults:
+            return False
         self.asked += 1
         try:
             trace = await self.run(body)
         except DebuggerError:
             return False
         return self.code in _codes(trace) and _lost(trace) == self.lost
+
+    async def rendered(self, body: JSONObject) -> Trace | None:
+        """Return what request and prompt show; `None` where the request cannot be rendered here."""
+        try:
+            return await render_request(replace(self.request, body=body), self.target)
+        except DebuggerError:
+            return None
 
 
 async def shrink_request(
@@ -183,6 +192,7 @@ async def shrink_run(
     code = _wanted(first, finding)
     body = first.request.body
     asker = _RequestAsker(first.request, target, run, code, _lost(first), budget, on_step, smallest=body)
+    asker.faults = _request_faults(first, await asker.rendered(body))
     asker.offline = await asker.holds_offline(body)
     asker.report()
     smallest = await reduce_request(body, asker.holds)
@@ -212,6 +222,12 @@ def _wanted(trace: Trace, finding: str | None) -> str:
 
 def _codes(trace: Trace) -> frozenset[str]:
     return frozenset(finding.code for finding in trace.findings)
+
+
+def _request_faults(*traces: Trace | None) -> frozenset[str]:
+    """Return the codes of what is wrong with the request itself."""
+    found = (one for trace in traces if trace is not None for one in trace.findings)
+    return frozenset(one.code for one in found if one.stage is Stage.REQUEST and one.severity is not Severity.NOTE)
 
 
 def _lost(trace: Trace) -> tuple[str | None, ...]:

@@ -115,8 +115,11 @@ async def test_a_request_is_shrunk_while_the_finding_stays(server_url):
     async with client_of(tools_of(target=Target(server_url))) as client:
         _, ran, _ = await call(client, "run", request=json.dumps(long))
         _, shrunk, is_error = await call(client, "shrink", handle=ran["handle"], code="PD101")
+        report, _, _ = await call(client, "more", handle=shrunk["handle"], part="report")
 
     assert not is_error
+    assert "PD101" in report
+    assert "Be brief" not in report
     assert (shrunk["finding"], shrunk["confirmed"]) == ("PD101", 3)
     assert shrunk["size"][1] < shrunk["size"][0] / 2
 

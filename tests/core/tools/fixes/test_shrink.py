@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Finding, Severity, Stage, Trace
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.fixes.reduce import reduce_request, size_of
-from prompt_debugger.core.tools.fixes.shrink import shrink_request
+from prompt_debugger.core.tools.fixes.shrink import shrink_request, shrink_run
 from scripts.fix_lab import IDS, REQUESTS
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
@@ -101,6 +103,25 @@ async def test_a_fault_of_the_request_shrinks_offline_and_is_confirmed_on_the_se
     assert has_fault(shrunk.request)
     assert shrunk.asked == 5
     assert shrunk.steps > shrunk.asked
+
+
+async def test_a_smaller_request_has_no_fault_that_the_large_one_had_not(lab_model_dir):
+    call = {"id": "call_1", "type": "function", "function": {"name": "tool_3", "arguments": '{"city": "Oslo"}'}}
+    result = {"role": "tool", "tool_call_id": "call_1", "content": "12 degrees."}
+    body = large_request(faulty=None)
+    body["messages"] += [{"role": "assistant", "content": None, "tool_calls": [call]}, result]
+    request = read_request(json.dumps(body))
+    dropped = Finding("PD401", "dropped-call", Severity.ERROR, Stage.PARSE, "A call was dropped.", "It was.")
+
+    async def run(smaller):
+        is_there = result in smaller["messages"]
+        return Trace(replace(request, body=smaller), findings=(dropped,) if is_there else ())
+
+    first, target = Trace(request, findings=(dropped,)), Target(tokenizer=lab_model_dir)
+    shrunk = await shrink_run(first, target, run, budget=100, on_step=lambda _: None)
+
+    assert [one["role"] for one in shrunk.request["messages"]] == ["assistant", "tool"]
+    assert shrunk.confirmed == 3
 
 
 @pytest.mark.servers
