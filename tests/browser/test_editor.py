@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from prompt_debugger.core.pipeline import find_example
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 
@@ -176,3 +177,29 @@ def test_the_tour_goes_round_and_gives_the_focus_back(bare: DebuggerPage) -> Non
     expect(tour).to_have_count(0)
     expect(page.locator(".pd-toured")).to_have_count(0)
     expect(page.get_by_role("button", name="Help and keys")).to_be_focused()
+
+
+def test_a_text_pasted_while_an_example_is_on_its_way_to_the_server_stays(bare: DebuggerPage) -> None:
+    """On a busy machine the loading is cancelled before it has a name; a refusal of that would be a console error."""
+    held: list[Any] = []
+    answered: list[int] = []
+
+    def hold_case(route: Any) -> None:
+        is_case = "wrong-parser" in (route.request.post_data or "")
+        held.append(route) if is_case else route.continue_()
+
+    bare.page.on("response", lambda one: answered.append(one.status) if "/queue/" not in one.url else None)
+    bare.page.route("**/gradio_api/queue/join*", hold_case)
+    with bare.page.expect_request(lambda request: "wrong-parser" in (request.post_data or "")):
+        bare.page.click("#pd-case input")
+        bare.page.get_by_role("option", name=find_example("wrong-parser").title, exact=True).click()
+    with bare.page.expect_response("**/reset"):
+        bare.paste(WRITTEN)
+    held[0].continue_()
+
+    expect(bare.page.locator("#pd-notices")).to_contain_text("1 message")
+    expect(bare.page.locator("#pd-run")).to_be_enabled()
+    assert bare.request_text() == WRITTEN
+    assert set(answered) == {200}
+    bare.choose(find_example("healthy-call").title)
+    assert bare.badge() == "NOTHING LOST"

@@ -22,6 +22,7 @@ import "./room.js";
 import "./servers.js";
 import "../tools/sessions_view.js";
 import "./share.js";
+import "./unnamed_events.js";
 import "../editor/template_editor.js";
 import "../tools/verification_view.js";
 import "../tools/apis_view.js";

@@ -224,8 +224,9 @@ def judge_reset(raw: bytes) -> bytes:
 
 
 def _event_name(body: JSONObject) -> str:
-    """Return which event is to end; the front end knows no name of one that has not been taken in yet."""
-    return read_name(body.get("event_id", _UNNAMED))
+    """Return which event is to end; the front end has no name, or null, for one that has not been taken in yet."""
+    name = body.get("event_id")
+    return _UNNAMED if name is None else read_name(name)
 
 
 def read_name(value: object) -> str:

@@ -1,0 +1,42 @@
+// @ts-check
+// An event that is cancelled before the server has named it. Gradio's script has no name to cancel by, and would show the
+// answer once it comes, over what somebody has typed since: it is cancelled as soon as it has one, and nobody gets it.
+
+/** @typedef {{ isGivenUp: boolean }} OnTheWay */
+
+const JOINING = "/queue/join";
+const CANCELLING = "/cancel";
+const UNNAMED = '"event_id":null';
+const END_CHARS = 300; // of a body, where its event and its page are named: the texts before may be megabytes
+const send = globalThis.fetch;
+/** @type {Map<string, Set<OnTheWay>>} */
+const onTheWay = new Map();
+
+globalThis.fetch = (input, init) => {
+  const path = typeof input === "string" ? input.split("?")[0] : "";
+  const body = typeof init?.body === "string" ? init.body : "";
+  const event = read(body, "fn_index", "\\d+");
+  if (event && init && path.endsWith(JOINING)) return join(String(input), init, event);
+  if (event && path.endsWith(CANCELLING) && body.includes(UNNAMED)) onTheWay.get(event)?.forEach((one) => (one.isGivenUp = true));
+  return send(input, init);
+};
+
+/**
+ * @param {string} url
+ * @param {RequestInit} init
+ * @param {string} event
+ * @returns {Promise<Response>}
+ */
+async function join(url, init, event) {
+  const one = { isGivenUp: false };
+  const others = onTheWay.get(event) || new Set();
+  onTheWay.set(event, others.add(one));
+  const answer = await send(url, init).finally(() => others.delete(one));
+  if (!one.isGivenUp || !answer.ok) return answer;
+  const named = { ...(await answer.json()), session_hash: read(String(init.body), "session_hash", '"\\w+"').slice(1, -1), fn_index: Number(event) };
+  await send(url.split("?")[0].replace(JOINING, CANCELLING), { ...init, body: JSON.stringify(named) });
+  return new Promise(() => {}); // gradio waits for it no more
+}
+
+/** @type {(body: string, name: string, value: string) => string} */
+const read = (body, name, value) => new RegExp(`.*"${name}":(${value})`, "s").exec(body.slice(-END_CHARS))?.[1] || "";
