@@ -51,6 +51,7 @@ def assert_no_lost_calls(
         LostCallsError: A call was lost.
         RequestError: The response is nothing that is known.
     """
+    __tracebackhide__ = True  # pytest shows the line of the test
     _fail_if_lost(diagnose(response, request))
 
 
@@ -135,6 +136,7 @@ def _errors(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _fail_if_lost(trace: Trace) -> None:
+    __tracebackhide__ = True
     is_lossy = trace.parse is not None and (trace.chat or trace.chat_stream) and _is_lossy(trace.parse.ledger)
     if not is_lossy and not _errors(trace.findings):
         return

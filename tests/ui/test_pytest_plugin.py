@@ -43,6 +43,16 @@ def test_an_answer_that_leaves_a_call_in_content_fails_and_shows_it():
         assert_no_lost_calls(answer_with(content=RAW), {**REQUEST, "tools": TOOLS})
 
 
+def test_a_failure_shows_the_line_of_the_test_and_none_of_ours(tmp_path):
+    asserted = f"    assert_no_lost_calls({answer_with(content=RAW)!r})\n"
+    imported = "from prompt_debugger import assert_no_lost_calls\n"
+    (tmp_path / "test_own.py").write_text(f"{imported}\n\ndef test_own():\n{asserted}", encoding="utf-8")
+    done = suite(tmp_path)
+
+    assert ">       assert_no_lost_calls(" in done.stdout
+    assert "def _fail_if_lost" not in done.stdout
+
+
 @pytest.mark.parametrize("message", [{"content": "No."}, {"content": None, "tool_calls": [CALL]}])
 def test_an_answer_that_shows_no_loss_passes(message):
     assert_no_lost_calls(answer_with(**message))
