@@ -11,6 +11,11 @@ the tool's name in an element of its own, or as an element around JSON.
       <name>read</name>
       <arguments>{"path": "a.md"}</arguments> …
 
+JSON with the keys of an agent framework, where a text begins with it or names it, and calls as clients print them:
+
+    Action:                                       Calling tools:
+    {"tool_name": "read", "tool_arguments": {}}   [{'id': 'c1', 'type': 'function', 'function': {'name': 'read', …
+
 Source: the system prompts of Cline, Roo Code and Cherry Studio; Anthropic's guide to tool use before its `tools` field,
 2024.
 """
@@ -38,7 +43,22 @@ _AROUND_CALL = re.compile(
     r"<(tools|functions|tool|toolcall|functioncall|json)>\s{0,8}\{\s{0,8}\"name\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\"\s{0,4},\s{0,8}"
     r"\"(?:arguments|parameters)\"\s{0,4}:\s{0,4}\{(?!\s{0,8}\"(?:type|properties)\")"
 )
-_REACT = re.compile(r"(?m)^Action:[ \t]{0,4}([\w.:/-]{1,100})[ \t]{0,4}\nAction Input:")
+_REACT = re.compile(r"(?m)^Action:[ \t]{0,4}([\w.:/-][\w.:/ -]{0,99}?)[ \t]{0,4}\nAction Input:")
+_BEGINS = (  # of an answer, in a transcript of AutoGen, or below a word for it
+    r"(?:\A\s{0,20}|(?m:^)[\w .-]{1,40} \(to [\w .-]{1,40}\):\s{0,4}"
+    r"|(?m:^)(?:Action|Calling tools?|Tool calls?):\s{0,4}(?:```(?:json)?\s{0,4})?)"
+)
+_AGENTS = re.compile(
+    _BEGINS
+    + r"\{\s{0,20}[\"'](?:(?:tool|function|action)(?:_name)?[\"']\s{0,4}:\s{0,4}[\"']([\w.:/-]{1,100})[\"']\s{0,4},"
+    r"\s{0,20}[\"'](?:(?:tool_|action_)?(?:arguments|args|input|parameters|params))"
+    r"|name[\"']\s{0,4}:\s{0,4}'([\w.:/-]{1,100})'\s{0,4},\s{0,20}'(?:arguments|parameters|args))[\"']\s{0,4}:"
+)
+_PRINTED = re.compile(
+    _BEGINS
+    + r"\[?\s{0,8}\{\s{0,20}[\"']id[\"']: ?[\"'][^\"']{0,100}[\"'],\s{1,20}[\"']type[\"']: ?[\"']function[\"'],\s{1,20}"
+    r"[\"']function[\"']: ?\{\s{0,20}[\"']name[\"']: ?[\"']([\w.:/-]{1,100})[\"']"
+)
 _LISTED = re.compile(
     r"(?m)^(?:Tool|Function)[ _][Cc]alls?:[ \t]{0,4}\n[ \t]{0,4}[-*] ([\w.:/-]{1,100})(?:: ?(?=\{)|\((?=\{|\w{1,60}=))"
 )
@@ -62,6 +82,8 @@ class Notation(StrEnum):
     INVENTED = "nobody's"
     REACT = "lines of `Action`"
     LISTED = "a list in words"
+    AGENTS = "JSON with keys of an agent framework"
+    PRINTED = "a printed copy of a call"
 
 
 class ClientCall(NamedTuple):
@@ -78,6 +100,14 @@ class ClientCall(NamedTuple):
     notation: Notation
 
 
+_LINES = (
+    (_REACT, Notation.REACT),
+    (_LISTED, Notation.LISTED),
+    (_AGENTS, Notation.AGENTS),
+    (_PRINTED, Notation.PRINTED),
+)
+
+
 def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | None:
     r"""Return the first call in a notation that no server's parser reads; `None` where there is none.
 
@@ -85,6 +115,8 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
     'read_file'
     >>> find_client_call('<toolcall><shell>{"command": "ls"}</shell></toolcall>').name
     'shell'
+    >>> find_client_call('Action:\n{"tool_name": "read", "tool_arguments": {"path": "a.md"}}').name
+    'read'
     >>> find_client_call("<details>\n<summary>More</summary>\n</details>")
     """
     invoked = _INVOKE.search(text)
@@ -100,9 +132,9 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
         if end >= 0:
             return ClientCall(name, Span(opened.start(), end + len(closer)), Notation.TAUGHT)
         left -= {name}
-    for lines, notation in ((_REACT, Notation.REACT), (_LISTED, Notation.LISTED)):
+    for lines, notation in _LINES:
         if (found := lines.search(text)) is not None:
-            return ClientCall(found[1], Span(*found.span()), notation)
+            return ClientCall(found[found.lastindex or 1], Span(*found.span()), notation)
     for shape in (_NAMED, _AROUND_CALL, _AROUND_JSON):
         if (found := shape.search(text)) is not None:
             end = text.find(f"</{found[1]}>", found.end())

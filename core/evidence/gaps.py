@@ -40,7 +40,8 @@ _DOTS = re.compile(r"\.{3,}|…")
 _WORD = re.compile(r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,8}[,}]')  # behind which a name would have its value
 _REMARK = re.compile(r"(?:#|//) (?:\.{3,}|…)")
 _NO_CALLS = re.compile(r"['\"]?tool_calls['\"]?(?:=|: ?)(?:None|\[\]|null)")
-_WORDS = frozenset({"role", "finish_reason", "name", "id", "type", "object", "stop_reason"})
+_WORDS = frozenset({"role", "finish_reason", "name", "type", "object", "stop_reason"})
+_HEAD = re.compile(r'"message": ?\{(?:\.{3}|…)\}')  # of a Messages stream, which has nothing of the answer
 _ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which are so whatever else stood there
 _MOST_OF_PYTHON = 100_000  # characters
 
@@ -56,7 +57,7 @@ def without_gaps(evidence: Evidence, text: str) -> Evidence:
     is_cut = evidence.form is Form.FRAGMENT and CUT_NOTE in evidence.notes
     if evidence.form in _STRUCTURED and (is_cut or _lacks_calls(evidence, text) or has_gap(text)):
         evidence = _careful(evidence, is_noted=evidence.form is not Form.FRAGMENT)
-    return _without_shortened_texts(evidence)
+    return _without_shortened_ids(_without_shortened_texts(evidence))
 
 
 def _lacks_calls(evidence: Evidence, text: str) -> bool:
@@ -75,6 +76,7 @@ def has_gap(text: str) -> bool:
     """Say whether something was left out of a text that had to be JSON, a stream, or what Python prints."""
     if "..." not in text and "…" not in text and _EXPLICIT.search(text) is None:
         return False
+    text = _HEAD.sub('"message": {}', text)
     value = json_of(text)
     if value is not None:
         return _is_elided(value)
@@ -201,6 +203,35 @@ def _is_whole(call: JSON) -> bool:
 def _with_id(call: JSON) -> JSON:
     """Return a call whose id may be what was left out."""
     return {"id": UNKNOWN_ID, **as_object(call)}
+
+
+def _without_shortened_ids(evidence: Evidence) -> Evidence:
+    """Return evidence in which ids that somebody shortened are unknown: they were not part of the trouble."""
+    chat = evidence.chat if evidence.chat is not None else evidence.stream
+    calls = None if chat is None else chat.message.get("tool_calls")
+    if chat is None or not isinstance(calls, list):
+        return evidence
+    known = [{**as_object(call), "id": UNKNOWN_ID} if _has_short_id(call) else call for call in calls]
+    if known == calls:
+        return evidence
+    deltas = tuple(replace(delta, delta=_without_short_ids(delta.delta)) for delta in chat.deltas)
+    chat = replace(chat, message={**chat.message, "tool_calls": known}, deltas=deltas)
+    return replace(evidence, chat=chat, stream=None if evidence.stream is None else chat)
+
+
+def _without_short_ids(delta: JSONObject) -> JSONObject:
+    calls = delta.get("tool_calls")
+    if not isinstance(calls, list):
+        return delta
+    kept = [
+        {name: item for name, item in as_object(call).items() if name != "id"} if _has_short_id(call) else call
+        for call in calls
+    ]
+    return {**delta, "tool_calls": kept}
+
+
+def _has_short_id(call: JSON) -> bool:
+    return _has_sign(str(as_object(call).get("id") or ""))
 
 
 def _without_shortened_texts(evidence: Evidence) -> Evidence:

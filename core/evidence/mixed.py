@@ -40,7 +40,7 @@ Read = Callable[[str, int], Evidence]
 _MOST_READ = 200  # blocks
 _MOST_FENCES = 3  # around one another
 _MOST_PARAGRAPHS = 50
-_PARAGRAPHS = re.compile(r"\n[ \t]*\n")
+_PARAGRAPHS = re.compile(r"\n[ \t]*(?:```\w{0,20}[ \t]*)?(?:\n|\Z)")  # a fence parts them, too
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 # Of two things, one instead of the other, a report shows the one that came, unless it says *instead of this*.

@@ -102,8 +102,8 @@ _OF_REQUEST = re.compile(
     r"\w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s"
 )
 _CHECKED = re.compile(r"\b(?:tool|arguments|input|parameters)\b")  # what a validator was given
-_BLANK_LINES = re.compile(r"\n[ \t]*\n")
-_FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)[ \t]*(?=\n|\Z)")
+_BLANK_LINES = re.compile(r"\n[ \t]*\n|\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
+_FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
 _STACK = re.compile(r"\n\s{2,12}at |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}")
 
 
@@ -130,9 +130,10 @@ def error_of_text(text: str) -> FoundError | None:
 
 
 def _without_fence(refusal: Refusal) -> Refusal:
-    """Return an error without the end of the code fence that it stood in, and the prose below that."""
-    end = _FENCE_END.search(refusal.message)
-    said = refusal.message if end is None else refusal.message[: end.start()]
+    """Return an error without the code fence that it stood in, and the prose around that."""
+    parts = _FENCE_END.split(refusal.message)
+    inner = parts[0].rstrip().endswith(":") and len(parts) > 1  # what begins there is the error, under its lead
+    said = parts[1] if inner else parts[0]
     if said.count("`") % 2:
         said = said.rstrip().removesuffix("`")
     return refusal if said == refusal.message or not said.strip() else replace(refusal, message=said.rstrip())

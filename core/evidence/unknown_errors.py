@@ -62,10 +62,11 @@ _FAILS = re.compile(
     re.IGNORECASE,
 )
 _CLASS = re.compile(r"[A-Z]\w{2,60}(?:Error|Exception)\b")
-_PERSON = re.compile(r"\b(?:I|I'm|I've|we|my|our|let's|hello|thanks|how (?:do|can|to)|why)\b|\?(?:\s|$)")
+_PERSON = re.compile(r"\b(?:I|I'm|I've|[Ww]e|[Mm]y|[Oo]ur|let's|hello|thanks|how (?:do|can|to)|why)\b|\?(?:\s|$)")
 # What people write of errors, and programs do not.
 _REPORTED = re.compile(
-    r";|!\[|\]\(|<!--|\*\*|\A[>*|]|:\Z|\b(?:which|whose|while|where|therefore|however|often|usually|mostly"
+    r";|!\[|\]\(|<!--|\*\*|\A[>*|]|:\Z|\A\W{0,4}(?:expected|actual|observed)[ \w]{0,20}:"
+    r"|\b(?:which|whose|while|where|therefore|however|often|usually|mostly"
     r"|such as|others?|otherwise|most|also|instead|both|nothing|everywhere)\b|,[^,]{1,80}, (?:and|or)\b",
     re.IGNORECASE,
 )

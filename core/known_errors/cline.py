@@ -41,4 +41,13 @@ SENTENCES: tuple[KnownError, ...] = (
         "tools and a context long enough for the program's prompt (`num_ctx` of Ollama), or give smaller tasks.",
         "https://github.com/RooCodeInc/Roo-Code/issues/1089",
     ),
+    KnownError(
+        "did not call any of the required tools.",
+        Stage.CONTRACT,
+        "The answer has text or reasoning but no call, and the program requires one.",
+        "Check the raw answer: a call in its text is one that the server did not parse; otherwise use a model that "
+        "is made for tools.",
+        "https://github.com/RooCodeInc/Roo-Code/issues/10349",
+        example="The model has provided text/reasoning but did not call any of the required tools.",
+    ),
 )

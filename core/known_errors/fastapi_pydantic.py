@@ -64,6 +64,16 @@ SENTENCES: tuple[KnownError, ...] = (
         is_distinctive=False,
     ),
     KnownError(
+        "JSON: EOF while parsing a value at line 1 column 0 [type=json_invalid, input_value='',",
+        Stage.PARSE,
+        "An empty text was parsed as JSON: the arguments of a call, if a tool is named, or the whole answer.",
+        "If the tool has no parameters, read an empty text as `{}`, or update the client that does not. Otherwise "
+        "look at the whole body of the answer: reasoning may have used up `max_tokens`, or a gateway lost the text.",
+        "https://github.com/pydantic/pydantic-ai/issues/1512",
+        example="1 validation error for list_files Invalid JSON: EOF while parsing a value at line 1 column 0 "
+        "[type=json_invalid, input_value='', input_type=str]",
+    ),
+    KnownError(
         "Invalid JSON: EOF while parsing {what} at line {line:int} column {column:int} [type=json_invalid, "
         "input_value=",
         Stage.PARSE,

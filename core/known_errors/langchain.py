@@ -106,4 +106,15 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/langchain-ai/langchain/pull/35236",
         cause=Cause.OUTPUT,
     ),
+    KnownError(
+        "Could not parse tool input: {call} because the `arguments` is not valid JSON.",
+        Stage.PARSE,
+        "The arguments of the model's call are not the text of a JSON object; the error quotes the call.",
+        "Look at the quoted arguments: prose in their place comes from models that know one parameter only and write "
+        "its value alone. Use `tools` instead of the older `functions` (`create_tool_calling_agent`), and a tool with "
+        "a described schema.",
+        "https://github.com/langchain-ai/langchain/issues/10433",
+        example="Could not parse tool input: {'name': 'ask', 'arguments': 'What is it?'} because the `arguments` is "
+        "not valid JSON.",
+    ),
 )

@@ -34,4 +34,13 @@ SENTENCES: tuple[KnownError, ...] = (
         "model; prose means that the model did not call.",
         "https://github.com/pydantic/pydantic-ai/issues/822",
     ),
+    KnownError(
+        "Please return text or call a tool",
+        Stage.COMPLETE,
+        "The answer has neither text nor a call, or reasoning alone; the program sends these words back to the model.",
+        "Look at the answer before it: its `finish_reason`, its reasoning, and the number of output tokens. Gemini "
+        "models return such answers after a tool's result now and then: ask again, within the allowed retries.",
+        "https://github.com/pydantic/pydantic-ai/pull/3360",
+        cause=Cause.OUTPUT,
+    ),
 )

@@ -37,4 +37,16 @@ SENTENCES: tuple[KnownError, ...] = (
         "tool calls of the API if it is prose.",
         "https://github.com/huggingface/smolagents/issues/1732",
     ),
+    KnownError(
+        "The JSON blob you used is invalid due to the following error: {why} JSON blob was: {blob}",
+        Stage.PARSE,
+        "The agent reads a call as JSON from the text of the answer; the blob, which the error quotes, is not JSON. "
+        "With keys in single quotes it is a dict that Python printed: the agent's history shows its calls so, and "
+        "the model repeats what it reads.",
+        "Use a server that returns this model's calls in `tool_calls`, and a current release of smolagents, which "
+        "writes the history as JSON. Otherwise ask again.",
+        "https://github.com/huggingface/smolagents/issues/122",
+        example="The JSON blob you used is invalid due to the following error: Expecting property name enclosed in "
+        "double quotes: line 1 column 2 (char 1). JSON blob was: {'name': 'read'}",
+    ),
 )

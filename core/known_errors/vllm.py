@@ -382,14 +382,4 @@ SENTENCES: tuple[KnownError, ...] = (
         "may read it.",
         "vllm/tool_parsers: extract_tool_calls_streaming",
     ),
-    KnownError(
-        "Unknown channel: {channel}",
-        Stage.PARSE,
-        "A message of gpt-oss has a channel other than `analysis`, `commentary` and `final`: the model wrote "
-        "something else, or more, in its header.",
-        "Check the header in the raw output. Ask again; a newer release of the server may recover by itself.",
-        "vllm/entrypoints/openai/responses/harmony.py: harmony_to_response_output",
-        example="Unknown channel: comment",
-        is_distinctive=False,
-    ),
 )

@@ -10,8 +10,9 @@ What it finds:
     Python), if the request does not ask for JSON (a note without the request, because it is
     a guess), or what is left of a call without its control tokens (an error if its header
     is whole, as in `commentary to=functions.f json{…}`), calls as JSON in a code fence, calls
-    in a Python list behind other text, a call in XML that no family writes, and a complete
-    call in the reasoning of a message without anything else.
+    in a Python list behind other text, a call in XML that no family writes, in ReAct, in JSON
+    with keys that an agent framework teaches or as a client prints it, and a complete call in
+    the reasoning of a message without anything else.
 
 Why it matters:
     The model called a tool and the server returned the call as prose: the agent shows it to
@@ -98,7 +99,23 @@ _OF_NOTATION = {
         "Send calls of the history as `tool_calls` and their results as messages of the role `tool`. If the history "
         "contains none, check that the prompt contains the tools (`render`): a model without a notation writes words.",
     ),
+    Notation.AGENTS: (
+        "Agent frameworks teach such JSON in their prompt and read it from the text themselves. The server returned it "
+        "as text, as it should.",
+        "Let the framework read the calls from the text, with its agent for JSON actions. Or have it send `tools`, to "
+        "a server that parses this model's calls, and drop the prompt that teaches this form: it hides the model's "
+        "own notation.",
+    ),
+    Notation.PRINTED: (
+        "It is a call as clients hold and print it, not as a model's notation has it: the model repeats what it read "
+        "in the history, where calls are written out as text.",
+        "Send calls of the history as `tool_calls` and their results as messages of the role `tool`; update the agent "
+        "framework, which may have written them into the text. Start again without these turns, as the model repeats "
+        "them.",
+    ),
 }
+_IN_WORDS = (Notation.REACT, Notation.LISTED, Notation.AGENTS, Notation.PRINTED)
+_MADE_UP = re.compile(r"\nObservation:[ \t]*\S")
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -109,13 +126,23 @@ def find(trace: Trace) -> Iterator[Report]:
     calls = list(written_calls(trace, content))
     returned = {(call.name, str(call.arguments)) for call in returned_calls(trace)}
     left = [call for call in calls if (call.name, call.arguments) not in returned]
-    client = None if returned else find_client_call(content, [tool.name for tool in request_tools(trace.request)])
+    client = None if returned else _client_call(trace, content)
     if client is not None and (client.notation is Notation.CLAUDES or not calls):
         yield _report_client(client, content)
     elif left:
         yield _report_written(trace, left, content)
     elif not returned and not calls:
         yield from _of_no_whole_call(trace, content)
+
+
+def _client_call(trace: Trace, content: str) -> ClientCall | None:
+    """Return a call in a notation that no server parses; JSON is an answer where the request wants some."""
+    offered = [tool.name for tool in request_tools(trace.request)]
+    found = find_client_call(content, offered)
+    if found is None or found.notation is not Notation.AGENTS:
+        return found
+    is_wanted = bool(trace.request.body.get("response_format")) or (offered and found.name not in offered)
+    return None if is_wanted else found
 
 
 def _of_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
@@ -142,7 +169,11 @@ def _of_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
 def _report_client(call: ClientCall, content: str) -> Report:
     """Report a call in XML that is not the model family's notation, so that no server's parser takes it out."""
     detail, fix = _OF_NOTATION[call.notation]
-    what = call.notation.value if call.notation in (Notation.REACT, Notation.LISTED) else "XML"
+    what = call.notation.value if call.notation in _IN_WORDS else "XML"
+    if call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop):
+        detail += (
+            " It goes on with an `Observation:`: the model made the tool's result up, as nothing stopped it there."
+        )
     return Report(
         title=f"A tool call to `{call.name}` is in content as {what} that no server parses.",
         detail=detail,

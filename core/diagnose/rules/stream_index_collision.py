@@ -103,9 +103,11 @@ def _without_index(trace: Trace, event: int, reported: JSON) -> Report:
     what = "no index" if reported is None else f"an index that is not a number: `{quote(json.dumps(reported), 40)}`"
     return Report(
         title=f"A tool call delta of the stream has {what}.",
-        detail=f"First at event {event}. Clients put the pieces of calls together by index.",
+        detail=f"First at event {event}. Clients put the pieces of calls together by index: without one, some "
+        "refuse the stream, and others drop the call.",
         evidence=(in_message("tool_calls"),),
-        fix="Put the calls together by id; or ask without streaming.",
+        fix="Put the calls together by id; or ask without streaming. Report it to the authors of the server or "
+        "gateway.",
         severity=None if several and not is_ours else Severity.WARNING,
     )
 

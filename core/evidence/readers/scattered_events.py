@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import closed_strings
@@ -32,6 +33,7 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 _LEAST_WORDS = 4  # of a sentence
 _GAP = re.compile(r"\s*(?:\.{3}|\u2026)")
 _BRACKET = re.compile(r"[{}\[\]]")
+_EVENTS_IN_FENCE = re.compile(r"(?m)^[ \t]{0,8}```\w{0,20}[ \t]*\n(?:event|data): ?\S")  # which is read by itself
 _SIGNS = re.compile(r"\bdelta\b|\btool_calls\b|\bfunction\b|\bdone\b|\btype\b")
 _CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |const |let |def )|\.create\(|(?:^|\s)curl\s")
 
@@ -42,7 +44,7 @@ def _finds(paste: Paste) -> float:
         return 0.0
     if _SIGNS.search(text) is None or _CODE.search(text[:20_000]) or json_lines(text):
         return 0.0
-    return 0.64 if _events(text) else 0.0
+    return 0.64 if _events(text) and _EVENTS_IN_FENCE.search(text) is None else 0.0
 
 
 def _read(paste: Paste) -> Evidence:
@@ -61,12 +63,10 @@ def _read(paste: Paste) -> Evidence:
 
 def _has_gaps(text: str) -> bool:
     """Say whether anything stands between the objects that is no label, so that events may be left out there."""
-    rest, at = [], 0
-    for span in _spans(text):
-        rest.append(text[at : span.start])
-        at = span.stop
-    between = "\x00".join([*rest, text[at:]])
-    return any(len(_WORD.findall(line)) >= _LEAST_WORDS or _GAP.match(line) for line in between.split("\n"))
+    spans = _spans(text)
+    between = "\x00".join(text[one.stop : next_one.start] for one, next_one in pairwise(spans))
+    lines = [line for line in between.split("\n") if not line.startswith(("event:", "id:"))]
+    return any(len(_WORD.findall(line)) >= _LEAST_WORDS or _GAP.match(line) for line in lines)
 
 
 @lru_cache(maxsize=4)

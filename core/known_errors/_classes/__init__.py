@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.known_errors._classes import (
     of_answers,
+    of_calls,
     of_commands,
     of_fields,
     of_requests,
@@ -23,6 +24,7 @@ from prompt_debugger.core.known_errors._classes.base import Classified, ErrorCla
 CLASSES: tuple[ErrorClass, ...] = (
     *of_commands.CLASSES,
     *of_answers.FIRST,
+    *of_calls.CLASSES,
     *of_templates.CLASSES,
     *of_validators.CLASSES,
     *of_requests.CLASSES,

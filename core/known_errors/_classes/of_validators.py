@@ -13,7 +13,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "agent-without-call",
         r"did(?: not|n't) use (?:a|any) tools? (?:in|to)\b|inability to use a tool\b"
         r"|(?:response|answer|reply|turn) without (?:a |any )?tool (?:use|calls?)\b|no tools? (?:was|were) used\b"
-        r"|expected (?:a |at least one )?tool (?:call|use)s?\b.{0,40}?(?:but|got|received|none)",
+        r"|expected (?:a |at least one )?tool[ _](?:call|use)s?\b.{0,60}?(?:but|got|received|none)"
+        r"|\b(?:model|agent|llm) (?:\S{1,20} ){0,5}did(?: not|n't) call any (?:of the )?(?:\w{1,20} )?tools?\b",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The answer contains no call that the agent could take",
@@ -24,11 +25,14 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "unknown-tool",
-        rf"\btool {_NAME.format('name')} (?:was |is |could )?(?:not (?:be )?(?:found|available|registered|defined)"
+        rf"\btool (?:with (?:the )?name )?{_NAME.format('name')} (?:was |is |could )?"
+        r"(?:not (?:be )?(?:found|available|registered|defined)"
         r"|does(?: not|n't) exist|unavailable\b)"
         rf"|(?:no such|unknown|unavailable|non-?existent|undefined|unregistered) tool(?: available| name| called)?"
         rf"[: ]{{1,3}}{_NAME.format('called')}(?! type)"
         rf"|\baction {_NAME.format('action')} (?:does(?: not|n't)|don't) exist"
+        r"|\btool (?P<marked>[\w.-]{1,80}[\"'</> ]{1,12}) not found in agent\b"
+        r"|\baction '(?P<worded>.{1,200}?)' (?:does(?: not|n't)|don't) exist, these are the only available"
         r"|attempted to call tool ['\"](?P<asked>[\w.:<|>/-]{1,100})['\"] which was not in"
         r"|(?P<valid>[\w.:<|>/-]{1,100}) is not a valid tool\b",
         Stage.CONTRACT,

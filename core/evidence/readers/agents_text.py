@@ -1,0 +1,39 @@
+"""An answer's text alone, with a call in a form that agent frameworks read from it: ReAct, JSON with keys of their own.
+
+    Thought: I have to look that up.              {"function": "search", "arguments": {"query": "news"}}
+    Action: search
+    Action Input: {"query": "news"}
+
+It is the text of an answer, not a raw output: a server returned it as it is.
+"""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import ChatResult
+from prompt_debugger.core.diagnose.client_markup import Notation, find_client_call
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+
+_MOST_CHARS = 20_000
+_FORMS = (Notation.REACT, Notation.AGENTS, Notation.PRINTED)
+_SIGNS = ("Action", "Calling tool", " (to ")
+_NOTE = "The text was read as the content of an answer, the rest of which was not copied."
+
+
+def _finds(paste: Paste) -> float:
+    text = paste.text
+    if len(text) > _MOST_CHARS or not (text.lstrip().startswith("{") or any(sign in text for sign in _SIGNS)):
+        return 0.0
+    found = find_client_call(text)
+    if found is None or (found.notation is Notation.PRINTED and text.lstrip().startswith(("{", "["))):
+        return 0.0  # which is a call, and no text with one
+    return 0.5 if found.notation in _FORMS else 0.0
+
+
+def _read(paste: Paste) -> Evidence:
+    chat = ChatResult({"role": "assistant", "content": paste.text.strip()}, None)
+    return Evidence(Form.ANSWER, "the content of a message", chat=chat, notes=(_NOTE,))
+
+
+READER = Reader(Form.ANSWER, _finds, _read)

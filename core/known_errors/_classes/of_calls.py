@@ -1,0 +1,100 @@
+"""Classes of errors of programs that run calls: one without a name, an id or its arguments, or in a form of its own."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors.base import Cause
+
+_IS_EMPTY = r"['\"`]? (?:(?:cannot|can't|must not|may not) be|is|was) (?:an? )?(?:null|empty|blank|none|undefined)\b"
+_OF_REQUEST = r"(?:messages|tools|input|contents)\W{0,2}[\[.]\W{0,2}\d"  # a place in a request
+
+CLASSES: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "call-without-name",
+        rf"\b(?:tool|function)_?name{_IS_EMPTY}|plugin name - '', function name - ''",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "A call reached the program without the name of its tool",
+        "The program that runs the calls got one whose name is empty. In a stream only the first piece of a call has "
+        "the name: a client that takes every piece for a call, or lets an empty name overwrite the first one, loses "
+        "it.",
+        "Ask once without streaming. If the call has its name there, the client joins the pieces of a stream wrongly: "
+        "update it, or leave streaming off for turns with tools. If it has none, paste that answer.",
+        unless=_OF_REQUEST,
+    ),
+    ErrorClass(
+        "call-without-id",
+        rf"\b(?:tool_?call|tool_?use|call)_?id{_IS_EMPTY}|parameter '(?:tool)?callId'",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "A call has no id that its result could name",
+        "The result of a call names the call by its id, and this call came without one: the server sent none, or the "
+        "client lost it. In a stream only the first piece of a call has it.",
+        "Look at the answer (paste it). If its call has no `id`, update the server, or let the client make one up and "
+        "use it in call and result alike. If it has one, ask without streaming, and update the client.",
+        unless=_OF_REQUEST,
+    ),
+    ErrorClass(
+        "empty-for-json",
+        rf"\b(?:tool_?input|(?:tool_?)?(?:call_?)?arguments){_IS_EMPTY}"
+        r"|json parsing failed: text: ?\.? {0,2}(?:error message: )?unexpected end of json input"
+        r"|eof while parsing a value at line 1 column 0\b.{0,40}?input_value=''",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "An empty text came where JSON was expected",
+        "The text that was to be JSON has no characters at all. Of a call these are its arguments: some servers send "
+        "an empty text for a tool without parameters, where an empty object is meant.",
+        "If the tool has no parameters, read an empty text as an empty object, or update the client that does not. "
+        "If it has some, or if an answer was read, ask once without streaming and look at the whole body: a gateway "
+        "may have lost the text, or the model wrote none.",
+        unless=_OF_REQUEST,
+    ),
+    ErrorClass(
+        "call-lacks-argument",
+        r"missing argument for function parameter.{0,40}?'(?P<name>\w{1,80})'"
+        r"|missing field `(?P<field>\w{1,80})`"
+        r"|missing \d{1,3} required (?:positional|keyword-only) arguments?: '(?P<argument>\w{1,80})'"
+        r"|tool input was not fully received",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "A call lacks an argument that the tool needs",
+        "The call was run, and {name|a parameter of the tool} got no value: the model left it out or named it "
+        "differently, or the arguments were cut or lost on their way.",
+        "Look at the arguments as they came (paste the call). If {name|the parameter} is in them, the program that "
+        "runs the call read them too early or by another name: update it. If not, list it under `required`, describe "
+        "it with an example, and give the program's complaint back as the tool's result, so that the model corrects "
+        "itself.",
+        around=r"(?:\b|_)tools?[\W_]|semantickernel|kernelfunction|agents?\W|function_call|tool input",
+        unless=_OF_REQUEST + r"|failed to deserialize|json body",
+    ),
+    ErrorClass(
+        "piece-not-decoded",
+        r"did not match any variant of untagged enum \w{0,30}(?:stream|response|chunk|event|delta)"
+        r"|failed to (?:parse|deserialize|decode) [\w ]{0,30}(?:response|stream|chunk|event)\w{0,10} (?:into|as) "
+        r"|list indices must be integers or slices, not nonetype",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "The client could not decode a piece of the answer",
+        "The client takes every event of a stream in one form only, and got one in which a field is missing, null or "
+        "of another type: often `index` in the pieces of a call.",
+        "Look at the event that the words quote, or record the stream with `capture` and paste it: it shows the "
+        "field. Report that to the server or gateway; until then ask without streaming, or use a client that demands "
+        "less.",
+        around=r"untagged enum|accumulate_delta|_deltas\.py|tool_calls|stream|chunk",
+    ),
+    ErrorClass(
+        "text-off-agents-form",
+        r"missing 'action(?: input)?:' after|\bi did it wrong\. (?:tried|invalid format)"
+        r"|\btried reusing the same input\b|parsing (?:the )?agent'?s? output\b",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The model's text is not in the form that the agent reads calls from",
+        "The agent teaches a form in its prompt, such as lines of `Action:` and `Action Input:`, and reads the call "
+        "from the text; the model kept to a part of it only, or its text ended before.",
+        "Look at the text (paste it). Let the agent send `tools` instead, where model and server have tool calls. Else "
+        "check that the prompt fits the context (Ollama cuts it at `num_ctx`), that no stop text ends the output "
+        "within the form, and that `max_tokens` is large enough.",
+    ),
+)
+"""In this order: the first class whose words are found counts."""
