@@ -39,6 +39,7 @@ _SYSTEM_LIBRARIES: Final = (
 
 # What a job may leave behind: the next one may be given less memory than this one was.
 _MOST_LEFT_BYTES = 256 << 20
+_GROWN_BYTES = 16 << 20
 
 
 class Memory:
@@ -48,7 +49,7 @@ class Memory:
         self._statm: int | None = None
         with suppress(OSError):
             self._statm = os.open("/proc/self/statm", os.O_RDONLY)
-        self._base_bytes = self._size_bytes()
+        self._base_bytes = self._tidy_bytes = self._size_bytes()
         self._spent_bytes = 0
 
     def allow(self, memory_mb: int) -> None:
@@ -63,6 +64,15 @@ class Memory:
     def is_spent(self) -> bool:
         """Return whether jobs have left so much behind that the next one would have too little."""
         return self._statm is not None and self._size_bytes() - self._base_bytes > self._spent_bytes
+
+    def has_grown(self) -> bool:
+        """Return whether jobs have taken so much since `tidied` that what they left should be looked for."""
+        limit = min(self._spent_bytes // 4, _GROWN_BYTES)
+        return self._statm is None or self._size_bytes() - self._tidy_bytes > limit
+
+    def tidied(self) -> None:
+        """Hear that what jobs left has been looked for."""
+        self._tidy_bytes = self._size_bytes()
 
     def _size_bytes(self) -> int:
         if self._statm is None:

@@ -34,6 +34,8 @@ _LATE_IMPORTS = (
 )  # fmt: skip
 
 _MAX_MESSAGE = 400
+# To look for garbage is to look at all that jobs keep for the next ones, which takes longer than most jobs do.
+_MANY_OBJECTS = 20_000
 _AnyJob: TypeAlias = Job[..., object]  # type: ignore[explicit-any]  # each job has its own arguments
 _Question: TypeAlias = tuple[str, tuple[object, ...], dict[str, object], float, int]
 
@@ -69,7 +71,9 @@ def _serve(jobs: Mapping[str, _AnyJob]) -> None:
             allow_cpu(cpu_s)
         allow_cpu(0)
         del question, name, arguments, keywords
-        gc.collect()
+        if gc.get_count()[0] > _MANY_OBJECTS or memory.has_grown():
+            gc.collect()
+            memory.tidied()
 
 
 def _next(questions: BinaryIO) -> _Question | None:

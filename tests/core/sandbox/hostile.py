@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import socket
@@ -77,6 +78,27 @@ def keep_memory(size: int) -> int:
 
 
 KEPT: list[bytearray] = []
+
+
+class _Cycle:
+    """Something that holds itself, and so goes only when it is looked for."""
+
+    def __init__(self, size: int) -> None:
+        self.me = self
+        self.bulk = bytearray(size)
+
+
+_served: list[int] = []
+
+
+@job("leaving cycles", Limits(cpu_s=20.0, memory_mb=256))
+def leave_cycles(count: int, size: int) -> tuple[int, int]:
+    """Return which job of this process it is, and how much the ones before have left."""
+    _served.append(count)
+    left = sum(type(one) is _Cycle for one in gc.get_objects())
+    for _ in range(count):
+        _Cycle(size)
+    return len(_served), left
 
 
 @job("answering at length", SHORT)

@@ -131,6 +131,14 @@ def test_memory_within_the_limit_is_had(sandbox):
     assert sandbox.call(hostile.eat_memory, 100 << 20) == 100 << 20
 
 
+@pytest.mark.parametrize(("count", "size"), [(9_000, 0), (1, 30 << 20)], ids=["many", "large"])
+def test_what_jobs_leave_in_cycles_goes_before_it_is_much(sandbox, count, size):
+    ended = [sandbox.call(hostile.leave_cycles, count, size) for _ in range(8)]
+
+    assert [number for number, _ in ended] == list(range(1, 9))  # one process for all
+    assert max(left for _, left in ended) <= 3 * count
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted by address space")
 def test_a_process_that_kept_memory_is_replaced(sandbox):
     assert sandbox.call(hostile.keep_memory, 400 << 20) == 1
