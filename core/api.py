@@ -291,7 +291,7 @@ async def check_async(
         chat_template: Jinja file that wins over the model's own.
         tool_parser: The only one to check; `None` for all.
         reasoning_parser: Likewise.
-        engine: Whose parsers are asked: `vllm`, `sglang`, `mlx-lm`, or `all` of them that are here.
+        engine: Whose parsers are asked: `vllm`, `sglang`, `mlx-lm`, `lmdeploy`, or `all` of them that are here.
         release: Of the engine; `None` is the installed vLLM, of others the newest that was fetched.
         thorough: More answers, and many more chunkings.
         api_key: For a server as `model`.

@@ -12,7 +12,7 @@ from prompt_debugger.core.base.types import ParserOutcome, ToolCallAttempt, Trac
 from prompt_debugger.core.diagnose.own_names import has_own_names
 from prompt_debugger.core.formats import TABLES
 
-_PREFIXES = {"sglang": "sglang", "mlx-lm": "mlx-lm"}
+_PREFIXES = {kind: kind for kind in ("sglang", "mlx-lm", "lmdeploy")}
 
 
 class Trials(NamedTuple):

@@ -71,7 +71,10 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("deepseek_v3",),
         reasoning_parsers=("deepseek_r1",),
-        parser_names={"sglang": ParserNames(("deepseekv3",), ("deepseek-r1", "deepseek-v3"))},
+        parser_names={
+            "sglang": ParserNames(("deepseekv3",), ("deepseek-r1", "deepseek-v3")),
+            "lmdeploy": ParserNames((), ("default",)),
+        },
         parsers_ignoring_switch=("deepseek_r1",),
         grammars=(Grammar("deepseek_r1", "deepseek_v3"),),
         has_json_arguments=True,

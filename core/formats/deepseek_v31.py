@@ -58,7 +58,10 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("deepseek_v31",),
         reasoning_parsers=("deepseek_v3",),
-        parser_names={"sglang": ParserNames(("deepseekv31",), ("deepseek-v3",))},
+        parser_names={
+            "sglang": ParserNames(("deepseekv31",), ("deepseek-v3",)),
+            "lmdeploy": ParserNames((), ("deepseek-v3",)),
+        },
         switches=(THINKING, ENABLE_THINKING),
         grammars=(Grammar("deepseek_v3_1", "deepseek_v31"),),
         has_json_arguments=True,

@@ -43,7 +43,11 @@ FORMAT: ModelFormat = TextFormat(
         message_ends=("<channel|>",),
         tool_parsers=("gemma4",),
         reasoning_parsers=("gemma4",),
-        parser_names={"sglang": ParserNames(("gemma4",), ("gemma4",)), "mlx-lm": ParserNames(("gemma4",))},
+        parser_names={
+            "sglang": ParserNames(("gemma4",), ("gemma4",)),
+            "mlx-lm": ParserNames(("gemma4",)),
+            "transformers": ParserNames(("gemma4",)),
+        },
         switches=(ENABLE_THINKING,),
         stripped=r"\bcall:(?P<name>[\w.\-]+)\{",
     ),

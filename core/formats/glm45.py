@@ -138,6 +138,7 @@ FORMAT: ModelFormat = TextFormat(
         parser_names={
             "sglang": ParserNames(("glm45", "glm47", "ling3", "poolside_v1"), ("glm45", "poolside_v1")),
             "mlx-lm": ParserNames(("glm47", "laguna")),
+            "lmdeploy": ParserNames(("glm47",), ("default",)),
         },
         switches=(ENABLE_THINKING, THINKING, ThinkingSwitch("thinking_option", on="on", off="off")),
         grammars=(Grammar("glm_4_7", "glm45", build=build_tag, default_level="function"),),

@@ -48,7 +48,12 @@ FORMAT: ModelFormat = TextFormat(
         model_names=("qwen2.5", "/qwen3-", "/qwen3:", "hermes-3"),
         tool_parsers=("hermes", "qwen3_json", "granite4", "ernie45", "llama3_json", "llama4_json"),
         reasoning_parsers=("qwen3", "deepseek_r1", "holo2"),
-        parser_names={"sglang": ParserNames(("hermes", "qwen25"), ("qwen3",)), "mlx-lm": ParserNames(("json_tools",))},
+        parser_names={
+            "sglang": ParserNames(("hermes", "qwen25"), ("qwen3",)),
+            "mlx-lm": ParserNames(("json_tools",)),
+            "lmdeploy": ParserNames(("qwen3", "qwen2d5"), ("default",)),
+            "transformers": ParserNames(("qwen2",)),
+        },
         parsers_ignoring_switch=("deepseek_r1",),
         switches=(ENABLE_THINKING,),
         grammars=(

@@ -31,6 +31,8 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=JSONCalls(openers=_OPENERS, closers=(_CLOSE,), wrappers=("<|action_start|>",)).scan,
     facts=FamilyFacts(
-        tool_parsers=("internlm",), parser_names={"sglang": ParserNames(("interns1",))}, has_json_arguments=True
+        tool_parsers=("internlm",),
+        parser_names={"sglang": ParserNames(("interns1",)), "lmdeploy": ParserNames(("internlm", "intern-s1"))},
+        has_json_arguments=True,
     ),
 )

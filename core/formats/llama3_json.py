@@ -79,7 +79,7 @@ FORMAT: ModelFormat = TextFormat(
             *("/meta-llama-3.1-8b-instruct", "/meta-llama-3.1-70b-instruct", "/llama-3.3-70b-instruct"),
         ),
         tool_parsers=("llama3_json", "llama4_json"),
-        parser_names={"sglang": ParserNames(("llama3",))},
+        parser_names={"sglang": ParserNames(("llama3",)), "lmdeploy": ParserNames(("llama3",))},
         grammars=(Grammar("llama", "llama3_json"),),
         has_json_arguments=True,
     ),

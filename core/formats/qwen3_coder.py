@@ -67,6 +67,8 @@ FORMAT: ModelFormat = TextFormat(
         parser_names={
             "sglang": ParserNames(("qwen3_coder", "step3p5"), ("qwen3", "step3p5")),
             "mlx-lm": ParserNames(("qwen3_coder",)),
+            "lmdeploy": ParserNames(("qwen3coder", "interns2-preview"), ("default",)),
+            "transformers": ParserNames(("qwen3_5",)),
         },
         parsers_ignoring_switch=("step3p5",),
         switches=(ENABLE_THINKING,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.types import ParserAccount, VllmOutcome
-from scripts.engines_page import PAGE, Row, outputs_of, page_of
+from scripts.engines_page import ENGINES, PAGE, Row, outputs_of, page_of
 from tests.conftest import ROOT
 
 RIGHT, WRONG = ParserAccount(0, 0, 0, 0, 0), ParserAccount(1, 0, 0, 0, 0)
@@ -40,10 +40,10 @@ def test_a_cell_says_how_far_a_parser_reads(outcomes: tuple[VllmOutcome, ...], c
 
 
 def test_an_engine_without_a_parser_for_the_family_has_a_dash_and_no_difference() -> None:
-    rows = {"kimi_k2": {"vllm": Row(), "sglang": Row("kimi_k2", (outcome(),)), "mlx-lm": Row()}}
+    rows = {"kimi_k2": dict.fromkeys(ENGINES, Row()) | {"sglang": Row("kimi_k2", (outcome(),))}}
     page = page_of(rows, "2026-11-24")
 
-    assert "| kimi_k2 | – | `kimi_k2` ✓ | – |" in page
+    assert "| kimi_k2 | – | `kimi_k2` ✓ | – | – | – |" in page
     assert "**kimi_k2**" not in page
 
 

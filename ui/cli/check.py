@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from prompt_debugger import __version__
 from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError
-from prompt_debugger.core.parse.engines import WHEELS, VllmEngine
+from prompt_debugger.core.parse.engines import CHECKED, VllmEngine
 from prompt_debugger.core.report.writers.terminal import finding_lines
 from prompt_debugger.core.tools.check import (
     Change,
@@ -88,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     own.add_argument("--parser-module", metavar="MODULE", help="check the tool parsers that this module registers")
     parser.add_argument(
         "--engine",
-        choices=["vllm", *WHEELS, "all"],
+        choices=["vllm", *CHECKED, "all"],
         default="vllm",
         help="whose parsers are checked (default: vllm); those of others come from `parse --fetch`",
     )

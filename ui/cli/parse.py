@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=(
             "what would this parser return? repeatable: vllm:TOOL, vllm@RELEASE:TOOL, vllm:* for all, the same with "
-            "sglang: and mlx-lm: (see --fetch), and with --endpoint "
+            "sglang:, mlx-lm: and lmdeploy: (see --fetch), and with --endpoint "
         )
         + " or ".join(named),
     )
@@ -82,7 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ENGINE==VERSION",
-        help="first download an engine's parsers: sglang==0.5.23, mlx-lm==0.32.2, vllm==0.11.0; nothing is installed",
+        help="first download an engine's parsers: sglang==0.5.23, mlx-lm==0.32.2, lmdeploy==0.14.0, vllm==0.11.0; "
+        "nothing is installed",
     )
     parser.add_argument(
         "--splits",

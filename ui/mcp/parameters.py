@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from prompt_debugger.core.parse.engines import WHEELS
 from prompt_debugger.core.pipeline.examples import EXAMPLE_NAMES
 
-Engine = Literal["vllm", "sglang", "mlx-lm", "all"]
+Engine = Literal["vllm", "sglang", "mlx-lm", "lmdeploy", "all"]
 
 
 class ToCheck(NamedTuple):

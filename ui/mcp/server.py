@@ -209,7 +209,7 @@ def _add_offline_tools(server: MCPServer[Any], desk: _Desk) -> None:
             tool_parser: Annotated[str, Field(description="Check only this tool parser (faster).")] = "",
             reasoning_parser: Annotated[str, Field(description="Check only this reasoning parser (faster).")] = "",
         ) -> CallToolResult:
-            """Check which parsers of vLLM, SGLang or mlx-lm read what a model's template makes it write.
+            """Check which parsers of vLLM, SGLang, mlx-lm or LMDeploy read what a model's template makes it write.
 
             Needs no weights and no server; takes one to two minutes with all parsers. Returns the command to start a
             server with, and what does not work.

@@ -45,7 +45,7 @@ class VllmOutcome(ParserOutcome):
         parting: The streamed messages around `parts_at`; `None` unless a thorough comparison found a difference.
         log: Warnings and errors that the parser logged.
         vllm_version: Version of the vLLM it came from, "" for another engine.
-        engine: Whose parser it is: `vllm`, `sglang`, `mlx-lm`.
+        engine: Whose parser it is: `vllm`, `sglang`, `mlx-lm`, `lmdeploy`.
         release: Its version without a local part.
         words: What the engine itself said: why it failed, else the first warning that it logged.
         layer: What was run: `server`, the code through which the engine's chat server parses, or `parser`, the parser

@@ -3,7 +3,7 @@
 RawOutput     what they are asked about
 VllmEngine    the parsers of one vLLM, in a warm helper
 VllmReleases  the same for several engines and releases side by side, by names such as `vllm@0.11.0:kimi_k2`
-WheelEngine   the parsers of SGLang or mlx-lm, from a wheel that `fetch` brought
+WheelEngine   the parsers of another engine, from a wheel that `fetch` brought
 """
 
 from prompt_debugger.core.parse.engines.client import EngineLimits, VllmEngine, VllmParsers
@@ -11,9 +11,10 @@ from prompt_debugger.core.parse.engines.fetch import fetch_release, find_release
 from prompt_debugger.core.parse.engines.names import ParserPair, read_parser_name, write_parser_name
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
 from prompt_debugger.core.parse.engines.releases import VllmReleases
-from prompt_debugger.core.parse.engines.wheels import WHEELS, WheelEngine, bring_wheel, fetch, find_wheel
+from prompt_debugger.core.parse.engines.wheels import CHECKED, WHEELS, WheelEngine, bring_wheel, fetch, find_wheel
 
 __all__ = [
+    "CHECKED",
     "WHEELS",
     "EngineLimits",
     "ParserPair",

@@ -1,6 +1,6 @@
 """Names of parsers as people write them: `vllm:TOOL`, `vllm:TOOL+REASONING`, `vllm:-+REASONING`, `vllm@0.11.0:TOOL`.
 
-The same with `sglang` and `mlx-lm` in place of `vllm`.
+The same with another engine in place of `vllm`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import NamedTuple
 from prompt_debugger.core.base.errors import EngineError, shorten
 
 _NAME = re.compile(
-    r"(?P<engine>vllm|sglang|mlx-lm)(?:@(?P<version>[^:]*))?:(?P<tool>[^+]*)(?P<plus>\+)?(?P<reasoning>.*)", re.DOTALL
+    r"(?P<engine>vllm|sglang|mlx-lm|lmdeploy|transformers)(?:@(?P<version>[^:]*))?:(?P<tool>[^+]*)(?P<plus>\+)?(?P<reasoning>.*)",
+    re.DOTALL,
 )
 _VERSION = re.compile(r"\d+(\.\d+)+[0-9A-Za-z.+-]*")
 

@@ -1,4 +1,4 @@
-"""Engines besides vLLM whose parsers run from their wheels alone: SGLang and mlx-lm. Nothing of them is installed."""
+"""Engines besides vLLM whose parsers run from their wheels alone. Nothing of them is installed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import EngineError, shorten
+from prompt_debugger.core.base.interpreter import vllm_python
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.parse.engines.client import EngineLimits, VllmEngine
 from prompt_debugger.core.parse.engines.fetch import cache_dir, fetch_release, fetch_wheel
@@ -26,6 +27,9 @@ class Wheel:
         example: A version that was tried.
         options: For pip: which platform's wheel to take. Only its Python part is used.
         splits_reasoning: Whether it takes reasoning out by itself, without a parser that is named.
+        comes_with_vllm: Whether it is installed wherever vLLM is, so that none need be fetched.
+        is_by_name: Whether a parser can be chosen; else its server chooses by the model's files, and `check`, which
+            recommends what to choose, asks none.
     """
 
     title: str
@@ -34,17 +38,30 @@ class Wheel:
     example: str
     options: tuple[str, ...] = ()
     splits_reasoning: bool = False
+    comes_with_vllm: bool = False
+    is_by_name: bool = True
 
 
 _ONE_PLATFORM = (
-    "--platform", "manylinux_2_34_x86_64", "--platform", "any", "--implementation", "cp", "--python-version", "3.11",
-    "--abi", "cp311", "--abi", "abi3", "--abi", "none",
+    "--platform", "manylinux_2_34_x86_64", "--platform", "manylinux2014_x86_64", "--platform", "any",
+    "--implementation", "cp", "--python-version", "3.11", "--abi", "cp311", "--abi", "abi3", "--abi", "none",
 )  # fmt: skip
 
 WHEELS = {
     "sglang": Wheel("SGLang", "sglang", "sglang", "0.5.23", _ONE_PLATFORM),
     "mlx-lm": Wheel("mlx-lm", "mlx-lm", "mlx_lm", "0.32.2", splits_reasoning=True),
+    "lmdeploy": Wheel("LMDeploy", "lmdeploy", "lmdeploy", "0.14.0", _ONE_PLATFORM),
+    "transformers": Wheel(
+        "transformers",
+        "transformers",
+        "transformers",
+        "5.19.0",
+        splits_reasoning=True,
+        comes_with_vllm=True,
+        is_by_name=False,
+    ),
 }
+CHECKED = tuple(engine for engine, wheel in WHEELS.items() if wheel.is_by_name)
 
 
 class WheelEngine(VllmEngine):
@@ -72,7 +89,7 @@ class WheelEngine(VllmEngine):
 
 
 def find_wheel(engine: str, version: str | None) -> Path | None:
-    """Return the folder of an engine's release that was fetched before: the newest one if no version is given.
+    """Return the folder of an engine's release: without a version the newest that was fetched, or the installed one.
 
     Raises:
         EngineError: The version is malformed.
@@ -83,7 +100,14 @@ def find_wheel(engine: str, version: str | None) -> Path | None:
         names = [check_version(version)]
     else:
         names = sorted((one.name for one in home.glob("[0-9]*")), key=_version_key, reverse=True)
-    return next((home / name for name in names if (home / name / package / "__init__.py").is_file()), None)
+    fetched = next((home / name for name in names if (home / name / package / "__init__.py").is_file()), None)
+    return fetched or (_installed(package) if WHEELS[engine].comes_with_vllm and version is None else None)
+
+
+def _installed(package: str) -> Path | None:
+    """Return the folder that holds a package in the environment that has vLLM."""
+    root = Path(vllm_python()).parent.parent
+    return next((found.parent.parent for found in root.glob(f"lib/*/site-packages/{package}/__init__.py")), None)
 
 
 def bring_wheel(engine: str, version: str | None) -> Path:

@@ -22,7 +22,7 @@ from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import Trace, VllmOutcome
 from prompt_debugger.core.complete import ParserCase, title_of
 from prompt_debugger.core.diagnose.trace_queries import prompt_of
-from prompt_debugger.core.parse.engines import WHEELS, RawOutput, WheelEngine
+from prompt_debugger.core.parse.engines import CHECKED, RawOutput, WheelEngine
 from prompt_debugger.core.parse.engines.wheels import bring_wheel
 from prompt_debugger.core.pipeline import with_accounts
 from prompt_debugger.core.pipeline.census import read_raw
@@ -115,7 +115,7 @@ async def parser_diff(case: ParserCase, engine: str, own_tests: Path | None = No
     Raises:
         EngineError: The engine was not fetched, or its parsers cannot be imported.
     """
-    if engine not in WHEELS:
+    if engine not in CHECKED:
         why = _NO_DIFF.get(engine, f"The parsers of {title_of(engine)} cannot be run from a copy here")
         return UpstreamDiff(of=engine, says=f"{why}: there is no diff. The failing test is what can be reported.")
     folder = await asyncio.to_thread(bring_wheel, engine, None)

@@ -68,7 +68,9 @@ def test_zsh_gets_a_function_that_offers_at_once_and_starts_no_completion_of_its
 
     assert first == "#compdef prompt-debugger"
     assert not any("compinit" in line for line in lines)
-    assert any(line.startswith("  check:--engine) options=() offered=(vllm sglang mlx-lm all)") for line in lines)
+    assert any(
+        line.startswith("  check:--engine) options=() offered=(vllm sglang mlx-lm lmdeploy all)") for line in lines
+    )
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

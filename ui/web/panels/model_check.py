@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.parse.engines import WHEELS
+from prompt_debugger.core.parse.engines import CHECKED
 from prompt_debugger.core.tools.check import Check
 from prompt_debugger.ui.present.model_check import names_of
 from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
@@ -47,7 +47,7 @@ def build_check(settings: PageSettings) -> CheckPanel:
             template = build_choice("Template", "pd-check-template", templates, width=150, shown=shown)
             depths = [("normal", ""), ("thorough", "thorough")]
             depth = build_choice("Test depth", "pd-check-depth", depths, width=110, shown=shown)
-            engines = [("vLLM", ""), *((title_of(one), one) for one in WHEELS), ("every engine here", "all")]
+            engines = [("vLLM", ""), *((title_of(one), one) for one in CHECKED), ("every engine here", "all")]
             engine = build_choice("Parsers of", "pd-check-engine", engines, width=120, shown=shown)
             start, stop = build_buttons("model-check", "Check the model")
         view = build_asking_view("model_check")

@@ -29,9 +29,9 @@ def main(engine: str, folder: str) -> None:
     outcomes = importlib.import_module("prompt_debugger.core.parse.engines.wheel_worker.outcomes")
     readers = importlib.import_module("prompt_debugger.core.parse.engines.wheel_worker.readers")
     piece = importlib.import_module("prompt_debugger.core.parse.engines.vllm_worker.piece").Piece
-    by_hand: Callable[..., tuple[Callable[[], Read], Callable[[], Read]]] = {"sglang": _sglang, "mlx_lm": _mlx_lm}[
-        engine
-    ]
+    ways: dict[str, Callable[..., tuple[Callable[[], Read], Callable[[], Read]]]]
+    ways = {"sglang": _sglang, "mlx_lm": _mlx_lm, "lmdeploy": _lmdeploy, "transformers": _transformers}
+    by_hand = ways[engine]
     differing: list[dict[str, object]] = []
     count = 0
     for case in json.load(sys.stdin):
@@ -132,6 +132,70 @@ def _mlx_lm(tool: str, case: dict[str, Any], parts: list[str]) -> tuple[Callable
         return outside, calls
 
     return read, read
+
+
+def _lmdeploy(tool: str, case: dict[str, Any], parts: list[str]) -> tuple[Callable[[], Read], Callable[[], Read]]:
+    """Make the response parser as its `set_parsers` does for the whole server, and call it as its endpoint does."""
+    base: Any = importlib.import_module("lmdeploy.serve.parsers.response_parser").BaseResponseParser
+    protocol: Any = importlib.import_module("lmdeploy.serve.openai.protocol")
+
+    def made() -> Any:
+        base.set_parsers(tool_parser_name=tool)
+        request = protocol.ChatCompletionRequest(model="m", messages="hi", tools=case["tools"])
+        return base(request)
+
+    def whole() -> Read:
+        content, calls, _ = made().parse_complete(case["raw"], [1, 2])
+        return content or "", [(call.function.name, call.function.arguments) for call in calls or []]
+
+    def streamed() -> Read:
+        content = ""
+        found: dict[int, list[str]] = {}
+        parser = made()
+        for part in parts:
+            for delta, _ in parser.stream_chunk(part, [1]):
+                content += delta.content or ""
+                for call in delta.tool_calls or []:
+                    kept = found.setdefault(call.index, ["", ""])
+                    kept[0] += call.function.name or ""
+                    kept[1] += call.function.arguments or ""
+        return content, [(name or None, text) for _, (name, text) in sorted(found.items())]
+
+    return whole, streamed
+
+
+def _transformers(tool: str, case: dict[str, Any], parts: list[str]) -> tuple[Callable[[], Read], Callable[[], Read]]:
+    """Call `parse_response`, and gather the events of a `ResponseParser` by hand."""
+    parsing: Any = importlib.import_module("transformers.utils.chat_parsing")
+    serving: Any = importlib.import_module("transformers.cli.serving.utils")
+
+    def template() -> Any:
+        return next(one for types, one in serving._RESPONSE_TEMPLATE_FALLBACKS.items() if tool in types)
+
+    def called(calls: Any) -> Calls:
+        texts = []
+        for call in calls:
+            arguments = call["function"]["arguments"]
+            texts.append((call["function"]["name"], arguments if isinstance(arguments, str) else json.dumps(arguments)))
+        return texts
+
+    def whole() -> Read:
+        if tool == "response_template":
+            raise NotImplementedError
+        parsed = parsing.parse_response(case["raw"], template(), prefix="")
+        return parsed.get("content", ""), called(parsed.get("tool_calls") or [])
+
+    def streamed() -> Read:
+        if tool == "response_template":
+            raise NotImplementedError
+        parser = parsing.ResponseParser(template(), prefix="")
+        events = [event for part in parts for event in parser.feed(part)]
+        events += parser.finalize()[1]
+        chunks = (one for one in events if one["type"] == "region_chunk" and not one["dirty"])
+        closed = [one["value"] for one in events if one["type"] == "region_close" and one["field"] == "tool_calls"]
+        return "".join(one["text"] for one in chunks if one["field"] == "content"), called(closed)
+
+    return whole, streamed
 
 
 if __name__ == "__main__":

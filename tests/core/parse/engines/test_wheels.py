@@ -1,8 +1,9 @@
-"""SGLang's and mlx-lm's own parsers, run from their wheels as pip brings them."""
+"""The parsers of SGLang, mlx-lm and LMDeploy from their wheels as pip brings them, and transformers' as installed."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from prompt_debugger.ui.cli.main import main
 
 pytestmark = pytest.mark.vllm
 
-SGLANG, MLX = "sglang==0.5.23", "mlx-lm==0.32.2"
+SGLANG, MLX, LMDEPLOY = "sglang==0.5.23", "mlx-lm==0.32.2", "lmdeploy==0.14.0"
 TOOL: JSONObject = {
     "type": "function",
     "function": {"name": "search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}},
@@ -47,8 +48,8 @@ def kimi(*headers: str) -> str:
 
 @pytest.fixture(scope="module")
 def wheels() -> None:
-    """Have both wheels in the user's cache; skip where pip reaches no index."""
-    for requirement in (SGLANG, MLX):
+    """Have the wheels in the user's cache; skip where pip reaches no index."""
+    for requirement in (SGLANG, MLX, LMDEPLOY):
         try:
             fetch(requirement)
         except EngineError as error:
@@ -233,8 +234,8 @@ async def test_a_release_that_was_not_fetched_says_how_to_get_it(
         await VllmReleases().parse_with(["sglang:qwen25"], RawOutput(HERMES))
 
     assert "parse --fetch sglang==" in (caught.value.hint or "")
-    for engine in WHEELS:
-        assert find_wheel(engine, None) is None
+    for engine, wheel in WHEELS.items():
+        assert (find_wheel(engine, None) is None) is not wheel.comes_with_vllm
 
 
 @pytest.mark.parametrize("requirement", ["sglang", "sglang==latest", "ollama==1.0.0", "sglang==../../x", ""])
@@ -272,3 +273,66 @@ async def test_ids_of_kimi_k2_count_on_from_the_conversation(engines: VllmReleas
     outcome = await parse(engines, "sglang:kimi_k2", kimi("functions.search:0"), request=request, tools=None)
 
     assert outcome.tool_calls[0]["id"] == "functions.search:1"
+
+
+async def test_lmdeploy_reads_calls_between_its_tags_and_takes_the_beginning_for_reasoning(
+    engines: VllmReleases,
+) -> None:
+    raw = f"<think>Rain.</think>Let me see.\n{HERMES}<|im_end|>"
+    both = await parse(engines, "lmdeploy@0.14.0:qwen3+default", raw, streaming=True)
+    unthinking = await parse(engines, "lmdeploy:qwen3+default", HERMES)
+    off: JSONObject = {"tools": [TOOL], "chat_template_kwargs": {"enable_thinking": False}}
+    switched_off = await parse(engines, "lmdeploy:qwen3+default", HERMES, request=off, tools=None)
+
+    assert (names_of(both), both.reasoning, (both.content or "").strip()) == (["search"], "Rain.", "Let me see.")
+    assert (both.usual_stream_equal, both.finish_reason, both.layer) == (True, "tool_calls", "parser")
+    assert (names_of(unthinking), unthinking.reasoning) == ([], HERMES)
+    assert names_of(switched_off) == ["search"]
+
+
+async def test_lmdeploy_leaves_a_cut_call_in_the_content_and_streams_its_name(engines: VllmReleases) -> None:
+    cut = HERMES[: HERMES.index("rain")]
+    outcome = await parse(engines, "lmdeploy:qwen3", cut, streaming=True, finish_reason="length")
+
+    assert (outcome.tool_calls, outcome.content, outcome.finish_reason) == ((), cut, "length")
+    assert outcome.usual_stream_equal is False
+
+
+async def test_lmdeploy_s_own_words_stand_beside_what_it_refuses(engines: VllmReleases, lab_model_dir: Path) -> None:
+    outcome = await parse(engines, "lmdeploy:qwen3+deepseek-v4", HERMES)
+
+    assert "LMDeploy has no reasoning parser `deepseek-v4`; did you mean `deepseek-v3`?" in (outcome.error or "")
+
+
+async def test_transformers_reads_by_the_template_of_the_model_s_type(engines: VllmReleases) -> None:
+    raw = f"<think>Rain.</think>Let me see.\n{HERMES}<|im_end|>"
+    outcome = await parse(engines, "transformers:qwen2", raw, streaming=True)
+    cut = await parse(engines, "transformers:qwen2", raw, finish_reason="length")
+    broken = await parse(engines, "transformers:qwen2", raw.replace("}}", "}"))
+
+    assert (names_of(outcome), outcome.reasoning, outcome.content) == (["search"], "Rain.", "Let me see.")
+    assert (outcome.engine, outcome.finish_reason, cut.finish_reason) == ("transformers", "tool_calls", "tool_calls")
+    assert "JSON" in (broken.error or "")
+
+
+async def test_transformers_reads_by_the_model_s_own_template_where_it_ships_one(
+    engines: VllmReleases, lab_model_dir: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(lab_model_dir, model)
+    config = json.loads((model / "tokenizer_config.json").read_text(encoding="utf-8"))
+    calls = {"open": "<tool_call>", "close": "</tool_call>", "repeats": True, "content": "json",
+             "transform": {"type": "function", "function": "{content}"}}  # fmt: skip
+    config["response_template"] = {
+        "start_anchor": "assistant",
+        "fields": {"tool_calls": calls, "content": {"content": "text"}},
+    }
+    (model / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+
+    own = await parse(engines, "transformers:response_template", f"Look.{HERMES}", tokenizer=model)
+    without = await parse(engines, "transformers:response_template", HERMES, tokenizer=lab_model_dir)
+    no_model = await parse(engines, "transformers:response_template", HERMES)
+
+    assert (names_of(own), own.content) == (["search"], "Look.")
+    assert "the model's tokenizer has none" in (without.error or "")
+    assert "no tokenizer was given" in (no_model.error or "")
