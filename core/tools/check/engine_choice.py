@@ -22,12 +22,16 @@ class Asked:
         recommendation: Which of its parsers to take.
         row: What those returned, by answer.
         has_vocabulary: Whether they had the model's own vocabulary, not a stand-in.
+        was_given_calls: Whether there was a call to give to its parsers: some templates print none.
+        lacks_parser_for: The family of the outputs where none of its parsers is made for it; "" otherwise.
     """
 
     release: str
     recommendation: Recommendation
     row: Mapping[str, Cell] = field(default_factory=dict)
     has_vocabulary: bool = False
+    was_given_calls: bool = True
+    lacks_parser_for: str = ""
 
     @property
     def returned(self) -> tuple[int, int]:
@@ -45,13 +49,16 @@ def best_engine(asked: Mapping[str, Asked]) -> str:
 
 
 def choice_sentence(asked: Mapping[str, Asked], best: str) -> str:
-    """Return which engine to take and why; "" if only one was asked."""
-    if len(asked) < 2:
+    """Return which engine to take and why; "" if only one was asked, or none had a call to read."""
+    if len(asked) < 2 or not any(one.was_given_calls for one in asked.values()):
         return ""
     others = "; ".join(_words(kind, one) for kind, one in asked.items() if kind != best)
     if asked[best].recommendation.name is None:
         reported = [_words(best, asked[best]), others]
         return f"No tested engine can be recommended for this model: {'; '.join(reported)}."
+    if asked[best].returned == (0, 0):
+        reported = [_words(best, asked[best]), others]
+        return f"No tested engine returns an answer of this model as it should: {'; '.join(reported)}."
     is_more = all(asked[best].returned > one.returned for kind, one in asked.items() if kind != best)
     why = "" if is_more else " (another returns as many, and this one was tested first)"
     return f"Take {title_of(best)} for this model{why}: {_words(best, asked[best])}; {others}."
@@ -60,9 +67,12 @@ def choice_sentence(asked: Mapping[str, Asked], best: str) -> str:
 def _words(kind: str, one: Asked) -> str:
     chosen = one.recommendation
     if chosen.name is None:
-        return f"{title_of(kind)} {one.release} " + (
-            "cannot be judged" if chosen.verdict == "unknown" else "has no parser that reads the simplest call"
-        )
+        if one.lacks_parser_for:
+            why = f"has no parser made for `{one.lacks_parser_for}`, and no other returned the simplest call"
+        else:
+            is_open = chosen.verdict == "unknown"
+            why = "cannot be judged" if is_open else "has no parser that reads the simplest call"
+        return f"{title_of(kind)} {one.release} {why}"
     usable, passed = one.returned
     failing = next((answer for answer, cell in one.row.items() if not cell.is_usable), None)
     missing = None if failing is None else f"not `{failing}`: {one.row[failing].problem}"

@@ -5,8 +5,8 @@
     raw         what the history has beyond the prompt, up to the end of the turn
 
 Where the history does not begin with the prompt (reasoning stripped, an empty block put in), the output begins where
-the two part, never inside a marker; where the prompt left reasoning open and the history does not close it, the output
-gets the closing tag, for that is what the model has to write there.
+the two part, never inside a marker, and behind what both have in other white space; where the prompt left reasoning
+open and the history does not close it, the output gets the closing tag, for that is what the model has to write there.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ class Writer:
         prompt = self._prompt(request)
         history = self._render({**request, "messages": [*asked, form.message(answer)], "add_generation_prompt": False})
         start = _first_difference(prompt, history)
-        written = _cut_end(_without_repeat(prompt[start:], history[start:]), answer, self._ends)
+        written = _cut_end(_behind_repeat(prompt[start:], history[start:]), answer, self._ends)
         raw, has_own_closer = _after_prompt(prompt, written, answer)
         lost = tuple(_lost(answer, raw))
         kept = replace(
@@ -249,8 +249,15 @@ def _first_difference(prompt: str, history: str) -> int:
     return start
 
 
-def _without_repeat(closed: str, written: str) -> str:
-    """Return what was written without a block that the prompt has closed already, as an empty one often is."""
+def _behind_repeat(closed: str, written: str) -> str:
+    """Return what was written without what the prompt has already: all of it in other white space, or a closed block.
+
+    >>> _behind_repeat("  </think> ", "</think>Hm.")
+    'Hm.'
+    """
+    in_any_space = "".join(rf"\s*{re.escape(char)}" for char in closed if not char.isspace())
+    if closed.strip() and (repeat := re.match(in_any_space, written)) is not None:
+        return written[repeat.end() :]
     for length in range(min(len(closed), len(written)), 2, -1):
         if closed.endswith(written[:length]):
             return written[length:]

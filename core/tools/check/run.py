@@ -14,7 +14,7 @@ from prompt_debugger.core.base.types import Finding, JSONObject, Severity, VllmO
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.formats import FORMATS, TABLES
 from prompt_debugger.core.parse.engines import (
-    WHEELS,
+    CHECKED,
     EngineLimits,
     VllmEngine,
     WheelEngine,
@@ -26,6 +26,7 @@ from prompt_debugger.core.parse.engines import (
 from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.tools.check.agreement import Engines, compare_engines, engine_findings
 from prompt_debugger.core.tools.check.answers import PLAIN_TOOLS, SIMPLEST_CALL, TOOLS, answers
+from prompt_debugger.core.tools.check.bare_tools import words_on_bare_tools
 from prompt_debugger.core.tools.check.engine_choice import Asked, best_engine, choice_sentence
 from prompt_debugger.core.tools.check.ideal import Ideal, Writer
 from prompt_debugger.core.tools.check.judge import Cell
@@ -135,18 +136,18 @@ def open_engines(release: str | None = None, engine: str = "vllm") -> Iterator[t
 
     Args:
         release: Of the engine; by default the installed vLLM, of others the newest that was fetched.
-        engine: Whose parsers: `vllm`, one of `WHEELS`, or `all` of them that are here.
+        engine: Whose parsers: `vllm`, one of `CHECKED`, or `all` of them that are here.
 
     Raises:
         EngineError: There is no such engine, or the engine, or every one, is not here.
     """
-    known = ("vllm", *WHEELS, "all")
+    known = ("vllm", *CHECKED, "all")
     if engine not in known:
         raise EngineError(f"{shorten(engine)} is not an engine.", f"Choose one of {', '.join(known)}.")
     with ExitStack() as stack:
         wheels: list[VllmEngine] = []
         absent: list[str] = []
-        for kind in (one for one in WHEELS if engine in (one, "all")):
+        for kind in (one for one in CHECKED if engine in (one, "all")):
             try:
                 wheels.append(WheelEngine(kind, bring_wheel(kind, release), limits=_LIMITS))
             except EngineError as error:
@@ -154,7 +155,7 @@ def open_engines(release: str | None = None, engine: str = "vllm") -> Iterator[t
                 if engine == kind:
                     raise
         vllms: list[VllmEngine] = []
-        if engine not in WHEELS:
+        if engine not in CHECKED:
             folder = None if release is None else find_release(release)
             overlay = () if folder is None else (str(folder),)
             vllms = [VllmEngine(overlay=overlay, limits=_LIMITS) for _ in range(_HELPERS)]
@@ -214,7 +215,8 @@ class Checker:
         best = best_engine(asked)
         chosen = asked[best].recommendation
         inferred = "" if notation is None else notation.evidence
-        sentences = (choice_sentence(asked, best), inferred, *chosen.reasons, *self.absent, *absent)
+        bare = await asyncio.to_thread(words_on_bare_tools, model, ideals)
+        sentences = (choice_sentence(asked, best), inferred, *chosen.reasons, bare, *self.absent, *absent)
         return Check(
             model,
             asked[best].release,
@@ -276,7 +278,8 @@ class Checker:
         if chosen.name is None and not has_vocabulary and any(SIMPLEST_CALL in one for one in trip.cells.values()):
             chosen = replace(chosen, verdict="unknown", reasons=(*chosen.reasons, _ALONE))
         is_own = has_vocabulary or (bool(row) and not any(_stood_in(cell) for cell in row.values()))
-        return Asked(release, chosen, row, is_own)
+        lacked = "" if ranking.made_for() else ranking.family or ""
+        return Asked(release, chosen, row, is_own, any(SIMPLEST_CALL in one for one in trip.cells.values()), lacked)
 
     async def _make_smaller(
         self, model: CheckedModel, trip: RoundTrip, name: str | None

@@ -8,9 +8,12 @@ from jsonschema import Draft202012Validator
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.parse.engines import WHEELS, WheelEngine, bring_wheel
 from prompt_debugger.core.tools.check import Checker, Wanted, check_to_json, serve_commands
+from prompt_debugger.core.tools.check.bare_tools import words_on_bare_tools
 from prompt_debugger.core.tools.check.engine_choice import Asked, best_engine, choice_sentence
 from prompt_debugger.core.tools.check.judge import Cell
+from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.recommend import Ranking, Recommendation, Verdict
+from prompt_debugger.core.tools.check.run import write_answers
 from prompt_debugger.ui.cli.check_text import check_to_terminal
 from prompt_debugger.ui.cli.main import main
 from scripts.json_schemas import json_schema_of
@@ -59,6 +62,38 @@ def test_where_no_engine_reads_the_calls_none_is_recommended():
         "vLLM 2.0.0 has no parser that reads the simplest call."
     )
     assert choice_sentence({"vllm": none_of("nothing-works")}, "vllm") == ""
+
+
+def test_no_engine_is_blamed_where_the_template_prints_no_call_for_it_to_read():
+    none = {kind: replace(none_of("nothing-works"), was_given_calls=False) for kind in ("vllm", "sglang")}
+
+    assert choice_sentence(none, "vllm") == ""
+
+
+def test_an_engine_without_a_parser_for_the_family_is_said_to_have_none():
+    lacking = replace(none_of("unknown"), lacks_parser_for="deepseek_v3")
+
+    assert choice_sentence({"vllm": asked(RIGHT), "mlx-lm": lacking}, "vllm").endswith(
+        "mlx-lm 2.0.0 has no parser made for `deepseek_v3`, and no other returned the simplest call."
+    )
+
+
+def test_an_engine_that_returns_no_answer_as_it_should_is_not_advised():
+    both = {"vllm": asked(WRONG), "sglang": none_of("unknown")}
+
+    assert choice_sentence(both, "vllm").startswith(
+        "No tested engine returns an answer of this model as it should: vLLM 1.0.0 with `hermes` returns 0 of 1 answers"
+    )
+
+
+@pytest.mark.parametrize(("name", "is_said"), [("tool.name", True), ("tool.function.name", False), ("x.y.z", False)])
+def test_a_template_that_wants_tools_without_their_wrapper_is_told_from_one_that_fails(name, is_said):
+    template = "{% for tool in tools %}{{ '# ' + " + name + " }}{% endfor %}{{ messages | tojson }}"
+    model = CheckedModel("", template)
+
+    said = words_on_bare_tools(model, write_answers(model, is_thorough=False)[1])
+
+    assert ("without the wrapper" in said) is is_said
 
 
 def with_others():

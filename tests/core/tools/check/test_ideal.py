@@ -58,6 +58,25 @@ def test_a_closed_block_of_the_prompt_is_not_written_again(write):
     assert write(closed, "text").raw == "zqLet me look at that.<|im_end|>"
 
 
+@pytest.mark.parametrize("block", ["<think></think>", "<think>  </think>\n", "\n<think>\n\n\n</think>"])
+def test_what_the_prompt_has_in_other_white_space_is_not_written_again(write, block):
+    spaced = changed(
+        changed(
+            HERMES, "<|im_start|>assistant\n{% endif %}", "<|im_start|>assistant\n<think>\n\n</think>\n\n{% endif %}"
+        ),
+        "{{- m.content or '' }}",
+        "{%- if m.role == 'assistant' %}" + block + "{% endif %}{{- m.content or '' }}",
+    )
+
+    assert write(spaced, "text").raw.strip() == "zqLet me look at that.<|im_end|>"
+
+
+def test_a_block_that_the_history_fills_is_written(write):
+    empty = changed(HERMES, "<|im_start|>assistant\n{% endif %}", "<|im_start|>assistant\n<think></think>{% endif %}")
+
+    assert "zqFirst I think about it." in write(empty, "reasoning-and-text").raw
+
+
 def test_a_switch_is_found_that_makes_sandbox_for_reasoning(write):
     switched = changed(
         HERMES,
