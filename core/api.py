@@ -287,7 +287,7 @@ async def check_async(
     """Check which of an engine's parsers read what a model's chat template teaches it to write; no weights are needed.
 
     Args:
-        model: Folder, `org/model[@revision]`, template file, or URL of a server.
+        model: Folder, `org/model[@revision]`, `"lab-model"`, template file, or URL of a server.
         chat_template: Jinja file that wins over the model's own.
         tool_parser: The only one to check; `None` for all.
         reasoning_parser: Likewise.

@@ -10,6 +10,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from prompt_debugger.core.base.assets import place_of
 from prompt_debugger.core.base.errors import EngineError, RequestError, shorten
 from prompt_debugger.core.base.protocols import ReadContext, Tokenizer
 from prompt_debugger.core.base.types import (
@@ -32,7 +33,7 @@ from prompt_debugger.core.diagnose.schemas import may_take_long
 from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmReleases, write_parser_name
 from prompt_debugger.core.pipeline.accounts import message_from_outcome, with_accounts
-from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field, tokenizer_source
+from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
 from prompt_debugger.core.pipeline.diagnosis import check
 from prompt_debugger.core.pipeline.parsers import called_names, names_of_engine
@@ -317,7 +318,7 @@ def _output(case: JSONObject, parse: Parse, token_ids: tuple[int, ...] | None, s
         tools=_tools(case) if "tools" in case or "request" in case else None,
         token_ids=token_ids,
         prompt_text=take_field(case, "prompt_tail", str, None),
-        tokenizer=None if source is None else tokenizer_source(source),
+        tokenizer=None if source is None else place_of(source),
         finish_reason=take_field(case, "finish_reason", str, None),
         called=called_names(parse),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 from typing import TypeVar
 
 from prompt_debugger.core.base.errors import RenderError, RequestError, shorten
@@ -20,11 +19,8 @@ from prompt_debugger.core.pipeline.explained import explained_for
 from prompt_debugger.core.render import generation_prompt, load_template, load_tokenizer, render_local
 from prompt_debugger.core.request.other_bodies import convert_body
 from prompt_debugger.core.tools.experiments import RenderSetup
-from prompt_debugger.core.tools.lab import packaged_model_dir
 
 T = TypeVar("T")
-
-LAB_MODEL_NAME = "lab-model"
 
 
 def render_case(case: JSONObject) -> tuple[Prompt, tuple[Finding, ...]]:
@@ -95,17 +91,12 @@ def case_setup(case: JSONObject) -> tuple[JSONObject, RenderSetup]:
 @lru_cache(maxsize=8)
 def cached_tokenizer(source: str) -> Tokenizer:
     """Return the tokenizer of a folder or hub id; `lab-model` is the lab's own."""
-    return load_tokenizer(tokenizer_source(source))
+    return load_tokenizer(source)
 
 
 @lru_cache(maxsize=8)
 def _cached_template(source: str, *, has_tools: bool, name: str | None) -> str | None:
-    return load_template(tokenizer_source(source), has_tools=has_tools, name=name)
-
-
-def tokenizer_source(source: str) -> str | Path:
-    """Return where the tokenizer called `source` lies."""
-    return packaged_model_dir() if source == LAB_MODEL_NAME else source
+    return load_template(source, has_tools=has_tools, name=name)
 
 
 def _generation_prompt(template: str, body: JSONObject, tokenizer: Tokenizer | None) -> str | None:

@@ -7,11 +7,11 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from prompt_debugger.core.base.assets import place_of
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import Parse, ParsedMessage, ParserOutcome, Trace, VllmOutcome
 from prompt_debugger.core.complete import parser_names_of
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmParsers, write_parser_name
-from prompt_debugger.core.pipeline.cases import tokenizer_source
 from prompt_debugger.core.pipeline.diagnosis import judged_steps
 from prompt_debugger.core.pipeline.reading import account_outcomes, judge_outcomes
 from prompt_debugger.core.sandbox import sandbox_of
@@ -145,7 +145,7 @@ def output_of_trace(trace: Trace, tokenizer: str | Path | None = None) -> RawOut
         request=trace.request.body or None,
         token_ids=trace.raw.token_ids,
         prompt_token_ids=None if trace.prompt is None else trace.prompt.token_ids,
-        tokenizer=tokenizer_source(tokenizer) if isinstance(tokenizer, str) else tokenizer,
+        tokenizer=place_of(tokenizer) if isinstance(tokenizer, str) else tokenizer,
         finish_reason=trace.raw.finish_reason,
         called=called_names(trace.parse),
     )

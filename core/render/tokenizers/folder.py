@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from prompt_debugger.core.base.assets import LAB_MODEL_NAME, packaged_model_dir
 from prompt_debugger.core.base.egress import is_locked
 from prompt_debugger.core.base.errors import RenderError, shorten
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer, load_fast
@@ -105,7 +106,7 @@ def template_of(settings: TokenizerSettings, *, has_tools: bool) -> str | None:
 
 
 def find_folder(source: str | Path) -> Path:
-    """Return the folder that holds the files, fetching them from the Hub if need be.
+    """Return the folder that holds the files, fetching them from the Hub if need be; `lab-model` is the lab's own.
 
     Raises:
         RenderError: The place does not exist, or the Hub cannot be reached.
@@ -116,6 +117,8 @@ def find_folder(source: str | Path) -> Path:
     if path.is_file():
         return path.parent
     text = str(source)
+    if text == LAB_MODEL_NAME:
+        return packaged_model_dir()
     hub_id, _, revision = text.partition("@")
     if path.is_absolute() or text.startswith((".", "~")) or hub_id.count("/") > 1 or not hub_id.strip():
         raise RenderError(f"No folder {shorten(text)} to load a tokenizer from.", "Check the path.")

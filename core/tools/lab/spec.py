@@ -8,16 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from prompt_debugger.core.base.assets import assets_dir
+from prompt_debugger.core.base.assets import LAB_MODEL_NAME, packaged_model_dir
 from prompt_debugger.core.base.errors import LabError
 from prompt_debugger.core.base.types import JSON
-
-LAB_MODEL_NAME = "lab-model"
-
-
-def packaged_model_dir() -> Path:
-    """Return the folder of the miniature model, in a checkout and when installed."""
-    return assets_dir() / "lab-model"
 
 
 @dataclass(frozen=True, slots=True)
