@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from prompt_debugger.core.base.descriptors import raise_descriptor_limit
 from prompt_debugger.ui.cli import (
@@ -101,7 +102,22 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         SystemExit: An argument is unknown or missing, or help was asked for; argparse has printed why.
     """
     named = bool(arguments) and (not arguments[0].startswith("-") or arguments[0] in ("-h", "--help"))
-    return build_parser().parse_args([*arguments] if named else ["ui", *arguments])
+    parser = build_parser()
+    options, unknown = parser.parse_known_args([*arguments] if named else ["ui", *arguments])
+    if unknown:
+        command: argparse.ArgumentParser = options.command_parser
+        command.error(f"unrecognized arguments: {' '.join(unknown)}{_suggestion(unknown, command)}")
+    return options
+
+
+def _suggestion(unknown: Sequence[str], command: argparse.ArgumentParser) -> str:
+    """Return the option that an unknown one may have meant; "" where none is near."""
+    known = [name for action in command._actions for name in action.option_strings]
+    for name in unknown:
+        near = get_close_matches(name.partition("=")[0], known, 1) if name.startswith("-") else []
+        if near:
+            return f"; did you mean {near[0]}?"
+    return ""
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -116,6 +132,8 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in _COMMANDS.items():
         summary = (command.__doc__ or "").splitlines()[0]
-        command.add_arguments(commands.add_parser(name, help=summary, description=summary))
+        own = commands.add_parser(name, help=summary, description=summary)
+        command.add_arguments(own)
+        own.set_defaults(command_parser=own)  # for what it does not know
     parser.set_defaults(whole_parser=parser)  # for `completion`
     return parser

@@ -15,6 +15,7 @@ from prompt_debugger.core.pipeline import case_setup
 from prompt_debugger.core.tools.sessions import follow_sessions, gather_exchanges, sessions_to_json
 from prompt_debugger.ui.cli.output import FOUND, OK, one_line, print_json, print_text, read_input
 from prompt_debugger.ui.cli.progress import log
+from prompt_debugger.ui.present.words import count_of
 from prompt_debugger.ui.report.sessions import sessions_to_svg
 
 
@@ -62,7 +63,7 @@ def _words(sessions: Sequence[JSONObject]) -> str:
         cost = session["cost"]
         price = "" if cost is None else f", cost {cost:.4f}{' (estimated)' if session['is_cost_estimated'] else ''}"
         lines.append(
-            f"Session {session['id']} ({session['model'] or 'no model named'}): {len(turns)} requests, "
+            f"Session {session['id']} ({session['model'] or 'no model named'}): {count_of(len(turns), 'request')}, "
             f"{session['recomputed_tokens']} {unit}s recomputed{price}"
         )
         lines += [line for number, turn in enumerate(turns, 1) for line in _turn(number, turn, str(unit))]

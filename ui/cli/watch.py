@@ -37,6 +37,7 @@ from prompt_debugger.ui.cli.progress import log, working
 from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.verify_options import positive
 from prompt_debugger.ui.cli.verify_words import RATES, percent
+from prompt_debugger.ui.present.words import count_of
 
 _STORE = "watch.sqlite"
 
@@ -225,7 +226,7 @@ def _show(counts: Counts, *, as_json: bool, printer: Printer | None = None) -> i
 def _words(document: JSONObject) -> str:
     own = as_object(document["counts"])
     lines = [
-        f"{document['exchanges']} exchanges, {document['read']} read, {document['unread']} not read, "
+        f"{_exchanges(document)}, {document['read']} read, {document['unread']} not read, "
         f"{document['failed']} refused by the server",
         f"calls: {own['written']} written, {own['returned']} returned, {own['dropped']} dropped, "
         f"{own['altered']} altered, {own['cut']} cut, {own['invented']} invented, {own['leaked']} in the text",
@@ -239,11 +240,16 @@ def _words(document: JSONObject) -> str:
     for name, counted in as_object(document["by_model"]).items():
         model = as_object(counted)
         dropped = percent(as_object(model["rates"])["dropped_rate"])
-        lines.append(f"model {name}: {model['exchanges']} exchanges, calls dropped {dropped}")
+        lines.append(f"model {name}: {_exchanges(model)}, calls dropped {dropped}")
     for name, written in as_object(own["by_tool"]).items():
         if isinstance(written, list):
             lines.append(f"tool {name}: {written[0]} calls, {written[1]} dropped, altered or cut")
     for name, counted in as_object(document["by_client"]).items():
         client = as_object(counted)
-        lines.append(f"client {name}: {client['exchanges']} exchanges, at fault {percent(client['at_fault'])}")
+        lines.append(f"client {name}: {_exchanges(client)}, at fault {percent(client['at_fault'])}")
     return "\n".join(lines)
+
+
+def _exchanges(counted: JSONObject) -> str:
+    number = counted["exchanges"]
+    return count_of(number if isinstance(number, int) else 0, "exchange")
