@@ -19,13 +19,14 @@ Public: `LabSpec`, `LabPool`, `Lab`, `LabProgress`, `LabState`, `run_lab`, `desc
 `vllm_version`, `packaged_model_dir`, `start_words`.
 """
 
+from prompt_debugger.core.base.assets import LAB_MODEL_NAME, packaged_model_dir
 from prompt_debugger.core.tools.lab.front import describe_lab, run_lab
 from prompt_debugger.core.tools.lab.installation import require_vllm, vllm_version
 from prompt_debugger.core.tools.lab.launch import start_words
 from prompt_debugger.core.tools.lab.pool import LabPool
 from prompt_debugger.core.tools.lab.progress import LabProgress, LabState
 from prompt_debugger.core.tools.lab.server import Lab
-from prompt_debugger.core.tools.lab.spec import LAB_MODEL_NAME, LabSpec, packaged_model_dir
+from prompt_debugger.core.tools.lab.spec import LabSpec
 
 __all__ = [
     "LAB_MODEL_NAME",

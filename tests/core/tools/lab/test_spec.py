@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from prompt_debugger.core.base.assets import packaged_model_dir
 from prompt_debugger.core.base.errors import LabError
-from prompt_debugger.core.tools.lab.spec import LabSpec, check_spec, packaged_model_dir
+from prompt_debugger.core.tools.lab.spec import LabSpec, check_spec
 
 
 def test_the_default_model_is_the_packaged_one() -> None:
