@@ -9,7 +9,17 @@ from prompt_debugger.core.base.types import ChatResult
 _NATIVE = re.compile(r"(?<!\\)\"native_finish_reason\"\s*:\s*\"([^\"\\]{1,80})\"")
 _WORD = re.compile(r"[a-z_]+")
 _FILTER = frozenset(
-    {"content_filter", "safety", "recitation", "prohibited_content", "blocklist", "spii", "image_safety", "sensitive"}
+    {
+        "content_filter",
+        "safety",
+        "recitation",
+        "prohibited_content",
+        "blocklist",
+        "spii",
+        "image_safety",
+        "sensitive",
+        "model_armor",
+    }
 )
 _MALFORMED = frozenset({"malformed_function_call", "unexpected_tool_call"})
 _CONTEXT = frozenset({"model_length", "model_context_window_exceeded"})  # Mistral; Zhipu and Anthropic
@@ -39,6 +49,11 @@ def is_filter_word(finish_reason: str | None) -> bool:
     (True, True, False)
     """
     return not _FILTER.isdisjoint(_words(finish_reason)) and not is_malformed_call(finish_reason)
+
+
+def has_no_message(chat: ChatResult) -> bool:
+    """Tell whether a filter left nothing of the answer, not even a message, as Azure's does."""
+    return not chat.message and not chat.deltas and is_filter_word(chat.finish_reason)
 
 
 def is_normal_end(finish_reason: str | None) -> bool:

@@ -84,6 +84,8 @@ def breach_of(trace: Trace, promise: Promise) -> tuple[Breach, str] | None:
     """Return how the answer breaks a promise of JSON, and in which words; `None` if it keeps it, or if it calls."""
     if trace.chat is None or trace.chat.error or returned_calls(trace):
         return None
+    if trace.chat.message.get("refusal"):
+        return None  # a refusal takes the place of the JSON
     text = promised_text(trace)
     problem = _problem(text, promise.schema)
     cut = why_cut(trace)

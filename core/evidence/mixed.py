@@ -20,6 +20,8 @@ from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.flags import flags_of, mentioned_server, server_of
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.not_errors import has_code, is_source
+from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
 from prompt_debugger.core.evidence.prose import by_lead, evidence_of_prose, output_of, shows_prompt, without_parts
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
@@ -96,6 +98,8 @@ def _with_server(evidence: Evidence, text: str) -> Evidence:
     if evidence.server is not None or evidence.form is Form.RUN or Paste(text).value is not None:
         return evidence
     commands = find_commands(text) if PROGRAM.search(text) is not None else ()
+    if not commands and is_source(text):
+        return evidence
     if not commands:
         server = mentioned_server(text)
         return evidence if server is None else replace(evidence, server=server)
@@ -271,7 +275,9 @@ def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is
     if is_fenced or (is_talk and whole.form in (Form.ERROR, Form.LOG, Form.REQUEST) and _is_known(merged)):
         return {*merged.holds} >= {*whole.holds}  # the same without the talk around it
     strong = {*merged.holds} & _STRONG
-    return bool(strong) if whole.form is Form.OUTPUT else {*merged.holds} > {*whole.holds}
+    if whole.form is Form.OUTPUT:
+        return bool(strong) or UNRELATED in merged.notes
+    return {*merged.holds} > {*whole.holds}
 
 
 def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
@@ -280,6 +286,8 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     unread = 0
     for block in blocks[:_MOST_READ]:
         evidence = _of_block(block, read)
+        if evidence is not None and evidence.error is not None and _is_no_report(block, blocks):
+            evidence = None
         if evidence is not None:
             pieces.append(_Piece(block, evidence))
         else:
@@ -292,12 +300,28 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
         pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or _CALL_LEAD.search(one.block.lead)]
     shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces
     ordered = sorted(shown, key=lambda piece: (piece.is_counterexample, not _is_pair(piece.evidence)))
-    kept = compatible([piece.evidence for piece in ordered])
+    whole = compatible([piece.evidence for piece in ordered])
+    kept = of_one_run(whole)
+    if len(kept) < len(whole):
+        kept[0] = _noted(kept[0], (UNRELATED,))
     words = "; ".join(dict.fromkeys(evidence.words for evidence in kept))
     merged = merge(kept, _form_of(kept), words[:300])
     is_assumed = _is_of_two(kept, Part.RAW, Part.MESSAGE) or _is_of_two(kept, Part.REQUEST, Part.PROMPT)
     merged = replace(merged, is_assumed_run=is_assumed)
     return _noted(merged, (*_of_twice([piece.evidence for piece in pieces]), *_of_unread(unread)))
+
+
+def _is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
+    """Say whether what looks like an error is a literal between lines of a program, or the remark above a command."""
+    at = next(index for index, one in enumerate(blocks) if one is block)
+    if block.kind is BlockKind.PROSE and block.text.startswith("#") and "\n" not in block.text.strip():
+        return at + 1 < len(blocks) and blocks[at + 1].kind is BlockKind.COMMAND
+    above, below = (
+        "\n".join(one.text for one in part if one.kind is not BlockKind.FENCED)
+        for part in (blocks[:at], blocks[at + 1 :])
+    )
+    is_between = block.kind is not BlockKind.FENCED and has_code(above) and has_code(below)
+    return is_between and is_source(f"{above}\n{below}")
 
 
 def _is_pair(evidence: Evidence) -> bool:

@@ -12,6 +12,7 @@ Everything that varies is searched by patterns that read a text once.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,6 +23,7 @@ from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.complete.backends.error_words import faults_in, title_of_page, words_of_value
 from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.not_errors import below_source, is_source, is_unfilled, without_manual
 from prompt_debugger.core.evidence.printed_values import (
     HALF_ESCAPE,
     MOST_LITERAL,
@@ -121,11 +123,13 @@ class FoundError(NamedTuple):
 
 def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
-    text = _BOX.sub(" ", text[:MOST_CHARS])
+    text = without_manual(_BOX.sub(" ", text[:MOST_CHARS]))
     if text.lstrip().startswith(("data:", "event:")):
         return _of_stream(text)
     bare = _VLLM_HEAD.sub("", text)
     found = _of_form(text, bare) or _of_meaning(bare, text)
+    if found is not None and is_unfilled(found.refusal.message):
+        return None
     return None if found is None else found._replace(refusal=_with_around(_without_fence(found.refusal), text))
 
 
@@ -272,13 +276,26 @@ def _with_frame(text: str, raised: re.Match[str]) -> str:
 
 def _of_body_within(text: str) -> FoundError | None:
     """Read a body that stands after words, as in `API request failed with status 500: {…}`."""
-    if len(text) > _ALONE * 10:
+    if len(text) > _ALONE * 10 or _begins_with_other_json(text):
         return None
+    if is_source(text):
+        text = below_source(text)  # what the program printed
     body = _body_at_start(text) if _DATA_START.match(text) else _body_in(text)
     body = body or _cut_body_in(text)
     if body is None or ('"messages"' in text and "messages" not in body.message):
         return None  # there is more in it than an error: its blocks are read one by one
     return FoundError(_with(body, _status_in(text), None), 0.85)
+
+
+def _begins_with_other_json(text: str) -> bool:
+    """Say whether a text begins with a whole JSON value that is no error; what that quotes of errors is another's."""
+    if not text.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text.lstrip())
+    except (ValueError, RecursionError):
+        return False
+    return bool(value) and error_of_value(value) is None
 
 
 def _body_at_start(text: str) -> Refusal | None:
@@ -290,6 +307,8 @@ def _body_at_start(text: str) -> Refusal | None:
 def _of_sentence(text: str) -> FoundError | None:
     """Read a known sentence: a short text that says it, or an entry of a log."""
     stripped = text.strip()
+    if is_source(stripped):
+        return None
     if len(stripped) <= _ALONE and not _starts_as_data(stripped) and _LOG_LINE.search(stripped) is None:
         known = recognise_error(stripped)
         if known is not None and known.error.is_distinctive:

@@ -50,7 +50,8 @@ def shape_answer(value: JSON) -> Shaped | None:
         return None
     choices = value.get("choices")
     if isinstance(choices, list):
-        return _of_choices(value, choices)
+        is_of_question = bool(choices) and not objects_of(choices) and not _AROUND_CHOICES & value.keys()
+        return None if is_of_question else _of_choices(value, choices)
     if (generation := _first_generation(value)) is not None:
         return _of_generation(generation)
     if isinstance(choices, dict):

@@ -165,7 +165,9 @@ def without_shortened(evidence: Evidence, text: str) -> Evidence:
     heads = head_deltas(chat)
     has_other = evidence.raw is not None or evidence.request is not None or bool(heads)
     if not kept and not message.get("content") and not has_other:
-        raise RequestError("The answer was shortened with `...` where its calls are.", "Paste all of it, unchanged.")
+        raise RequestError(
+            "The text was shortened with `...` where the calls of an answer would be.", "Paste all of it, unchanged."
+        )
     reason = chat.finish_reason if len(kept) == len(every) else None
     chat = replace(chat, message=message, finish_reason=reason, deltas=heads, body="", error=None)
     notes = evidence.notes

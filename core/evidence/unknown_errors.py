@@ -17,6 +17,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Refusal
+from prompt_debugger.core.evidence.not_errors import is_command, is_source
 from prompt_debugger.core.known_errors import Cause, Classified, classes_of, speaker_of, words_as_one_line
 
 _SCORE = 0.62  # less than that of a log, which is read with the error in it
@@ -90,13 +91,6 @@ _PROGRAM = re.compile(
 )
 
 
-# Lines of a program: what its text says of errors, nobody reported.
-_CODE_LINE = re.compile(
-    r"(?m)^[ \t]{0,24}(?:(?:async )?def \w|class \w{1,60}[(:{]|from [\w.]{1,80} import |import [\w{*]|return\b"
-    r"|raise \w|(?:export |async )*function\b|(?:export )?(?:const|let|var) \w"
-    r"|if [^\n]{1,80}[:{]$|#include|public |private )"
-)
-_MOST_CODE_LINES = 4
 _TRACEBACK = "Traceback (most recent call last):"
 _SLASH = re.compile(r"[/\\]")
 
@@ -110,6 +104,7 @@ _SAID = re.compile(
     r"|'(?P<single>[^'\n]{20,200})'(?!\w))",
     re.IGNORECASE,
 )
+_OF_MANUAL = re.compile(r"\W{0,6}Returns?\b")  # what a manual says of an endpoint
 _MOST_SAID = 12  # quotations that are looked at
 
 
@@ -137,7 +132,7 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     if len(text) > _MOST_ALONE * 40:
         text = text[-_MOST_ALONE * 40 :]
     whole = whole[-_MOST_ALONE * 40 :] or text
-    statements = () if _is_source(text) else tuple(_statements(text))
+    statements = () if is_source(text) else tuple(_statements(text))
     if not statements:
         return None
     is_of_chat = is_about_chat(whole)
@@ -162,12 +157,6 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     if reported is not None and len(text) <= _MOST_ALONE * 2 and is_logged:
         return _refusal(reported), _SCORE
     return None
-
-
-def _is_source(text: str) -> bool:
-    """Say whether a text is a program, and not its traceback."""
-    lines = sum(1 for _, _ in zip(range(_MOST_CODE_LINES), _CODE_LINE.finditer(text), strict=False))
-    return lines == _MOST_CODE_LINES and _PROGRAM.search(text) is None
 
 
 def _is_of_connection(found: Classified, statement: Statement, text: str) -> bool:
@@ -235,6 +224,8 @@ def _statements(text: str) -> Iterator[Statement]:
     for found in reversed(exceptions):
         yield Statement(_until_stack(text[found.end() :]), found[1].rpartition(".")[2], is_shaped=True)
     for said in islice(_SAID.finditer(text), _MOST_SAID):
+        if _OF_MANUAL.match(said[0]):
+            continue
         words = next(group for group in said.groups() if group)
         yield Statement(words_as_one_line(words), "", is_shaped=False)
     if not text.lstrip().startswith("<"):
@@ -245,7 +236,13 @@ def _statements(text: str) -> Iterator[Statement]:
                 words = _LEVEL_NAME.sub("", words_as_one_line(line["words"]))
                 yield Statement(words[:_MOST_WORDS], "", is_shaped=True)
     stripped = text.strip()
-    is_reported = _SHAPED.match(stripped) is not None or (_FAILS.search(stripped) and not _is_prose(stripped))
+    is_said = (
+        not stripped.startswith("#")
+        and not _OF_MANUAL.match(stripped)
+        and not is_command(stripped)
+        and not _is_prose(stripped)
+    )
+    is_reported = _SHAPED.match(stripped) is not None or (is_said and _FAILS.search(stripped) is not None)
     if len(stripped) <= _MOST_ALONE * 2 and is_reported and _PROGRAM.search(stripped) is None:
         is_shaped = _SHAPED.match(stripped) is not None or _CLASS.search(stripped[:200]) is not None
         yield Statement(words_as_one_line(stripped)[:_MOST_WORDS], "", is_shaped=is_shaped)

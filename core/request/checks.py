@@ -47,7 +47,10 @@ class Problem:
 def check_body(body: JSONObject) -> Iterator[Problem]:
     """Report everything about a body, in the order of its parts."""
     if "messages" not in body:
-        yield _fatal((), "`messages` is missing.", 'Add `"messages": [{"role": "user", "content": "…"}]`.')
+        others = [name for name in body if name not in BODY_FIELDS]
+        listed = ", ".join(f"`{name[:40]}`" for name in others[:6])
+        words = f"The body is not that of a chat: it has {listed} and no `messages`." if others else ""
+        yield _fatal((), words or "`messages` is missing.", 'Add `"messages": [{"role": "user", "content": "…"}]`.')
     for name, value in body.items():
         kind = BODY_KINDS.get(name)
         if name not in BODY_FIELDS:

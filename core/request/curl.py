@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.text import line_column
 from prompt_debugger.core.base.types import Notice
-from prompt_debugger.core.request.curl_options import BODY_OPTIONS, WITH_VALUE
+from prompt_debugger.core.request.curl_options import BODY_OPTIONS, FILE_OPTIONS, WITH_VALUE
 from prompt_debugger.core.request.json_text import JsonText, locate_in_json
 from prompt_debugger.core.request.places import Draft, Path, Place
 from prompt_debugger.core.request.servers import Named, base_of_url, named_in_url
@@ -32,6 +32,7 @@ class _Command:
 
     data: list[tuple[str, Word, int]] = field(default_factory=list)
     urls: list[Word] = field(default_factory=list)
+    sends_file: bool = False
 
     @property
     def url(self) -> Word | None:
@@ -52,6 +53,11 @@ def read_curl(text: str) -> Draft:
         RequestError: A quote is left open, the command sends no body, or the body is no JSON.
     """
     command = _collect(_curl_words(text))
+    if not command.data and command.sends_file:
+        raise RequestError(
+            "The curl command sends a form or a file, which no chat request is.",
+            "Paste a command with its JSON as `-d '{…}'`.",
+        )
     if not command.data:
         raise RequestError(
             "The curl command sends no body.",
@@ -98,6 +104,7 @@ def _collect(words: tuple[Word, ...]) -> _Command:
             continue
         if option not in WITH_VALUE and option not in BODY_OPTIONS and option != "--url":
             continue
+        command.sends_file = command.sends_file or option in FILE_OPTIONS
         value, offset = word, attached
         if attached is None:
             following = next(remaining, None)

@@ -6,6 +6,7 @@ Source: `curl --help all` of curl 7.88.1, and the manual page of curl 8.17 for w
 from __future__ import annotations
 
 BODY_OPTIONS = ("--data", "--data-raw", "--data-binary", "--data-ascii", "--json", "-d")
+FILE_OPTIONS = ("-F", "--form", "--form-string", "-T", "--upload-file")
 
 WITH_VALUE = frozenset(
     {

@@ -106,9 +106,9 @@ def _parse(source: str, margin: int) -> ast.Module:
     except SyntaxError as error:
         column = max(error.offset or 1, 1) + margin
         raise RequestError(
-            f"The snippet is not valid Python: {error.msg}.", line=error.lineno or 1, column=column
+            f"The text cannot be read as Python: {error.msg}.", line=error.lineno or 1, column=column
         ) from None
     except (ValueError, RecursionError, MemoryError):
         raise RequestError(
-            "The snippet is not valid Python: it is nested too deeply, or contains invalid characters."
+            "The text cannot be read as Python: it is nested too deeply, or contains invalid characters."
         ) from None

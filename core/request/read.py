@@ -34,6 +34,12 @@ _PYTHON = re.compile(
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JAVASCRIPT = re.compile(r"(?m)^([ \t]*)(?:import\b[^\n]{1,200}\bfrom\s*[\"']|(?:const|let|var)\s+[\w{\[])")
+_COMMENTED = re.compile(r"(?:\s*+(?://[^\n]*|/\*.*?\*/))++\s*+[{\[]", re.DOTALL)
+# Without any of these, a text that is not Python is no request that was copied with an error.
+_SENDS = re.compile(
+    r"messages|prompt|\.(?:create|parse|invoke|stream|chat|generate|complete|completions?|post|bind_tools)\w*\(|^[({#\[]"
+    r"|^dict\(|\bchat\b[^\n]{0,40}\(|\bcompletion\("
+)
 _CALLS = (
     "Supported are calls of `chat.completions`, `responses` and `messages`, and a `fetch` or `axios.post` "
     "with its body. Paste one of these, or the body as JSON."
@@ -170,15 +176,28 @@ def _read_draft(text: str) -> Draft:
             if not _PYTHON.search(text):
                 raise
     elif not _PYTHON.search(text) and not start.startswith(("dict(", "(", "#", "//", "/*")):
-        raise RequestError(
-            f"The text has no supported form; it begins with {shorten(start[:60], 50)}.", _FORMS, line=1, column=1
-        )
-    if start.startswith(("//", "/*")):
+        raise _no_form(start)
+    if start.startswith(("//", "/*")) and _COMMENTED.match(start) is not None:
         return _read_literal(text)
-    if (script := _JAVASCRIPT.search(text)) is not None and not _is_python(text):
-        line, column = line_column(text, script.end(1))
-        raise RequestError("This is JavaScript, but it contains no supported call.", _CALLS, line=line, column=column)
+    if (_JAVASCRIPT.search(text) or not _SENDS.search(text)) and not _is_python(text):
+        raise _no_call(text)
     return _read_bounded_python(text)
+
+
+def _no_call(text: str) -> RequestError:
+    """Return what to say of a text that is not Python and in which nothing is called that sends a request."""
+    script = _JAVASCRIPT.search(text)
+    if script is None:
+        return _no_form(text.lstrip("\ufeff \t\r\n\u200b"))
+    line, column = line_column(text, script.end(1))
+    words = "The text is not Python, and contains no supported call of JavaScript."
+    return RequestError(words, _CALLS, line=line, column=column)
+
+
+def _no_form(start: str) -> RequestError:
+    return RequestError(
+        f"The text has no supported form; it begins with {shorten(start[:60], 50)}.", _FORMS, line=1, column=1
+    )
 
 
 def _read_shell(text: str) -> Draft:

@@ -176,6 +176,8 @@ def _grow(index: int, delta: JSONObject, stream: _Stream) -> None:
         case "thinking_delta":
             if text := text_of(delta.get("thinking")):
                 stream.draft.add({"reasoning": text})
+        case "input_json_delta" if block.kind not in ("tool_use", "input_json_delta"):
+            pass  # the input of a tool that the vendor runs itself: no call for the client
         case "input_json_delta":
             if block.call < 0:  # the block began before the copied part
                 block.call, block.name = stream.calls, "?"

@@ -41,6 +41,7 @@ class MessageDraft:
 
     texts: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
     calls: list[JSON] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -59,6 +60,8 @@ class MessageDraft:
         message: JSONObject = {"role": "assistant", "content": "".join(self.texts) or None}
         if self.reasoning:
             message["reasoning"] = separator.join(self.reasoning)
+        if self.refusals:
+            message["refusal"] = "".join(self.refusals)
         return {**message, "tool_calls": [*self.calls]} if self.calls else message
 
 

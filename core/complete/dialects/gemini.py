@@ -23,7 +23,16 @@ from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, S
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 
 _API = "Gemini's generateContent"
-_FILTERED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE")
+_FILTERED = (
+    "SAFETY",
+    "RECITATION",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "IMAGE_SAFETY",
+    "LANGUAGE",
+    "MODEL_ARMOR",
+)
 _REASONS: Mapping[str, str] = MappingProxyType(
     {"STOP": "stop", "MAX_TOKENS": "length", **dict.fromkeys(_FILTERED, "content_filter")}
 )

@@ -46,6 +46,9 @@ def _read_answer(value: JSONObject) -> Answer:
     for item in objects_of(value["output"]):
         _take_item(item, draft)
     is_whole = "status" in value
+    if (status := value.get("status")) in ("queued", "in_progress"):
+        draft.note(f"The response has the status `{status}`: it was not finished when it was returned.")
+        is_whole = False
     error = as_object(value.get("error"))
     answer = of_message(
         _API,
@@ -63,7 +66,8 @@ def _take_item(item: JSONObject, draft: MessageDraft) -> None:
     match item.get("type"):
         case "message":
             for part in objects_of(item.get("content")):
-                draft.texts.append(text_of(part.get("text")) or text_of(part.get("refusal")) or "")
+                draft.texts.append(text_of(part.get("text")) or "")
+                draft.refusals += [refusal] if (refusal := text_of(part.get("refusal"))) else []
         case "function_call":
             draft.call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments", ""))
         case "custom_tool_call":  # its text is shown to the model, and written by it, as one argument
@@ -82,6 +86,8 @@ def _reason(value: JSONObject, *, has_calls: bool) -> str | None:
         case "incomplete":
             why = text_of(as_object(value.get("incomplete_details")).get("reason")) or "incomplete"
             return "length" if why == "max_output_tokens" else why
+        case "queued" | "in_progress":
+            return None  # it is not finished, as a note says
         case str(other):
             return other
         case _:
@@ -195,7 +201,7 @@ def _end(item: JSONObject, place: str, stream: _Stream) -> None:
         whole = MessageDraft()
         _take_item(item, whole)
         message = whole.message()
-        delta: JSONObject = {name: text for name in ("content", "reasoning") if (text := message.get(name))}
+        delta: JSONObject = {name: text for name in ("content", "reasoning", "refusal") if (text := message.get(name))}
         if delta:
             stream.draft.add(delta)
 

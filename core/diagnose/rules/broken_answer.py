@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Refusal, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.endings import has_no_message
 from prompt_debugger.core.diagnose.fields import decode_json
 from prompt_debugger.core.diagnose.other_forms import COMPLETION, is_read_when_pasted, other_form
 from prompt_debugger.core.diagnose.refusals import understand
@@ -53,6 +54,8 @@ def find(trace: Trace) -> Iterator[Report]:
         if result is not None and result.error:
             if not asked_server(trace) and any(delta.finish_reason == "" for delta in result.deltas):
                 return  # it has an end, whose word is empty: that has a rule of its own
+            if has_no_message(result) and _what_is_absent(result) == "message":
+                return  # the content filter withheld it: that has a rule of its own
             if result.error.endswith("its beginning is missing, too"):
                 return  # an excerpt, as the notes say
             yield _without_end(result) if _may_be_an_excerpt(trace, result) else _report(trace, result, name)

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.endings import is_filter_word, words_of_end
+from prompt_debugger.core.diagnose.endings import has_no_message, is_filter_word, words_of_end
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
@@ -33,10 +33,10 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report an answer that was filtered."""
-    if trace.chat is None or trace.chat.error:
+    if trace.chat is None:
         return
     word = next(filter(is_filter_word, words_of_end(trace.chat)), None)
-    if word is None:
+    if word is None or (trace.chat.error and not has_no_message(trace.chat)):
         return
     field = "finish_reason" if word == trace.chat.finish_reason else "native_finish_reason"
     message = trace.chat.message

@@ -40,6 +40,8 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     offered = [tool.name for tool in request_tools(trace.request)]
     named = as_text(as_object(as_object(choice).get("function")).get("name"))
+    if as_list((trace.request.native or {}).get("tools")) and not offered:
+        return  # tools that the vendor runs itself, which chat completions have no place for
     if not as_list(body.get("tools")) and not as_list(body.get("functions")):
         yield Report(
             title=f"`tool_choice` is {_shown(choice)}, and the request has no tools.",

@@ -33,6 +33,7 @@ _KNOWN = frozenset(
     [
         "stop",
         "tool_calls",
+        "tool_call",
         "function_call",
         "content_filter",
         "eos",
@@ -46,6 +47,8 @@ _KNOWN = frozenset(
         "incomplete",
         "complete",
         "finished",
+        "load",
+        "unload",
     ]
 )
 _FAILED = {
@@ -56,7 +59,6 @@ _FAILED = {
     "repetition": "the server detected that the output repeats itself, and ended it",
     "network_error": "the connection to the engine broke",
     "insufficient_system_resource": "the server ran out of resources",
-    "unload": "the model was unloaded while answering",
 }
 
 
@@ -74,8 +76,8 @@ def find(trace: Trace) -> Iterator[Report]:
         title="finish_reason is an empty string."
         if not word
         else f"finish_reason is `{word[:60]}`"
-        + (f": {meaning}." if meaning else ", which the protocol does not define."),
-        detail="The protocol allows `stop`, `length`, `tool_calls` and `content_filter`"
+        + (f": {meaning}." if meaning else ", which chat completions do not define."),
+        detail="Chat completions define `stop`, `length`, `tool_calls` and `content_filter`"
         + ("; an empty string does not show how the answer ended." if not word else "."),
         evidence=(in_message("finish_reason", word),),
         fix="Check the server's log at that time; the answer may be incomplete."

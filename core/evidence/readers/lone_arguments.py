@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from prompt_debugger.core.base.types import ChatResult, JSONObject
-from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED, Break, break_of
+from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED, Break, BrokenArguments, break_of
 from prompt_debugger.core.evidence.answers import is_answer, is_error
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -121,9 +122,20 @@ def _is_broken(text: str, *, is_labelled: bool = False) -> bool:
     fault = break_of(text)
     if fault is None or fault.kind not in _KNOWN:
         return False
+    if not is_labelled and _is_of_other_data(text, fault):
+        return False
     return fault.kind is not Break.JOINED or not any(
         is_request(one) or is_answer(one) or is_error(one) for one in json_values(text)
     )
+
+
+def _is_of_other_data(text: str, fault: BrokenArguments) -> bool:
+    """Say whether a text may as well be a piece of a list, lines of JSON or a template, as nothing says what it is."""
+    if text.startswith(("{{", "{%", "{#")):
+        return True
+    if fault.kind is Break.JOINED:
+        return any("\n" in text[one.stop : other.start] for one, other in pairwise(fault.parts))
+    return fault.kind is Break.WRAPPED and text[fault.span.stop :].lstrip().startswith((",", "]", "}"))
 
 
 READER = Reader(Form.FRAGMENT, _finds, _read)

@@ -179,5 +179,5 @@ def test_javascript_without_a_call_that_is_read_is_reported_to_be_that():
     with pytest.raises(RequestError) as caught:
         read_request("import { generateText } from 'ai';\nconst { text } = await generateText({ prompt: 'Hi' });")
 
-    assert "This is JavaScript" in caught.value.message
+    assert "no supported call of JavaScript" in caught.value.message
     assert caught.value.line == 1

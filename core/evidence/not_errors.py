@@ -1,0 +1,80 @@
+r"""What speaks of errors though none came: programs, commands, headings of a manual, words that nothing was put into.
+
+raise ValueError(f"Could not parse tool call from: {text}")      a program
+vllm-mlx serve MODEL --rate-limit 60                             a command
+## Too many requests                                             a heading
+"""
+
+from __future__ import annotations
+
+import re
+
+# Lines of a program: what its text says of errors, nobody reported.
+_CODE_LINE = re.compile(
+    r"(?m)^[ \t]{0,24}(?:(?:async )?def \w|class \w{1,60}[(:{]|from [\w.]{1,80} import |import [\w{*]|return\b"
+    r"|raise \w|(?:export |async )*function\b|(?:export )?(?:const|let|var) \w"
+    r"|if [^\n]{1,80}[:{]$|#include|public |private |func [\w(]|package \w{1,40}$|assert\b"
+    r"|\w{1,40}(?:, \w{1,40})? := \S|[^\n]{0,200}(?:\) \{|\);|=> \{)$)"
+)
+_MOST_CODE_LINES = 4
+_FRAME = re.compile(
+    r"(?m)^\s*File \"[^\"\n]{1,200}\", line \d{1,7}|\bat [\w.$<> ]{1,80} \(?[\w./\\:-]{1,120}\.[jt]sx?:\d{1,7}"
+)
+# A name between braces before the end of the literal that it stands in.
+_UNFILLED = re.compile(r"(?<!\{)\{[a-z_][\w.\[\]]{0,60}(?:![rs])?\}[^\"'\n{}]{0,60}[\"']\s?\)")
+# A table that lists errors that may come: its rows, below a head that tells what to do.
+_MANUAL = re.compile(
+    r"(?mi)^[ \t]{0,4}\|[^\n]{0,200}\b(?:causes?|solutions?|resolutions?|meaning|fix|remedy|action|description|when)\b"
+    r"[^\n]{0,200}\|[ \t]*\n[ \t]{0,4}\|[-: |]+\|[ \t]*\n(?:[ \t]{0,4}\|[^\n]*(?:\n|\Z))+"
+)
+_COMMAND = re.compile(
+    r"(?:[$%>] )?(?:export |sudo )?(?:[A-Z][A-Z0-9_]*=\S* )*[./]{0,2}[a-z][\w./-]{0,60}(?= )"
+    r"[^\n]*? --?[A-Za-z][\w-]*(?:[ =]|$)"
+    r"|(?:[$%] |export |cd |pip |uv |npm |git |docker |sudo )\S"
+)
+_GOES_ON = re.compile(r"\\\n[ \t]*")
+_MOST_COMMANDS = 20
+
+
+def is_source(text: str, start: int = 0) -> bool:
+    """Say whether a text from a place on is a program, and not its traceback."""
+    lines = sum(1 for _, _ in zip(range(_MOST_CODE_LINES), _CODE_LINE.finditer(text, start), strict=False))
+    return lines == _MOST_CODE_LINES and _FRAME.search(text) is None
+
+
+def below_source(text: str) -> str:
+    """Return what stands below the last line of a program."""
+    last = 0
+    for found in _CODE_LINE.finditer(text):
+        last = found.end()
+    return text[last:].partition("\n")[2]
+
+
+def has_code(text: str) -> bool:
+    """Say whether a line of a program stands in a text."""
+    return _CODE_LINE.search(text) is not None
+
+
+def without_manual(text: str) -> str:
+    """Return a text without the tables that list which errors may come."""
+    return _MANUAL.sub("", text) if "|" in text else text
+
+
+def is_unfilled(words: str) -> bool:
+    """Say whether words stand in a program that would have put a value into them.
+
+    >>> is_unfilled('Could not parse: {text}")'), is_unfilled("missing variables {x}. Escape it like '{{x}}'.")
+    (True, False)
+    """
+    return _UNFILLED.search(words) is not None
+
+
+def is_command(text: str) -> bool:
+    r"""Say whether a text is nothing but commands of a shell.
+
+    >>> is_command("serve model \\\n --rate-limit 60"), is_command("error: unknown option --rate-limit")
+    (True, False)
+    """
+    lines = [line.strip() for line in _GOES_ON.sub(" ", text).split("\n")]
+    typed = [line for line in lines if line and not line.startswith("#")]
+    return 0 < len(typed) <= _MOST_COMMANDS and all(_COMMAND.match(line) is not None for line in typed)

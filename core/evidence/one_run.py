@@ -1,0 +1,69 @@
+"""Whether two parts that stand apart in one text may be of one run: what they say must have something in common.
+
+A page of a manual shows outputs, answers and prompts of many runs; that they stand in one text says nothing there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.diagnose.fields import as_list
+from prompt_debugger.core.evidence.evidence import Evidence, Part, trace_of
+
+UNRELATED = "Parts of the text have nothing in common, so they are not taken for one run; the first of them was read."
+_WORD = re.compile(r"[^\W_]{3,}")
+_MOST_WORDS = 400
+_PAIRS = ((Part.RAW, Part.MESSAGE), (Part.REQUEST, Part.PROMPT))
+_LEFT_OUT = frozenset({"role", "type", "id", "tool_call_id", "index"})  # of a message: no words of its own
+
+
+def of_one_run(pieces: Sequence[Evidence]) -> list[Evidence]:
+    """Return the pieces without those with a part that cannot be of the same run as one before it."""
+    kept = list(pieces)
+    for one, other in _PAIRS:
+        first = next((piece for piece in kept if {*piece.holds} & {one, other}), None)
+        if first is None or {one, other} <= {*first.holds}:
+            continue
+        wanted = other if one in first.holds else one
+        second = next((piece for piece in kept if wanted in piece.holds), None)
+        if second is not None and not (_share_words if one is Part.RAW else _prints)(first, second):
+            kept = [piece for piece in kept if wanted not in piece.holds]
+    return kept
+
+
+def _prints(first: Evidence, second: Evidence) -> bool:
+    """Say whether a prompt prints a text of a request's messages; without such texts it may be of any."""
+    asked = [piece.request for piece in (first, second) if piece.request is not None]
+    prompts = [piece.prompt or piece.prompt_tail for piece in (first, second) if piece.request is None]
+    texts = [text.strip() for one in asked for text in _strings(as_list(one.body.get("messages"))) if text.strip()]
+    return not texts or any(text in prompt for text in texts for prompt in prompts)
+
+
+def _share_words(first: Evidence, second: Evidence) -> bool:
+    """Say whether two parts share a word; one without words may belong to anything."""
+    words = {word.lower() for word in _WORD.findall(_text_of(first))[:_MOST_WORDS]}
+    others = _text_of(second).lower()
+    if not words or not _WORD.search(others):
+        return True
+    return any(word in others or (not word.isascii() and word[:2] in others) for word in words)
+
+
+def _text_of(piece: Evidence) -> str:
+    trace = trace_of(piece)
+    shown: list[JSON] = [result.message for result in (trace.chat, trace.chat_stream) if result is not None]
+    texts = [*_strings(shown), *_strings(as_list(trace.request.body.get("messages")))]
+    return " ".join([*texts, piece.raw or "", piece.prompt or ""])
+
+
+def _strings(value: JSON) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+    elif isinstance(value, dict):
+        for name, item in as_object(value).items():
+            yield from _strings(item) if name not in _LEFT_OUT else ()

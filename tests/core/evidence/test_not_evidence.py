@@ -1,0 +1,199 @@
+"""What is no evidence is taken for none: programs, manuals, commands, data and answers that only look like a fault.
+
+Each class has a text that stays silent and, where a rule or a reader was bounded, one next to it that still speaks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject, Severity, Trace
+from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence.one_run import UNRELATED
+
+PROGRAM = """from parsers import base
+
+def read_call(text):
+    found = PATTERN.search(text)
+    if found is None:
+        raise ValueError(f"Could not parse tool call from: {text}")
+    return found[1]
+"""
+GO_TEST = """package nodes
+
+func TestStops(t *testing.T) {
+	reply, err := adapter.Delete("node-1")
+	fake.reply = []byte(`{
+		"success": false,
+		"error": "could not stop the model's process"
+	}`)
+	if err != nil {
+		return
+	}
+}
+"""
+COMMAND = "serve-models org/model-8b \\\n  --api-key KEY \\\n  --rate-limit 60 \\\n  --port 8000"
+MANUAL = """## 3. Errors of tool calls
+
+| Error | Cause | Solution |
+|---|---|---|
+| `ValueError: Tool xyz is not registered.` | a name that is not in the registry of tools | register the tool |
+"""
+REMARK = (
+    "# Terminal 1: the vLLM server on GPU 0 (NCCL weight transfer is required)\n"
+    "CUDA_VISIBLE_DEVICES=0 vllm serve org/model-8b \\\n    --max-model-len 4096"
+)
+EMPTY_SCHEMA: JSONObject = {"type": "object", "properties": {}}
+QUOTED = '1 error: {"type": "extra_forbidden", "msg": "Extra inputs are not permitted"}'
+ASKED: JSONObject = {"contents": [{"role": "user", "parts": [{"text": "Fetch the clip."}, {"text": QUOTED}]}]}
+SAID: JSONObject = {"content": {"role": "model", "parts": [{"text": "Here it is."}]}, "finishReason": "STOP"}
+QUOTED_ERROR = f"{json.dumps(ASKED)}\n\n{json.dumps({'candidates': [SAID]})}"
+PIECE = '{\n  "id": 2,\n  "logprob": -2.9,\n  "text": "#"\n},\n{\n  "id": 42,\n  "logprob": -3.1\n}'
+BELOW = f'{PROGRAM}\n\n{{"error": {{"message": "model is required", "code": 400}}}}'
+REFUSED: JSONObject = {"role": "assistant", "content": None, "refusal": "I can't."}
+NOTHING_SAID = {
+    "a program whose words name errors": PROGRAM,
+    "a literal of a test in another language": GO_TEST,
+    "a command with an option named after a limit": COMMAND,
+    "a manual's table of errors": MANUAL,
+    "the heading of a manual": "## Too many requests and other rate limits of a model server",
+    "what a manual says of an endpoint": "- Returns `429 Too Many Requests for this model` above the limit",
+    "a remark above a command": REMARK,
+    "a question with choices": '{"question": "Which one?", "choices": ["first", "second"], "answer": "A"}',
+    "lines of a download": '{"status": "reading model"}\n{"status": "writing layer"}\n{"status": "success"}',
+    "a piece of a list of data": PIECE,
+    "a template of Go": "{{- range .Messages }}<|im_start|>{{ .Role }}\n{{ .Content }}<|im_end|>\n{{ end }}",
+    "a request whose message quotes an error, and its answer": QUOTED_ERROR,
+}
+STILL_SAID = {
+    "an exception with its words": ("ValueError: Could not parse tool call from: <tool_call>{oops", "parse tool call"),
+    "an error body below a program": (BELOW, "model is required"),
+    "a sentence with an option": ("error: the model needs --trust-remote-code to load its tokenizer", "remote-code"),
+    "arguments end to end": ('{"city": "Oslo"}{"city": "Rome"}', "2 JSON objects end to end"),
+    "labelled arguments on two lines": ('arguments: {"city": "Oslo"}\n{"city": "Rome"}', "2 JSON objects end to end"),
+    "an error after its status": ("Returned status 429: Too Many Requests for model gpt-4o", "Too Many Requests"),
+}  # fmt: skip
+
+
+def show(text: str) -> Trace:
+    return asyncio.run(show_evidence(read_evidence(text)))
+
+
+def told(text: str) -> list[str]:
+    """Return the titles and details of findings above a note."""
+    try:
+        trace = show(text)
+    except RequestError:
+        return []
+    return [f"{one.title} {one.detail}" for one in trace.findings if one.severity in (Severity.ERROR, Severity.WARNING)]
+
+
+@pytest.mark.parametrize("text", NOTHING_SAID.values(), ids=NOTHING_SAID)
+def test_nothing_is_found_in_what_is_no_evidence(text: str) -> None:
+    assert told(text) == []
+
+
+@pytest.mark.parametrize(("text", "words"), STILL_SAID.values(), ids=STILL_SAID)
+def test_what_stands_next_to_it_is_still_found(text: str, words: str) -> None:
+    assert any(words in said for said in told(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "never"),
+    [
+        ("package main\n\nimport (\n\t\"fmt\"\n)\n\nvar x = 1\nconst name = 2\n", "This is JavaScript"),
+        ("# Context length\n\nThe window is 8k = 8192 tokens. Don't exceed it.\n", "Python"),
+        ("// Package model contains types.\npackage model\n", "JSON value"),
+        ("[[index]]\nurl = 1\n", "call"),
+        ("curl http://localhost:8080/v1/audio -F file=@a.mp3 -F model=whisper", "no body"),
+        ("curl http://localhost:8080/generate -d '{\"inputs\": \"Hi\", \"parameters\": {}}'", "`messages` is missing"),
+        ('{"object": "list", "data": [{"embedding": [0.1, ...], "index": 0}]}', "answer"),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_not_understood_is_not_called_what_it_is_not(text: str, never: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        read_evidence(text)
+
+    assert never not in caught.value.message
+
+
+SERVER_TOOL: JSONObject = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+HEALTHY: dict[str, JSONObject | str] = {
+    "a refusal in place of the promised JSON": {
+        "request": {
+            "messages": [{"role": "user", "content": "Hi"}],
+            "response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": EMPTY_SCHEMA}},
+        },
+        "response": {"choices": [{"message": REFUSED, "finish_reason": "stop"}]},
+    },
+    "a response that is still queued": {"object": "response", "id": "r", "status": "queued", "output": []},
+    "a request with a tool that the vendor runs": {
+        "input": "What is new?", "model": "m", "tools": [{"type": "web_search"}], "tool_choice": "auto",
+    },
+    "an end in Cohere's word": {
+        "finish_reason": "TOOL_CALL",
+        "message": {
+            "role": "assistant",
+            "tool_calls": [{"id": "f_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+        },
+    },
+    "a model that was unloaded on request": {
+        "model": "m", "created_at": "2026-01-01T00:00:00Z", "response": "", "done": True, "done_reason": "unload",
+    },
+    "a stream with a tool that the vendor runs": "\n\n".join(
+        f"event: {event['type']}\ndata: {json.dumps(event)}"
+        for event in (
+            {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": [], "usage": {}}},
+            {"type": "content_block_start", "index": 0, "content_block": SERVER_TOOL},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{}"}},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}},
+            {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "Found."}},
+            {"type": "content_block_stop", "index": 1},
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}},
+            {"type": "message_stop"},
+        )
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HEALTHY.values(), ids=HEALTHY)
+def test_a_healthy_answer_of_any_vendor_has_no_fault(case: JSONObject | str) -> None:
+    assert told(case if isinstance(case, str) else json.dumps(case)) == []
+
+
+def test_a_filter_that_left_no_message_is_named() -> None:
+    answer = {"object": "chat.completion", "choices": [{"finish_reason": "content_filter", "index": 0}]}
+
+    assert [one.code for one in show(json.dumps(answer)).findings] == ["PD311"]
+
+
+def test_an_answer_without_a_message_is_still_broken() -> None:
+    answer = {"object": "chat.completion", "choices": [{"finish_reason": "stop", "index": 0}]}
+
+    assert "PD310" in [one.code for one in show(json.dumps(answer)).findings]
+
+
+RAW = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call><|im_end|>'
+
+
+def page_of(raw: str, content: str) -> str:
+    """Return a page that shows an output and an answer."""
+    message: JSONObject = {"role": "assistant", "content": content}
+    answer = json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})
+    return f"It wrote\n\n```\n{raw}\n```\n\nand the answer is\n\n```json\n{answer}\n```\n"
+
+
+def test_parts_without_a_common_word_are_not_taken_for_one_run() -> None:
+    trace = show(page_of(f"Checking Oslo.{RAW}", "Das Boot schwimmt."))
+
+    assert UNRELATED in trace.notes
+    assert not {"PD401", "PD411", "PD413"} & {one.code for one in trace.findings}
+
+
+def test_parts_with_a_common_word_still_are() -> None:
+    assert "PD401" in [one.code for one in show(page_of(f"Checking Oslo.{RAW}", "Checking Oslo.")).findings]
