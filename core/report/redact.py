@@ -21,8 +21,9 @@ from functools import lru_cache, partial
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.report.secret_forms import cover_odd_secrets
+from prompt_debugger.core.report.secret_names import BESIDE_NAMES
 from prompt_debugger.core.report.secret_places import PLACES, contains_login
-from prompt_debugger.core.report.secret_shapes import SHAPES
+from prompt_debugger.core.report.secret_shapes import SHAPES, is_drawn
 
 _KIND = re.compile(r"(?<![\w-])kind\\?[\"']?\s{0,3}:\s{0,3}\\?[\"']?Secret(?:List)?(?=\\?[\"',}\n\r]|\\[nr]|\s*$)")
 # The block below `data:`, all lines of which stand further to the right; a line may end as one that is quoted does.
@@ -72,7 +73,7 @@ def _field(cover: Callable[[str], str], found: re.Match[str]) -> str:
 
 MARK = "[removed]"
 
-_IN_ORDER = (*PLACES, *SHAPES)  # a place may say more than a shape, which would take a part of it
+_IN_ORDER = (*PLACES, *SHAPES, *BESIDE_NAMES)  # a place may say more than a shape, which would take a part of it
 _SHORTEST = 6  # no shape is found in fewer characters
 _REMEMBERED = 400  # characters of a text whose result is remembered
 
@@ -130,9 +131,13 @@ def redact_json(value: JSON) -> JSON:
     if isinstance(value, str):
         return redact_text(value)
     if isinstance(value, list):
-        return [redact_json(item) for item in value]
+        return [value[0], MARK] if is_secret_pair(value) else [redact_json(item) for item in value]
     if isinstance(value, dict):
-        return {key: _blanked(item) if is_secret_value(key, item) else redact_json(item) for key, item in value.items()}
+        is_pair = is_secret_pair(value)
+        return {
+            key: _blanked(item) if is_secret_value(key, item) or (is_pair and key == "value") else redact_json(item)
+            for key, item in value.items()
+        }
     return value
 
 
@@ -162,6 +167,21 @@ def is_secret_value(name: str, value: object) -> bool:
     if name == "auth" and isinstance(value, str):  # of a container registry
         return contains_login(value)
     return is_secret_field(name) and not (isinstance(value, Mapping) and not _SCHEMA_WORDS.isdisjoint(value))
+
+
+def is_secret_pair(value: object) -> bool:
+    """Say whether this is a name and its value, as headers and settings are listed, and the value is a secret.
+
+    >>> is_secret_pair({"name": "x-api-key", "value": "abc"}), is_secret_pair(["api_key", "city"])
+    (True, False)
+    """
+    if isinstance(value, Mapping):
+        name = value.get("name", value.get("key"))
+        return isinstance(name, str) and isinstance(value.get("value"), str) and is_secret_field(name)
+    if isinstance(value, list | tuple) and len(value) == len(("name", "value")):
+        name, told = value
+        return isinstance(name, str) and isinstance(told, str) and is_secret_field(name) and is_drawn(told)
+    return False
 
 
 def _replaced(cover: Callable[[str], str], is_secret: Callable[[str], bool], match: re.Match[str]) -> str:

@@ -1,8 +1,9 @@
-"""Secrets that do not stand as they were given out: searched in a normal form, and covered where they really stand.
+r"""Secrets that do not stand as they were given out: searched in a normal form, and covered where they really stand.
 
-    characters   zero-width ones left out, full-width ones and `%2D` as what they mean
+    characters   zero-width ones, colours and emphasis left out; `%2D`, `\u002d`, `&#45;` as what they mean
     lines        what is broken over lines or strings put together: quoted (`> `), numbered, `"sk-" + "…"`
     blocks       a private key from BEGIN to END, whatever stands between
+    codes        base64 and hex, decoded (`secret_codes`)
 
 Each form is as long as the text or shorter, and each of its characters knows its place; every step takes time that
 grows no faster than the text. A form that equals the text is not searched again.
@@ -12,15 +13,29 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from html import unescape
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
+from prompt_debugger.core.report.secret_codes import coded_secrets
 from prompt_debugger.core.report.secret_shapes import ALONE, Shape
 
 _INVISIBLE = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
 _FULL_WIDTH = 0xFEE0  # what full-width letters stand above ASCII
-_ODD = re.compile(rf"[{_INVISIBLE}]+|[\uff01-\uff5e]|%(?:2[0-9a-fA-F]|[3-7][0-9a-eA-E]|[3-6][fF])")
+_HEX_CODE = "(?:2[0-9a-fA-F]|[3-7][0-9a-eA-E]|[3-6][fF])"
+# What stands for a character: of a terminal, of an address, of JSON and of code, of HTML.
+# What stands for none: a colour, emphasis, the escapes of a quote, the space between letters that stand apart.
+_ODD = re.compile(
+    rf"[{_INVISIBLE}]+|[\uff01-\uff5e]|(?:\x1b|\\{{1,4}}(?:u001b|x1b|033|e))\[[0-9;]{{0,16}}m"
+    rf"|%(?:25){{0,3}}{_HEX_CODE}|\\{{1,4}}(?:u00|x){_HEX_CODE}"
+    rf"|&(?:#\d{{2,3}}|#[xX]{_HEX_CODE}|quot|apos|amp|lt|gt|equals|colon|lowbar|period);"
+    r"|\\{2,7}(?=[\"'])|(?<=[\w-])[*`]{1,3}(?=\w)"
+    r"|(?<=[\w-])(?<![\w-]{2}) (?=[\w-](?![\w-]))"
+)
+_IN_MAIL = re.compile(rf"{_ODD.pattern}|=(?:\r?\n|\\n)|=(?:2[0-9A-F]|3[0-9A-F]|5F)")  # quoted-printable
 _KEY = r"[\w./+=-]"
 _BEFORE = r"(?:[>|#*]|//|\d{1,6}[:.|)]?(?=[ \t])|[+-](?=[ \t]))"  # how a line that is quoted or numbered begins
 _JOIN = re.compile(
@@ -50,16 +65,23 @@ class _Form(NamedTuple):
         text: The form.
         starts: Where in it each unchanged stretch begins, in order.
         places: Where that stretch begins in the text.
+        ends: Where in the text ends what stands for a character, by where it begins.
     """
 
     text: str
     starts: list[int]
     places: list[int]
+    ends: Mapping[int, int] = MappingProxyType({})
 
     def place(self, index: int) -> int:
         """Return where a character of the form stands in the text."""
         stretch = bisect_right(self.starts, index) - 1
         return self.places[stretch] + index - self.starts[stretch]
+
+    def end(self, index: int) -> int:
+        """Return where a character of the form ends in the text."""
+        place = self.place(index)
+        return self.ends.get(place, place + 1)
 
 
 def odd_secrets(text: str, shapes: Iterable[Shape]) -> list[Span]:
@@ -72,16 +94,18 @@ def odd_secrets(text: str, shapes: Iterable[Shape]) -> list[Span]:
     plain = _plain_characters(text)
     spans: list[Span] = []
     if plain is not None:
-        for start, stop in _found(plain.text, shapes):
-            spans.append((plain.place(start), plain.place(stop - 1) + 1))
-        spans = [(start, _whole(text, stop)) for start, stop in spans]
+        spans.extend((plain.place(start), plain.end(stop - 1)) for start, stop in _found(plain.text, shapes))
     form = plain or _Form(text, [0], [0])
     for start, stop in _blocks(form.text):
-        first, last = form.place(start), form.place(stop - 1) + 1
+        first, last = form.place(start), form.end(stop - 1)
         parts = _PART.finditer(text, first, last)
         spans.extend(found.span() for found in parts if found[0][0] not in "\\[" and any(map(str.isalnum, found[0])))
+    spans.extend(
+        (form.place(start), form.end(stop - 1))
+        for start, stop in coded_secrets(form.text, partial(_contains_secret, shapes))
+    )
     for pieces in _broken(form.text):
-        spans.extend((form.place(start), _whole(text, form.place(stop - 1) + 1)) for start, stop in pieces)
+        spans.extend((form.place(start), form.end(stop - 1)) for start, stop in pieces)
     return _merged(spans)
 
 
@@ -100,12 +124,11 @@ def cover_odd_secrets(text: str, shapes: Iterable[Shape], cover: Callable[[str],
 
 def _plain_characters(text: str) -> _Form | None:
     """Return a text with all characters as what they mean; `None` if they are that."""
-    if text.isascii() and "%" not in text:
-        return None
     parts: list[str] = []
     starts, places = [0], [0]
+    ends: dict[int, int] = {}
     last = size = 0
-    for found in _ODD.finditer(text):
+    for found in (_IN_MAIL if "=3D" in text else _ODD).finditer(text):
         start, stop = found.span()
         meant = _meant(found[0])
         parts += [text[last:start], meant]
@@ -113,6 +136,7 @@ def _plain_characters(text: str) -> _Form | None:
         if meant:
             starts.append(size)
             places.append(start)
+            ends[start] = stop
             size += 1
         starts.append(size)
         places.append(stop)
@@ -120,18 +144,17 @@ def _plain_characters(text: str) -> _Form | None:
     if last == 0:
         return None
     parts.append(text[last:])
-    return _Form("".join(parts), starts, places)
+    return _Form("".join(parts), starts, places, ends)
 
 
 def _meant(odd: str) -> str:
-    if odd[0] == "%":
-        return chr(int(odd[1:], 16))
-    return chr(ord(odd) - _FULL_WIDTH) if "\uff01" <= odd[0] <= "\uff5e" else ""
-
-
-def _whole(text: str, stop: int) -> int:
-    """Return where what begins before `stop` ends: `%2D` has three characters."""
-    return stop + 2 if stop and text[stop - 1] == "%" and _ODD.match(text, stop - 1) else stop
+    """Return the character that something stands for, or nothing."""
+    first = odd[0]
+    if first == "&":
+        return unescape(odd)
+    if first in "%=" or (first == "\\" and odd[-1] != "m" and len(odd) > len(odd.strip("\\")) > 0):
+        return "" if odd[-1] == "\n" or odd.endswith("\\n") else chr(int(odd[-2:], 16))
+    return chr(ord(first) - _FULL_WIDTH) if "\uff01" <= first <= "\uff5e" else ""
 
 
 def _found(text: str, shapes: Iterable[Shape]) -> Iterator[Span]:
@@ -146,6 +169,10 @@ def _found(text: str, shapes: Iterable[Shape]) -> Iterator[Span]:
             start = match.end(1) if match.re.groups else match.start()
             if start < match.end() and shape.is_secret(text[start : match.end()]):
                 yield start, match.end()
+
+
+def _contains_secret(shapes: Iterable[Shape], text: str) -> bool:
+    return _PEM.search(text) is not None or next(iter(_found(text, shapes)), None) is not None
 
 
 def _blocks(text: str) -> Iterator[Span]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
-_VALUE = r"(?=[^\s\"'\\,;&<>{}()\[\]\u2022\d]{0,128}\d)[^\s\"'\\,;&<>{}()\[\]\u2022$`]{8,}"
+_FREE = r"[^\s\"'\\,;&<>{}()\[\]\u2022$`]"  # a character of a value that stands without quotes
+_VALUE = r"(?=[^\s\"'\\,;&<>{}()\[\]\u2022\d]{0,128}\d)" rf"{_FREE}{{8,}}"
 _BREAK = r"(?:\s|\\[nr])"  # as it stands in a text, or in one that is quoted in another
 _COOKIE = r"[^\s=;\"'\\\u2022]{1,100}"
 _BY_PREFIX = (
@@ -54,6 +56,19 @@ _BY_PREFIX = (
     r"AGE-SECRET-KEY-1[0-9A-Z]{20,}",
     r"hv[sbr]\.(?=[A-Za-z_-]{0,128}\d)[A-Za-z0-9_-]{20,}",
     r"(?:whsec|dckr_pat|lin_api|glsa|rubygems|sntry[su]|rnd|figd)_(?=[A-Za-z_-]{0,128}\d)[A-Za-z0-9_+/=-]{20,}",
+    # Notion, Square, Netlify, Fly, Heroku, Airtable, PlanetScale, Prefect, Nomic, Modal, Asana, Dropbox, Terraform, …
+    r"secret_(?=[A-Za-z]{0,64}\d)[A-Za-z0-9]{40,}",
+    r"(?:[a-z0-9]{1,12}[_-]){0,2}(?:tok|tkn|token|pat|secret|pw|apikey)_(?:[a-z]{1,12}_)?"
+    r"(?=[A-Za-z]{0,64}\d)(?=[0-9]{0,64}[A-Za-z])[A-Za-z0-9]{24,}(?:\.[A-Za-z0-9_-]{16,})?",
+    r"EAAA(?=[A-Za-z_-]{0,128}\d)[A-Za-z0-9_-]{56,}",
+    r"(?:nfp|pnu|HRKU)[_-](?=[A-Za-z_-]{0,64}\d)(?=[A-Za-z0-9]{12})[A-Za-z0-9_-]{32,}",
+    r"fm[12][ar]?_[A-Za-z0-9+/=]{24,}",
+    r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}\b",
+    r"(?:nk|ak|as)-(?=[A-Za-z]{0,64}\d)(?=[a-z0-9]{0,64}[A-Z])[A-Za-z0-9]{22,}",
+    r"sl\.(?:u\.)?(?=[A-Za-z_-]{0,128}\d)[A-Za-z0-9_-]{100,}",
+    r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}",
+    r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_.-])",  # Discord
+    r"[0-9a-f]{32}\.(?=[A-Za-z]{0,15}\d)(?=[a-z0-9]{0,15}[A-Z])[A-Za-z0-9]{16}(?![A-Za-z0-9_.-])",  # Zhipu
     r"(?:tskey-[a-z]{3,10}|sq0[a-z]{3}|PMAK|xkeysib)-(?=[A-Za-z_-]{0,128}\d)[A-Za-z0-9_-]{16,}",
     r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[A-Za-z0-9_-]{1,40}\.)?(?=[A-Za-z]{0,128}\d)[A-Za-z0-9]{20,}",
     r"ATATT3[A-Za-z0-9_=-]{20,}",
@@ -66,17 +81,23 @@ _BY_PREFIX = (
     r"LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJVkFUR|BFQyBQUklWQVRF|BPUEVOU1NIIFBSSVZBVE|BFTkNSWVBURUQgUFJJVkFUR)"
     r"[A-Za-z0-9+/=]{8,}",  # a private key in base64
 )
-_NAMES = (
+NAMES = (
     r"(?:api|access|account|secret|private|subscription|signing|encryption|shared[-_]?access)[-_ ]?key"
     r"|client[-_]?secret|secret|password|passwd|passphrase"
     r"|(?:access|ad|api|auth|bearer|hf|id|refresh|security|session|github)[-_]?token"
 )
 
-_QUERY_NAMES = "key|token|auth|sig|signature|code|pwd|x-amz-(?:signature|credential|security-token)"
+_QUERYNAMES = "key|token|auth|sig|signature|code|pwd|x-amz-(?:signature|credential|security-token)"
 _WORDS_OF_PREFIXES = (
-    "dapi", "akid", "atbb", "llm|", "sk", "akia", "asia",
+    "dapi", "eaaa", "akid", "atbb", "llm|", "sk", "akia", "asia",
     "absk", "aiza", "atatt3", "eyjhdxrocyi6", "eyjrijoi", "ltai", "ls0tls1crudjti",
 )  # fmt: skip
+
+
+_KINDS = ("lower", "upper", "digit")
+_RUN = re.compile(r"[A-Za-z0-9]{16,}")
+_LONG_RUN = re.compile(r"[A-Za-z0-9+/]{32,}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class Shape(NamedTuple):
@@ -92,9 +113,39 @@ def shape(pattern: str, *words: str) -> Shape:
     return Shape(re.compile(pattern), words)
 
 
+def is_drawn(text: str) -> bool:
+    """Say whether a text looks drawn by lot, not chosen as a name is.
+
+    >>> is_drawn("q7Zt9Kx2Wm4Vb8Nc3Rj6"), is_drawn("Qwen2.5-Coder-32B-Instruct"), is_drawn("max_tokens_to_sample_1")
+    (True, False, False)
+    """
+    if _UUID.fullmatch(text):
+        return True
+    return any(_mixes(run, 0.3) and any(map(str.isdigit, run)) and not run.isdigit() for run in _RUN.findall(text))
+
+
+def mixes_case(text: str) -> bool:
+    """Say whether a long text is drawn by lot although it happens to have no digit.
+
+    >>> mixes_case("cTdadDlLeDJXbTRWYjhOYzNSajZaZDVMczFEZjBH"), mixes_case("AnotherVeryLongNameOfAClassInJavaCode")
+    (True, False)
+    """
+    return any(_mixes(run, 0.45) for run in _LONG_RUN.findall(text))
+
+
+def _mixes(run: str, share: float) -> bool:
+    kinds = [_KINDS[character.isupper() + 2 * character.isdigit()] for character in run]
+    return sum(one != other for one, other in pairwise(kinds)) >= share * len(run)
+
+
+def _is_no_word(text: str) -> bool:
+    return any(map(str.isdigit, text[:129])) or mixes_case(text)
+
+
 SHAPES = (
     shape(rf"\b(?:{'|'.join(_BY_PREFIX)})", *"-_.", *_WORDS_OF_PREFIXES),
     shape(r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_-]{30,}", ":aa"),  # Telegram
+    shape(r"(?<![\w/])[12](?:/\d{12,20}){1,2}:[0-9a-f]{32}\b", "/"),  # Asana
     # Keys of Azure have their mark in the middle.
     shape(r"(?<![A-Za-z0-9])[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{8,40}", "jqqj99"),
     shape(r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])", "q~"),  # Azure, too
@@ -129,7 +180,7 @@ SHAPES = (
         r"[A-Za-z0-9]{24,}(?![A-Za-z0-9._-])",
         "://",
     ),
-    shape(rf"(?i)([?&;](?:{_NAMES}|{_QUERY_NAMES})=){_VALUE}", "="),
+    shape(rf"(?i)([?&;](?:{NAMES}|{_QUERYNAMES})=){_VALUE}", "="),
     shape(r"(\bhooks\.slack\.com/services/|/api/webhooks/\d{10,24}/)[A-Za-z0-9/_-]{16,}", "hooks"),
     # A shell variable that is set to a key, not one that takes it from another variable or command, nor one covered.
     shape(
@@ -144,9 +195,13 @@ SHAPES = (
         "set",
     ),
     # A header, a field or an assignment, whatever the language: `api-key: 0123456789abcdef`.
-    shape(
-        rf"(?i)((?:{_NAMES})(?:[-_]?\d)?\\?[\"']?\]? ?(?:=>|:=|[:=]) ?\\?[\"']?){_VALUE}",
-        "key", "secret", "passw", "passphrase", "token",
+    Shape(
+        re.compile(
+            rf"(?i)((?:{NAMES})(?:[-_]?\d)?\\?[\"']?\]? ?(?:=>|:=|[:=]) ?\\?[\"']?|[?&](?:sig|signature)=)"
+            rf"{_FREE}{{8,}}"
+        ),
+        ("key", "secret", "passw", "passphrase", "token", "sig"),
+        _is_no_word,
     ),
     shape(
         rf"((?<![\w-])--(?:[a-z]{{1,20}}-){{0,3}}(?:api-?key|token|password|secret)[ =]\\?[\"']?){_VALUE}", "--"
@@ -176,4 +231,4 @@ SHAPES = (
 )  # fmt: skip
 
 # Those that need no name before them: a key broken over lines is looked for by these alone.
-ALONE = SHAPES[:5]
+ALONE = SHAPES[:6]

@@ -17,7 +17,7 @@ from prompt_debugger.ui.cli.output import report_error
 from prompt_debugger.ui.report import link_state
 from tests.attacks.growth import grows_linearly
 from tests.attacks.test_secrets import forms_of, run_of
-from tests.core.report.odd_secrets import LIKE, ODD, shows
+from tests.core.report.written_secrets import LIKE, ODD, shows
 from tests.core.tools.capture.test_record import record
 
 GROUPS = [dict(list(ODD.items())[start : start + 12]) for start in range(0, len(ODD), 12)]
@@ -71,7 +71,10 @@ def test_what_only_looks_like_one_is_captured_as_it_is() -> None:
 FLOODS = (
     "a\n", 'a"+"', "%41", "a\u200b", "\uff41", "bearer \n", "http://a:b@", "https://h/key/", "sk-a1\n", "eyJabcdefgh\n",
     " \n", "1 \n> ", "wandb login ", "\"'", "a\\n", "sk-a_", "-----BEGIN PRIVATE KEY-----x-----END PRIVATE KEY-----",
-    "-----END PRIVATE KEY-----", "%2", "\u200b",
+    "-----END PRIVATE KEY-----", "%2", "\u200b", "c2stcHJv", "c2stcHJv" * 8 + "\n", "6162", "\\u0061", "&#x61;", "a ",
+    "api_key | ", "api_key", "token: a1", "name: A_KEY\n value: ", "<password>a", "host=a b=c ",
+    "a\tTRUE\t/\tTRUE\t1\ta\t",
+    "a_tok_", "MaaaaaaaaaaaaaaaaaaaaaaaA.", "$2b$", "=3D=\n", "\x1b[1m", "password is ",
 )  # fmt: skip
 
 

@@ -28,7 +28,13 @@ from prompt_debugger.core.base.types import (
     TokenTable,
     Trace,
 )
-from prompt_debugger.core.report.redact import TRANSPORT_FIELDS, is_secret_field, is_secret_value, replace_secrets
+from prompt_debugger.core.report.redact import (
+    TRANSPORT_FIELDS,
+    is_secret_field,
+    is_secret_pair,
+    is_secret_value,
+    replace_secrets,
+)
 from prompt_debugger.core.request import body_text
 from prompt_debugger.ui.report.cover import COVER, FRAGMENT, SHORTEST, SecretCover
 from prompt_debugger.ui.report.pieces import answers_of, events_of, joined_texts, logprob_fields
@@ -171,6 +177,9 @@ class _Mask:
 
     def _field_values(self, value: object) -> Iterator[str]:
         """Yield the values of secret fields, such as `api_key`, at any depth."""
+        if is_secret_pair(value):
+            told = value["value"] if isinstance(value, Mapping) else cast("list[str]", value)[1]
+            yield from (leaf for leaf in _leaves(told) if len(leaf) >= SHORTEST)
         if isinstance(value, Mapping):
             for key, item in value.items():
                 if self._is_secret(key, item):

@@ -207,3 +207,15 @@ def test_redaction_is_idempotent_and_keeps_the_shape(value):
 
     assert redact_json(once) == once
     json.dumps(once)
+
+
+def test_a_name_and_its_value_may_stand_in_two_fields_or_in_a_list():
+    drawn = "q7Zt9Kx2Wm4Vb8Nc3Rj6"
+    value = [{"name": "X-Api-Key", "value": "short"}, ["x-api-key", drawn], ["api_key", "city"], {"name": "a"}]
+
+    assert redact_json(value) == [
+        {"name": "X-Api-Key", "value": "[removed]"},
+        ["x-api-key", "[removed]"],
+        ["api_key", "city"],
+        {"name": "a"},
+    ]
