@@ -61,7 +61,7 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
     problem = too_much if wrong is None else Problem(wrong)
     return ChatResult(
         message=read,
-        finish_reason=text_of(choice.get("finish_reason")),
+        finish_reason=finish_reason_of(choice.get("finish_reason")),
         stop_reason=stop_reason if stop_reason is not None else run_facts.stop_word(whole),
         token_ids=run_facts.output_ids(whole, choice),
         prompt_token_ids=run_facts.prompt_ids(whole),
@@ -112,7 +112,14 @@ def usage_of(value: JSON) -> Usage | None:
     if not isinstance(value, dict):
         return None
     counts = [integer_of(value.get(key)) for key in ("prompt_tokens", "completion_tokens", "total_tokens")]
+    if any(count is not None and count < 0 for count in counts):
+        return None  # no count of anything
     return Usage(*counts) if any(count != 0 for count in counts) else None
+
+
+def finish_reason_of(value: JSON) -> str | None:
+    """Read the word for why an answer ended: "" is none, and a number is a word that nobody knows."""
+    return (text_of(value) or None) if number_of(value) is None else str(value)
 
 
 def stop_reason_of(value: JSON) -> str | int | None:

@@ -11,6 +11,7 @@ from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.answers import (
     bound_message,
     chat_logprobs_of,
+    finish_reason_of,
     problem_of_error,
     stop_reason_of,
     usage_of,
@@ -18,14 +19,14 @@ from prompt_debugger.core.complete.answers import (
 from prompt_debugger.core.complete.backends.limits import MAX_CHOICES, MAX_VALUES
 from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import READING
-from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_json, text_of
+from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_json
 from prompt_debugger.core.sandbox import job
 from prompt_debugger.core.sandbox.values import admit
 
 
 @admit
 class ChatChoice(NamedTuple):
-    """What an event says of the first choice.
+    """What an event says of a choice.
 
     Attributes:
         delta: What is new.
@@ -34,6 +35,7 @@ class ChatChoice(NamedTuple):
         stop_reason: Stop id or string, where it is told.
         logprobs: One per token, where they are told.
         value_count: How many values the delta is made of.
+        number: Which choice it is.
     """
 
     delta: JSONObject
@@ -42,6 +44,7 @@ class ChatChoice(NamedTuple):
     stop_reason: str | int | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
     value_count: int = 1
+    number: int = 0
 
 
 @admit
@@ -49,7 +52,7 @@ class ChatChunk(NamedTuple):
     """What an event says.
 
     Attributes:
-        choices: Of the first choice; usually one.
+        choices: Of the first choice; usually one. Where it says nothing of that, what it says of another.
         prompt_token_ids: Ids of the prompt, where they are told.
         prompt_text: Its text, where it is told.
         usage: The server's accounting.
@@ -87,11 +90,11 @@ def read_chat_chunk(data: str, number: int, *, is_complete: bool = True) -> Chat
         words = f"{name} contains {len(choices):,} choices, of which {MAX_CHOICES:,} are read"
         problem = problem or Problem(words, "too-much")
     read, left = [], MAX_VALUES
-    for choice in choices[:MAX_CHOICES]:
-        if integer_of(choice.get("index")) in (0, None):
-            delta, too_much, count = bound_message(as_object(choice.get("delta")), name, left)
-            problem, left = problem or too_much, max(0, left - count)
-            read.append(_choice_of(chunk, choice, delta, count))
+    choices = choices[:MAX_CHOICES]
+    for choice in [choice for choice in choices if not integer_of(choice.get("index"))] or choices[:1]:
+        delta, too_much, count = bound_message(as_object(choice.get("delta")), name, left)
+        problem, left = problem or too_much, max(0, left - count)
+        read.append(_choice_of(chunk, choice, delta, count))
     usage = usage_of(chunk.get("usage"))
     if "prompt" not in data:  # as in most; looking into all the places where it may be takes longer
         return ChatChunk(tuple(read), None, None, usage, problem)
@@ -102,8 +105,9 @@ def _choice_of(chunk: JSONObject, choice: JSONObject, delta: JSONObject, count: 
     return ChatChoice(
         delta,
         run_facts.output_ids(chunk, choice),
-        text_of(choice.get("finish_reason")),
+        finish_reason_of(choice.get("finish_reason")),
         stop_reason_of(choice.get("stop_reason")),
         chat_logprobs_of(choice.get("logprobs")),
         count,
+        integer_of(choice.get("index")) or 0,
     )

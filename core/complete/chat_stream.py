@@ -14,7 +14,7 @@ from prompt_debugger.core.base.errors import BackendError, shorten
 from prompt_debugger.core.base.types import ChatResult, StreamDelta, Usage
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.assemble import MessageAssembler
-from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_STREAM_VALUES, MAX_VALUES
+from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_EVENTS, MAX_STREAM_VALUES, MAX_VALUES
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.chat_chunk import ChatChoice, ChatChunk, read_chat_chunk
 from prompt_debugger.core.complete.growing_tokens import GrowingIds, GrowingLogprobs
@@ -30,7 +30,7 @@ _DONE = "[DONE]"
 
 
 class ChatStreamReader:
-    """Reads one stream; of several choices the first counts."""
+    """Reads one stream; of several choices the first counts, or the first there is."""
 
     def __init__(self, on_delta: OnDelta | None = None, on_prompt_ids: OnPromptIds | None = None) -> None:
         self._on_delta = on_delta
@@ -47,6 +47,7 @@ class ChatStreamReader:
         self._usage: Usage | None = None
         self._problem: Problem | None = None
         self._event_count = 0
+        self._of_others: list[tuple[ChatChoice, float]] = []
         self.is_done = False
 
     async def read(self, event: SseEvent, at_s: float) -> None:
@@ -90,6 +91,7 @@ class ChatStreamReader:
     def _result(self, whole: ChatResult | None, body: str, elapsed_s: float, failure: Problem | None) -> ChatResult:
         if whole is not None:
             return replace(whole, body=body, elapsed_s=elapsed_s)
+        self._take_others()
         if failure is not None:
             self._note(failure)
         elif self._event_count == 0:
@@ -143,7 +145,18 @@ class ChatStreamReader:
             if self._on_prompt_ids is not None:
                 self._on_prompt_ids(ids)
         for choice in chunk.choices:
-            self._take_choice(choice, at_s)
+            if choice.number == 0:
+                self._take_choice(choice, at_s)
+            elif not self._deltas and len(self._of_others) < MAX_EVENTS:
+                self._of_others.append((choice, at_s))
+
+    def _take_others(self) -> None:
+        """Take another choice of a stream that never speaks of the first: a client reads the one that is there."""
+        if self._of_others and not self._deltas:
+            there = min(choice.number for choice, _ in self._of_others)
+            for choice, at_s in self._of_others:
+                if choice.number == there:
+                    self._take_choice(choice, at_s)
 
     def _take_choice(self, choice: ChatChoice, at_s: float) -> None:
         self._finish_reason = choice.finish_reason or self._finish_reason

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from prompt_debugger.core.base.types import Basis, ChatResult, Completeness, Completion, TokenLogprob
 
+_BAR = re.compile("[▂-█]")  # beside these `▁` is one of the bars of a small chart
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _END_REASONS = frozenset({"stop", "tool_calls", "function_call"})
 
@@ -69,7 +70,8 @@ def _as_entry_of(texts: Sequence[str]) -> Callable[[str], bytes]:
         return _plain
     if any("Ġ" in text for text in texts):
         return _of_byte_level
-    return _of_sentence_piece if any(text.startswith("▁") for text in texts) else _plain
+    is_marked = any("▁" in text for text in texts) and not any(_BAR.search(text) for text in texts)
+    return _of_sentence_piece if is_marked else _plain
 
 
 def _plain(text: str) -> bytes:

@@ -12,10 +12,11 @@ from prompt_debugger.core.base.types import Basis, Request, Severity, Stage, Tra
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
 from tests.core.complete.faulty_server import Behaviour, answer, faulty_server
+from tests.servers.lying_shapes import LYING
 from tests.servers.running_servers import LAB_MODEL
 from tests.servers.scenarios import body_of
 from tests.servers.truth import errors_of, returned_calls
-from tests.servers.wire_shapes import CHANGES, TRUTHS, Truth, Wire, behaviours_of, changed
+from tests.servers.wire_shapes import CHANGES, TRUTHS, Truth, Wire, behaviours_of, changed, choice_of, wire_of
 
 WITHOUT_EVIDENCE = frozenset({"no ids", "ids null", "ids empty"})
 LOGPROBS = [name for name in CHANGES if name.startswith("logprobs")]
@@ -82,6 +83,46 @@ def test_nothing_false_is_reported_where_ids_are_missing(change: str, is_stream:
             trace = run(changed(truth, change, "no ids"), is_stream=is_stream, knows_tokenizer=knows_tokenizer)
 
             assert_true(trace, truth, change)
+
+
+FOREIGN = frozenset({"ids one higher", "ids of another answer"})
+
+
+@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("change", LYING)
+def test_nothing_false_is_reported_of_an_answer_whose_server_lies_about_it(change: str, is_stream: bool) -> None:
+    """No call is said to be lost, altered or invented that is not, and none that is lost is denied."""
+    truths = tuple(TRUTHS.values())
+    at = [*LYING].index(change)
+    for truth in (truths[at % len(truths)], TRUTHS["a dropped call" if at % 2 else "a call"]):
+        if truth.dropped and change in FOREIGN:
+            continue  # nothing is left of the message that could show it
+        wire = wire_of(truth)
+        LYING[change](wire)
+
+        trace = run(wire, is_stream=is_stream)
+
+        verdict = trace.verdict
+        assert verdict is not None
+        assert (verdict.invented_calls, verdict.altered_calls) == (0, 0)
+        assert verdict.dropped_calls <= truth.dropped
+        assert not (truth.dropped and "Nothing lost" in verdict.sentence)
+        allowed = {"PD401", "PD404", "PD312"} if truth.dropped else {"PD322"} if truth.is_cut else set()
+        assert {finding.code for finding in trace.findings} <= allowed | SAID.get(change, set())
+
+
+@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(("reason", "code"), [("", "PD412"), (7, "PD323"), ("unknown", "PD323")])
+def test_an_end_without_a_word_that_means_something_is_reported_as_it_stands(
+    reason: str | int, code: str, is_stream: bool
+) -> None:
+    wire = wire_of(TRUTHS["a call"])
+    for body in (wire.whole, wire.events[-2]):
+        choice_of(body)["finish_reason"] = reason  # type: ignore[arg-type]  # both are objects
+
+    trace = run(wire, is_stream=is_stream)
+
+    assert [finding.code for finding in trace.findings] == [code]
 
 
 FAILS = answer(500, {"status": "failure", "message": "Something went wrong"})

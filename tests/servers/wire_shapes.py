@@ -94,16 +94,16 @@ class Wire:
     @property
     def choice(self) -> JSONObject:
         """The choice of the whole answer."""
-        return _choice_of(self.whole)
+        return choice_of(self.whole)
 
     @property
     def deltas(self) -> list[JSONObject]:
         """The deltas of all events that have one."""
-        found = [_choice_of(event).get("delta") for event in self.events if isinstance(event, dict)]
+        found = [choice_of(event).get("delta") for event in self.events if isinstance(event, dict)]
         return [delta for delta in found if isinstance(delta, dict)]
 
 
-def _choice_of(body: JSONObject) -> JSONObject:
+def choice_of(body: JSONObject) -> JSONObject:
     choices = body.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     return first if isinstance(first, dict) else {}
@@ -178,7 +178,7 @@ def _bytes(change: Callable[[bytes], bytes]) -> Change:
     return alter
 
 
-def _each_event(change: Callable[[JSONObject], object]) -> Change:
+def each_event(change: Callable[[JSONObject], object]) -> Change:
     def alter(wire: Wire) -> None:
         for event in wire.events:
             if isinstance(event, dict):
@@ -187,29 +187,29 @@ def _each_event(change: Callable[[JSONObject], object]) -> Change:
     return alter
 
 
-def _both(change: Callable[[JSONObject], object]) -> Change:
+def both(change: Callable[[JSONObject], object]) -> Change:
     """Change the choice of the whole answer and of each event."""
 
     def alter(wire: Wire) -> None:
         change(wire.choice)
         for event in wire.events:
             if isinstance(event, dict):
-                change(_choice_of(event))
+                change(choice_of(event))
 
     return alter
 
 
-def _calls_of(choice: JSONObject) -> list[JSONObject]:
+def calls_of(choice: JSONObject) -> list[JSONObject]:
     held = choice.get("message") or choice.get("delta")
     calls = held.get("tool_calls") if isinstance(held, dict) else None
     return [one for one in calls if isinstance(one, dict)] if isinstance(calls, list) else []
 
 
-def _no_ids(wire: Wire) -> None:
-    _both(lambda choice: choice.pop("token_ids", None))(wire)
+def no_ids(wire: Wire) -> None:
+    both(lambda choice: choice.pop("token_ids", None))(wire)
 
 
-def _usage(value: JSON) -> Change:
+def usage(value: JSON) -> Change:
     def alter(wire: Wire) -> None:
         wire.whole["usage"] = value
         wire.events[-1] = {**wire.events[-1], "usage": value}  # type: ignore[dict-item]  # the last event is an object
@@ -222,7 +222,7 @@ def _without_usage(wire: Wire) -> None:
     wire.events.pop()
 
 
-def _logprobs(token: Callable[[int], JSONObject]) -> Change:
+def logprobs(token: Callable[[int], JSONObject]) -> Change:
     def alter(wire: Wire) -> None:
         ids = wire.choice["token_ids"]
         assert isinstance(ids, list)
@@ -232,7 +232,7 @@ def _logprobs(token: Callable[[int], JSONObject]) -> Change:
     return alter
 
 
-def _token(number: int, **fields: JSON) -> JSONObject:
+def listed_token(number: int, **fields: JSON) -> JSONObject:
     text = load_tokenizer(LAB_MODEL).decode([number])
     return {"token": text, "logprob": -0.1, "bytes": list(text.encode()), "top_logprobs": [], **fields}
 
@@ -251,7 +251,7 @@ def _parts(wire: Wire) -> None:
 
 def _end_with_last(wire: Wire) -> None:
     *_, last, end, usage = wire.events
-    _choice_of(last)["finish_reason"] = _choice_of(end)["finish_reason"]  # type: ignore[arg-type]  # they are objects
+    choice_of(last)["finish_reason"] = choice_of(end)["finish_reason"]  # type: ignore[arg-type]  # they are objects
     wire.events[-2:] = [usage]
 
 
@@ -268,7 +268,7 @@ def _empty_content(choice: JSONObject) -> None:
 
 def _numbered(wire: Wire) -> None:
     for event in wire.events:
-        for call in _calls_of(_choice_of(event)) if isinstance(event, dict) else ():
+        for call in calls_of(choice_of(event)) if isinstance(event, dict) else ():
             call["index"] = str(call["index"])
 
 
@@ -276,7 +276,7 @@ def _whole_calls(wire: Wire) -> None:
     """Each call in one event, and none has an index."""
     message = wire.choice["message"]
     calls = message["tool_calls"] if isinstance(message, dict) else None
-    kept = [event for event in wire.events if not (isinstance(event, dict) and _calls_of(_choice_of(event)))]
+    kept = [event for event in wire.events if not (isinstance(event, dict) and calls_of(choice_of(event)))]
     ids: list[JSON] = []
     if isinstance(calls, list):
         for number, call in enumerate(calls):
@@ -286,12 +286,12 @@ def _whole_calls(wire: Wire) -> None:
     wire.events = kept
 
 
-def _per_call(change: Callable[[JSONObject], object]) -> Change:
+def per_call(change: Callable[[JSONObject], object]) -> Change:
     def alter(choice: JSONObject) -> None:
-        for call in _calls_of(choice):
+        for call in calls_of(choice):
             change(call)
 
-    return _both(alter)
+    return both(alter)
 
 
 def _packed(body: JSONObject) -> Behaviour:
@@ -314,7 +314,7 @@ def _set(**fields: object) -> Change:
     return alter
 
 
-def _insert(at: int, *events: JSON) -> Change:
+def insert(at: int, *events: JSON) -> Change:
     def alter(wire: Wire) -> None:
         wire.events[at:at] = copy.deepcopy(events)
 
@@ -352,47 +352,47 @@ CHANGES: dict[str, Change] = {
     ),
     # Usage
     "no usage": _without_usage,
-    "usage null": _usage(None),
-    "usage of zeros": _usage({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}),
-    "usage empty": _usage({}),
-    "usage in every event": _each_event(
+    "usage null": usage(None),
+    "usage of zeros": usage({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}),
+    "usage empty": usage({}),
+    "usage in every event": each_event(
         lambda event: event.update(usage={"prompt_tokens": 122, "completion_tokens": 0})
     ),
-    "usage null in every event": _each_event(lambda event: event.setdefault("usage", None)),
+    "usage null in every event": each_event(lambda event: event.setdefault("usage", None)),
     # Choices and deltas
     "the role in each event": _roles,
-    "choices null": _insert(1, _NONE),
-    "an event of another kind": _insert(1, _PING),
-    "empty choices before": _insert(0, {"choices": []}),
+    "choices null": insert(1, _NONE),
+    "an event of another kind": insert(1, _PING),
+    "empty choices before": insert(0, {"choices": []}),
     "the end in the last delta": _end_with_last,
     "the end twice": lambda wire: wire.events.insert(-1, copy.deepcopy(wire.events[-2])),
-    "delta null at the end": lambda wire: _choice_of(wire.events[-2]).update(delta=None),  # type: ignore[arg-type]
-    "no index of the choice": _both(lambda choice: choice.pop("index", None)),
+    "delta null at the end": lambda wire: choice_of(wire.events[-2]).update(delta=None),  # type: ignore[arg-type]
+    "no index of the choice": both(lambda choice: choice.pop("index", None)),
     "content as parts": _parts,
-    'content "" beside calls': _both(_empty_content),
-    "fields of a vendor": _both(lambda choice: choice.update(content_filter_results={}, native_finish_reason="stop")),
+    'content "" beside calls': both(_empty_content),
+    "fields of a vendor": both(lambda choice: choice.update(content_filter_results={}, native_finish_reason="stop")),
     # Calls
-    "finish_reason stop": _both(_stop),
+    "finish_reason stop": both(_stop),
     "calls whole, without index": _whole_calls,
     "index as text": _numbered,
-    "type left out": _per_call(lambda call: call.pop("type", None)),
-    "type null": _per_call(lambda call: call.update(type=None)),
-    "id null in pieces": _per_call(lambda call: call.setdefault("id", None)),
-    "id empty in pieces": _per_call(lambda call: call.setdefault("id", "")),
-    "name null in pieces": _per_call(lambda call: call["function"].setdefault("name", None)),  # type: ignore[union-attr]
-    "name empty in pieces": _per_call(lambda call: call["function"].setdefault("name", "")),  # type: ignore[union-attr]
+    "type left out": per_call(lambda call: call.pop("type", None)),
+    "type null": per_call(lambda call: call.update(type=None)),
+    "id null in pieces": per_call(lambda call: call.setdefault("id", None)),
+    "id empty in pieces": per_call(lambda call: call.setdefault("id", "")),
+    "name null in pieces": per_call(lambda call: call["function"].setdefault("name", None)),  # type: ignore[union-attr]
+    "name empty in pieces": per_call(lambda call: call["function"].setdefault("name", "")),  # type: ignore[union-attr]
     # Evidence
-    "no ids": _no_ids,
-    "logprobs": _logprobs(_token),
-    "logprobs with ids as text": _logprobs(lambda number: _token(number, token=f"token_id:{number}")),
-    "logprobs with ids as text and bytes": _logprobs(
-        lambda number: _token(number, token=f"token_id:{number}", bytes=list(f"token_id:{number}".encode()))
+    "no ids": no_ids,
+    "logprobs": logprobs(listed_token),
+    "logprobs with ids as text": logprobs(lambda number: listed_token(number, token=f"token_id:{number}")),
+    "logprobs with ids as text and bytes": logprobs(
+        lambda number: listed_token(number, token=f"token_id:{number}", bytes=list(f"token_id:{number}".encode()))
     ),
-    "logprobs without bytes": _logprobs(lambda number: _token(number, bytes=None)),
-    "logprobs of minus infinity": _logprobs(lambda number: _token(number, logprob=-9999.0)),
+    "logprobs without bytes": logprobs(lambda number: listed_token(number, bytes=None)),
+    "logprobs of minus infinity": logprobs(lambda number: listed_token(number, logprob=-9999.0)),
     "prompt_logprobs with null": lambda wire: wire.whole.update(prompt_logprobs=[None, {"5": {"logprob": -1.0}}]),
-    "ids null": _both(lambda choice: choice.update(token_ids=None)),
-    "ids empty": _both(lambda choice: choice.update(token_ids=[])),
+    "ids null": both(lambda choice: choice.update(token_ids=None)),
+    "ids empty": both(lambda choice: choice.update(token_ids=[])),
 }
 
 
