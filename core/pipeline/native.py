@@ -13,6 +13,7 @@ from prompt_debugger.core.complete import ServerClient, engine_of
 from prompt_debugger.core.request import convert_as, to_api
 
 _NO_ENDPOINT = frozenset({404, 405, 501})
+_HAS_NO = "The server has no `"
 # Words of a 404 about what a request names, and not about its address.
 _ABOUT_NAMES = re.compile(
     r"model|response with id|previous_response|\bresp_|\bconversation\b|\bfile\b.*\bid\b", re.IGNORECASE
@@ -83,15 +84,22 @@ def is_missing(error: BackendError) -> bool:
     return error.status in _NO_ENDPOINT and _ABOUT_NAMES.search(error.said) is None
 
 
+def says_missing(said: str) -> bool:
+    """Say whether these are our words on an address which a server does not have."""
+    return said.startswith(_HAS_NO)
+
+
 def missing_endpoint(error: BackendError, api: Api, *, is_one_of_several: bool = False) -> BackendError | None:
     """Return what is said of a server that does not have an API's endpoint; `None` for any other failure."""
     if not is_missing(error):
         return None
-    if api is Api.CHAT:
-        return error if is_one_of_several else None
+    if api is Api.CHAT and not is_one_of_several:
+        return None
     return BackendError(
-        f"The server has no `{endpoint_of(api)}`: it answered HTTP {error.status}.",
-        "Run it with `--api chat` (on the page: API, chat): it is then converted to a chat completion, which is a "
+        f"{_HAS_NO}{endpoint_of(api)}`: it answered HTTP {error.status}.",
+        ""
+        if api is Api.CHAT
+        else "Run it with `--api chat` (on the page: API, chat): it is then converted to a chat completion, which is a "
         "different request; whatever does not fit there is listed.",
         kind="refused",
     )

@@ -12,9 +12,10 @@ from itertools import groupby
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import Api, JSONObject, Trace
+from prompt_debugger.core.pipeline.native import says_missing
 from prompt_debugger.core.report.wire import trace_from_json
 from prompt_debugger.core.report.wire.verification import Rate
-from prompt_debugger.core.tools.apis.side_by_side import compare_apis
+from prompt_debugger.core.tools.apis.side_by_side import compare_apis, no_endpoint
 from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
 from prompt_debugger.core.tools.verify.intervals import wilson
 from prompt_debugger.core.tools.verify.results import Kept
@@ -99,9 +100,10 @@ def differences_of(kept: Kept, apis: Sequence[Api]) -> Differences:
                 found.add(index, compare_apis(left, right))
             elif left is not None or right is not None:
                 lacking, failed = (api, row) if right is None else (apis[0], rows[0])
-                error = as_object(failed.get("response")).get("error")
+                error = str(as_object(failed.get("response")).get("error"))
                 said = f"There is no run by {lacking.label}: {error}"
-                found.add(index, [ApiDifference((apis[0], api), "status", None, said)])
+                cause = no_endpoint(lacking) if says_missing(error) else None
+                found.add(index, [ApiDifference((apis[0], api), "status", cause, said)])
     return found
 
 

@@ -21,6 +21,7 @@ from prompt_debugger.core.base.types import JSON, Api, Basis, ChatResult, JSONOb
 from prompt_debugger.core.complete.evidence import WITHOUT_STREAM
 from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.pipeline import Progress, Target
+from prompt_debugger.core.pipeline.native import is_missing, says_missing
 from prompt_debugger.core.request.api_work import limit_of
 from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
 from prompt_debugger.core.tools.experiments.json_changes import JsonChange, json_changes
@@ -89,9 +90,16 @@ def _differences(runs: Mapping[Api, Trace | None], problems: Mapping[Api, Backen
     first, left = there[0]
     for api, error in problems.items():
         cause = f"request checks: {error.said}" if error.status is not None and error.status < 500 else None
+        if is_missing(error) or says_missing(error.message):
+            cause = no_endpoint(api)
         yield ApiDifference((first, api), "status", cause, f"There is no run by {api.label}: {error.message}")
     for _, right in there[1:]:
         yield from compare_apis(left, right)
+
+
+def no_endpoint(api: Api) -> str:
+    """Return the cause where a server does not have an API's endpoint."""
+    return f"endpoint: the server has none for {api.label}"
 
 
 def compare_apis(left: Trace, right: Trace) -> Iterator[ApiDifference]:

@@ -53,7 +53,7 @@ def test_the_document_has_each_run_and_each_difference(capsys):
     assert document["apis"]["responses"] is None
     assert [document["apis"][api]["api"] for api in (Api.CHAT, Api.MESSAGES)] == ["chat", "messages"]
     assert {(one["between"][1], one["where"], one["cause"]) for one in document["differences"]} == {
-        ("responses", "status", None),
+        ("responses", "status", "endpoint: the server has none for Responses"),
         ("messages", "message", None),
     }
 

@@ -78,8 +78,15 @@ def test_an_answer_that_differs_without_an_output_is_not_explained():
 def test_an_api_that_the_server_does_not_have_is_one_difference():
     done = run_at({**ALIKE, "/v1/responses": answer(404)})
 
-    assert told(done) == [(Api.RESPONSES, "status", None, None)]
+    assert told(done) == [(Api.RESPONSES, "status", None, "endpoint: the server has none for Responses")]
     assert "no `/v1/responses`" in done.differences[0].detail
+
+
+def test_a_model_that_the_server_does_not_have_is_no_missing_endpoint():
+    unknown = answer(404, {"error": {"message": "The model `m` does not exist.", "code": 404}})
+    done = run_at({**ALIKE, "/v1/responses": unknown})
+
+    assert [cause for *_, cause in told(done)] != ["endpoint: the server has none for Responses"]
 
 
 def test_a_server_that_has_none_of_them_is_a_failure():
