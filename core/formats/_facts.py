@@ -106,6 +106,8 @@ class FamilyFacts:
             begins the name after its owner.
         is_plain_words: Whether its notation is words or code for a reader, which no parser of a server takes out.
         same_notation: Families that write the same, which a text alone does not tell apart.
+        sample: An output with one whole call, of `get_weather` with `{"city": "Paris"}`, by which is tried whether a
+            parser works at all; "" where none is kept.
     """
 
     tool_parsers: tuple[str, ...] = ()
@@ -126,3 +128,4 @@ class FamilyFacts:
     model_names: tuple[str, ...] = ()
     is_plain_words: bool = False
     same_notation: tuple[str, ...] = ()
+    sample: str = ""

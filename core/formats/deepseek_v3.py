@@ -69,6 +69,11 @@ FORMAT: ModelFormat = TextFormat(
         f"`{SECTION_OPEN}`",
     ),
     facts=FamilyFacts(
+        sample=(
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function"
+            '<｜tool▁sep｜>get_weather\n```json\n{"city": "Paris"}\n```<｜tool▁call▁end｜>'
+            "<｜tool▁calls▁end｜><｜end▁of▁sentence｜>"
+        ),
         tool_parsers=("deepseek_v3",),
         reasoning_parsers=("deepseek_r1",),
         parser_names={

@@ -56,6 +56,10 @@ FORMAT: ModelFormat = TextFormat(
         f"`{SECTION_OPEN}`",
     ),
     facts=FamilyFacts(
+        sample=(
+            '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Paris"}'
+            "<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>"
+        ),
         tool_parsers=("deepseek_v31",),
         reasoning_parsers=("deepseek_v3",),
         parser_names={

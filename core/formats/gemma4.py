@@ -38,6 +38,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=BraceCalls(opener=_OPEN, closer=_CLOSE, quote=_QUOTE).scan,
     facts=FamilyFacts(
+        sample='<|tool_call>call:get_weather{city:<|"|>Paris<|"|>}<tool_call|><turn|>',
         model_names=("gemma-4", "gemma4"),
         markers_are_plain_words=True,
         message_ends=("<channel|>",),

@@ -133,6 +133,9 @@ FORMAT: ModelFormat = TextFormat(
         guards_prose=True,
     ).scan,
     facts=FamilyFacts(
+        sample=(
+            "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n</tool_call><|observation|>"
+        ),
         tool_parsers=("glm45", "glm47", "ling3", "poolside_v1"),
         reasoning_parsers=("glm45", "glm47", "ling3", "poolside_v1"),
         parser_names={

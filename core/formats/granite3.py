@@ -46,6 +46,7 @@ FORMAT: ModelFormat = TextFormat(
         openers=(_TOKEN, _TEXT), closers=("</tool_call>",), one_per_tag=False, wrappers=_WRAPPERS, guards_prose=True
     ).scan,
     facts=FamilyFacts(
+        sample='<|tool_call|>[{"name": "get_weather", "arguments": {"city": "Paris"}}]<|end_of_text|>',
         tool_parsers=("granite",),
         reasoning_parsers=("granite",),
         switches=(THINKING,),

@@ -287,6 +287,7 @@ FORMAT: ModelFormat = _Harmony(
     tails=("<|start|>assistant",),
     conventions=_CONVENTIONS,
     facts=FamilyFacts(
+        sample=('<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Paris"}<|call|>'),
         model_names=("gpt-oss",),
         markers_are_plain_words=True,
         message_ends=("<|end|>", "<|call|>"),

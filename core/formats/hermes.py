@@ -45,6 +45,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), guards_prose=True).scan,
     facts=FamilyFacts(
+        sample='<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call><|im_end|>',
         model_names=("qwen2.5", "/qwen3-", "/qwen3:", "hermes-3"),
         tool_parsers=("hermes", "qwen3_json", "granite4", "ernie45", "llama3_json", "llama4_json"),
         reasoning_parsers=("qwen3", "deepseek_r1", "holo2"),

@@ -94,6 +94,11 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=scan_calls,
     facts=FamilyFacts(
+        sample=(
+            "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0"
+            '<|tool_call_argument_begin|>{"city": "Paris"}<|tool_call_end|>'
+            "<|tool_calls_section_end|><|im_end|>"
+        ),
         tool_parsers=("kimi_k2",),
         reasoning_parsers=("kimi_k2",),
         parser_names={"sglang": ParserNames(("kimi_k2",), ("kimi_k2",)), "mlx-lm": ParserNames(("kimi_k2",))},

@@ -41,6 +41,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=scan_calls,
     facts=FamilyFacts(
+        sample="<|tool_call_start|>[get_weather(city='Paris')]<|tool_call_end|><|im_end|>",
         tool_parsers=("lfm2",),
         parser_names={"sglang": ParserNames(("lfm2",)), "mlx-lm": ParserNames(("pythonic",))},
         stripped=r"\[(?P<name>[A-Za-z_]\w*)\((?=\w+=|\))",

@@ -73,6 +73,7 @@ FORMAT: ModelFormat = TextFormat(
     bare_score=STRONG,
     bare_hints=("name", "{"),
     facts=FamilyFacts(
+        sample='{"name": "get_weather", "parameters": {"city": "Paris"}}<|eot_id|>',
         markers_are_plain_words=True,
         model_names=(
             *("/llama-3.1-8b-instruct", "/llama-3.1-70b-instruct", "/llama-3.1-405b-instruct"),

@@ -94,6 +94,10 @@ FORMAT: ModelFormat = TextFormat(
         "`<minimax:tool_call>`",
     ),
     facts=FamilyFacts(
+        sample=(
+            '<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Paris'
+            "</parameter>\n</invoke>\n</minimax:tool_call>[e~["
+        ),
         tool_parsers=("minimax_m2",),
         reasoning_parsers=("minimax_m2", "minimax_m2_append_think"),
         parser_names={

@@ -32,6 +32,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=JSONCalls(openers=(_MARKER,), one_per_tag=False).scan,
     facts=FamilyFacts(
+        sample='[TOOL_CALLS] [{"name": "get_weather", "arguments": {"city": "Paris"}}]</s>',
         tool_parsers=("mistral",),
         reasoning_parsers=("mistral",),
         parser_names={"sglang": ParserNames(("mistral",), ("mistral",)), "mlx-lm": ParserNames(("mistral",))},

@@ -57,6 +57,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=HeaderCalls(opener=_MARKER, separators=(_ARGUMENTS,), read_header=_read_header, needs_separator=False).scan,
     facts=FamilyFacts(
+        sample='[TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}</s>',
         tool_parsers=("mistral",),
         reasoning_parsers=("mistral",),
         parser_names={"sglang": ParserNames(("mistral",), ("mistral",)), "mlx-lm": ParserNames(("mistral",))},

@@ -35,6 +35,8 @@ FORMAT: ModelFormat = TextFormat(
     bare_score=STRONG,
     bare_hints=("[", "("),
     facts=FamilyFacts(
-        tool_parsers=("pythonic", "llama4_pythonic"), parser_names={"sglang": ParserNames(("pythonic",))}
+        sample="[get_weather(city='Paris')]",
+        tool_parsers=("pythonic", "llama4_pythonic"),
+        parser_names={"sglang": ParserNames(("pythonic",))},
     ),
 )

@@ -61,6 +61,10 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=in_sections(_CALLS.scan, re.compile(r"<tool_call>"), re.compile(r"</tool_call>"), "`<tool_call>`"),
     facts=FamilyFacts(
+        sample=(
+            "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n"
+            "</function>\n</tool_call><|im_end|>"
+        ),
         model_names=("qwen3-coder", "qwen3.5", "qwen3.6", "qwen3.8"),
         tool_parsers=("qwen3_coder", "qwen3_xml", "step3p5", "seed_oss", "mimo"),
         reasoning_parsers=("qwen3", "step3p5", "nemotron_v3", "minicpmv"),

@@ -56,5 +56,13 @@ FORMAT: ModelFormat = TextFormat(
         re.compile(r"</seed:tool_call>"),
         "`<seed:tool_call>`",
     ),
-    facts=FamilyFacts(tool_parsers=("seed_oss",), reasoning_parsers=("seed_oss",), switches=(ENABLE_THINKING,)),
+    facts=FamilyFacts(
+        sample=(
+            "<seed:tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n"
+            "</function>\n</seed:tool_call><seed:eos>"
+        ),
+        tool_parsers=("seed_oss",),
+        reasoning_parsers=("seed_oss",),
+        switches=(ENABLE_THINKING,),
+    ),
 )

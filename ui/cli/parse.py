@@ -292,13 +292,16 @@ def splits_to_terminal(outcomes: Mapping[str, VllmOutcome]) -> str:
     return "\n".join(lines) + "\n"
 
 
+_CONTROL = {True: "; it reads a healthy call", False: "; nor a healthy one, so this shows nothing", None: ""}
+
+
 def releases_to_terminal(table: ReleaseTable) -> str:
     """Return what each release makes of the output, and where calls appear and vanish."""
     lines = ["", f"{table.parser} by release:"]
     for row in table.rows:
         names = [] if row.outcome is None else [_name(call) for call in row.outcome.tool_calls]
         found = f"calls {', '.join(names)}" if names else "no call"
-        lines.append(f"  {row.version:10} {row.error or found}")
+        lines.append(f"  {row.version:10} {row.error or found}{'' if names or row.error else _CONTROL[row.control]}")
     for call in table.calls:
         lines += [f"  {call.name} disappears in {after}; {before} still reads it" for before, after in call.vanishes_in]
         if call.since is not None:

@@ -12,6 +12,8 @@ from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.tool_state import progress_of
 from prompt_debugger.ui.present.words import as_sentence, count_of, joined, shortened
 
+_CONTROL = {True: "reads a healthy call", False: "does not read a healthy call either", None: ""}
+
 
 def releases_payload(trace: Trace, table: ReleaseTable, *, total: int, step: str = "", is_running: bool = False) -> str:
     """Return the payload of the releases.
@@ -27,7 +29,7 @@ def releases_payload(trace: Trace, table: ReleaseTable, *, total: int, step: str
         {
             "name": call.name,
             "arguments": shortened(call.arguments, 160),
-            "taken": [None if row.outcome is None else row.version in call.taken_by for row in table.rows],
+            "taken": [row.version in call.taken_by if row.tells else None for row in table.rows],
         }
         for call in table.calls
     ]
@@ -53,13 +55,14 @@ def _releases_sentence(trace: Trace, table: ReleaseTable, *, is_running: bool) -
     ]
     if changes:
         return as_sentence("; ".join(changes))
-    asked = [row for row in table.rows if row.outcome is not None]
+    asked = [row for row in table.rows if row.tells]
     if is_running or not asked:
         return "Testing one release after the other." if is_running else "None of these releases could be tested."
     names = f"{asked[0].version} to {asked[-1].version}" if len(asked) > 1 else asked[0].version
     written = 0 if trace.parse is None else len(trace.parse.parsed.calls)
     if not table.calls:
-        return f"No release reads a call here ({names}); the output contains {count_of(written, 'call')}."
+        reads = " Each of them reads a healthy call." if all(row.control for row in asked) else ""
+        return f"No release reads a call here ({names}); the output contains {count_of(written, 'call')}.{reads}"
     return f"All tested releases read the same {count_of(len(table.calls), 'call')} ({names})."
 
 
@@ -78,5 +81,5 @@ def _release_row(row: ReleaseRow, trace: Trace) -> JSONObject:
         "calls": [shortened(signature(call), 160) for call in outcome.tool_calls],
         "content": None if outcome.content is None else shortened(outcome.content, 160),
         "finish_reason": outcome.finish_reason,
-        "note": joined(f"layer {outcome.layer}", row_note(outcome)),
+        "note": joined(f"layer {outcome.layer}", row_note(outcome), _CONTROL[row.control]),
     }

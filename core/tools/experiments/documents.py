@@ -88,10 +88,12 @@ class ReleaseDocument(Document):
         tool_calls: The calls it gives.
         finish_reason: The server's, where its own code was run.
         tools_called: What the parser said about having found calls, where it was heard.
+        control: Whether the parser reads a healthy call; where it does not, the rest of the row shows nothing.
     """
 
     version: str
     error: str | None
+    control: bool | None = None
     content: str | None = Field(None, validation_alias=AliasPath("outcome", "content"))
     tool_calls: tuple[JSONObject, ...] = Field((), validation_alias=AliasPath("outcome", "tool_calls"))
     finish_reason: str | None = Field(None, validation_alias=AliasPath("outcome", "finish_reason"))

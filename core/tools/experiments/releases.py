@@ -7,12 +7,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import ParserOutcome, VllmOutcome
-from prompt_debugger.core.parse.engines import RawOutput, VllmReleases, read_parser_name, write_parser_name
+from prompt_debugger.core.parse.engines import ParserPair, RawOutput, VllmReleases, read_parser_name, write_parser_name
+from prompt_debugger.core.tools.experiments.control import reads_healthy_call
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +24,19 @@ class ReleaseRow:
         version: The release.
         outcome: The outcome; `None` if the release could not be asked.
         error: Why not, or what went wrong in the parser.
+        control: Whether the parser reads a healthy call; without that it tells nothing that it does not read another.
+            `None` where none is kept for it.
     """
 
     version: str
     outcome: VllmOutcome | None
     error: str | None = None
+    control: bool | None = None
+
+    @property
+    def tells(self) -> bool:
+        """Whether it means something what this release reads and what not."""
+        return self.outcome is not None and (self.control is not False or bool(self.outcome.tool_calls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +125,21 @@ async def step_releases(
     try:
         yield ReleaseTable(title, (), ())
         for version, name in names.items():
-            rows.append(await _row(version, name, source.parse_with([name], output, streaming=streaming)))
+            row = await _row(version, name, source.parse_with([name], output, streaming=streaming))
+            if row.outcome is not None:
+                row = replace(row, control=await _control(source, pair._replace(version=version)))
+            rows.append(row)
             yield ReleaseTable(title, tuple(rows), histories(rows))
     finally:
         if releases is None:
             await asyncio.to_thread(source.close)
+
+
+async def _control(source: VllmReleases, pair: ParserPair) -> bool | None:
+    try:
+        return await reads_healthy_call(source, pair)
+    except EngineError:
+        return False
 
 
 async def _row(version: str, name: str, call: Coroutine[object, object, dict[str, ParserOutcome]]) -> ReleaseRow:
@@ -142,8 +161,8 @@ def sort_versions(versions: Sequence[str]) -> tuple[str, ...]:
 
 
 def histories(rows: Sequence[ReleaseRow]) -> tuple[CallHistory, ...]:
-    """Return how each call fares through the rows, which are oldest first."""
-    asked = [row for row in rows if row.outcome is not None]
+    """Return how each call fares through the rows, which are oldest first; those that tell nothing are passed over."""
+    asked = [row for row in rows if row.tells]
     taken = {row.version: _calls(row.outcome) for row in asked if row.outcome is not None}
     shown: dict[tuple[str, str, int], str] = {}
     for calls in taken.values():

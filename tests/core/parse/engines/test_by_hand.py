@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.parse.engines import WHEELS, bring_wheel, fetch
 
 pytestmark = pytest.mark.vllm
@@ -31,7 +33,28 @@ def cases() -> list[JSONObject]:
             {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in names
         ]
         found.append({"raw": file.read_text(encoding="utf-8"), "tools": tools or called})
-    return found
+    return found + made_outputs()
+
+
+def made_outputs() -> list[JSONObject]:
+    """Return the healthy call of each family in ways that no case has: in text, twice, cut, with marks in its value."""
+    tool: JSONObject = {
+        "type": "function",
+        "function": {
+            "name": "get_weather",
+            "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+        },
+    }
+    samples = [one.facts.sample for one in FORMATS.values() if one.facts.sample]
+    changes: tuple[Callable[[str], str], ...] = (
+        str,
+        lambda raw: f"Let me see.\n\n{raw}",
+        lambda raw: raw + raw,
+        lambda raw: raw[: len(raw) * 2 // 3],
+        lambda raw: raw.replace("Paris", "São </b> [1] {x} Paulo"),
+        lambda raw: raw.replace("Paris", "</tool_call>"),
+    )
+    return [{"raw": change(raw), "tools": [tool]} for raw in samples for change in changes]
 
 
 @pytest.mark.parametrize("engine", WHEELS)

@@ -138,7 +138,9 @@ def call(name: str) -> JSONObject:
 TABLE = ReleaseTable(
     "vllm:kimi_k2",
     (
-        ReleaseRow("0.11.0", VllmOutcome(None, "x", (call("a"),), finish_reason="tool_calls", tools_called=True)),
+        ReleaseRow(
+            "0.11.0", VllmOutcome(None, "x", (call("a"),), finish_reason="tool_calls", tools_called=True), control=True
+        ),
         ReleaseRow("0.12.0", None, "not there"),
     ),
     (CallHistory("a", "{}", ("0.11.0",), (), (("0.11.0", "0.17.0"),)),),
@@ -152,6 +154,7 @@ def test_a_table_of_releases() -> None:
             {
                 "version": "0.11.0",
                 "error": None,
+                "control": True,
                 "content": "x",
                 "tool_calls": [call("a")],
                 "finish_reason": "tool_calls",
@@ -160,6 +163,7 @@ def test_a_table_of_releases() -> None:
             {
                 "version": "0.12.0",
                 "error": "not there",
+                "control": None,
                 "content": None,
                 "tool_calls": [],
                 "finish_reason": None,
