@@ -118,7 +118,9 @@ def _mlx_lm(tool: str, case: dict[str, Any], parts: list[str]) -> tuple[Callable
     def read() -> Read:
         if any(mark in case["raw"] for mark in _ALSO_NEEDED):
             raise NotImplementedError
-        outside, *bodies = case["raw"].split(module.tool_call_start)
+        start = module.tool_call_start
+        begun = next((n for n in range(len(start) - 1, 0, -1) if case["raw"].endswith(start[:n])), 0)
+        outside, *bodies = case["raw"][: len(case["raw"]) - begun].split(start)  # what may begin a call goes at a stop
         calls: Calls = []
         for body in bodies:
             inside, _, after = body.partition(module.tool_call_end) if module.tool_call_end else (body, "", "")
