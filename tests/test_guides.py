@@ -13,9 +13,9 @@ import pytest
 
 import prompt_debugger
 from prompt_debugger.core.base.protocols import ReadContext
-from prompt_debugger.core.base.types import Span
+from prompt_debugger.core.base.types import JSONObject, Span
 from prompt_debugger.core.diagnose import RULES, index_rules
-from prompt_debugger.core.formats import TABLES, TextFormat
+from prompt_debugger.core.formats import FORMATS, TABLES, TextFormat
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.tools.fixes.experiments import fixed_message
 from tests.conftest import ROOT
@@ -76,10 +76,15 @@ def test_the_family_of_the_guide_reads_its_output() -> None:
     family = names["FORMAT"]
     assert isinstance(family, TextFormat)
 
-    message = family.read('<|call|>{"name": "f", "arguments": {"a": 1}}<|/call|>Done.<|end|>', ReadContext())
+    call = '<|lantern_call|>{"name": "f", "arguments": {"a": 1}}<|/lantern_call|>'
+    message = family.read(f"{call}Done.<|lantern_end|>", ReadContext())
 
     assert [(call.name, call.arguments_json) for call in message.calls] == [("f", {"a": 1})]
     assert message.content == "Done."
+    assert isinstance(names["_END"], str)
+    assert names["_END"] in {mark.text for mark in family.marks}, "an end token is one of the marks"
+    known = {mark.text for one in FORMATS.values() for mark in one.marks}
+    assert not {mark.text for mark in family.marks} & known, "it takes outputs from no family"
     parsers = {name for of_format in TABLES.tool_parsers.values() for name in of_format}
     assert set(family.facts.tool_parsers) <= parsers, (
         "the suite refuses a family that names a parser vLLM does not have"
@@ -151,3 +156,15 @@ def test_each_fix_of_the_tutorial_gives_the_verdict_that_it_tells(lab_url: str) 
     assert len(SENTENCES) == len(told)
     for sentence, verdict in zip(SENTENCES, told, strict=True):
         assert verdict.startswith(sentence)
+
+
+def test_the_tool_of_the_guide_measures_a_request() -> None:
+    page = (ROOT / "docs" / "guides" / "extend.md").read_text("utf-8")
+    blocks = [one for one in re.findall(r"```python\n(.*?)```", page, re.S) if "Lengths" in one or "lengths" in one]
+    names: dict[str, Any] = {}
+    exec(blocks[0], names)
+    body: JSONObject = {"messages": [{"role": "user", "content": "Hi"}, {"role": "tool"}]}
+
+    assert len(blocks) == 2
+    assert names["measure"](body).to_json() == {"characters": [2, 0]}
+    compile(blocks[1], "ui/cli/lengths.py", "exec")
