@@ -247,6 +247,11 @@ def what_raw_contains(trace: Trace, parse: Parse) -> str:
     call_marker = next((marker for marker in markers if marker in TABLES.call_markers), None)
     opener = next((marker for marker in markers if marker in TABLES.turn_openers), None)
     if opener is not None and trace.raw is not None and trace.prompt is None:
+        if (end := _end_before(parse.raw, opener)) is not None:
+            return (
+                f"The text opens another turn (`{opener}`) after an end token (`{end}`): if a model wrote all of it, "
+                f"the server does not stop at `{end}`; else it is a prompt without its beginning. It contains no call"
+            )
         return f"The text opens turns (`{opener}`), as a prompt does; read as a raw output, it contains no call"
     if call_marker is not None:
         return f"The raw output contains the markup of a call (`{call_marker}`) and no call that could be read"
@@ -254,6 +259,13 @@ def what_raw_contains(trace: Trace, parse: Parse) -> str:
     if best[0] >= _SURE:
         return f"The raw output is in the format `{best[1]}` and contains no call that could be read"
     return "The raw output contains no tool call"
+
+
+def _end_before(raw: str, opener: str) -> str | None:
+    """Return the end token that stands before the first turn that a text opens, with text before it."""
+    before = raw[: raw.find(opener)].rstrip()
+    end = next((text for text in TABLES.end_texts if before.endswith(text)), None)
+    return end if end is not None and before.removesuffix(end).strip() else None
 
 
 def partly_known(trace: Trace, parse: Parse) -> str:

@@ -29,6 +29,7 @@ _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\
 _JOURNAL = re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [^\s\[:]{1,80}(?:\[\d{1,9}\])?: ")
 _RANK = re.compile(r"\([\w. -]{1,60} pid=\d{1,9}\) ?")
 _PREFIXES = (_CONTAINER, _POD, _JOURNAL, _STAMP, _RANK)
+_PREFIXED = re.compile(f"(?m)^(?:{'|'.join(prefix.pattern for prefix in _PREFIXES)})")
 _CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"})
 _INDENT = re.compile(r"(?m)^[ \t]*+\u00a0[ \t\u00a0]*+")  # as web pages indent code
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
@@ -81,6 +82,18 @@ def without_prefix(line: str) -> str:
     return line
 
 
+def without_prefixes(text: str) -> str:
+    """Return a log without what containers, pods and journals put before its lines."""
+    return text if _PREFIXED.search(text) is None else "\n".join(map(without_prefix, text.split("\n")))
+
+
+def _first(text: str) -> str:
+    """Return the first line of a text that is not blank: what it does not show, not all lines show."""
+    start = len(text) - len(text.lstrip())
+    end = text.find("\n", start)
+    return text[text.rfind("\n", 0, start) + 1 : end if end >= 0 else len(text)]
+
+
 def _uncoloured(text: str) -> str | None:
     return _ANSI.sub("", text) if "\x1b" in text else None
 
@@ -96,6 +109,8 @@ def _spaced(text: str) -> str | None:
 
 def _unprompted(text: str) -> str | None:
     """Take off the prompt of a shell that stands before every line of a text that is no command."""
+    if _DOLLAR.match(_first(text)) is None:
+        return None
     first, *rest = text.split("\n")
     if rest and _DOLLAR.match(first) and all(line.startswith(">") for line in rest if line.strip()):
         return "\n".join([_DOLLAR.sub("", first, count=1), *(_QUOTE.sub("", line, count=1) for line in rest)])
@@ -122,6 +137,8 @@ def _unquoted(text: str) -> str | None:
 
 def _unnumbered(text: str) -> str | None:
     """Take off line numbers that rise by one from line to line."""
+    if (_NUMBER.match(_first(text)) or _bare_number(_first(text))) is None:
+        return None
     lines = text.split("\n")
     found = [_NUMBER.match(line) or _bare_number(line) for line in lines]
     numbers = [int(match[1]) for match in found if match is not None]
@@ -152,6 +169,8 @@ def _unprefixed(text: str) -> str | None:
 
 def _unlabelled(text: str) -> str | None:
     """Take off the words that stand before the data of every line: `Processed chunk: {…}`."""
+    if _LABEL.match(_first(text)) is None:
+        return None
     lines = [line for line in text.split("\n") if line.strip()]
     found = _LABEL.match(lines[0]) if len(lines) >= _LEAST_LABELLED else None
     if found is None or found[0].startswith(("data:", "event:")) or has_entries(text):
@@ -163,6 +182,8 @@ def _unlabelled(text: str) -> str | None:
 
 def _unprinted(text: str) -> str | None:
     """Return events that Python printed as dicts, one a line, as JSON."""
+    if not _first(text).lstrip().startswith("{'type': '"):
+        return None
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if not 1 < len(lines) <= _MOST_EVENTS or not all(line.startswith("{'type': '") for line in lines):
         return None
@@ -174,10 +195,11 @@ def _unprinted(text: str) -> str | None:
 
 def _without(text: str, prefix: re.Pattern[str], least: int) -> str | None:
     """Take a prefix off every line; `None` unless nearly all lines have it."""
+    if prefix.match(_first(text)) is None:
+        return None
     lines = text.split("\n")
     filled = sum(1 for line in lines if line.strip())
-    first = next((line for line in lines if line.strip()), "")
-    if filled < least or prefix.match(first) is None:
+    if filled < least:
         return None
     found = [prefix.match(line) for line in lines]
     count = sum(1 for match in found if match is not None)
@@ -215,8 +237,10 @@ def _unescaped_once(text: str) -> str | None:
 
 def _untabled(text: str) -> str | None:
     """Return the cells of a table of Markdown that hold several lines, below one another."""
+    if "<br>" not in text:
+        return None
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    if len(lines) < 3 or "<br>" not in text or not all(line.startswith("|") and line.endswith("|") for line in lines):
+    if len(lines) < 3 or not all(line.startswith("|") and line.endswith("|") for line in lines):
         return None
     cells = [cell.strip() for line in lines for cell in _CELL.split(line[1:-1])]
     kept = [cell for cell in cells if "<br>" in cell]
@@ -233,6 +257,8 @@ def _unremarked(text: str) -> str | None:
 
 def _uncommented(text: str) -> str | None:
     """Take out the lines of a comment that stand between objects, one a line."""
+    if not _first(text).lstrip().startswith(("{", "//", "#")):
+        return None
     lines = [line for line in text.split("\n") if line.strip()]
     kept = [line for line in lines if not line.lstrip().startswith(("//", "#"))]
     if len(lines) == len(kept) or len(kept) < 2 or not all(line.lstrip().startswith("{") for line in kept):
@@ -242,6 +268,8 @@ def _uncommented(text: str) -> str | None:
 
 def _unboxed(text: str) -> str | None:
     """Take off the sides of a box that a terminal's program drew around every line."""
+    if _first(text).lstrip()[:1] not in tuple(_BOX):
+        return None
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if len(lines) < 3 or not all(len(line) > 1 and line[0] == line[-1] and line[0] in _BOX for line in lines):
         return None
@@ -252,6 +280,8 @@ def _unboxed(text: str) -> str | None:
 
 def _unindented(text: str) -> str:
     """Take off the margin that two or more lines have in common, as of an indented block of Markdown."""
+    if not _first(text).startswith(("  ", "\t")):
+        return text
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) < 2 or not all(line.startswith(("  ", "\t")) for line in lines):
         return text

@@ -358,6 +358,7 @@ _MARKS: tuple[_Mark, ...] = (
     _Mark("lm-studio", re.compile(r"(?m)^Model Output: {1,3}"), _a_rest(What.RAW)),
     _Mark("", re.compile(r"\bRequest options: (?=\{)"), _client_request),
     _Mark("llama.cpp", re.compile(r"\bAdded a [BE]OS token to the prompt [^\n]{0,80}but the prompt also "), _line),
+    _Mark("llama-cpp-python", re.compile(r"\bDetected duplicate leading \"[^\"\n]{1,40}\" in prompt"), _line),
     _Mark("llama.cpp", re.compile(r"\binput truncated, n_ctx = \d"), _line),
     _Mark("llama.cpp", re.compile(r"\bnew prompt, n_ctx_slot = \d"), _too_long),
     _Mark("llama.cpp", re.compile(r"\bslot context shift, n_keep = \d"), _line),

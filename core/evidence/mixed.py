@@ -24,6 +24,7 @@ from prompt_debugger.core.evidence.not_errors import has_code, is_source
 from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
 from prompt_debugger.core.evidence.prose import by_lead, evidence_of_prose, output_of, shows_prompt, without_parts
 from prompt_debugger.core.evidence.readers import Paste, find_reader
+from prompt_debugger.core.evidence.readers.error import evidence_of_error
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
 from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.report_text import (
@@ -33,6 +34,7 @@ from prompt_debugger.core.evidence.report_text import (
 )
 from prompt_debugger.core.evidence.shown import find_shown, mentions_output
 from prompt_debugger.core.evidence.split import Block, BlockKind, comment_runs, split, without_comments
+from prompt_debugger.core.evidence.spoken_errors import spoken_error
 from prompt_debugger.core.evidence.taking import compatible
 from prompt_debugger.core.evidence.unknown_errors import cut_traceback
 from prompt_debugger.core.evidence.wrapped import unwrapped
@@ -131,9 +133,26 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
         return whole
     if merged is None and failure is not None and (printed := _of_comments(text, read, failure)) is not None:
         return printed
+    if merged is None and (said := None if cut_traceback(text) else spoken_error(text)) is not None:
+        return evidence_of_error(said.refusal)
     if merged is None:
-        raise not_recognised(text) if is_talk or cut_traceback(text) else _with_hint(failure)
+        raise (
+            not_recognised(text)
+            if cut_traceback(text)
+            else _fault_of_request(blocks, read) or (not_recognised(text) if is_talk else _with_hint(failure))
+        )
     return merged
+
+
+def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | None:
+    """Return what is wrong with the only request of a text, where that is a field of it; else `None`."""
+    for block in blocks[:_MOST_READ]:
+        inner = block.text.strip().strip("`")
+        if block.kind in (BlockKind.JSON, BlockKind.FENCED) and recognise(inner) is Form.REQUEST:
+            failure = _try(inner, 1, read)[1]
+            if failure is not None and failure.field is not None:
+                return failure
+    return None
 
 
 def _of_comments(text: str, read: Read, failure: RequestError) -> Evidence | None:

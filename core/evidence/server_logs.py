@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 
 from prompt_debugger.core.base.types import Server
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.evidence.clean import without_prefix
+from prompt_debugger.core.evidence.clean import without_prefixes
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.recognise import recognise
@@ -87,7 +87,7 @@ def is_server_log(text: str) -> bool:
     text = text[:_MOST_CHARS]
     if _HINT.search(text) is None:
         return False
-    lines = _lines(text)
+    lines = without_prefixes(text)
     if _engine(lines) is None:
         return False
     rest = "\n".join(line for line in _EXAMPLE.sub("", lines).split("\n") if line and _LINE.match(line) is None)
@@ -96,7 +96,7 @@ def is_server_log(text: str) -> bool:
 
 def evidence_of_log(text: str) -> Evidence | None:
     """Return what a server's log shows without a prompt or an output in it; `None` of any other text."""
-    text = _lines(text[:_MOST_CHARS])
+    text = without_prefixes(text[:_MOST_CHARS])
     engine = _engine(text)
     if engine is None:
         return None
@@ -110,10 +110,6 @@ def shown_in_log(text: str, engine: str) -> tuple[str, ...]:
     holds = "only pieces of outputs" if _PIECES.search(text) is not None else "neither a prompt nor an output"
     more = _SIGNS[engine][1] if engine in _SIGNS else _SIGNS[""][1]
     return (*_shown(text), f"The log contains {holds}. {more}, {_CAPTURE}.")
-
-
-def _lines(text: str) -> str:
-    return "\n".join(line and without_prefix(line) for line in text.split("\n"))
 
 
 def _engine(text: str) -> str | None:

@@ -141,7 +141,7 @@ class _Splitter:
                 if stop > at:
                     at = stop
                     continue
-            self._prose.append(_TAG.sub("", line))
+            self._prose.append(_TAG.sub("", line) if "<" in line else line)
             at += 1
         self._end_prose()
 

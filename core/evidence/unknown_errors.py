@@ -59,16 +59,20 @@ _SHAPED = re.compile(
 _FAILS = re.compile(
     r"\b(?:not|cannot|can't|must|failed|fails?|invalid|unsupported|missing|required|exceed\w{0,3}|errors?|refused"
     r"|denied|unknown|unrecognized|unable|unexpected|too|expected|illegal|insufficient|blocked|flagged|limit|incorrect"
-    r"|duplicate|mismatch|terminated|overloaded|empty|only|no|without|rejected)\b|n't\b|error|exception",
+    r"|duplicate|mismatch|terminated|unterminated|truncated|incomplete|expecting|overloaded|empty|only|no"
+    r"|without|rejected)\b|n't\b|error|exception",
     re.IGNORECASE,
 )
+# What sentences of people do not hold: a status, a path of a body, a body, the name of an exception.
+_MARKED = re.compile(r"\b[45]\d\d\b|\w\[\d{1,6}\]|\{[\"']|[A-Z]\w{2,60}(?:Error|Exception)\b|\b[a-z]+(?:_[a-z]+)+\b")
 _CLASS = re.compile(r"[A-Z]\w{2,60}(?:Error|Exception)\b")
 _PERSON = re.compile(r"\b(?:I|I'm|I've|[Ww]e|[Mm]y|[Oo]ur|let's|hello|thanks|how (?:do|can|to)|why)\b|\?(?:\s|$)")
 # What people write of errors, and programs do not.
 _REPORTED = re.compile(
     r";|!\[|\]\(|<!--|\*\*|\A[>*|]|:\Z|\A\W{0,4}(?:expected|actual|observed)[ \w]{0,20}:"
     r"|\b(?:which|whose|while|where|therefore|however|often|usually|mostly"
-    r"|such as|others?|otherwise|most|also|instead|both|nothing|everywhere)\b|,[^,]{1,80}, (?:and|or)\b",
+    r"|such as|others?|otherwise|most|also|instead|both|nothing|everywhere|when|will|would|because|since|seems?)\b"
+    r"|,[^,]{1,80}, (?:and|or)\b",
     re.IGNORECASE,
 )
 _MOST_REPORTED = 320  # characters of a sentence that only its words make an error
@@ -78,9 +82,9 @@ _STRONG = re.compile(
     r"i|vertex ?ai|bedrock|openrouter|groq|mistral\w{0,10}|qwen[\w.-]{0,20}|deepseek|kimi|gpt-[\w.-]"
     r"{1,20}|chat[ _.]?completions?|completions?|tokenizer|tool[ _]?(?:calls?|choice|use)|function cal"
     r"l\w{0,3}|chat[_ ]template|system (?:message|prompt)|max_(?:completion_)?tokens|response_format|r"
-    r"easoning(?:_content)?|thinking|langchain|langgraph|crewai|llama_?index|pydantic[_ ]ai|smolagents"
-    r"|dspy|instructor|mcp|agents?|prompts?|context (?:length|window)|inference|huggingface|transforme"
-    r"rs|gguf|o?mlx)\b|/v1/|\b(?:messages|input|choices|contents|tools)(?:\[\d|\.\d{1,4}\.)|/api/(?:chat|generate"
+    r"easoning(?:_content)?|thinking|structured[ _](?:outputs?|data)|finish_reason|langchain|langgraph|chatlas|crewai"
+    r"|llama_?index|pydantic[_ ]ai|smolagents|dspy|instructor|mcp|agents?|prompts?|context (?:length|window)|inference"
+    r"|huggingface|transformers|gguf|o?mlx)\b|/v1/|\b(?:messages|input|choices|contents|tools)(?:\[\d|\.\d{1,4}\.)|/api/(?:chat|generate"
     r"|tags|version)|:11434|:1234\b|ai_apicallerror"
     r"|ai_\w{3,40}error",
     re.IGNORECASE,
@@ -92,6 +96,9 @@ _PROGRAM = re.compile(
 
 
 _TRACEBACK = "Traceback (most recent call last):"
+# How IPython heads a traceback, and marks the line that each of its frames was at.
+_NOTEBOOK = re.compile(r"(?m)^([A-Z]\w{0,60}(?:Error|Exception)) {4,}Traceback \(most recent call last\)")
+_AT_LINE = re.compile(r"(?m)^-{2,}> {0,4}\d{1,6} +(\S[^\n]{0,300})")
 _SLASH = re.compile(r"[/\\]")
 
 
@@ -154,9 +161,16 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
         return _refusal(shaped), _SCORE
     reported = next((one for one in rest if one.is_shaped), None)
     is_logged = _LOGGED.match(text.strip()) is not None and _EXCEPTION.search(text) is None
-    if reported is not None and len(text) <= _MOST_ALONE * 2 and is_logged:
+    is_answer = is_of_chat and _status(text.strip()) is not None
+    if reported is not None and len(text) <= _MOST_ALONE * 2 and (is_logged or is_answer):
         return _refusal(reported), _SCORE
     return None
+
+
+def may_report(words: str, *, is_quoted: bool) -> bool:
+    """Say whether words may be an error's: quoted ones by their words, a line of its own by its form alone."""
+    is_shaped = _SHAPED.match(words) is not None or _EXCEPTION.search(words) is not None
+    return is_shaped or (_FAILS if is_quoted else _MARKED).search(words) is not None
 
 
 def _is_of_connection(found: Classified, statement: Statement, text: str) -> bool:
@@ -223,6 +237,10 @@ def _statements(text: str) -> Iterator[Statement]:
     exceptions = list(_EXCEPTION.finditer(text))[-_MOST_EXCEPTIONS:]
     for found in reversed(exceptions):
         yield Statement(_until_stack(text[found.end() :]), found[1].rpartition(".")[2], is_shaped=True)
+    if not exceptions and (headed := _NOTEBOOK.search(text)) is not None:
+        at = list(_AT_LINE.finditer(text, headed.end()))
+        words = f"{headed[1]} (its words were not copied)" + (f" at `{at[-1][1].strip()}`" if at else "")
+        yield Statement(words, headed[1], is_shaped=True)
     for said in islice(_SAID.finditer(text), _MOST_SAID):
         if _OF_MANUAL.match(said[0]):
             continue
@@ -252,7 +270,7 @@ def _until_stack(text: str) -> str:
     """Return the words of an exception without the frames, the bars and the prose that follow them."""
     end = re.search(
         r"\n\s{0,12}(?:at |File \"|\+-|\||During handling|The above|Traceback)"
-        r"|\n[ \t]{0,9}\n|\n\S[^\n]{0,200}(?:INFO|DEBUG|WARN)",
+        r"|\n[ \t]{0,9}\n|\nCell In\[|\n\S[^\n]{0,200}(?:INFO|DEBUG|WARN)",
         text,
     )
     return words_as_one_line(text[: end.start() if end is not None else len(text)])[:_MOST_WORDS]

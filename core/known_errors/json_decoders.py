@@ -53,8 +53,9 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.PARSE,
         "Text was parsed as JSON, but a key is not in double quotes (as Python prints a dict), there is an extra "
         "comma, or the text was cut.",
-        "Check the position that the message gives: read a dict that Python printed with `ast.literal_eval`, or "
-        "better, write it with `json.dumps`.",
+        "Check the position that the message gives. At the beginning (char 1) it is a dict that Python printed: write "
+        "it with `json.dumps`. Further on, look at the text there: if it ends, raise `max_tokens`; else take the extra "
+        "comma out, or have the server enforce JSON.",
         "https://docs.python.org/3/library/json.html",
         example="Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
         is_general=True,

@@ -2,7 +2,8 @@
 
 What it finds:
     llama.cpp's warning that it added a BOS token to a prompt which begins with
-    one, or an EOS token to one which ends with one.
+    one, or an EOS token to one which ends with one; and that of llama-cpp-python
+    on a prompt with two.
 
 Why it matters:
     The template writes the token and the tokenizer adds it again. No model
@@ -30,7 +31,7 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 
-_DOUBLED = re.compile(r"Added a ([BE]OS) token to the prompt ")
+_DOUBLED = re.compile(r"Added a ([BE]OS) token to the prompt |Detected duplicate leading \"[^\"\n]{1,40}\" in prompt")
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -39,7 +40,7 @@ def find(trace: Trace) -> Iterator[Report]:
         found = _DOUBLED.match(line)
         if found is None:
             continue
-        token, place = found[1], "starts" if found[1] == "BOS" else "ends"
+        token, place = found[1] or "BOS", "ends" if found[1] == "EOS" else "starts"
         yield Report(
             title=f"The prompt {place} with two {token} tokens.",
             detail=(

@@ -41,6 +41,13 @@ _OLLAMA = (
     Step("Use a release of Ollama that ends the reasoning before it constrains the answer."),
     Step("Read the answer from `thinking`."),
 )
+_OF_VENDOR = (
+    Step(
+        "Allow more tokens for the answer, or less thinking: an API counts thoughts as output (`maxOutputTokens` and "
+        "`thinkingConfig` of Gemini, `max_tokens` and `thinking.budget_tokens` of Anthropic)."
+    ),
+    Step("Send the request again: the model ended its turn after its thoughts, and nothing was left out."),
+)
 _MORE = Step("Look at `finish_reason`: if it is `length`, the reasoning used up `max_tokens`, so allow more.")
 
 
@@ -69,13 +76,17 @@ def find(trace: Trace) -> Iterator[Report]:
     ran = "" if parser is None else f" The reasoning parser is `{parser}`."
     switch = thinking_switch(trace)
     yield Report(
-        title=f"The whole answer is in `{reasoning.field}`, and content is empty.",
+        title=f"The answer contains only thoughts, in `{reasoning.field}`, and no text."
+        if _is_of_vendor(chat)
+        else f"The whole answer is in `{reasoning.field}`, and content is empty.",
         detail=f"`{reasoning.field}` contains {len(reasoning.text)} characters, {ended}."
         + (f" The request sets `{off.rpartition('.')[2]}` to false: the model did not think." if off else "")
         + f"{shape}{ran} {_of_prompt(trace)}",
         evidence=(in_message(reasoning.field, reasoning.text), in_message("content")),
         fix=_OLLAMA
         if _is_ollama(chat)
+        else _OF_VENDOR
+        if _is_of_vendor(chat)
         else (
             *(() if chat.finish_reason else (_MORE,)),
             *(() if off else (think_less(switch, ", so that template and reasoning parser agree"),)),
@@ -124,6 +135,11 @@ def _of_prompt(trace: Trace) -> str:
     return (
         "The prompt leaves no reasoning block open." if opened is None else f"The prompt ends with `{opened.opener}`."
     )
+
+
+def _is_of_vendor(chat: ChatResult) -> bool:
+    """Say whether an API answered in which reasoning has a place of its own, and no server's parser looks for it."""
+    return '"candidates"' in chat.body or ('"stop_reason"' in chat.body and '"thinking"' in chat.body)
 
 
 def _is_ollama(chat: ChatResult) -> bool:

@@ -180,7 +180,7 @@ def _fix(trace: Trace, understood: Understood) -> str:
         return _INSIDE
     if cause in _FIXES:
         return _FIXES[cause]
-    field = refusal.field or field_in_words(refusal.message, trace.request.body)
+    field = refusal.field or understood.field or field_in_words(refusal.message, trace.request.body)
     return _fix_of_request(trace, field, understood.certainty)
 
 
@@ -203,7 +203,7 @@ def _fix_of_request(trace: Trace, field: str | None, certainty: Certainty) -> st
     if field is None and certainty is Certainty.INFERRED:
         return _MORE
     if field is None:
-        return "Change what the server's message names."
+        return _MORE
     if held := held_path(trace.request.body, field):
         return f"Change `{held}` as the server asks."
     if not trace.request.body:

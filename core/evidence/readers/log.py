@@ -16,7 +16,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.evidence.answers import read_answer
-from prompt_debugger.core.evidence.clean import without_prefix
+from prompt_debugger.core.evidence.clean import without_prefixes
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.flags import server_of, shown_flags
 from prompt_debugger.core.evidence.forms import Form
@@ -44,15 +44,11 @@ _ENDS = (What.RAW, What.PIECE, What.CONTENT, What.MESSAGE, What.ANSWER)
 def _finds(paste: Paste) -> float:
     if paste.value is not None:
         return 0.0
-    return 0.9 if has_entries(_lines(paste.text)) else _SCORE_OF_LINES * is_server_log(paste.text)
-
-
-def _lines(text: str) -> str:
-    return "\n".join(map(without_prefix, text.split("\n")))
+    return 0.9 if has_entries(without_prefixes(paste.text)) else _SCORE_OF_LINES * is_server_log(paste.text)
 
 
 def _read(paste: Paste) -> Evidence:
-    entries = find_entries(_lines(paste.text))
+    entries = find_entries(without_prefixes(paste.text))
     if not entries and (shown := evidence_of_log(paste.text)) is not None:
         return _with_error(shown, paste)
     if not entries:

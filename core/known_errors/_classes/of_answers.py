@@ -123,6 +123,17 @@ CLASSES: tuple[ErrorClass, ...] = (
         is_distinctive=False,
     ),
     ErrorClass(
+        "empty-at-limit",
+        r"(?:empty|no (?:content|text|answer)|blank)(?![a-z]).{0,200}?finish_?reason\W{0,4}(?:length|max_tokens)"
+        r"|finish_?reason\W{0,4}(?:length|max_tokens)\b.{0,200}?(?:empty|no (?:content|text|answer)|blank)\b",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "The answer is empty because the token limit was reached first",
+        "The model wrote up to the limit, and none of it was the answer's text: thinking counts as output, too.",
+        "Raise `max_tokens` (`max_completion_tokens`, `maxOutputTokens`), or have the model think less "
+        "(`reasoning_effort`, a thinking budget, or thinking off).",
+    ),
+    ErrorClass(
         "empty-answer",
         r"(?:empty|no|none or empty|null|blank) (?:assistant )?(?:response|content|outputs?|completion"
         r"|message|choices|answer|generations?)\b(?! (?:format|type))"

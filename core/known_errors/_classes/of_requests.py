@@ -13,6 +13,60 @@ _SCHEMA_PLACE = (
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "half-character",
+        r"unexpected end of hex escape|(?:lone|unpaired|invalid) (?:leading |trailing |high |low |unicode )*surrogate"
+        r"|surrogates not allowed|no low surrogate|incomplete surrogate pair|invalid unicode code point",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A text of the request holds half of a character",
+        "An emoji or another character outside the basic plane was cut in the middle, as by a limit of characters, so "
+        "that half of its pair (`\\ud83d`) is left; no strict decoder takes it.",
+        "Find it in {field|the text that the words name}, mostly a tool's result that was cut, and cut by characters "
+        "instead; before sending, `text.encode('utf-8', 'replace').decode()` in Python or `toWellFormed()` in "
+        "JavaScript mends it.",
+    ),
+    ErrorClass(
+        "body-not-json",
+        r"(?:pars|decod|deserializ)\w{1,4} (?:the )?(?:json )?(?:of the )?request(?: body)?\b.{0,30}?json"
+        r"|(?:request )?(?:body|payload) (?:is |was )?not (?:a )?(?:valid|well-formed) json"
+        r"|could not parse the json body|invalid json (?:in )?(?:the )?(?:request|body|payload)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The body of the request is not JSON",
+        "The server could not decode the body before it looked at any field: it was cut, written by hand, escaped "
+        "wrongly by a shell, or holds a character that JSON does not take.",
+        "Write the body with a JSON library, send it from a file (`curl --data-binary @body.json`), and look at the "
+        "place that the words name; `Content-Length` must count bytes.",
+        unless=r"into the target type|missing field|unknown (?:variant|field)|invalid type",
+    ),
+    ErrorClass(
+        "role-unknown",
+        r"\brole\W{0,4}(?:[^.]{0,30}?)unknown variant \W?(?P<name>\w{1,40})|unknown variant \W?(?P<role>developer)\b"
+        r"|(?:unexpected|unknown|invalid|unsupported) (?:message )?role\W{1,4}(?P<called>developer|latest_reminder"
+        r"|function|model|human|ai|bot)\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A message has a role that this API does not know",
+        "The role {name|that was sent} is not one of those that this API or template takes.",
+        "Send `developer` as `system`, `human` as `user`, `ai`, `bot` and `model` as `assistant`, `function` as `tool` "
+        "with `tool_call_id`. A client that writes `developer` by itself mostly has a setting for it.",
+    ),
+    ErrorClass(
+        "assistant-empty",
+        r"(?:content|tool_calls)\b.{0,30}?\bor\b.{0,12}?(?:content|tool_calls|function_call)\b.{0,20}?"
+        r"(?:must|should|needs?|required|has to)|(?:must|should) (?:have|contain|include) (?:either )?.{0,12}?"
+        r"(?:content|tool_calls)\b.{0,12}?\bor\b|neither content nor tool_?calls"
+        r"|(?:assistant|model) message.{0,40}?(?:must not be empty|cannot be empty|is empty|has no content)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "An assistant message of the history is empty",
+        "An assistant message must have a text or calls, and one has neither: an answer that was only reasoning, was "
+        "stopped, or whose calls were dropped on the way, was kept in the history.",
+        "Leave that message out, or send what it really held: its calls (with their results after it), or a text. "
+        "Gateways that convert between APIs lose calls or reasoning here: try without them.",
+        look=Look.CONTENT_ABSENT,
+    ),
+    ErrorClass(
         "json-not-mentioned",
         r"must contain the word .{0,4}json\b|the word .{0,4}json.{0,4} (?:must|has to|should) (?:be|appear)",
         Stage.REQUEST,
@@ -30,7 +84,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"(?:reasoning_content|reasoning content|thinking block|`?thinking`? or `?redacted_thinking|th"
         r"ought_?signature).{0,120}?(?:missing|must be (?:passed|sent|preserved|provided|included)|pas"
         r"sed back|required)"
-        r"|(?:missing|must (?:include|contain)).{0,40}(?:reasoning_content|thought_?signature)",
+        r"|(?:missing|must (?:include|contain)).{0,40}(?:reasoning_content|thought_?signature)"
+        r"|\bthinking\.signature: ?field required",
         Stage.REQUEST,
         Cause.REQUEST,
         "A message was sent back without its reasoning",

@@ -57,7 +57,11 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|exceed\w{0,3} .{0,40}?(?:token limit|max(?:imum)? (?:number of )?tokens|context|max_model_l"
         r"en|n_ctx)|max_model_len|reduce the length of|token limit exceeded"
         r"|longer than the (?:model|maximum|context)|range of input length|n_ctx|prompt is too long"
-        r"|tokens? in request .{0,20}?exceed",
+        r"|tokens? in request .{0,20}?exceed"
+        r"|(?:length|number) of (?:the )?(?:prompt|input|messages?)\w{0,12}\b.{0,60}?"
+        r"(?:must be|exceed|less|larger|greater)"
+        r"|(?:prompt|input|context|tokens?)\b[^.]{0,60}?\d{3,}[^.]{0,60}?(?:exceed|larger than|greater than|more than"
+        r"|less than|longer than|max(?:imum)?\b)[^.]{0,80}?\d{3,}|max_(?:seq|sequence|context)_?len",
         Stage.REQUEST,
         Cause.CONTEXT,
         "The request does not fit the server's context",
@@ -225,7 +229,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "address",
-        r"404 page not found|\bnot found: ?/|no (?:route|static resource|handler)"
+        r"404 page not found|\b(?:404|405)\b.{0,80}?\burl\W{1,3}https?://"
+        r"|\bnot found: ?/|no (?:route|static resource|handler)"
         r"|cannot (?:post|get|put) /|method not allowed|invalid (?:url|endpoint)"
         r"|unknown (?:url|endpoint|path|request url)|unexpected endpoint|unexpected token '?<'?"
         r"|<!doctype|<html|not found.{0,20}?/(?:v1|api|chat)|unsupported protocol|url is missing",

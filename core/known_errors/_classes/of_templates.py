@@ -89,10 +89,23 @@ CLASSES: tuple[ErrorClass, ...] = (
         around=_TEMPLATE,
     ),
     ErrorClass(
+        "template-of-ollama",
+        r"(?:pars|syntax|expected|unknown|fail)\w{0,4}\b.{0,400}?\{\{-? ?"
+        r"(?:(?:if|range|with|else if|template)\b[^}]{0,40})?[ (]?[.$][A-Z_i]",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The chat template is in Ollama's notation, and Jinja is expected",
+        "Templates of Ollama's Modelfiles are written in Go's notation (`.System`, `range .Messages`), "
+        "which no engine of Jinja reads. llama.cpp then goes on with a built-in template (chatml).",
+        "The request needs no change: serve the model's own `chat_template` (in its repository, or the GGUF's "
+        "`tokenizer.chat_template`), with `--jinja --chat-template-file FILE` of llama.cpp.",
+        around=r"jinja|chat[_ ]?templat|at row \d",
+    ),
+    ErrorClass(
         "template-not-parsed",
         r"(?:template ?syntax|parser) ?error|failed to parse (?:the )?(?:chat |jinja )?template"
         r"|unexpected (?:char|character|token|end of (?:template|input)|'[%}]\}?')"
-        r"|expected (?:closing|opening|token|statement|identifier|name|end of)"
+        r"|expected (?:closing|opening|token|statement|identifier|name|end of|block keyword|expression|comma)"
         r"|failed to parse number.{0,300}\{\{|unclosed"
         r"|unable to (?:parse|compile) (?:the )?(?:chat |jinja )?template",
         Stage.RENDER,

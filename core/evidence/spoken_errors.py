@@ -1,0 +1,74 @@
+"""An error in what a person wrote, where nothing else was read: in a line, in code or quotation marks, within JSON.
+
+    I use X, and this comes all the time:
+    400 "The prompt has 9 tokens too many."                       a line
+    The job ends with `Request failed: no such field`.            code, or a quotation
+    {"messages": [{"text": "Completion failed: …"}]}              a text within JSON that is no request
+
+Whether it is of a chat request is told by the whole text, whether it is an error by its own words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
+from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text
+from prompt_debugger.core.evidence.unknown_errors import error_by_meaning, may_report
+
+_MOST_CHARS = 20_000  # of what a person writes; a longer text is data, whose words say what its lines are about
+_MOST_TRIED = 60
+_LEAST = 15  # characters of an error
+_MOST = 2_000
+_MOST_TALK = 500  # characters of a line that is not quoted and holds no body
+_QUOTED = re.compile(r"`([^`\n]{15,2000})`|\"([^\"\n]{15,2000})\"|\u201c([^\u201d\n]{15,2000})\u201d")
+_MARKS = re.compile(r"\A(?:[>*#+-]{1,4} |\d{1,2}[.:)] |[>|]\s)+")
+_CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
+
+
+def spoken_error(text: str) -> FoundError | None:
+    """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
+    if len(text) > _MOST_CHARS:
+        return None
+    for said in islice(dict.fromkeys(_said(text)), _MOST_TRIED):
+        found = error_of_text(said)
+        if found is not None:
+            return found
+        by_meaning = error_by_meaning(said, text)
+        if by_meaning is not None:
+            return FoundError(*by_meaning)
+    return None
+
+
+def _said(text: str) -> Iterator[str]:
+    """Yield what may be an error's words: strings of JSON, or what lines quote, and lines."""
+    value = json_of(text)
+    if value is None and text.lstrip().startswith(("{", "[")):
+        found = lenient_json_of(text)
+        value = None if found is None else found[0]
+    if value is not None:
+        yield from (said for said in _strings(value) if _is_said(said))
+        return
+    for line in text.split("\n"):
+        bare = _MARKS.sub("", line.strip())
+        quoted = [next(group for group in found.groups() if group) for found in _QUOTED.finditer(bare)]
+        clauses = [bare[found.end() :] for found in _CLAUSE.finditer(bare)]
+        yield from filter(_is_said, [*quoted, *clauses])
+        is_short = len(bare) <= _MOST_TALK or "{" in bare
+        if is_short and _LEAST <= len(bare) <= _MOST and may_report(bare, is_quoted=False):
+            yield bare
+
+
+def _strings(value: JSON) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _strings(inner)
+
+
+def _is_said(said: str) -> bool:
+    return _LEAST <= len(said) <= _MOST and may_report(said, is_quoted=True)

@@ -1,0 +1,120 @@
+"""Classes of what decoders of JSON say, in whatever language: a text that ends too early, goes on, or breaks inside.
+
+The words are those of V8, JavaScriptCore, SpiderMonkey, Python (json, orjson, simplejson), Rust (serde), Go, Java
+(Jackson, Gson), .NET and C++ (nlohmann, simdjson). Their authors checked texts of any kind, so something around must
+speak of a model.
+"""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors.base import Cause
+
+_AT = r".{0,40}?(?:position \d|line:? \d|char(?:acter)? \d|offset \d|column \d|of the json data)"
+
+CLASSES: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "json-cut",
+        rf"unterminated string(?: in json|{_AT})|unexpected end of (?:json|data|input\b{_AT})"
+        rf"|json parse error: (?:unexpected eof|unterminated string)|end of data (?:while|when){_AT}"
+        r"|json\.parse: (?:unterminated string|unexpected end of data)|eof while parsing a"
+        r"|unexpected end-of-input|end of input at line \d|reached end of data|incomplete json"
+        r"|unclosed (?:string|object|array)\b.{0,30}?json|json.{0,30}?\bis (?:truncated|incomplete|cut off)",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "A text ends before its JSON is complete",
+        "A program read a text as JSON, mostly what a model wrote, and the text ended inside a string, list or object.",
+        "Look at `finish_reason` of the answer: if it is `length` (`max_tokens`, `MAX_TOKENS`), the limit cut it: "
+        "raise `max_tokens`, or ask for less at once. If it is `stop`, look at the text itself: nothing at all, or a "
+        "quotation mark that was not escaped. A stream must be read to its end first.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "json-character",
+        rf"(?:bad|invalid|illegal|unescaped) (?:control character|escape|\\{{1,2}}\w|unicode escape|escaped character)"
+        rf"\b.{{0,40}}?(?:json|string|{_AT})|control character .{{0,40}}?found while parsing"
+        rf"|bad (?:control|escaped) character in|invalid \\{{1,2}}(?:escape|uxxxx)",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "A string in the JSON holds a character that must be escaped",
+        "A program read a text as JSON, mostly what a model wrote; a line break, a backslash or another control "
+        "character stands in a string as it is.",
+        "Look at the place that the words name. Have the server enforce JSON (`response_format` with a schema, "
+        "`strict` tools), or read the text leniently (`strict=False` of Python's `json.loads` takes line breaks).",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "json-goes-on",
+        rf"(?:unexpected )?(?:non-whitespace|trailing) (?:characters?|data|content|garbage)\b.{{0,20}}?(?:json|{_AT})"
+        rf"|unexpected content after document|(?:extra|trailing) (?:data|content){_AT}",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "More text follows the JSON",
+        "A program read a text as JSON, mostly what a model wrote; after the first value comes something else: prose, "
+        "the end of a code fence, a stop token, or a second value.",
+        "Look at what follows. Have the server enforce the form (`response_format` with a schema), or read the first "
+        "value only (`raw_decode` of Python's decoder).",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "json-broken",
+        r"expected (?:'|`|double-quoted|property name|comma|,).{0,60}? in json at"
+        r"|json parse error: (?:expected|property)"
+        rf"|json\.parse: (?:expected|bad)|(?:expected|expecting) [`'\"][,:}}\]][`'\"].{{0,40}}?{_AT}"
+        r"|unexpected (?:string|number) in json|key must be a string at|was expecting (?:comma|double-quote)"
+        r"|expecting (?:',' delimiter|':' delimiter|property name)|trailing comma at line",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "The JSON is broken at the place that the words name",
+        "A program read a text as JSON, mostly what a model wrote; a comma, a colon or a quotation mark is wrong or "
+        "missing there, or the text was cut there.",
+        "Look at the text around that place: if it ends there, raise `max_tokens`; if a quotation mark in a string is "
+        "not escaped, or keys stand in single quotes, have the server enforce JSON (`response_format` with a schema, "
+        "`strict` tools).",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "json-start",
+        r"expected value at line 1 column 1\b|json parse error: (?:unrecognized token|unexpected identifier)"
+        r"|json\.parse: unexpected character at line 1 column 1\b|is an invalid start of a value"
+        r"|unexpected token .{1,12} in json at position [0-3]\b",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "What was to be JSON begins as something else",
+        "A program read a text as JSON, mostly an answer; it is empty, or begins with prose, a code fence, reasoning, "
+        "or the page of a proxy.",
+        "Print the text before it is read. If it is a model's answer, enforce the form (`response_format` with a "
+        "schema) and switch thinking off or use the model's reasoning parser; if it is a page, check the address.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "json-unread",
+        r"\bjson\w{0,10}error \(its words were not copied\)",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "A text that was to be JSON could not be read",
+        "A program read a text as JSON, mostly what a model wrote; the end of the traceback, which says at which place "
+        "it gave up, was not copied.",
+        "Print the text before it is read: prose, a code fence, reasoning, nothing at all and a cut end each need "
+        "another remedy. Check that the schema reaches the server, and copy the traceback to its last line.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "null-for-text",
+        r"expected (?:a )?(?:string|str)\b.{0,40}?(?:got|found|not|received) ['\"`]?(?:NoneType|null|undefined)\b"
+        r"|must be (?:a )?(?:str|string)\b.{0,40}?not ['\"`]?NoneType|argument of type ['\"`]NoneType"
+        r"|(?:can only concatenate|unsupported operand).{0,60}?NoneType|sequence item \d{1,3}: expected str"
+        r"|valid string.{0,40}?input_value=None"
+        r"|cannot read properties of null \(reading '(?:trim|match|replace|split)'",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "A program got no text where it expected the model's answer",
+        "The answer arrived without text (`content` is null): only a call, only reasoning, a filtered or an empty "
+        "answer, and the program works with it as if it were text.",
+        "Record the answer (`capture`) and look at `tool_calls`, `reasoning_content` and `finish_reason`: they say "
+        "which it is. In the program, check for null before the text is used; a framework may be mended by an update.",
+        is_distinctive=False,
+    ),
+)
+"""In this order: the first class whose words are found counts."""
