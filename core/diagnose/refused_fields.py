@@ -222,6 +222,12 @@ def _content_absent(request: Request, _parts: Mapping[str, str]) -> Iterator[Spo
             yield Spot(f"messages[{index}]", f"`messages[{index}]` has no `content`.")
 
 
+def _content_null(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for index, message in numbered_messages(request):
+        if "content" in message and message["content"] is None:
+            yield Spot(f"messages[{index}].content", f"`messages[{index}].content` is null.")
+
+
 def broken_calls_in(text: str) -> tuple[str, ...]:
     """Return what is wrong with the calls that a sentence prints as Python, such as LiteLLM's.
 
@@ -258,4 +264,5 @@ _LOOKS: Mapping[Look, _Looker] = {
     Look.UNDECLARED_TOOL: _undeclared_tool,
     Look.NO_MENTION_OF_JSON: _no_mention_of_json,
     Look.CONTENT_ABSENT: _content_absent,
+    Look.CONTENT_NULL: _content_null,
 }

@@ -22,7 +22,14 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.not_errors import has_code, is_source
 from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
-from prompt_debugger.core.evidence.prose import by_lead, evidence_of_prose, output_of, shows_prompt, without_parts
+from prompt_debugger.core.evidence.prose import (
+    as_printed,
+    by_lead,
+    evidence_of_prose,
+    output_of,
+    shows_prompt,
+    without_parts,
+)
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
@@ -36,7 +43,7 @@ from prompt_debugger.core.evidence.shown import find_shown, mentions_output
 from prompt_debugger.core.evidence.split import Block, BlockKind, comment_runs, split, without_comments
 from prompt_debugger.core.evidence.spoken_errors import spoken_error
 from prompt_debugger.core.evidence.taking import compatible
-from prompt_debugger.core.evidence.unknown_errors import cut_traceback
+from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_traceback
 from prompt_debugger.core.evidence.wrapped import unwrapped
 
 Read = Callable[[str, int], Evidence]
@@ -133,7 +140,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
         return whole
     if merged is None and failure is not None and (printed := _of_comments(text, read, failure)) is not None:
         return printed
-    if merged is None and (said := None if cut_traceback(text) else spoken_error(text)) is not None:
+    if merged is None and (said := spoken_error(text.partition(TRACEBACK)[0])) is not None:
         return evidence_of_error(said.refusal)
     if merged is None:
         raise (
@@ -148,7 +155,7 @@ def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | Non
     """Return what is wrong with the only request of a text, where that is a field of it; else `None`."""
     for block in blocks[:_MOST_READ]:
         inner = block.text.strip().strip("`")
-        if block.kind in (BlockKind.JSON, BlockKind.FENCED) and recognise(inner) is Form.REQUEST:
+        if json_of(inner) is not None and recognise(inner) is Form.REQUEST:
             failure = _try(inner, 1, read)[1]
             if failure is not None and failure.field is not None:
                 return failure
@@ -315,6 +322,10 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
         return None
     if len(pieces) == 1:
         return _noted(pieces[0].evidence, _of_unread(unread))
+    pieces = [
+        replace(piece, evidence=as_printed(piece.evidence, before.block.text if before.evidence.request else ""))
+        for before, piece in zip([pieces[0], *pieces], pieces, strict=False)
+    ]
     if any(piece.evidence.request is not None for piece in pieces):  # whose answer such a text may be
         pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or _CALL_LEAD.search(one.block.lead)]
     shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces

@@ -13,13 +13,14 @@ from contextlib import suppress
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import ChatResult
-from prompt_debugger.core.evidence.evidence import Evidence, merge
+from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.gaps import without_gaps
 from prompt_debugger.core.evidence.readers import Paste, find_readers
 from prompt_debugger.core.evidence.report_text import begins_template, shown_output
 from prompt_debugger.core.evidence.shown import shown_code
 from prompt_debugger.core.evidence.taking import compatible, with_its_beginning, without_shortened
+from prompt_debugger.core.formats import CONTROL_TOKEN
 
 LEAST_SCORE = 0.6  # of a reader, for a block of prose
 _OUTPUT_LEAD = re.compile(r"\b(?:raw|model|generated)\b.{0,40}\b(?:output|text|completion|response)\b", re.IGNORECASE)
@@ -28,6 +29,7 @@ _LEAD = re.compile(
     r"(?m)^([^\n]{0,80}(?:\bmessage\.content|\b(?:raw|model) (?:output|completion))\b[^\n:]{0,20}):[ \t]*\n(?=\s*\S)",
     re.IGNORECASE,
 )
+_PRINTS_CONTENT = re.compile(r"\b(?:print|console\.log)\([^\n]{0,120}\bmessage(?:\.|\[.)content")
 _PROMPT_LEAD = re.compile(r"\b(?:prompt|template|input)\b[^\n]{0,60}(?::|sent|contains?|is|renders?)", re.IGNORECASE)
 
 
@@ -55,7 +57,7 @@ def _after_lead(text: str) -> Evidence | None:
     shown = shown_output(text) or shown_code(text)
     if shown is None:
         return None
-    return _content(shown) if shown.startswith("functions.") else output_of(shown)
+    return content_evidence(shown) if shown.startswith("functions.") else output_of(shown)
 
 
 def shows_prompt(lead: str) -> bool:
@@ -66,15 +68,24 @@ def shows_prompt(lead: str) -> bool:
 def by_lead(lead: str, text: str) -> Evidence | None:
     """Return what the line above a block says that it is: the content of a message, or a raw output."""
     if _CONTENT_LEAD.search(lead):
-        return _content(text)
+        return content_evidence(text)
     if _OUTPUT_LEAD.search(lead):
         return output_of(text)
     return None
 
 
-def _content(text: str) -> Evidence:
+def content_evidence(text: str) -> Evidence:
+    """Return the content of a message as evidence."""
     chat = ChatResult({"role": "assistant", "content": text}, None)
     return Evidence(Form.ANSWER, "the content of a message", chat=chat)
+
+
+def as_printed(evidence: Evidence, script: str) -> Evidence:
+    """Return an output below a script as what the script says that it prints: the content, if it does so."""
+    is_output = evidence.form is Form.OUTPUT and evidence.holds == (Part.RAW,) and evidence.raw is not None
+    if not is_output or _PRINTS_CONTENT.search(script) is None or CONTROL_TOKEN.search(evidence.raw or "") is not None:
+        return evidence
+    return content_evidence((evidence.raw or "").strip("\n"))
 
 
 def output_of(text: str) -> Evidence:

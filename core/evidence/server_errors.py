@@ -325,11 +325,14 @@ def _of_sentence(text: str) -> FoundError | None:
 def _paragraph_of(text: str) -> str:
     """Return the paragraph of a text that says a known sentence, rather not its title; the text, if it is several."""
     paragraphs = [found for one in _BLANK_LINES.split(text) if (found := _cut(one))]
+    whole = recognise_error(text)
     for one in sorted(paragraphs, key=lambda said: said.startswith("#")):
         known = recognise_error(one)
         if known is not None and known.error.is_distinctive:
-            return one
-    return _cut(text)
+            is_part = known.error.is_general and whole is not None and not whole.error.is_general
+            return text if is_part else one  # the sentence that quotes several paragraphs
+    said = _cut(text)
+    return text if whole is not None and recognise_error(said) is None else said
 
 
 def _starts_as_data(text: str) -> bool:

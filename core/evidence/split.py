@@ -29,7 +29,7 @@ _STREAM = re.compile(
 )
 _DATA = re.compile(r"[ \t]*+(?:data:|event:)")
 _COMMAND = re.compile(
-    r"[ \t]*+(?:[\w.~/@:-]{0,60}[$#%❯>][ \t]+)?"
+    r"[ \t]*+`?(?:[\w.~/@:-]{0,60}[$#%❯>][ \t]+)?"
     r"(?=(?:sudo |time |exec |nohup |[A-Z_]+=\S+ ){0,8}(?:curl(?:\.exe)?|vllm|docker|podman|llama-server|llama-cli|"
     r"\S{0,80}/llama-server|python3? -m|sglang|ollama (?:run|serve)|ExecStart=)[ \t=])"
 )
@@ -281,7 +281,9 @@ class _Splitter:
             return at
         start = self._lines[at] + found.end()
         stop = self._end_of_command(start)
-        self._add(self._text[start:stop], BlockKind.COMMAND)
+        is_code = line.lstrip().startswith("`") and not line.lstrip().startswith("``")
+        command = self._text[start:stop]
+        self._add(command.rstrip().removesuffix("`") if is_code else command, BlockKind.COMMAND)
         return self._line_of(stop, at) + 1
 
     def _end_of_command(self, start: int) -> int:

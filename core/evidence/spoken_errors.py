@@ -16,6 +16,7 @@ from itertools import islice
 
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
+from prompt_debugger.core.evidence.not_errors import is_command, is_source, without_manual
 from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text
 from prompt_debugger.core.evidence.unknown_errors import error_by_meaning, may_report
 
@@ -24,15 +25,17 @@ _MOST_TRIED = 60
 _LEAST = 15  # characters of an error
 _MOST = 2_000
 _MOST_TALK = 500  # characters of a line that is not quoted and holds no body
-_QUOTED = re.compile(r"`([^`\n]{15,2000})`|\"([^\"\n]{15,2000})\"|\u201c([^\u201d\n]{15,2000})\u201d")
-_MARKS = re.compile(r"\A(?:[>*#+-]{1,4} |\d{1,2}[.:)] |[>|]\s)+")
+_QUOTED = re.compile(r"`([^`\n]{15,2000})`|\"((?:[^\"\\\n]|\\.){15,2000}+)\"|\u201c([^\u201d\n]{15,2000})\u201d")
+_MARKS = re.compile(r"\A(?:(?:[>*#+-]{1,4}|//) {1,3}|\d{1,2}[.:)] |[>|]\s)+")
+_JOINED = re.compile(r"\n[ \t]*//[ \t]{3,}(?=\S)")  # a comment that goes on below
 _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
 
 
 def spoken_error(text: str) -> FoundError | None:
     """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
-    if len(text) > _MOST_CHARS:
+    if len(text) > _MOST_CHARS or is_source(text):
         return None
+    text = without_manual(text)
     for said in islice(dict.fromkeys(_said(text)), _MOST_TRIED):
         found = error_of_text(said)
         if found is not None:
@@ -52,11 +55,13 @@ def _said(text: str) -> Iterator[str]:
     if value is not None:
         yield from (said for said in _strings(value) if _is_said(said))
         return
-    for line in text.split("\n"):
+    for line in _JOINED.sub(" ", text).split("\n"):
         bare = _MARKS.sub("", line.strip())
-        quoted = [next(group for group in found.groups() if group) for found in _QUOTED.finditer(bare)]
+        quoted = [_unescaped(found) for found in _QUOTED.finditer(bare)]
         clauses = [bare[found.end() :] for found in _CLAUSE.finditer(bare)]
         yield from filter(_is_said, [*quoted, *clauses])
+        if is_command(bare):
+            continue
         is_short = len(bare) <= _MOST_TALK or "{" in bare
         if is_short and _LEAST <= len(bare) <= _MOST and may_report(bare, is_quoted=False):
             yield bare
@@ -68,6 +73,12 @@ def _strings(value: JSON) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _strings(inner)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """Return what is quoted: as a string of JSON it may be escaped."""
+    value = json_of(found[0]) if found[2] is not None and "\\" in found[0] else None
+    return value if isinstance(value, str) else next(group for group in found.groups() if group)
 
 
 def _is_said(said: str) -> bool:

@@ -95,7 +95,7 @@ _PROGRAM = re.compile(
 )
 
 
-_TRACEBACK = "Traceback (most recent call last):"
+TRACEBACK = "Traceback (most recent call last):"
 # How IPython heads a traceback, and marks the line that each of its frames was at.
 _NOTEBOOK = re.compile(r"(?m)^([A-Z]\w{0,60}(?:Error|Exception)) {4,}Traceback \(most recent call last\)")
 _AT_LINE = re.compile(r"(?m)^-{2,}> {0,4}\d{1,6} +(\S[^\n]{0,300})")
@@ -201,8 +201,8 @@ def other_program(text: str) -> str | None:
 
 def cut_traceback(text: str) -> str | None:
     """Return a sentence on a traceback that was copied without the line that names its error; `None` of other texts."""
-    start = text.rfind(_TRACEBACK)
-    if start < 0 or _EXCEPTION.search(text, start + len(_TRACEBACK)) is not None:
+    start = text.rfind(TRACEBACK)
+    if start < 0 or _EXCEPTION.search(text, start + len(TRACEBACK)) is not None:
         return None
     frames = list(_PROGRAM.finditer(text, start))
     if not frames:
@@ -250,7 +250,7 @@ def _statements(text: str) -> Iterator[Statement]:
         for index, line in enumerate(_LEVEL.finditer(text)):
             if index >= _MOST_LINES:
                 break
-            if not line["words"].rstrip().endswith(_TRACEBACK):
+            if not line["words"].rstrip().endswith(TRACEBACK):
                 words = _LEVEL_NAME.sub("", words_as_one_line(line["words"]))
                 yield Statement(words[:_MOST_WORDS], "", is_shaped=True)
     stripped = text.strip()

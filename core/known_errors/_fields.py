@@ -16,7 +16,10 @@ _FIELD = re.compile(
     re.IGNORECASE,
 )
 _PLAIN = re.compile(r"\bthe (?P<path>[a-z]{2,30}(?:_[a-z]{1,30}){0,5}) (?:field|parameter|argument)\b", re.IGNORECASE)
-_NAMED = re.compile(r"[`'\"](?P<path>[a-z]{1,30}(?:_[a-z]{1,30}){1,5})[`'\"]")
+_NAMED = re.compile(
+    r"(?<!method )(?<!function )(?<!tool )(?<!node )(?<!class )(?<!module )(?<!model )"  # names of a program's own
+    r"[`'\"](?P<path>[a-z]{1,30}(?:_[a-z]{1,30}){1,5})[`'\"]"
+)
 _INDEX = re.compile(
     r"(?:\bmessages?\b.{0,60}?\b(?:at )?(?:index|position|number|#) ?#?|messages? index |messages\[|me"
     r"ssage )(?P<index>\d{1,5})\b",

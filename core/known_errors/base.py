@@ -66,6 +66,7 @@ class Look(StrEnum):
     UNDECLARED_TOOL = "undeclared-tool"
     NO_MENTION_OF_JSON = "no-mention-of-json"
     CONTENT_ABSENT = "content-absent"
+    CONTENT_NULL = "content-null"
 
 
 _CAUSE_BY_STAGE = {

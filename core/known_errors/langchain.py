@@ -12,7 +12,9 @@ SENTENCES: tuple[KnownError, ...] = (
         "Function {name:word} arguments: {text} are not valid JSON.",
         Stage.PARSE,
         "The arguments that the model wrote for a call are not JSON.",
-        "Ask again; if the text ends early, raise `max_tokens`.",
+        "Look at what is quoted. Markup of a call (`<tool_call>`) means that the server did not parse its own model's "
+        'notation, mostly of a call that was forced: send `tool_choice: "auto"`, or update the server. If the text '
+        "ends early, raise `max_tokens`; else ask again.",
         "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE",
         example='Function get_weather arguments: {"city": are not valid JSON. Received JSONDecodeError',
     ),

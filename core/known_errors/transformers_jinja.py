@@ -131,6 +131,15 @@ SENTENCES: tuple[KnownError, ...] = (
         tried="jinja2 3.1.6",
     ),
     KnownError(
+        "'list object' has no attribute '{name:word}'",
+        Stage.RENDER,
+        "The template works on a text and got a list: a message's `content` that was sent as a list of parts.",
+        'Send `content` as one text in place of `[{"type": "text", …}]`; vLLM joins the parts with '
+        "`--chat-template-content-format string`. If the list is another one, look at that line of the template.",
+        "https://github.com/RooCodeInc/Roo-Code/issues/4134",
+        example="'list object' has no attribute 'startswith'",
+    ),
+    KnownError(
         "object' has no attribute '{name:word}'",
         Stage.RENDER,
         "The template reads a field of a value that does not have it: for example a message without that "

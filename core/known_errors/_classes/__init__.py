@@ -64,6 +64,8 @@ def classes_of(words: str, around: str = "", *, is_of_api: bool = True) -> Itera
             continue
         if error.around and not words_pattern(error.around).search(around):
             continue
+        if error.never_around and words_pattern(error.never_around).search(around):
+            continue
         parts = {name: text for name, text in found.groupdict().items() if text}
         if "name" not in parts and parts:
             parts["name"] = next(iter(parts.values()))

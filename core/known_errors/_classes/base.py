@@ -35,6 +35,7 @@ class ErrorClass:
         remedy: What to change, in sentences.
         around: Pattern that must be found, too, in the words or around them; "" for none.
         unless: Pattern that must not be found in the words; "" for none.
+        never_around: Pattern that must not be found in the words or around them; "" for none.
         is_distinctive: Whether only programs that handle chat requests say such words.
         look: What to look up in the request.
         has_reason: Whether it says why something failed; what only reports that it did is believed last.
@@ -49,6 +50,7 @@ class ErrorClass:
     remedy: str
     around: str = ""
     unless: str = ""
+    never_around: str = ""
     is_distinctive: bool = True
     look: Look | None = None
     has_reason: bool = True

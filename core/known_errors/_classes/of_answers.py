@@ -7,6 +7,11 @@ from prompt_debugger.core.known_errors._classes.base import ErrorClass
 from prompt_debugger.core.known_errors.base import Cause
 
 _TOKEN = r"(?:unexpected|invalid|unrecognized) (?:token|character|identifier)\W{0,4}"
+# Frames of what serves, which reads requests, not answers.
+SERVERS = (
+    r"(?:site-packages|dist-packages)/(?:vllm|sglang|mlx_lm|mlx_vlm|lmdeploy|transformers|jinja2|tensorrt_llm|llama_cpp)/"
+    r"|chat[_ ]?template"
+)
 _NOT_JSON = r"is not (?:a )?valid json|in json at|json"
 
 FIRST: tuple[ErrorClass, ...] = (
@@ -101,6 +106,22 @@ CLASSES: tuple[ErrorClass, ...] = (
         "the server enforces it.",
     ),
     ErrorClass(
+        "structured-none",
+        r"'NoneType' object (?:has no attribute|is not (?:subscriptable|iterable))"
+        r"|(?:parsed|structured)\w{0,12} (?:is|was|returned) (?:none|null)\b",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The structured answer is empty (`None`)",
+        "The program asked for a structured answer and got None: the model answered in prose, or with a call that "
+        "was not parsed, or the answer was filtered or cut; the library then returns None without an error.",
+        "Look at the answer itself (`include_raw=True` of LangChain, `.refusal` and `finish_reason` of OpenAI's "
+        "`parse`), and paste it. Try the other method (`json_schema` in place of `function_calling`), and a server "
+        "started with the tool parser of this model.",
+        around=r"with_structured_output|structured_llm|response_model|\.parse\(|\.parsed\b|output_parsed|structured_output",
+        never_around=SERVERS,
+        is_distinctive=False,
+    ),
+    ErrorClass(
         "program-reads-answer",
         r"has no (?:attribute|field|key|member) \W?(?P<name>content|choices|message|messages|tool_call"
         r"s|delta|text|usage|finish_reason|reasoning(?:_content)?|role|index|function|arguments|name|i"
@@ -121,6 +142,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Record the answer with `capture` and paste it: it shows whether it is an error, or an event that the program "
         "does not know. If the answer is right, update that program, or report it there.",
         is_distinctive=False,
+        never_around=SERVERS,
     ),
     ErrorClass(
         "empty-at-limit",

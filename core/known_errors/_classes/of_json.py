@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors._classes.of_answers import SERVERS
 from prompt_debugger.core.known_errors.base import Cause
 
 _AT = r".{0,40}?(?:position \d|line:? \d|char(?:acter)? \d|offset \d|column \d|of the json data)"
@@ -39,7 +40,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.OUTPUT,
         "A string in the JSON holds a character that must be escaped",
         "A program read a text as JSON, mostly what a model wrote; a line break, a backslash or another control "
-        "character stands in a string as it is.",
+        "character in a string is not escaped.",
         "Look at the place that the words name. Have the server enforce JSON (`response_format` with a schema, "
         "`strict` tools), or read the text leniently (`strict=False` of Python's `json.loads` takes line breaks).",
         is_distinctive=False,
@@ -70,7 +71,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "A program read a text as JSON, mostly what a model wrote; a comma, a colon or a quotation mark is wrong or "
         "missing there, or the text was cut there.",
         "Look at the text around that place: if it ends there, raise `max_tokens`; if a quotation mark in a string is "
-        "not escaped, or keys stand in single quotes, have the server enforce JSON (`response_format` with a schema, "
+        "not escaped, or keys are in single quotes, have the server enforce JSON (`response_format` with a schema, "
         "`strict` tools).",
         is_distinctive=False,
     ),
@@ -113,8 +114,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The answer arrived without text (`content` is null): only a call, only reasoning, a filtered or an empty "
         "answer, and the program works with it as if it were text.",
         "Record the answer (`capture`) and look at `tool_calls`, `reasoning_content` and `finish_reason`: they say "
-        "which it is. In the program, check for null before the text is used; a framework may be mended by an update.",
+        "which it is. In the program, check for null before the text is used; an update of a framework may fix it.",
         is_distinctive=False,
+        never_around=SERVERS,
     ),
 )
 """In this order: the first class whose words are found counts."""

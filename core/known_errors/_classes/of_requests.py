@@ -23,7 +23,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "that half of its pair (`\\ud83d`) is left; no strict decoder takes it.",
         "Find it in {field|the text that the words name}, mostly a tool's result that was cut, and cut by characters "
         "instead; before sending, `text.encode('utf-8', 'replace').decode()` in Python or `toWellFormed()` in "
-        "JavaScript mends it.",
+        "JavaScript fixes it.",
     ),
     ErrorClass(
         "body-not-json",

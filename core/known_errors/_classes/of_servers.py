@@ -20,7 +20,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"ror|timed))"
         r"|failed to (?:advance|initialize|compile|parse|accept|create|build)\b.{0,40}?(?:fsm|grammar|"
         r"samplers?|matcher|regex|guide)"
-        r"|(?:xgrammar|outlines|llguidance|lm-format-enforcer|structured[_ ]output)\b.{0,120}?(?:error"
+        r"|(?:xgrammar|outlines|llguidance|lm-format-enforcer"
+        r"|(?<!with_)(?<!build_)structured[_ ]output)\b.{0,120}?(?:error"
         r"|failed|unsupported|not support|requires|but got|cannot|rejected)",
         Stage.COMPLETE,
         Cause.SERVER,

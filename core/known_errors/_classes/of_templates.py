@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._classes.base import ErrorClass
-from prompt_debugger.core.known_errors.base import Cause
+from prompt_debugger.core.known_errors.base import Cause, Look
 
 _TEMPLATE = (
     r"jinja|chat[_ ]?templat|prompt[_ ]templat|template ?syntax|templat\w*[_ ]?(?:error|failed|exception)|<template>"
@@ -87,6 +87,22 @@ CLASSES: tuple[ErrorClass, ...] = (
         "function or method of it} does not exist here. Some servers then go on with a built-in template.",
         f"The request needs no change: {_OTHER_TEMPLATE}",
         around=_TEMPLATE,
+    ),
+    ErrorClass(
+        "null-in-messages",
+        r"'NoneType' object (?:is not (?:subscriptable|iterable)|has no)|argument of type ['\"`]NoneType"
+        r"|expected (?:a )?(?:string|str)\b.{0,40}?(?:got|found|not|received) ['\"`]?(?:NoneType|null|undefined)\b"
+        r"|can only concatenate str \(not ['\"`]NoneType|must be str, not NoneType",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The server failed on a null in the messages",
+        "Where the server or the template works on the content of a message, it found null: mostly the `content` of an "
+        "assistant message that only makes calls, which clients send as null.",
+        'Send `"content": ""` in place of null for those messages, or update the server; newer releases and templates '
+        "take null there.",
+        look=Look.CONTENT_NULL,
+        around=r"(?:site-packages|dist-packages)/(?:vllm|sglang|mlx_lm|mlx_vlm|lmdeploy|transformers|jinja2)/\S{0,80}"
+        r"(?:server|chat|template|tokeniz|prompt|content|process|message|render|runtime|sandbox|environment)",
     ),
     ErrorClass(
         "template-of-ollama",

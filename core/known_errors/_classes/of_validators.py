@@ -80,6 +80,21 @@ CLASSES: tuple[ErrorClass, ...] = (
         "the Responses API reads `output` and events named `response.…`; update the client if it chooses by itself.",
     ),
     ErrorClass(
+        "value-unlike-class",
+        r"validation errors? for (?P<name>(?!\w{0,60}(?:Request|Params?|Body|Config|Settings|Completion|Response|Chunk"
+        r"|Choice|Message|Arguments|Args)\b)[A-Z]\w{1,60})\b.{0,600}?\[type=\w{1,40}, input_value=",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "A value does not fit the class that a program checks it against",
+        "pydantic checked a value, mostly what a model wrote, against {name|a class}; its words name each field, what "
+        "is wrong with it, and the value that came.",
+        "Look at `input_value`: an empty one means that nothing arrived; an object with `properties` is the schema sent "
+        "back in place of data; one key more around all of it is the class's own name. Have the server enforce the schema "
+        "(`response_format` of type `json_schema`, or a strict tool), check that it does so for this model, and give "
+        "a field that may be absent a default.",
+        never_around=r"instructor\.exceptions|InstructorRetry",
+    ),
+    ErrorClass(
         "answer-unfit",
         r"validation errors? for (?P<name>\w{0,40}(?:ChatCompletion|Completion|Response|Chunk|Choice|Delta)"
         r"(?:Message)?) |`(?P<path>(?:choices|candidates|delta|usage)(?:[\[.][^`]{0,200})?)`: ",

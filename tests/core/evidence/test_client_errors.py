@@ -103,7 +103,7 @@ def test_a_check_of_a_class_is_not_a_refusal_of_the_server():
     trace = asyncio.run(show_evidence(read_evidence(text + "input_value={'b': 1}, input_type=dict]")))
 
     assert trace.verdict is not None
-    assert trace.verdict.sentence.startswith("An error was reported: validation error for Row a Field required")
+    assert trace.verdict.sentence.startswith("A value does not fit the class that a program checks it against: 1 valid")
 
 
 def test_what_an_agent_quotes_of_the_output_is_read_as_the_raw_output():

@@ -76,3 +76,41 @@ def test_an_error_with_a_status_that_nobody_knows_is_shown_whole():
 
     assert "the flux of the request is out of phase" in found.title
     assert "To know more" in found.fix
+
+
+def test_what_a_script_prints_of_the_message_is_content():
+    script = (
+        'client.chat.completions.create(model="m", messages=[{"role": "user", "content": "Hi"}], '
+        'extra_body={"chat_template_kwargs": {"enable_thinking": False}})\nprint(answer.choices[0].message.content)'
+    )
+    text = f"I send\n```python\n{script}\n```\nand get\n```\n<think>\nThey greet.\n</think>\n\nHello!\n```"
+
+    shown = read_evidence(text)
+
+    assert shown.raw is None
+    assert "PD233" in [found.code for found in asyncio.run(show_evidence(shown)).findings]
+    assert read_evidence(text.replace("message.content", "prompt_logprobs")).raw is not None
+
+
+def test_a_null_in_the_request_is_pointed_at_by_the_servers_traceback():
+    body = (
+        '{"messages": [{"role": "user", "content": "What is 2 + 3?"}, {"role": "assistant", "content": null, '
+        '"tool_calls": [{"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{}"}}]}, '
+        '{"role": "tool", "tool_call_id": "c1", "content": "5"}]}'
+    )
+    text = (
+        f"It fails:\n\n`curl http://x/v1/chat/completions -d '{body}'`\n\n```\n"
+        '  File "/x/site-packages/mlx_lm/server.py", line 6, in content_of\n    for part in content:\n'
+        "TypeError: 'NoneType' object is not iterable\n```"
+    )
+
+    found = finding_of(text)
+
+    assert (found.code, found.stage.value) == ("PD221", "render")
+    assert [one.field for one in found.evidence if one.where == "request"] == ["messages[1].content"]
+
+
+def test_a_sentence_that_quotes_several_paragraphs_is_read_whole():
+    text = "Function look arguments:\n\n<tool_call>\n{}\n</tool_call>\n\nare not valid JSON. Received JSONDecodeError"
+
+    assert "The arguments that the model wrote could not be read" in finding_of(text).title
