@@ -88,10 +88,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         "A value does not fit the class that a program checks it against",
         "pydantic checked a value, mostly what a model wrote, against {name|a class}; its words name each field, what "
         "is wrong with it, and the value that came.",
-        "Look at `input_value`: an empty one means that nothing arrived; an object with `properties` is the schema sent "
-        "back in place of data; one key more around all of it is the class's own name. Have the server enforce the schema "
-        "(`response_format` of type `json_schema`, or a strict tool), check that it does so for this model, and give "
-        "a field that may be absent a default.",
+        "Look at `input_value`: an empty one means that nothing arrived; an object with `properties` is the schema "
+        "sent back in place of data; one key more around all of it is the class's own name. Have the server enforce "
+        "the schema (`response_format` of type `json_schema`, or a strict tool), check that it does so for this "
+        "model, and give a field that may be absent a default.",
         never_around=r"instructor\.exceptions|InstructorRetry",
     ),
     ErrorClass(
