@@ -18,7 +18,7 @@ from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.not_errors import is_command, is_source, without_manual
 from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text
-from prompt_debugger.core.evidence.unknown_errors import error_by_meaning, may_report
+from prompt_debugger.core.evidence.unknown_errors import OF_MANUAL, error_by_meaning, may_report
 
 _MOST_CHARS = 20_000  # of what a person writes; a longer text is data, whose words say what its lines are about
 _MOST_TRIED = 60
@@ -57,11 +57,11 @@ def _said(text: str) -> Iterator[str]:
         return
     for line in _JOINED.sub(" ", text).split("\n"):
         bare = _MARKS.sub("", line.strip())
+        if OF_MANUAL.match(bare) is not None or is_command(bare):
+            continue
         quoted = [_unescaped(found) for found in _QUOTED.finditer(bare)]
         clauses = [bare[found.end() :] for found in _CLAUSE.finditer(bare)]
         yield from filter(_is_said, [*quoted, *clauses])
-        if is_command(bare):
-            continue
         is_short = len(bare) <= _MOST_TALK or "{" in bare
         if is_short and _LEAST <= len(bare) <= _MOST and may_report(bare, is_quoted=False):
             yield bare

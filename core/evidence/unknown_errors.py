@@ -111,7 +111,7 @@ _SAID = re.compile(
     r"|'(?P<single>[^'\n]{20,200})'(?!\w))",
     re.IGNORECASE,
 )
-_OF_MANUAL = re.compile(r"\W{0,6}Returns?\b")  # what a manual says of an endpoint
+OF_MANUAL = re.compile(r"\W{0,6}Returns?\b")  # what a manual says of an endpoint
 _MOST_SAID = 12  # quotations that are looked at
 
 
@@ -242,7 +242,7 @@ def _statements(text: str) -> Iterator[Statement]:
         words = f"{headed[1]} (its words were not copied)" + (f" at `{at[-1][1].strip()}`" if at else "")
         yield Statement(words, headed[1], is_shaped=True)
     for said in islice(_SAID.finditer(text), _MOST_SAID):
-        if _OF_MANUAL.match(said[0]):
+        if OF_MANUAL.match(said[0]):
             continue
         words = next(group for group in said.groups() if group)
         yield Statement(words_as_one_line(words), "", is_shaped=False)
@@ -256,7 +256,7 @@ def _statements(text: str) -> Iterator[Statement]:
     stripped = text.strip()
     is_said = (
         not stripped.startswith("#")
-        and not _OF_MANUAL.match(stripped)
+        and not OF_MANUAL.match(stripped)
         and not is_command(stripped)
         and not _is_prose(stripped)
     )
