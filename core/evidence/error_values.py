@@ -35,6 +35,7 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
         return checked
     if isinstance(value.get("errorMessage"), str):
         value = _of_node(value)
+    value = _of_agents(value)
     inside = next((found for key in _TEXT_OF_BODY if isinstance(found := value.get(key), str)), None)
     if inside is not None and not _is_error(value):
         below = error_of_value(json_of(inside), status or _status_of(value))
@@ -47,6 +48,13 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
         return None
     status = status or _status_of(value) or _status_of(as_object(value.get("error")))
     return Refusal(status, words.text or "(no words)", words.field, words.code, words.output)
+
+
+def _of_agents(value: JSONObject) -> JSONObject:
+    """Return the error that OpenCode and Kilo Code keep under its name; any other value as it is."""
+    data = as_object(value.get("data"))
+    is_kept = str(value.get("name", "")).endswith("Error") and isinstance(data.get("message"), str)
+    return data if is_kept else value
 
 
 def _of_validator(value: JSONObject) -> Refusal | None:

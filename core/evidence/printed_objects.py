@@ -43,6 +43,14 @@ ANTHROPIC_EVENTS: Mapping[str, str] = {
     "ContentBlockDeltaEvent": "content_block_delta",
     "MessageDeltaEvent": "message_delta",
 }
+RESPONSES_EVENTS = tuple(
+    f"Response{name}Event"
+    for name in (
+        *("Created", "InProgress", "Completed", "Failed", "Incomplete", "OutputItemAdded", "OutputItemDone"),
+        *("ContentPartAdded", "ContentPartDone", "TextDelta", "TextDone", "ReasoningTextDelta"),
+        *("FunctionCallArgumentsDelta", "FunctionCallArgumentsDone"),
+    )
+)
 # Classes of an answer, or of a part of one, that somebody prints; by what `answer_of` makes of them.
 _COMPLETIONS = ("ChatCompletion", "ParsedChatCompletion", "ModelResponse", "ChatCompletionResponse", "Completion")
 _CHOICES = ("Choice", "Choices", "ParsedChoice")
@@ -69,7 +77,7 @@ OFFLINE = ("RequestOutput", "CompletionOutput")
 GEMINI = ("GenerateContentResponse",)
 NAMES = (
     *_COMPLETIONS, *_CHOICES, *_MESSAGES, *_CALLS, *_RESPONSES, *_ITEMS, *_BLOCKS, *LANGCHAIN, *OFFLINE, *GEMINI,
-    *STREAMED, *ANTHROPIC_EVENTS, "Message", "BetaMessage",
+    *STREAMED, *ANTHROPIC_EVENTS, *RESPONSES_EVENTS, "Message", "BetaMessage",
 )  # fmt: skip
 
 
@@ -111,6 +119,9 @@ def stream_text(values: list[JSONObject]) -> str:
         if name in ANTHROPIC_EVENTS:
             kind = ANTHROPIC_EVENTS[name]
             lines.append(f"event: {kind}\ndata: {json.dumps({**_without_nulls(value), 'type': kind})}\n\n")
+            continue
+        if name in RESPONSES_EVENTS:
+            lines.append(f"data: {json.dumps(plain(value))}\n\n")
             continue
         body = _without_nulls(value)
         kind = STREAMED.get(name, "chunk")
@@ -310,8 +321,8 @@ def _lone_item(value: JSONObject) -> JSON:
 def _langchain(value: JSONObject) -> JSON:
     extra, metadata = as_object(value.get("additional_kwargs")), as_object(value.get("response_metadata"))
     message: JSONObject = {"role": "assistant", "content": plain(value.get("content"))}
-    calls = extra.get("tool_calls")  # as the server sent them
-    if not isinstance(calls, list):
+    calls = extra.get("tool_calls")  # as the server sent them, unless JavaScript printed `[Object]` in their place
+    if not isinstance(calls, list) or not all(as_object(as_object(call).get("function")) for call in calls):
         kept, invalid = value.get("tool_calls"), value.get("invalid_tool_calls")
         both = [*(kept if isinstance(kept, list) else []), *(invalid if isinstance(invalid, list) else [])]
         calls = [_langchain_call(as_object(call)) for call in both if not _is_cut(call)]
@@ -323,6 +334,8 @@ def _langchain(value: JSONObject) -> JSON:
     if CUT in value and not whole and not message["content"]:
         return None
     reason = metadata.get("finish_reason", metadata.get("stop_reason"))
+    if metadata.get("done_reason") == "load":  # Ollama's word for an answer to no message
+        reason = "load"
     usage = metadata.get("token_usage", metadata.get("usage"))
     choice: JSONObject = {"index": 0, "message": message, "finish_reason": reason}
     return {"choices": [choice], **({"usage": plain(usage)} if isinstance(usage, dict) else {})}
@@ -385,6 +398,7 @@ def _of_message_class(value: JSONObject) -> JSON:
 
 _BY_CLASS: Mapping[str, Callable[[JSONObject], JSON]] = {
     **dict.fromkeys(_COMPLETIONS, _completion),
+    "ModelResponse": lambda value: _responses(value) if "output" in value else _completion(value),
     **dict.fromkeys(_CHOICES, _one_choice),
     **dict.fromkeys(_MESSAGES, _message),
     **dict.fromkeys(_CALLS, _lone_call),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import Cause, KnownError
+from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
 
 MAKER = "Cline or Roo Code"
 
@@ -40,6 +40,20 @@ SENTENCES: tuple[KnownError, ...] = (
         "Look at the answers themselves: a call in their text is one that was not parsed. Use a model that is made for "
         "tools and a context long enough for the program's prompt (`num_ctx` of Ollama), or give smaller tasks.",
         "https://github.com/RooCodeInc/Roo-Code/issues/1089",
+    ),
+    KnownError(
+        "Unable to find tool name for tool_use_id {id}. This indicates the conversation history is missing",
+        Stage.REQUEST,
+        "A result in the history names a call that is not there, so the client cannot convert the history for this "
+        "provider: a turn of another provider kept the result and lost its call.",
+        "Start a new task, or go on with the provider that made the call; update the client, which has to keep call "
+        "and result together when the provider changes.",
+        "https://github.com/Kilo-Org/kilocode/issues/4454",
+        example='Unable to find tool name for tool_use_id "call_1". This indicates the conversation history is missing '
+        "the corresponding tool_use block.",
+        field="messages",
+        cause=Cause.CLIENT,
+        look=Look.ORPHAN_RESULTS,
     ),
     KnownError(
         "did not call any of the required tools.",

@@ -36,7 +36,7 @@ from collections.abc import Iterator, Sequence
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.bare_lists import bare_list
+from prompt_debugger.core.diagnose.bare_lists import bare_list, model_names
 from prompt_debugger.core.diagnose.client_markup import ClientCall, Notation, find_client_call
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
@@ -46,6 +46,7 @@ from prompt_debugger.core.diagnose.stripped_calls import stripped_calls
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.unparsed_calls import (
     departs,
+    family_of_model,
     foreign_parser,
     have_parsed,
     is_plain_words,
@@ -59,6 +60,7 @@ from prompt_debugger.core.diagnose.written_calls import (
     open_bare_call,
     written_calls,
 )
+from prompt_debugger.core.formats import FORMATS
 
 _AGAIN = (
     "Ask again: the model wrote it this way. A grammar for calls keeps their JSON whole (`tool_choice` as "
@@ -295,8 +297,21 @@ def _fix_of_bare(trace: Trace, family: str, content: str) -> Sequence[Step]:
     if (found := bare_list(trace)) is not None:
         return have_parsed(trace, found.family)
     is_list = content.lstrip().startswith("[{")
+    models = [named for name in model_names(trace) if (named := family_of_model(name)) is not None]
+    if models and models[0] not in (family, *FORMATS[family].facts.same_notation):
+        return [Step(_of_model(models[0])), *have_parsed(trace, models[0])]
     return (
         of_bare_list(trace, family) if is_list and foreign_parser(trace, family) is None else have_parsed(trace, family)
+    )
+
+
+def _of_model(family: str) -> str:
+    """Return what to look at where a model, by its name, writes another notation than bare JSON."""
+    markers = FORMATS[family].facts.call_markers or ()
+    marked = f", with `{markers[0].strip()}` before each call" if markers else ""
+    return (
+        f"By its name, this model writes the notation of `{family}`{marked}, and here that is missing: it fell back to "
+        "plain JSON. Check that its own template is used and that the prompt contains the tools (`render`)."
     )
 
 

@@ -47,7 +47,6 @@ _KNOWN = frozenset(
         "incomplete",
         "complete",
         "finished",
-        "load",
         "unload",
     ]
 )
@@ -59,6 +58,7 @@ _FAILED = {
     "repetition": "the server detected that the output repeats itself, and ended it",
     "network_error": "the connection to the engine broke",
     "insufficient_system_resource": "the server ran out of resources",
+    "load": "Ollama only loaded the model, because the request had no messages",
 }
 
 
@@ -80,13 +80,16 @@ def find(trace: Trace) -> Iterator[Report]:
         detail="Chat completions define `stop`, `length`, `tool_calls` and `content_filter`"
         + ("; an empty string does not show how the answer ended." if not word else "."),
         evidence=(in_message("finish_reason", word),),
-        fix="Check the server's log at that time; the answer may be incomplete."
+        fix="Print the messages that the program sends: an agent that was given them under another argument, or a "
+        "state without them, sends none."
+        if word == "load"
+        else "Check the server's log at that time; the answer may be incomplete."
         if meaning
         else (
             "Do not trust that the answer is complete until its text shows it. Ask the operator of the server "
             "or proxy what the value means."
         ),
-        severity=Severity.ERROR if word.lower() in ("error",) else None,
+        severity=Severity.ERROR if word.lower() == "error" else Severity.NOTE if word == "load" else None,
     )
 
 

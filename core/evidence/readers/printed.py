@@ -21,6 +21,7 @@ from prompt_debugger.core.evidence.printed_objects import (
     LANGCHAIN,
     NAMES,
     OFFLINE,
+    RESPONSES_EVENTS,
     STREAMED,
     answer_of,
     class_of,
@@ -36,6 +37,7 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import CUT_NOTE, has_cut_end, is_cut, with_answer, without_end
 
 MOST_OBJECTS = 20_000
+_EVENTS = frozenset({*STREAMED, *ANTHROPIC_EVENTS, *RESPONSES_EVENTS})
 _MOST_READ = 4  # times the text
 
 _START = re.compile(
@@ -60,7 +62,7 @@ def _finds(paste: Paste) -> float:
 
 def _read(paste: Paste) -> Evidence:
     found = _printed(paste.text)
-    streamed = [value for value in found if class_of(value) in STREAMED or class_of(value) in ANTHROPIC_EVENTS]
+    streamed = _streamed(found)
     if streamed:
         return _stream(streamed)
     if deltas := deltas_of_chunks(found):
@@ -84,6 +86,13 @@ def _read(paste: Paste) -> Evidence:
     evidence = with_answer(Evidence(Form.OBJECT, words, notes=notes), read_answer(answer))
     has_no_metadata = class_of(value) in LANGCHAIN and evidence.finish_reason is None
     return without_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) or has_no_metadata else evidence
+
+
+def _streamed(found: list[JSONObject]) -> list[JSONObject]:
+    """Return the printed events of a stream; parts of a chunk printed beside it are no events of their own."""
+    streamed = [value for value in found if class_of(value) in _EVENTS]
+    chunks = [value for value in streamed if STREAMED.get(class_of(value)) == "chunk"]
+    return chunks or streamed
 
 
 def _stream(values: list[JSONObject]) -> Evidence:

@@ -25,7 +25,7 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import CUT_NOTE
 from prompt_debugger.core.request import body_text, read_request
 
-_START = re.compile(r"(?<![\w.'\"])(?:pydantic_ai\.messages\.)?Model(?:Request|Response)\((?=\s*+\w++=)")
+_START = re.compile(r"(?<![\w.'\"])(?:pydantic_ai\.messages\.)?Model(?:Request|Response)\((?=\s*+parts=)")
 _MOST_MESSAGES = 5_000
 _MOST_READ = 4  # times the text
 _KINDS = {
