@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.diagnose.fields import as_list, body_of
+from prompt_debugger.core.diagnose.words import lowered
 
 _NOTHING_LEFT = "No other fix is known: report it with the saved run to the authors of the server or the model."
 _MISSING = object()
@@ -54,7 +55,7 @@ def advise(trace: Trace, advice: Advice) -> str:
     is_set = "is set" if len(reported) == 1 else "are set"
     parts = [f"{_joined(reported)} {is_set} already, and the problem remains."] if reported else []
     parts += left[:1] or ([_NOTHING_LEFT] if done else [])
-    parts += [f"If that does not help: {text[:1].lower()}{text[1:]}" for text in left[1:]]
+    parts += [f"If that does not help: {lowered(text)}" for text in left[1:]]
     return " ".join(parts)
 
 

@@ -81,7 +81,8 @@ def model_names(trace: Trace) -> tuple[str, ...]:
     """Return what request, server and answer call the model."""
     names = [as_text(body_of(trace).get("model"))]
     if trace.server is not None:
-        names += [trace.server.model, trace.server.model_root]
+        named = trace.server.served_models if len(trace.server.served_models) == 1 else ()
+        names += [trace.server.model, trace.server.model_root, *named]
     if trace.chat is not None and trace.chat.body:
         names.append(as_text(as_object(decode_json(trace.chat.body)).get("model")))
     return tuple(name for name in names if name)

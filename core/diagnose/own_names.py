@@ -17,6 +17,10 @@ def is_made_for(server: Server | None, family: str) -> bool | None:
     """Say whether the tool parser is made for a format; `None` where that is not known, as of a name seen nowhere."""
     if server is None or server.tool_parser is None:
         return None
+    if server.parser_families is None and all(
+        server.tool_parser not in names for names in TABLES.tool_parsers.values()
+    ):
+        return None
     if server.parser_families is None:
         return server.tool_parser in TABLES.tool_parsers.get(family, ())
     return family in server.parser_families if server.parser_families else None

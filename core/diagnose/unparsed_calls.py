@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from prompt_debugger.core.base.types import ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import KEEP_SPECIAL_TOKENS, Step
 from prompt_debugger.core.diagnose.bare_lists import bare_list, model_names
+from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.generations import families_named, familys_parser, siblings_of
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
+from prompt_debugger.core.diagnose.server_ways import own_way
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS
 
@@ -22,10 +24,6 @@ _OF_GEMMA3 = (
     "No parser reads Python in a `tool_code` fence, which Gemma 3 writes where a prompt describes functions: it "
     "does not have its own notation. vLLM's examples have the template `tool_chat_template_gemma3_pythonic.jinja`, "
     "made for `--tool-call-parser pythonic`; otherwise read the fence in the client."
-)
-_OF_OLLAMA = (
-    "Ollama chooses its parser by the model's template: take the model from its library, or give the Modelfile the "
-    "template that goes with this notation, and update Ollama."
 )
 _STOP_OF_CALL = "'<|call|>'"  # the stop token of harmony, which servers do not show
 
@@ -41,8 +39,8 @@ def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
     if not facts.tool_parsers and not facts.parser_names and family != "generic":
         return (Step(_without_parser(family)),)
     kind = "" if trace.server is None else trace.server.kind
-    if kind == "ollama":
-        return (Step(_OF_OLLAMA),)
+    if (way := own_way(trace, family)) is not None:
+        return (way,)
     own = _for_models(_parsers_of(kind, family), models)
     if (wrong := foreign_parser(trace, family)) is not None and own:
         return (Step(f"Start the server with `--tool-call-parser {own[0]}` in place of `{wrong}`."),)
@@ -54,7 +52,18 @@ def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
     others = [name for one in twins if one != family for name in FORMATS[one].facts.tool_parsers[:1]]
     if others and not models:
         text += f" Other models write the same: for those vLLM has {listed(others)}."
-    return (Step(text, server=is_set), Step(_DISTINGUISHING))
+    return (Step(text, server=is_set), *(_beside_its_parser(trace, parser) if is_set else (Step(_DISTINGUISHING),)))
+
+
+def _beside_its_parser(trace: Trace, parser: str | None) -> tuple[Step, ...]:
+    """Return what to look at where the parser that reads a notation runs, and left the call in the text."""
+    tools = Step("Check that the request had its tools in `tools`: a server asks its parser for such requests alone.")
+    software = "sglang" if trace.server is not None and trace.server.kind == "sglang" else "vllm"
+    trial = Step(
+        f"Run a current release, and try the raw output on the parser alone (`parse RAW --parser {software}:{parser} "
+        "--splits` shows whether it reads it, whole and streamed)."
+    )
+    return (trial,) if body_of(trace).get("tools") else (tools, trial)
 
 
 def _without_parser(family: str) -> str:
@@ -151,9 +160,8 @@ def _flags(family: str, kind: str, models: Sequence[str]) -> list[str]:
     sglang = _for_models(_parsers_of("sglang", family), models)[:1]
     of_vllm = [f"vLLM `--enable-auto-tool-choice --tool-call-parser {name}`" for name in meant or ("NAME",)]
     of_sglang = [f"SGLang `--tool-call-parser {name}`" for name in sglang or (() if meant else ("NAME",))]
-    of_llama = ["llama.cpp `--jinja`"]
-    known = {"vllm": of_vllm, "sglang": of_sglang, "llama.cpp": of_llama}
-    return known.get(kind) or [*of_vllm, *of_sglang, *of_llama]
+    known = {"vllm": of_vllm, "sglang": of_sglang}
+    return known.get(kind) or [*of_vllm, *of_sglang, "llama.cpp `--jinja`"]
 
 
 def departures(calls: Sequence[ToolCallAttempt]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+_NAMES = frozenset({"Ollama"})
+
 
 def counted(count: int, noun: str) -> str:
     """Return a number with its noun.
@@ -12,6 +14,17 @@ def counted(count: int, noun: str) -> str:
     ('1 tool call', '2 tool calls')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def lowered(sentence: str) -> str:
+    """Return a sentence as it goes on after a colon: a name at its beginning stays as it is.
+
+    >>> lowered("Ask again."), lowered("LM Studio reads it."), lowered("Ollama reads it.")
+    ('ask again.', 'LM Studio reads it.', 'Ollama reads it.')
+    """
+    first = sentence.split(" ", 1)[0]
+    is_name = first in _NAMES or any(char.isupper() for char in first[1:])
+    return sentence if is_name else sentence[:1].lower() + sentence[1:]
 
 
 def listed(names: Sequence[str], limit: int = 4) -> str:

@@ -19,11 +19,12 @@ PROGRAM = re.compile(
     r"(?:\bvllm[ \t]++serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b|\bsglang\.launch_server\b"
     r"|\bsglang[ \t]++serve\b"
     r"|\bllama-server(?:\.exe)?\b|\bllama_cpp\.server\b|\bllama-swap\b|\bollama[ \t]++serve\b|\bmlx_lm[.\s]server\b"
+    r"|\blmdeploy[ \t]++serve[ \t]++api_server\b|\btrtllm-serve\b"
     r"|\b(?:vllm/vllm-openai|lmsysorg/sglang|ggml-org/llama\.cpp|ggerganov/llama\.cpp)\b(?:[:@][\w.:-]++)?)"
 )
 _KINDS: Mapping[str, str] = {"vllm": "vllm", "sglang": "sglang", "lmsysorg": "sglang", "llama": "llama.cpp",
                              "ggml": "llama.cpp", "ggerganov": "llama.cpp", "ollama": "ollama",
-                             "mlx": "openai-compatible"}  # fmt: skip
+                             "mlx": "mlx-lm", "lmdeploy": "lmdeploy", "trtllm": "tensorrt-llm"}  # fmt: skip
 _IMAGE = re.compile(r"[\w.-]+/[\w.-]+[:@](?:v(?P<version>\d[\w.]*)|[\w.:-]+)\Z")
 _CONTINUED = re.compile(r"(?<![ \t])[ \t]*+(?:\\|\^|`)\r?\n[ \t]*")
 _WORDS = re.compile(r"""(?:[^'"\n]++|'[^'\n]*+'|"(?:[^"\\\n]++|\\.)*+"|['"])*+""")

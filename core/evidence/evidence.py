@@ -132,8 +132,9 @@ def parts_of(trace: Trace) -> tuple[Part, ...]:
 
 
 def _shows_flags(server: Server) -> bool:
-    """Say whether more is known of a server than its software and what its log warns of."""
-    return server != Server(server.base_url, kind=server.kind, log_warnings=server.log_warnings)
+    """Say whether more is known of a server than its software, a model that a text names, and warnings of its log."""
+    named = server.served_models
+    return server != Server(server.base_url, kind=server.kind, served_models=named, log_warnings=server.log_warnings)
 
 
 def _contains_error(result: ChatResult) -> bool:

@@ -29,18 +29,6 @@ _SHOWN = (
 )  # fmt: skip
 
 
-_PARSER = re.compile(
-    r"--tool-call-parser[ \t=]{1,4}[\"'`]?([A-Za-z][A-Za-z0-9_.-]{1,40})"
-    r"|[\"']tool_call_parser[\"'][ \t]{0,4}[:=][ \t]{0,4}[\"']([A-Za-z][A-Za-z0-9_.-]{1,40})[\"']"
-)
-_ADVISED = re.compile(
-    r"\b(?:should|instead|use|try|tried|need|works?|without|correct|fix(?:ed)?|set|add)\b[^.\n]{0,40}$", re.IGNORECASE
-)
-_SOFTWARE = tuple(
-    (name, re.compile(rf"(?<![A-Za-z0-9]){name}(?![A-Za-z0-9])", re.IGNORECASE)) for name in ("sglang", "vllm")
-)
-
-
 class Started(NamedTuple):
     """What flags show.
 
@@ -112,20 +100,6 @@ def server_of(kind: str, flags: JSONObject, version: str | None = None, *, is_wh
         chat_template=(_template(flags) or "")[:120],
     )
     return Started(server, _notes(kind, flags, is_whole=is_whole))
-
-
-def mentioned_server(text: str) -> Server | None:
-    """Return the server whose only tool parser a text names by its flag; `None` where it names none, or several.
-
-    A parser that somebody advises is not the one that ran.
-    """
-    found = [*_PARSER.finditer(text)]
-    names = {match[1] or match[2] for match in found}
-    kinds = [kind for kind, pattern in _SOFTWARE if pattern.search(text)]
-    is_advised = any(_ADVISED.search(text, max(0, match.start() - 60), match.start()) for match in found)
-    if len(names) != 1 or len(kinds) != 1 or is_advised:
-        return None
-    return server_of(kinds[0], {"tool_call_parser": names.pop()}, is_whole=False).server
 
 
 def _notes(kind: str, flags: JSONObject, *, is_whole: bool) -> tuple[str, ...]:

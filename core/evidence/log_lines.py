@@ -39,6 +39,8 @@ _DECODER = json.JSONDecoder()
 _REASON = re.compile(r", finish_reason: (\w+)")
 _REASONS = ("stop", "length", "tool_calls", "abort", "error", "repetition")  # vLLM 0.32, `FinishReason`
 _SPACE = re.compile(r"\s*+")
+_BLANK_LINES = re.compile(r"(?:\n[ \t]*+(?=\n))*+\n")
+_DELTA = re.compile(r"[^\n]{0,80}\bDELTA TEXT: ")
 # What a line of a log begins with: a raw text that was logged as it is ends there.
 LINE_START = re.compile(
     r"(?m)^(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]|\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |time=|\[\d\d:\d\d|"
@@ -64,6 +66,7 @@ class What(StrEnum):
     VERSION = "version"
     REASON = "reason"
     WARNING = "warning"
+    START = "start"
 
 
 class Entry(NamedTuple):
@@ -238,10 +241,18 @@ def _is_cut_reason(word: str) -> bool:
 
 
 def _delta_text(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
-    """Read a piece that was printed as it is: up to the line of the next one, its own line breaks with it."""
-    following = log.text.find("DELTA TEXT: ", match.end(), match.end() + _MOST_OF_PIECE)
-    end = _line_end(log.text, match.end()) if following < 0 else log.text.rfind("\n", match.end(), following)
-    return [(What.PIECE, log.text[match.end() : max(end, match.end())])]
+    """Read a piece that was printed as it is, with its own line breaks: blank lines up to the next line of the log."""
+    end = _line_end(log.text, match.end())
+    blank = _BLANK_LINES.match(log.text, end)
+    following = None if blank is None else _DELTA.match(log.text, blank.end())
+    stop = end if following is None or blank is None else blank.end() - 1
+    return [(What.PIECE, log.text[match.end() : max(stop, match.end())])]
+
+
+def _parser_delta(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    """Read a piece that a parser of vLLM logs: what follows on its line, and nothing for a line break."""
+    end = _line_end(log.text, match.end())
+    return [(What.PIECE, log.text[match.end() : end].removeprefix(" ") or "\n")]
 
 
 def _sglang_input(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
@@ -325,7 +336,13 @@ _MARKS: tuple[_Mark, ...] = (
         _vllm_output,
     ),
     _Mark("vllm", re.compile(rf"Generated response {_ID} \(streaming delta\): output: (?=['\"])"), _vllm_delta),
+    _Mark(
+        "vllm",
+        re.compile(rf"\bAdded request {_ID}\.(?=\s{{0,4}}\n[^\n]{{0,80}}\bDELTA TEXT: )"),
+        lambda _, __: [(What.START, True)],
+    ),
     _Mark("vllm", re.compile(r"(?m)^[^\n]{0,80}\bDELTA TEXT: "), _delta_text),
+    _Mark("vllm", re.compile(r"(?m)^[^\n]{0,80}_parser\.py:\d{1,4}\] delta_text:"), _parser_delta),
     _Mark("vllm", re.compile(rf"Generated response {_ID} details: output_token_ids: (?=\[)"), _a_printed(What.IDS)),
     _Mark("vllm", re.compile(r"\bnon-default args: (?=\{)"), _a_printed(What.FLAGS)),
     _Mark("vllm", re.compile(r"\bargs: (?=Namespace\()"), _a_printed(What.FLAGS)),

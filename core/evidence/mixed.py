@@ -15,9 +15,7 @@ from dataclasses import dataclass, replace
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.clean import clean
-from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, with_parser
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
-from prompt_debugger.core.evidence.flags import flags_of, mentioned_server, server_of
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.not_errors import has_code, is_source
@@ -39,11 +37,12 @@ from prompt_debugger.core.evidence.report_text import (
     is_template,
     not_recognised,
 )
-from prompt_debugger.core.evidence.shown import find_shown, mentions_output
+from prompt_debugger.core.evidence.shown import find_shown, mentions_output, shows_several
 from prompt_debugger.core.evidence.split import Block, BlockKind, comment_runs, split, without_comments
 from prompt_debugger.core.evidence.spoken_errors import spoken_error
 from prompt_debugger.core.evidence.taking import compatible
 from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_traceback
+from prompt_debugger.core.evidence.words_around import with_words
 from prompt_debugger.core.evidence.wrapped import unwrapped
 
 Read = Callable[[str, int], Evidence]
@@ -99,22 +98,7 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
         RequestError: Nothing in it is known; the error is that of reading it whole.
     """
     cleaned = clean(text)
-    return _with_server(_noted(_read_cleaned(cleaned.text, row, read, depth), cleaned.notes), cleaned.text)
-
-
-def _with_server(evidence: Evidence, text: str) -> Evidence:
-    """Return evidence with the server that the same text starts, or whose parser it names, where none is known."""
-    if evidence.server is not None or evidence.form is Form.RUN or Paste(text).value is not None:
-        return evidence
-    commands = find_commands(text) if PROGRAM.search(text) is not None else ()
-    if not commands and is_source(text):
-        return evidence
-    if not commands:
-        server = mentioned_server(text)
-        return evidence if server is None else replace(evidence, server=server)
-    command = with_parser(commands)
-    started = server_of(command.kind, flags_of(command.kind, command.words), command.version)
-    return replace(evidence, server=started.server, notes=(*evidence.notes, *started.notes))
+    return with_words(_noted(_read_cleaned(cleaned.text, row, read, depth), cleaned.notes), cleaned.text)
 
 
 def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
@@ -125,7 +109,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
         return read_mixed(lone.text, row, read, depth + 1)
     if row > 1:
         return read(text, row)
-    is_talk = is_report(blocks)
+    is_talk = is_report(blocks) or shows_several(blocks)
     whole, failure = _try(text, row, read)
     if whole is not None and is_talk and whole.form is Form.OUTPUT:
         whole, failure = None, not_recognised(text)
@@ -337,7 +321,7 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     words = "; ".join(dict.fromkeys(evidence.words for evidence in kept))
     merged = merge(kept, _form_of(kept), words[:300])
     is_assumed = _is_of_two(kept, Part.RAW, Part.MESSAGE) or _is_of_two(kept, Part.REQUEST, Part.PROMPT)
-    merged = replace(merged, is_assumed_run=is_assumed)
+    merged = replace(_with_whole_answer(merged, kept), is_assumed_run=is_assumed)
     return _noted(merged, (*_of_twice([piece.evidence for piece in pieces]), *_of_unread(unread)))
 
 
@@ -352,6 +336,13 @@ def _is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
     )
     is_between = block.kind is not BlockKind.FENCED and has_code(above) and has_code(below)
     return is_between and is_source(f"{above}\n{below}")
+
+
+def _with_whole_answer(merged: Evidence, pieces: Sequence[Evidence]) -> Evidence:
+    """Return evidence of a stream with the answer that was not streamed, where the text shows both."""
+    whole = next((one.chat for one in pieces if one.chat is not None and one.stream is None and one.raw is None), None)
+    is_both = whole is not None and merged.stream is not None and merged.chat is merged.stream
+    return replace(merged, chat=whole) if is_both else merged
 
 
 def _is_pair(evidence: Evidence) -> bool:

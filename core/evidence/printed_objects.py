@@ -167,7 +167,10 @@ def deltas_of_chunks(values: list[JSONObject]) -> list[JSONObject]:
             {
                 "index": call.get("index"),
                 "id": call.get("id"),
-                "function": {"name": call.get("name"), "arguments": call.get("args")},
+                "function": {
+                    "arguments": call.get("args"),
+                    **({"name": call["name"]} if call.get("name") is not None else {}),  # Python prints what is absent
+                },
             }
             for call in calls
         ]

@@ -37,6 +37,12 @@ _CODE_CALL = re.compile(
     r"(?<!`)`((?:functions\.[\w.-]{1,64}:\d{1,4}\s?\{|<\|?tool_call|\[TOOL_CALLS\]|<function=|"
     r"\{\"name\": ?\"[\w.-]{1,64}\", ?\"(?:arguments|parameters)\")[^`\n]{1,4000})`(?!`)"
 )
+# A word of a manual where a tool's name would stand, or arguments that are a word or left out.
+_PLACEHOLDER = re.compile(
+    r"\{(?:json|args|arguments|params|parameters|\.{3}|\u2026)\}|: ?(?:\.{3}|\u2026)[,}]"
+    r"|(?:call:|function=|\[TOOL_CALLS\] ?|\"name\": ?\"|<invoke name=\")"
+    r"(?:name|func|function_name|tool_name|NAME|\.{3}|\u2026)\b"
+)
 
 
 class Shown(NamedTuple):
@@ -77,6 +83,22 @@ def find_shown(blocks: Sequence[Block]) -> Shown | None:
     return Shown(shown, fence, len([line for line in around.split("\n") if line.strip()]))
 
 
+def shows_several(blocks: Sequence[Block]) -> bool:
+    """Say whether outputs stand in several fences, with words of a report around them and no markup of their own."""
+    shown = [block for block in blocks if block.kind is BlockKind.FENCED and recognise(block.text) is Form.OUTPUT]
+    around = "\n".join(block.text for block in blocks if block.kind is not BlockKind.FENCED)
+    return len(shown) > 1 and _REPORT_WORDS.search(around) is not None and not mentions_output(around)
+
+
+def is_placeholder(text: str) -> bool:
+    """Say whether a text shows how calls look, with a word in place of each part: `[TOOL_CALLS]name[ARGS]{json}`.
+
+    >>> is_placeholder("<|tool_call>call:func{...}<tool_call|>"), is_placeholder("[TOOL_CALLS]get_time[ARGS]{}")
+    (True, False)
+    """
+    return _PLACEHOLDER.search(text) is not None
+
+
 def mentions_output(text: str) -> bool:
     """Say whether a text looks like an output without what it quotes."""
     return recognise(_QUOTED_WORDS.sub("", text)) is Form.OUTPUT
@@ -86,4 +108,5 @@ def shown_code(text: str) -> str | None:
     """Return the only code of a text that is a call: a line that is code from end to end, or code within a line."""
     shown = [line[1] for line in _CODE_LINE.finditer(text) if recognise(line[1]) is Form.OUTPUT]
     shown = shown or [code[1] for code in _CODE_CALL.finditer(text)]
+    shown = [text for text in shown if not is_placeholder(text)]
     return shown[0] if len({*shown}) == 1 and "{" in shown[0] else None

@@ -57,6 +57,11 @@ _IMPORT = re.compile(
 _MOST_OF_SCRIPT = 40_000  # characters
 _MOST_TRIES = 8  # ends of a script that are tried
 _BRACKET = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*+"?')
+# Something that was left out, or a remark of whoever pasted it: what no string holds by chance.
+_SHORTENED = re.compile(
+    r"[{\[,:]\s{0,40}(?:\.{3,}|\u2026)\s{0,40}[,}\]]|[,{\[\]}\"\d][ \t]{1,20}(?:#|//)[ \t][^\n]{1,200}\n[ \t]*[\"}\]]"
+)
+_MOST_OF_SHORTENED = 40_000  # characters
 _DECODER = json.JSONDecoder()
 _MOST_READ = 6  # times the text, for JSON that is begun and never ends
 _LEAST_ROWS = 3  # objects, one a line: of two, one may be a request and one its answer
@@ -227,7 +232,7 @@ class _Splitter:
         except json.JSONDecodeError as error:
             self._known = error.pos
             self._left -= 2 * max(error.pos - found.end(), error.pos // 16)
-            return self._open_json(at, found.end(), error.pos)
+            return self._open_json(at, found.end(), error.pos) or self._shortened_json(at, found.end()) or at
         except (ValueError, RecursionError):
             self._left = 0
             return at
@@ -250,14 +255,24 @@ class _Splitter:
         return last + 1
 
     def _open_json(self, at: int, start: int, stop: int) -> int:
-        """Take JSON that was copied without its last brackets, where prose follows it on a line of its own."""
+        """Take JSON that was copied without its last brackets, where prose follows it on a line of its own; else 0."""
         piece = self._text[start:stop].rstrip()
         last = self._line_of(stop, at)
         is_followed = stop < len(self._text) and not self._text[self._lines[last] : stop].strip()
         if not is_followed or "\n" not in piece or not piece.endswith(("}", "]")) or not _is_json(_closed(piece)):
-            return at
+            return 0
         self._add(piece, BlockKind.JSON)
         return last
+
+    def _shortened_json(self, at: int, start: int) -> int:
+        """Take JSON out of which somebody took something, `{"usage": { ... }}`, up to its last bracket; else 0."""
+        stop = _end_of_json(self._text, start)
+        self._left -= stop - start
+        piece = self._text[start:stop]
+        if "\n" not in piece or not piece.endswith(("}", "]")) or _SHORTENED.search(piece) is None:
+            return 0
+        self._add(piece, BlockKind.JSON)
+        return self._line_of(stop, at) + 1
 
     def _rows(self, at: int) -> int:
         """Return how many lines from one on are an object each, as in a log of JSON lines or a session."""
@@ -365,6 +380,16 @@ def _is_json(line: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _end_of_json(text: str, start: int) -> int:
+    """Return where the bracket at a place is closed, or where looking for that ends."""
+    depth, end = 0, min(len(text), start + _MOST_OF_SHORTENED)
+    for found in _BRACKET.finditer(text, start, end):
+        depth += (found[0] in "{[") - (found[0] in "}]") if len(found[0]) == 1 else 0
+        if depth == 0:
+            return found.end()
+    return end
 
 
 def _closed(text: str) -> str:

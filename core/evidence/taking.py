@@ -45,6 +45,30 @@ def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
     )
 
 
+def with_last_answer(evidence: Evidence) -> Evidence:
+    """Return a conversation that was copied without model and tools with its last message as the answer.
+
+    Only where that message is the assistant's: what a client would send ends otherwise.
+    """
+    request = evidence.request
+    if request is None or {*evidence.holds} != {Part.REQUEST} or request.body.keys() != {"messages"}:
+        return evidence
+    messages = request.messages
+    last = messages[-1] if len(messages) > 1 else {}
+    if last.get("role") != "assistant" or not (last.get("content") or last.get("tool_calls")):
+        return evidence
+    note = "The last message of the conversation was read as the answer to what stands before it."
+    rest = replace(request, body={"messages": [*messages[:-1]]})
+    return replace(
+        evidence,
+        form=Form.EXCHANGE,
+        words="a conversation and its last answer",
+        request=rest,
+        chat=ChatResult(last, None),
+        notes=(*evidence.notes, note),
+    )
+
+
 def as_part(answer: Answer) -> Answer:
     """Return an answer of which nothing that is absent proves anything."""
     chat, stream = (

@@ -3,7 +3,7 @@ r"""The name of a returned call is missing, or is more than a name.
 What it finds:
     A call of the message whose name is absent or empty; or whose name contains what no name
     has: a brace, a bracket, a quotation mark, a space or a line feed, unless a tool of the
-    request is called so. Markers in names have a rule of their own (PD406).
+    request is called so; or that is one name several times. Markers in names have a rule of their own (PD406).
 
 Why it matters:
     No client finds the tool. Where the name is missing, the entry is most often the rest of
@@ -34,11 +34,12 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 _NO_NAME = re.compile(r"[{}()\[\]<>\"'\s]")
+_LEAST_UNIT = 4  # characters of a name, of which a repetition is no accident
 _HEAD = re.compile(r"\s*+([\w.:/-]{1,100})\s*+[({\[]")
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report the first call without a name, and the first whose name is more than one."""
+    """Report the first call without a name, and the first whose name is more than a name."""
     calls = returned_calls(trace)
     offered = {tool.name for tool in request_tools(trace.request)}
     nameless = next((at for at, call in enumerate(calls) if not call.name), None)
@@ -47,9 +48,33 @@ def find(trace: Trace) -> Iterator[Report]:
     for call in calls:
         name = call.name or ""
         is_known = name in offered or name == NAME_NOT_COPIED
+        if not is_known and (unit := _repeated(name)):
+            yield _many(call, unit, len(name) // len(unit))
+            return
         if name and not is_known and _NO_NAME.search(name) and not any(True for _ in find_markers(name)):
             yield _longer(call, name)
             return
+
+
+def _repeated(name: str) -> str:
+    """Return what a name is made of several times; "" of any other.
+
+    >>> _repeated("get_timeget_time"), _repeated("get_time"), _repeated("tomtom")
+    ('get_time', '', '')
+    """
+    period = (name + name).find(name, 1)
+    return name[:period] if _LEAST_UNIT <= period < len(name) else ""
+
+
+def _many(call: CallField, unit: str, count: int) -> Report:
+    return Report(
+        title=f"The name of a returned call is `{unit}`, {count} times.",
+        detail=f"`{call.field}.function.name` was put together from pieces of a stream of which each had the whole "
+        "name. By the protocol only the first piece has it, so clients join what comes.",
+        evidence=(in_message(f"{call.field}.function.name", call.name),),
+        fix="Ask without streaming, or run a release of the server that sends the name once. A client of your own can "
+        "take the name from the first piece with an index, and pass over the others.",
+    )
 
 
 def _without_name(calls: Sequence[CallField], at: int) -> Report:

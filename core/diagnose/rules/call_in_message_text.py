@@ -11,8 +11,11 @@ What it finds:
     a guess), or what is left of a call without its control tokens (an error if its header
     is whole, as in `commentary to=functions.f json{…}`), calls as JSON in a code fence, calls
     in a Python list behind other text, a call in XML that no family writes, in ReAct, in JSON
-    with keys that an agent framework teaches or as a client prints it, and a complete call in
-    the reasoning of a message without anything else.
+    with keys that an agent framework teaches or as a client prints it, a complete call in
+    the reasoning of a message without anything else, and content that is a JSON object with
+    the keys of one of the request's tools, if nobody asked for JSON. An error, too: an answer
+    without a call of which the server says that gpt-oss ended it with `<|call|>`
+    (`stop_reason` 200012).
 
 Why it matters:
     The model called a tool and the server returned the call as prose: the agent shows it to
@@ -36,6 +39,7 @@ from collections.abc import Iterator, Sequence
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.arguments_as_content import OF_HARMONY, report_arguments
 from prompt_debugger.core.diagnose.bare_lists import bare_list, model_names
 from prompt_debugger.core.diagnose.client_markup import ClientCall, Notation, find_client_call
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
@@ -53,6 +57,7 @@ from prompt_debugger.core.diagnose.unparsed_calls import (
     of_bare_list,
 )
 from prompt_debugger.core.diagnose.written_calls import (
+    CALL_EXPECTED,
     bare_calls,
     fenced_calls,
     format_of,
@@ -67,6 +72,7 @@ _AGAIN = (
     "`required`, or "
     "`strict` in the tool, where the server constrains calls by it)."
 )
+_CALL_TOKEN = 200012  # `<|call|>` of harmony, at which gpt-oss ends a call
 _CLOSED = re.compile(r"</tool_calls?>\s*\Z")
 
 # What calls are that no parser takes out, and what helps.
@@ -133,6 +139,8 @@ def find(trace: Trace) -> Iterator[Report]:
         yield _report_client(client, content)
     elif left:
         yield _report_written(trace, left, content)
+    elif not returned and trace.chat.stop_reason == _CALL_TOKEN:
+        yield _report_ended(trace)
     elif not returned and not calls:
         yield from _of_no_whole_call(trace, content)
 
@@ -164,6 +172,8 @@ def _of_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
     elif at_end := _calls_at_end(trace, content):
         shown = (in_message("content", content[slice(*call.char_span)], call.char_span) for call in at_end)
         yield report_after_prose("Content", at_end, tuple(shown))
+    elif (nameless := report_arguments(trace, content)) is not None:
+        yield nameless
     else:
         yield from stripped_calls(trace, content)
 
@@ -183,6 +193,21 @@ def _report_client(call: ClientCall, content: str) -> Report:
         fix=fix,
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
+    )
+
+
+def _report_ended(trace: Trace) -> Report:
+    """Report that the model ended a call, and none was returned."""
+    assert trace.chat is not None
+    content, reasoning = content_of(trace.chat.message) or "", reasoning_of(trace.chat.message)
+    is_content = bool(content.strip()) or reasoning is None
+    field, text = ("content", content) if is_content or reasoning is None else reasoning
+    return Report(
+        title="The model ended its turn with `<|call|>`, and the answer has no call.",
+        detail=f"stop_reason is {_CALL_TOKEN}, the token with which gpt-oss ends a tool call. The server read the call "
+        f"as something else; what is left of it is in {field}.",
+        evidence=(in_message("finish_reason", trace.chat.finish_reason), in_message(field, text)),
+        fix=(OF_HARMONY,),
     )
 
 
@@ -345,8 +370,9 @@ def _after(calls: tuple[ToolCallAttempt, ...], content: str) -> str:
 
 
 def _says_no_call(trace: Trace) -> bool:
-    """Say whether the answer has a field for calls, and it is empty."""
-    return trace.chat is not None and "tool_calls" in trace.chat.message and not trace.chat.message["tool_calls"]
+    """Say whether the answer has a field for calls, and it is empty; or whoever copied it expected a call."""
+    has_none = trace.chat is not None and "tool_calls" in trace.chat.message and not trace.chat.message["tool_calls"]
+    return has_none or CALL_EXPECTED in trace.notes
 
 
 def _in_reasoning(trace: Trace) -> Iterator[Report]:
@@ -374,6 +400,6 @@ RULE: Rule = TraceRule(
     needs=TracePart.ANSWER,
     threads=("MoonshotAI/Kimi-K2#89", "vllm-project/vllm#31207", "vllm-project/vllm#11786"),
     borrows_fix=True,
-    explains=("PD406", "PD412"),
+    explains=("PD406", "PD412", "PD459"),
     fixes=(FlagsFix("tool"),),
 )

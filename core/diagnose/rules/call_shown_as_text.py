@@ -45,6 +45,7 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.broken_arguments import is_shortened
 from prompt_debugger.core.diagnose.list_after_prose import calls_after_prose, report_after_prose
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
+from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw
 from prompt_debugger.core.diagnose.unparsed_calls import (
@@ -54,7 +55,7 @@ from prompt_debugger.core.diagnose.unparsed_calls import (
     of_bare_list,
     readers_of,
 )
-from prompt_debugger.core.diagnose.words import counted, listed
+from prompt_debugger.core.diagnose.words import counted, listed, lowered
 from prompt_debugger.core.diagnose.written_calls import begun_bare_call
 from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.known_errors import json_break
@@ -75,6 +76,8 @@ def find(trace: Trace) -> Iterator[Report]:
             yield from _of_whole_calls(trace, parse)
         return
     if raw.completeness_reason != MAY_BE_CONTENT:
+        if is_made_for(trace.server, "llama4_pythonic"):
+            yield from _of_list_at_end(trace, parse)
         return
     if not parse.parsed.calls:
         name = begun_bare_call(raw.text)
@@ -213,7 +216,7 @@ def _of_broken(trace: Trace, name: str, span: Span, problem: str, *, is_cut: boo
 
 def _fix(trace: Trace, family: str) -> list[Step]:
     first, *others = have_parsed(trace, family)
-    text = f"Where it came as content: {first.text[:1].lower()}{first.text[1:]}"
+    text = f"Where it came as content: {lowered(first.text)}"
     return [Step(text, request=first.request, server=first.server), *others]
 
 

@@ -33,6 +33,7 @@ from prompt_debugger.core.diagnose.fixes import PluginFix
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.server_ways import own_way
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     body_calls,
@@ -98,7 +99,9 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
         return (Step(parse_it_yourself(method, meant)),)
     steps, others = [], advisable_parsers(trace, calls)
     is_tried = bool(trials_of(trace, calls).reading)
-    if has_own_names(trace.server) and not is_tried:
+    if not is_tried and (way := own_way(trace, name)) is not None:
+        steps.append(way)
+    elif has_own_names(trace.server) and not is_tried:
         steps += [] if is_made_for(trace.server, name) is not False else [Step(FAMILYS_PARSER)]
     elif own is None and not is_tried and _all_depart(trace):
         asked = listed([f"vllm:{parser}" for parser in meant], 3) if meant else "a parser of this model's family"

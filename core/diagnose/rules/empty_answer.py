@@ -33,7 +33,13 @@ from prompt_debugger.core.diagnose.rules.thinking_budget_eaten import reasoning_
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.words import counted
 
+_STREAMS_NOTHING = frozenset({"phi4_mini_json"})  # vLLM up to 0.32: `extract_tool_calls_streaming` returns None
 _LEAST_TOKENS = 8  # more than the markers of a turn and an empty reasoning block
+_WHOLE = "there this parser reads calls."
+_TO_COMPARE = (
+    "a call in that answer is one that the parser loses in streams, and a newer release may not. If that is empty, "
+    "too, the model ended its turn at once."
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -53,7 +59,26 @@ def find(trace: Trace) -> Iterator[Report]:
             fix="Run again; if it happens again, give the tools simpler schemas and names, or offer fewer of them.",
         )
     elif trace.raw is None and is_normal_end(chat.finish_reason) and _is_blank(chat.message):
-        yield _report_empty(chat)
+        yield _report_streamed(trace, chat) or _report_empty(chat)
+
+
+def _report_streamed(trace: Trace, chat: ChatResult) -> Report | None:
+    """Report a stream of nothing, where a tool parser is known to have stood in between."""
+    parser = None if trace.server is None else trace.server.tool_parser
+    if parser is None or trace.chat_stream is None or trace.chat_stream.finish_reason is None:
+        return None
+    is_silent = parser in _STREAMS_NOTHING
+    return Report(
+        title=f"The streamed answer is empty, and finish_reason is `{chat.finish_reason}`.",
+        detail=f"The server gives what it streams to the tool parser `{parser}` first."
+        + (" That parser has no streaming half: of every call it streams nothing." if is_silent else "")
+        + " The message contains no text, no call, no reasoning and no refusal.",
+        evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
+        fix=f"Send the same request without `stream`: {_WHOLE if is_silent else _TO_COMPARE}",
+        certainty=Certainty.OBSERVED if is_silent else Certainty.INFERRED,
+        severity=Severity.ERROR if is_silent else None,
+        stage=Stage.PARSE if is_silent else None,
+    )
 
 
 def _report_empty(chat: ChatResult) -> Report:

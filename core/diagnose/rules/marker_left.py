@@ -45,6 +45,7 @@ from prompt_debugger.core.diagnose.leftovers import ends_at_tail, repeated_token
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.server_ways import own_way
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     comparison,
@@ -191,6 +192,8 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
         steps.insert(
             0, Step("Check the header of the call: a parser that does not accept it leaves the whole call unread.")
         )
+    elif (way := own_way(trace, name or "")) is not None:
+        steps.insert(0, way)
     elif has_own_names(trace.server):
         if is_made_for(trace.server, name or "") is False:
             steps.insert(0, Step(FAMILYS_PARSER))

@@ -144,7 +144,7 @@ def _fix_of_target(trace: Trace) -> str:
 
 
 def _served(trace: Trace) -> str:
-    served = () if trace.server is None else trace.server.served_models
+    served = trace.server.served_models if trace.server is not None and trace.server.base_url else ()
     names = ", ".join(f"`{name}`" for name in served[:8])
     return f": {names}" if names else " (`/v1/models` lists them)"
 

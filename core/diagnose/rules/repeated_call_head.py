@@ -2,9 +2,9 @@ r"""The id or the name of a streamed call is not where clients look for it: in i
 
 What it finds:
     Pieces of one call, by its index, of which a later one has the call's id (a
-    note) or its name (a warning) again, or the text `null` for its name; and a
-    call whose first piece has no name while a later one has. Not the empty texts and nulls that many
-    servers send there, and not a second call under the same index.
+    note) or its name (a warning) again, the text `null` for its name, or the name as
+    null or an empty text (a note, and only of what was pasted: many servers send it); and a call whose first piece
+    has no name while a later one has. Not a second call under the same index.
 
 Why it matters:
     The protocol sends both with the first piece alone. Clients begin a new call
@@ -31,7 +31,7 @@ from prompt_debugger.core.base.types import Severity, Stage, StreamDelta, Trace
 from prompt_debugger.core.diagnose.fields import as_count, as_list, as_text
 from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
+from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, in_message
 
 _FIX = "Put the pieces together by index and take id and name from the first one; or ask without streaming."
 
@@ -43,7 +43,7 @@ def find(trace: Trace) -> Iterator[Report]:
     heads: dict[tuple[int, str], str] = {}
     begun: dict[int, int] = {}
     told: set[str] = set()
-    for event, index, call_id, name in _heads(trace.chat_stream.deltas):
+    for event, index, call_id, name, empty in _heads(trace.chat_stream.deltas):
         first = begun.setdefault(index, event)
         known = heads.get((index, "name"), "")
         found: list[tuple[str, Report]] = []
@@ -53,6 +53,8 @@ def find(trace: Trace) -> Iterator[Report]:
             found.append(("late", _of_late_name(name, first, event)))
         elif name and known == name:
             found.append(("name", _of_repeated(name, "name", event)))
+        elif empty and known and not asked_server(trace):
+            found.append(("empty", _of_empty(known, empty, event)))
         if call_id and heads.get((index, "id")) == call_id:
             found.append(("id", _of_repeated(name or known, "id", event)))
         yield from (report for what, report in found if what not in told)
@@ -63,15 +65,20 @@ def find(trace: Trace) -> Iterator[Report]:
             heads[index, "id"] = call_id
 
 
-def _heads(deltas: Sequence[StreamDelta]) -> Iterator[tuple[int, int, str, str]]:
-    """Yield event, index, id and name of each piece of a call that names its index; "" for what it does not say."""
+def _heads(deltas: Sequence[StreamDelta]) -> Iterator[tuple[int, int, str, str, str]]:
+    """Yield event, index, id and name of each piece of a call that names its index; "" for what it does not say.
+
+    Last the name as it is written where it stands there without being one: `null`, or an empty text.
+    """
     for event, delta in enumerate(deltas):
         for call in as_list(delta.delta.get("tool_calls")):
             entry = as_object(call)
             index = as_count(entry.get("index"))
             if index is not None:
-                name = as_text(as_object(entry.get("function")).get("name"))
-                yield event, index, as_text(entry.get("id")) or "", name or ""
+                function = as_object(entry.get("function"))
+                name = as_text(function.get("name"))
+                empty = "" if name or "name" not in function else "null" if name is None else '""'
+                yield event, index, as_text(entry.get("id")) or "", name or "", empty
 
 
 def _of_repeated(name: str, what: str, event: int) -> Report:
@@ -97,6 +104,16 @@ def _of_null(name: str, null: str, event: int) -> Report:
         evidence=(in_message("tool_calls"),),
         fix=_FIX,
         severity=Severity.WARNING,
+    )
+
+
+def _of_empty(name: str, written: str, event: int) -> Report:
+    return Report(
+        title=f"Later pieces of the streamed call to `{name}` have `name: {written}`.",
+        detail=f"First at event {event}. The protocol leaves the field out after the first piece. Clients that take "
+        "each piece's name lose the one that came first, and clients that check types refuse `null`.",
+        evidence=(in_message("tool_calls"),),
+        fix="Take the name from the first piece alone, and pass over empty ones; or ask without streaming.",
     )
 
 

@@ -5,7 +5,8 @@ What it finds:
     the whole answer, where both runs wrote the same token ids. Two runs that wrote
     different tokens are never compared. A difference in white space alone is a note:
     several parsers strip it in one mode only. A warning if a stream was requested that says
-    `length`, and only the whole answer hides it.
+    `length`, and only the whole answer hides it. Of a pasted stream beside a pasted whole
+    answer, which are two runs: that the stream lacks a call or arguments (an inference).
 
 Why it matters:
     Streaming and whole answers go through different code in the server; a
@@ -31,7 +32,8 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import calls_of_message, content_of, reasoning_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, quote
+from prompt_debugger.core.diagnose.stream_lacks import find_lacking
+from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, in_message, quote
 from prompt_debugger.core.diagnose.words import listed
 
 
@@ -53,6 +55,8 @@ def find(trace: Trace) -> Iterator[Report]:
     chat, stream = trace.chat_whole or trace.chat, trace.chat_stream
     if chat is None or stream is None or chat.error or stream.error:
         return
+    if not chat.token_ids and not stream.token_ids and not asked_server(trace):
+        yield from find_lacking(chat, stream)
     if not chat.token_ids or chat.token_ids != stream.token_ids:
         return
     differences = tuple(_differences(chat, stream))

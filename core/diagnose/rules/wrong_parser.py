@@ -49,6 +49,7 @@ from prompt_debugger.core.diagnose.generations import families_read, familys_par
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.server_ways import own_way
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     comparison,
@@ -142,6 +143,8 @@ def _of_flags(trace: Trace) -> Iterator[Report]:
 
 def _fix(trace: Trace, name: str, readers: tuple[str, ...]) -> str:
     """Say what to start the server with; a parser that may be running already is never advised as it stands."""
+    if (way := own_way(trace, name)) is not None:
+        return way.text
     if not readers:
         return FAMILYS_PARSER if has_own_names(trace.server) else familys_parser(name)
     flags = f"`--enable-auto-tool-choice --tool-call-parser {readers[0]}`"

@@ -11,13 +11,16 @@ from dataclasses import replace
 from functools import lru_cache
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.complete.shapes import objects_of
 from prompt_debugger.core.evidence.answers import events_in_list, is_answer, read_answer, refusal_of
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_fragment import Recovered, begins_inside, recover
 from prompt_debugger.core.evidence.json_of import json_lines, lenient_json_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.recognise import answer_in, request_in
 from prompt_debugger.core.evidence.shapes import is_called_function
 from prompt_debugger.core.evidence.taking import as_part, with_answer
 from prompt_debugger.core.request import body_text, read_request
@@ -56,7 +59,7 @@ def _read_of(text: str) -> Evidence | None:
 
 
 def _evidence_of(found: Recovered) -> Evidence | None:
-    value = _in_shape(found.value)
+    value = _in_shape(_unwrapped(found.value))
     whole = Evidence(Form.FRAGMENT, "a fragment of JSON", notes=found.notes)
     if isinstance(value, list) and events_in_list(value) is not None:
         return with_answer(replace(whole, words="a fragment of a stream"), as_part(read_answer(value)))
@@ -66,8 +69,15 @@ def _evidence_of(found: Recovered) -> Evidence | None:
         return replace(whole, words="a fragment of an error", error=refusal_of(value))
     is_request = isinstance(value, dict) and isinstance(value.get("messages"), list) and value["messages"]
     if is_request and isinstance(value, dict) and (found.is_begun_inside or found.has_elisions):
-        return replace(whole, words="a fragment of a request", request=read_request(body_text(value)))
+        body = _without_halves(value) if found.has_elisions else value
+        return replace(whole, words="a fragment of a request", request=read_request(body_text(body)))
     return None
+
+
+def _unwrapped(value: JSON) -> JSON:
+    """Return the answer in an object that holds nothing else of a run: `{"response": {…}}`."""
+    inner = answer_in(value) if isinstance(value, dict) and request_in(value) is None else None
+    return value if inner is None else inner
 
 
 def _in_shape(value: JSON) -> JSON:
@@ -90,6 +100,18 @@ def _in_shape(value: JSON) -> JSON:
     if "tool_calls" in known or "content" in known:
         return {"role": "assistant", **known}
     return value
+
+
+def _without_halves(body: JSONObject) -> JSONObject:
+    """Return a request without tools that lost their names, and without a history of which calls lost a part."""
+    body = dict(body)
+    if not all(as_object(as_object(tool).get("function")).get("name") for tool in objects_of(body.get("tools"))):
+        del body["tools"]
+    messages = objects_of(body.get("messages"))
+    calls = [call for message in messages for call in objects_of(message.get("tool_calls"))]
+    if not all("arguments" in as_object(call.get("function")) for call in calls):
+        body["messages"] = [one for one in messages if one.get("role") in ("system", "developer", "user")]
+    return body
 
 
 def _is_half_call(part: JSON) -> bool:

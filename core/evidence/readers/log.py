@@ -37,7 +37,7 @@ _MOST_WARNINGS = 20
 _SCORE_OF_LINES = 0.65  # of a log without an entry: above an error in one of its lines, which is read with it
 _OF_PIECES = "it was put together from pieces in the log, and others may have been left out"
 _OF_SERVER = (What.FLAGS, What.VERSION, What.WARNING)
-_STARTS = (What.REQUEST, What.PROMPT)
+_STARTS = (What.REQUEST, What.PROMPT, What.START)
 _ENDS = (What.RAW, What.PIECE, What.CONTENT, What.MESSAGE, What.ANSWER)
 
 

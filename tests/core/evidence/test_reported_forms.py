@@ -231,7 +231,13 @@ def test_the_fence_below_its_lead_is_the_output():
     assert evidence.raw == "They greet.\n</think>\n\nHello!"
 
 
-@pytest.mark.parametrize("words", ["in `content`", "with `--tool-call-parser hermes`", "as after `<think>`"])
+def test_the_fence_of_a_report_that_says_so_is_the_content():
+    text = "```\n<tool_call>\n{}\n</tool_call>\n```\nThis is left in `content`."
+
+    assert read_evidence(text).chat.message["content"] == "<tool_call>\n{}\n</tool_call>"
+
+
+@pytest.mark.parametrize("words", ["with `--tool-call-parser hermes`", "as after `<think>`"])
 def test_the_fence_of_a_report_without_a_lead_is_the_output(words):
     text = f"```\n<tool_call>\n{{}}\n</tool_call>\n```\nThis is left {words}."
 

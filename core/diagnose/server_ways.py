@@ -1,0 +1,78 @@
+"""How a server software without vLLM's flags is told to read a family's calls.
+
+Sources: docs of Ollama (Modelfile), LM Studio (tool use) and LMDeploy (tools of its API server), mlx-lm's
+`tokenizer_utils.py`, TensorRT-LLM's `tool_parser_factory.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.formats import FORMATS
+
+_OF_OLLAMA = (
+    "Ollama chooses its parser by the model's template: take the model from its library, or give the Modelfile the "
+    "template that goes with this notation, and update Ollama."
+)
+_OF_LM_STUDIO = (
+    "LM Studio takes calls out where it knows the model's template: update it and its runtime, and load a model that "
+    "it marks as trained for tool use. Of other models it reads `[TOOL_REQUEST]` blocks alone."
+)
+_OF_LLAMA_CPP = (
+    "Start llama-server with `--jinja` and the model's own template, in a current release: it chooses how calls are "
+    "read by that template."
+)
+_LMDEPLOY = {"hermes": "qwen3", "llama3_json": "llama3", "internlm2": "internlm"}
+_TENSORRT = {"hermes": "qwen3", "qwen3_coder": "qwen3_coder", "kimi_k2": "kimi_k2", "deepseek_v3": "deepseek_v3"}
+
+
+def own_way(trace: Trace, family: str) -> Step | None:
+    """Return what to do where the server is of a software that vLLM's flags say nothing to; else `None`."""
+    server = trace.server
+    way = None if server is None else _WAYS.get(server.kind)
+    if server is None or way is None or (server.tool_parser is not None and server.kind == "lmdeploy"):
+        return None
+    return Step(way(family))
+
+
+def _of_mlx(family: str) -> str:
+    names = {} if family not in FORMATS else FORMATS[family].facts.parser_names
+    named = names["mlx-lm"].tools[:1] if "mlx-lm" in names else ()
+    which = f': `"tool_parser_type": "{named[0]}"` in tokenizer_config.json names it' if named else ""
+    return (
+        "mlx-lm chooses its parser by the chat template, and older releases read JSON alone: update it, and see that "
+        f"the model has a parser that reads this notation{which}."
+    )
+
+
+def _of_mlx_vlm(family: str) -> str:
+    return (
+        f"mlx-vlm chooses its parser by the chat template: update it, and keep the model's own template, from which "
+        f"the notation `{family}` shows."
+    )
+
+
+def _of_lmdeploy(family: str) -> str:
+    name = _LMDEPLOY.get(family)
+    if name is None:
+        return "Look whether LMDeploy has a parser for this model's family (`--tool-call-parser`); it has only a few."
+    return f"Start LMDeploy's API server with `--tool-call-parser {name}`."
+
+
+def _of_tensorrt(family: str) -> str:
+    name = _TENSORRT.get(family)
+    flag = f"`--tool_parser {name}`" if name is not None else "`--tool_parser` and the parser of this model's family"
+    return f"Start `trtllm-serve` with {flag}; without the flag a release may choose another family's."
+
+
+_WAYS: Mapping[str, Callable[[str], str]] = {
+    "ollama": lambda _: _OF_OLLAMA,
+    "lm-studio": lambda _: _OF_LM_STUDIO,
+    "llama.cpp": lambda _: _OF_LLAMA_CPP,
+    "mlx-lm": _of_mlx,
+    "mlx-vlm": _of_mlx_vlm,
+    "lmdeploy": _of_lmdeploy,
+    "tensorrt-llm": _of_tensorrt,
+}

@@ -1,0 +1,127 @@
+"""Which server software, which parser and which model a text names beside what it holds.
+
+    vLLM 0.12 with `--tool-call-parser hermes`      software and parser, by name and flag
+    "done_reason": "stop", "eval_count": 21         software, by fields that no other one sends
+    I run Qwen2.5-Coder-7B in Ollama                software and model
+
+A text that names several of a kind names none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from prompt_debugger.core.base.types import Server
+from prompt_debugger.core.diagnose.unparsed_calls import family_of_model
+from prompt_debugger.core.evidence.flags import server_of
+from prompt_debugger.core.formats import TABLES
+
+_PARSER = re.compile(
+    r"--tool-call-parser[ \t=]{1,4}[\"'`]?([A-Za-z][A-Za-z0-9_.-]{1,40})"
+    r"|[\"']tool_call_parser[\"'][ \t]{0,4}[:=][ \t]{0,4}[\"']([A-Za-z][A-Za-z0-9_.-]{1,40})[\"']"
+)
+# Named in words, as code: `hermes` tool parser, tool parser `hermes`.
+_NAMED = re.compile(
+    r"[`'\"]([a-z][a-z0-9_.-]{2,40})[`'\"] (?:tool[ -])?(?:call(?:ing)?[ -])?parser\b"
+    r"|\b(?:tool[ -])(?:call(?:ing)?[ -])?parser(?:[:=] ?| is | )[`'\"]([a-z][a-z0-9_.-]{2,40})[`'\"]"
+)
+_ADVISED = re.compile(
+    r"\b(?:should|instead|use|try|tried|need|works?|without|correct|fix(?:ed)?|set|add)\b[^.\n]{0,40}$", re.IGNORECASE
+)
+_ADVISED_IN_WORDS = re.compile(
+    r"\b(?:should|instead|use|try|tried|switch\w*|without|set|add)\b[^.\n]{0,40}$", re.IGNORECASE
+)
+_NAMES = {
+    "vllm": r"vllm",
+    "sglang": r"sglang",
+    "ollama": r"ollama",
+    "llama.cpp": r"llama\.cpp|llama-server|llama-cli",
+    "lm-studio": r"lm ?studio|lmstudio",
+    "mlx-lm": r"mlx[-_]lm(?:\.server)?",
+    "mlx-vlm": r"mlx[-_]vlm",
+    "tgi": r"tgi|text-generation-inference",
+    "lmdeploy": r"lmdeploy",
+    "tensorrt-llm": r"tensorrt-llm|trtllm-serve",
+    "llama-cpp-python": r"llama[-_]cpp[-_]python",
+}
+_SOFTWARE = tuple(
+    (kind, re.compile(rf"(?<![A-Za-z0-9-])(?:{names})(?![A-Za-z0-9]|-mlx)", re.IGNORECASE))
+    for kind, names in _NAMES.items()
+)
+# What only this software writes into its answers, or listens at.
+_SIGNS = (
+    ("ollama", re.compile(r"[\"']?(?:done_reason|eval_duration)[\"']?[:=]|[:/]11434\b|/api/chat\b")),
+    ("sglang", re.compile(r"[\"']?matched_stop[\"']?[:=]")),
+    (
+        "vllm",
+        re.compile(r"[\"']?kv_transfer_params[\"']?[:=]|chatcmpl-tool-[0-9A-Za-z]{8}|--enable-auto-tool-choice\b"),
+    ),
+    ("llama.cpp", re.compile(r"[\"']?(?:predicted_per_token_ms|__verbose)[\"']?[:=]")),
+    ("lm-studio", re.compile(r"\blocalhost:1234\b|127\.0\.0\.1:1234\b|@lmstudio\b")),
+)
+_MODEL = re.compile(r"(?<![\w./@=:-])(?:[A-Za-z][\w.-]{1,40}/)?[A-Za-z][A-Za-z.-]{2,30}[\w.:-]{0,60}[0-9a-zA-Z]")
+_NO_MODEL = re.compile(r"parser|template|\.(?:py|jinja|json|txt|md|so|cpp|go|rs)\b|\(|_tool", re.IGNORECASE)
+_KNOWN = frozenset(name for names in TABLES.tool_parsers.values() for name in names)
+_UNKNOWN = Server("")
+_MOST_CHARS = 60_000  # in which names are looked for
+_MOST_NAMES = 300
+
+
+def mentioned_server(text: str, *, has_words: bool = True) -> Server | None:
+    """Return the server that a text names; `None` where it names none, or several.
+
+    Args:
+        text: The text.
+        has_words: Whether somebody wrote about it, so that the text may name parser and model, too.
+    """
+    text = text[:_MOST_CHARS]
+    kind = _kind_in(text, has_words=has_words)
+    if not has_words:
+        return None if kind is None else Server("", kind=kind)
+    parser = _parser_in(text) if kind is not None else None
+    model = model_in(text)
+    if kind is None and model is None:
+        return None
+    server = server_of(kind or "", {"tool_call_parser": parser} if parser else {}, is_whole=False).server
+    return replace(server, kind=kind or _UNKNOWN.kind, served_models=() if model is None else (model,))
+
+
+def _kind_in(text: str, *, has_words: bool) -> str | None:
+    """Return the only software that answers show, or else that words name."""
+    signed = {kind for kind, pattern in _SIGNS if pattern.search(text) is not None}
+    if signed or not has_words:
+        return next(iter(signed)) if len(signed) == 1 else None
+    named = {kind for kind, pattern in _SOFTWARE if pattern.search(text) is not None}
+    return next(iter(named)) if len(named) == 1 else None
+
+
+def _parser_in(text: str) -> str | None:
+    """Return the only tool parser that a text names by its flag; one that somebody advises is not the one that ran."""
+    found, advised = [*_PARSER.finditer(text)], _ADVISED
+    if not found:
+        found, advised = [one for one in _NAMED.finditer(text) if (one[1] or one[2]) in _KNOWN], _ADVISED_IN_WORDS
+    names = {match[1] or match[2] for match in found}
+    is_advised = any(advised.search(text, max(0, match.start() - 60), match.start()) for match in found)
+    return names.pop() if len(names) == 1 and not is_advised else None
+
+
+def model_in(text: str) -> str | None:
+    """Return the model that a text names, where all models in it are of one family.
+
+    >>> model_in("Serving Qwen/Qwen2.5-7B-Instruct, the call stays in content.")
+    'Qwen/Qwen2.5-7B-Instruct'
+    >>> model_in("Qwen2.5-7B works, Mistral-7B-Instruct-v0.3 does not.") is None
+    True
+    """
+    names = list(dict.fromkeys(_model_names(text)))[:_MOST_NAMES]
+    families = {name: family for name in names if (family := family_of_model(name)) is not None}
+    return max(families, key=len) if len({*families.values()}) == 1 else None
+
+
+def _model_names(text: str) -> Iterator[str]:
+    for found in _MODEL.finditer(text):
+        name = found[0]
+        if any(char.isdigit() for char in name) and name not in _KNOWN and _NO_MODEL.search(name) is None:
+            yield name

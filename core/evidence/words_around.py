@@ -1,0 +1,94 @@
+"""What the words around an evidence say of it: the server, that a call was expected, where an output came.
+
+    LM Studio 0.4 returns it in `message.content`:        server, and place
+    <tool_call>…</tool_call>                              the evidence
+
+Nothing is taken from words that the evidence itself shows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import ChatResult, Server
+from prompt_debugger.core.diagnose.written_calls import CALL_EXPECTED
+from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, with_parser
+from prompt_debugger.core.evidence.evidence import Evidence, Part
+from prompt_debugger.core.evidence.flags import flags_of, server_of
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.mentions import mentioned_server
+from prompt_debugger.core.evidence.not_errors import is_source
+from prompt_debugger.core.evidence.readers import Paste
+from prompt_debugger.core.evidence.split import BlockKind, split
+from prompt_debugger.core.evidence.taking import with_last_answer
+
+CAME_AS_CONTENT = "The text around it says that it came as the content of an answer."
+# An answer's field that a person names: what is shown came there.
+_AS_CONTENT = re.compile(
+    r"\b(?:in|into|to|as|inside|within) (?:the |its |my )?(?:\w+(?:['\u2019]s)? ){0,2}"
+    r"[`'\"]?(?:message\.)?content\b(?! ?[\w:-]*parser)|\bcontent (?:field|response)\b|`(?:message\.)?content`",
+    re.IGNORECASE,
+)
+_OF_CALLS = re.compile(r"\b(?:tool|function)[ _-]?call(?:s|ing)?\b", re.IGNORECASE)
+_OF_AN_OUTPUT = frozenset({Part.RAW, Part.FLAGS, Part.REQUEST})
+_MOST_CHARS = 60_000  # in which words are looked for
+
+
+def with_words(evidence: Evidence, text: str) -> Evidence:
+    """Return evidence with what the words of its text say of it.
+
+    Args:
+        evidence: What was read of the text.
+        text: The whole text.
+    """
+    is_mixed = Paste(text).value is None
+    if is_mixed:
+        evidence = _with_expectation(with_last_answer(evidence), text)
+    return _with_server(evidence, text, is_mixed=is_mixed)
+
+
+def _with_expectation(evidence: Evidence, text: str) -> Evidence:
+    """Note that somebody writes of tool calls about an answer that has none, or that an output came as content."""
+    if evidence.raw is not None and {*evidence.holds} <= _OF_AN_OUTPUT and evidence.form is Form.OUTPUT:
+        if _AS_CONTENT.search(_prose_of(text).replace(evidence.raw.strip(), "")) is None:
+            return evidence
+        chat = ChatResult({"role": "assistant", "content": evidence.raw}, evidence.finish_reason)
+        notes = (*evidence.notes, CAME_AS_CONTENT, CALL_EXPECTED)
+        return replace(evidence, form=Form.ANSWER, raw=None, raw_reason="", chat=chat, notes=notes)
+    if evidence.chat is None or evidence.chat.message.get("tool_calls") or CALL_EXPECTED in evidence.notes:
+        return evidence
+    is_expected = _OF_CALLS.search(_prose_of(text)) is not None
+    return replace(evidence, notes=(*evidence.notes, CALL_EXPECTED)) if is_expected else evidence
+
+
+def _prose_of(text: str) -> str:
+    return "\n".join(block.text for block in split(text[:_MOST_CHARS]) if block.kind is BlockKind.PROSE)
+
+
+def _with_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
+    """Return evidence with the server that the same text starts, or that it names, where no more than one shows."""
+    known = evidence.server
+    if evidence.form is Form.RUN or (known is not None and known != Server("", kind=known.kind)):
+        return evidence
+    commands = find_commands(text) if is_mixed and PROGRAM.search(text) is not None else ()
+    if not commands and is_source(text):
+        return evidence
+    if commands:
+        command = with_parser(commands)
+        server, notes = server_of(command.kind, flags_of(command.kind, command.words), command.version)
+    else:
+        found = mentioned_server(text, has_words=is_mixed) if evidence.holds else None
+        server, notes = found or Server(""), ()
+        server = replace(server, served_models=()) if _names_model(evidence) else server
+    if server == Server("") or (known is not None and known.kind != server.kind):
+        return evidence
+    return replace(evidence, server=server, notes=(*evidence.notes, *notes))
+
+
+def _names_model(evidence: Evidence) -> bool:
+    """Say whether the request or the answer names its model."""
+    answered = as_object(json_of(evidence.chat.body)) if evidence.chat is not None else {}
+    return "model" in answered or (evidence.request is not None and "model" in evidence.request.body)
