@@ -21,10 +21,10 @@ _WANTS_JSON = re.compile(r"\bjson\b|\bschema\b", re.IGNORECASE)
 OF_HARMONY = Step(
     "Run a current release of the server with its parser for gpt-oss (vLLM: `--enable-auto-tool-choice "
     "--tool-call-parser openai`): gpt-oss names the tool in the header of its message (`to=functions.NAME`), and what "
-    "came as text is what stands after that header."
+    "came as text is what follows that header."
 )
 _OF_NAME = Step(
-    "Look at the raw output, with its control tokens: does the tool's name stand in it? If so, start the server with "
+    "Look at the raw output, with its control tokens: does it contain the tool's name? If so, start the server with "
     "the parser of this model's family, in a current release; if not, the model left it out: check that the template "
     "teaches its notation (`render`)."
 )

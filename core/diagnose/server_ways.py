@@ -24,8 +24,10 @@ _OF_LLAMA_CPP = (
     "Start llama-server with `--jinja` and the model's own template, in a current release: it chooses how calls are "
     "read by that template."
 )
-_LMDEPLOY = {"hermes": "qwen3", "llama3_json": "llama3", "internlm2": "internlm"}
-_TENSORRT = {"hermes": "qwen3", "qwen3_coder": "qwen3_coder", "kimi_k2": "kimi_k2", "deepseek_v3": "deepseek_v3"}
+_OF_TENSORRT = (
+    "Start `trtllm-serve` with `--tool_parser` and the parser of this model's family; without the flag a release may "
+    "choose another family's."
+)
 
 
 def own_way(trace: Trace, family: str) -> Step | None:
@@ -37,10 +39,15 @@ def own_way(trace: Trace, family: str) -> Step | None:
     return Step(way(family))
 
 
+def _parser_of(kind: str, family: str) -> str | None:
+    """Return what a software calls its first parser for a family, where that is known."""
+    names = FORMATS[family].facts.parser_names if family in FORMATS else {}
+    return next(iter(names[kind].tools), None) if kind in names else None
+
+
 def _of_mlx(family: str) -> str:
-    names = {} if family not in FORMATS else FORMATS[family].facts.parser_names
-    named = names["mlx-lm"].tools[:1] if "mlx-lm" in names else ()
-    which = f': `"tool_parser_type": "{named[0]}"` in tokenizer_config.json names it' if named else ""
+    name = _parser_of("mlx-lm", family)
+    which = "" if name is None else f': `"tool_parser_type": "{name}"` in tokenizer_config.json names it'
     return (
         "mlx-lm chooses its parser by the chat template, and older releases read JSON alone: update it, and see that "
         f"the model has a parser that reads this notation{which}."
@@ -55,16 +62,10 @@ def _of_mlx_vlm(family: str) -> str:
 
 
 def _of_lmdeploy(family: str) -> str:
-    name = _LMDEPLOY.get(family)
+    name = _parser_of("lmdeploy", family)
     if name is None:
         return "Look whether LMDeploy has a parser for this model's family (`--tool-call-parser`); it has only a few."
     return f"Start LMDeploy's API server with `--tool-call-parser {name}`."
-
-
-def _of_tensorrt(family: str) -> str:
-    name = _TENSORRT.get(family)
-    flag = f"`--tool_parser {name}`" if name is not None else "`--tool_parser` and the parser of this model's family"
-    return f"Start `trtllm-serve` with {flag}; without the flag a release may choose another family's."
 
 
 _WAYS: Mapping[str, Callable[[str], str]] = {
@@ -74,5 +75,5 @@ _WAYS: Mapping[str, Callable[[str], str]] = {
     "mlx-lm": _of_mlx,
     "mlx-vlm": _of_mlx_vlm,
     "lmdeploy": _of_lmdeploy,
-    "tensorrt-llm": _of_tensorrt,
+    "tensorrt-llm": lambda _: _OF_TENSORRT,
 }

@@ -33,8 +33,8 @@ def find_lacking(whole: ChatResult, stream: ChatResult) -> Iterator[Report]:
         if lost:
             yield Report(
                 title=f"The streamed call to `{call.name}` lacks {lost}, which the whole answer has.",
-                detail=f"Streamed: {quote(str(other.arguments))!r}; whole: {quote(str(call.arguments))!r}. The two "
-                "answers stand in one text, probably to one request.",
+                detail=f"Streamed: {quote(str(other.arguments))!r}; whole: {quote(str(call.arguments))!r}. Both "
+                "answers are in one text, probably to one request.",
                 evidence=(in_message(f"{other.field}.function.arguments", str(other.arguments)),),
                 fix=_FIX,
                 certainty=Certainty.INFERRED,
@@ -47,7 +47,7 @@ def _of_no_call(calls: tuple[CallField, ...], stream: ChatResult) -> Report:
     shown = f"; its content is {quote(content)!r}" if content else " and no content"
     return Report(
         title=f"The whole answer has {counted(len(calls), 'call')} ({names}), the streamed one has none.",
-        detail=f"The stream ends with `{stream.finish_reason}`{shown}. The two answers stand in one text, probably to "
+        detail=f"The stream ends with `{stream.finish_reason}`{shown}. Both answers are in one text, probably to "
         "one request.",
         evidence=(in_message("tool_calls"),),
         fix=_FIX,

@@ -57,7 +57,7 @@ def with_last_answer(evidence: Evidence) -> Evidence:
     last = messages[-1] if len(messages) > 1 else {}
     if last.get("role") != "assistant" or not (last.get("content") or last.get("tool_calls")):
         return evidence
-    note = "The last message of the conversation was read as the answer to what stands before it."
+    note = "The last message of the conversation was read as the answer to those before it."
     rest = replace(request, body={"messages": [*messages[:-1]]})
     return replace(
         evidence,

@@ -72,7 +72,7 @@ def _many(call: CallField, unit: str, count: int) -> Report:
         detail=f"`{call.field}.function.name` was put together from pieces of a stream of which each had the whole "
         "name. By the protocol only the first piece has it, so clients join what comes.",
         evidence=(in_message(f"{call.field}.function.name", call.name),),
-        fix="Ask without streaming, or run a release of the server that sends the name once. A client of your own can "
+        fix="Ask without streaming, or run a release of the server that sends the name once. Your client can "
         "take the name from the first piece with an index, and pass over the others.",
     )
 
