@@ -170,6 +170,7 @@ class CaptureProxy:
         except BackendError as error:
             exchange.end(error.message)
             if not has_begun:
+                await client.keep_body(content)
                 await _answer(send, 502, error.kind, f"{error.message} {error.hint}".strip())
             # Else we return without an end, and the connection is closed: it breaks off for the client, too.
         except _ClientLeftError:
@@ -300,6 +301,12 @@ class _Client:
             if not message.get("more_body", False):
                 self._has_body.set()
                 return
+
+    async def keep_body(self, content: AsyncIterator[bytes] | None) -> None:
+        """Read a body of which a server that is away has read nothing: it is kept all the same."""
+        if content is not None and not self._exchange.sent.size:
+            with suppress(_ClientLeftError, _ClientIsSlowError):
+                await _read(content)
 
     def expects_none(self) -> None:
         """Note that no body comes."""

@@ -148,7 +148,7 @@ def _written(raw: Raw) -> Line:
         "path": cover.text(str(raw.facts["path"])),
         "client": None if raw.facts["client"] is None else cover.text(str(raw.facts["client"])),
         "streamed": answer.events is not None,
-        "problems": [cover.text(problem) for problem in (sent.problem, answer.problem) if problem],
+        "problems": [cover.text(problem) for problem in dict.fromkeys((sent.problem, answer.problem)) if problem],
         **({"sent_excerpt": cover.excerpt(sent.excerpt)} if sent.excerpt else {}),
         **({"answer_excerpt": cover.excerpt(answer.excerpt)} if answer.excerpt else {}),
     }
@@ -193,6 +193,8 @@ def _sent_of(raw: Raw) -> _Body:
         return _Body(problem="the request is too long to be kept, or too many were in progress")
     if raw.sent_packing:
         return _Body(problem=f"the request is compressed as {raw.sent_packing[:40]}, which is not supported")
+    if not raw.sent and raw.facts["error"]:
+        return _Body(problem=str(raw.facts["error"]))  # it ended before the request came
     text = raw.sent.decode("utf-8", "replace")
     try:
         value = parse_json(text)
@@ -205,7 +207,7 @@ def _sent_of(raw: Raw) -> _Body:
 
 def _answer_of(raw: Raw) -> _Body:
     if raw.facts["status"] is None:
-        return _Body()
+        return _Body(problem=str(raw.facts["error"] or ""))
     if not raw.is_answered_whole:
         return _Body(problem="the answer is too long to be kept, or too many were in progress")
     try:

@@ -165,7 +165,7 @@ class _Watching:
             return
         self.counts.exchanges += 1
         if outcome.failure is not None:
-            self._report(f"{outcome.failure.message} {outcome.failure.hint}".strip())
+            self._report(outcome.failure.message, outcome.failure.hint)
             self._left_out(UNWRITTEN)
         elif len(self._waiting) >= self._watch.most_waiting:
             self._reader.leave_out(number, BUSY)
@@ -174,10 +174,10 @@ class _Watching:
             self._waiting.append(number)
             self._has_news.set()
 
-    def _report(self, problem: str) -> None:
+    def _report(self, problem: str, hint: str = "") -> None:
         """Say what could not be done, once: a full disk is one line, however many exchanges go by."""
         if problem != self._reported:
-            self._listener.problem(problem)
+            self._listener.problem(f"{problem} {hint}".strip())
         self._reported = problem
 
     def _left_out(self, reason: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,26 @@ async def test_a_full_disk_is_reported_once_and_every_exchange_passes(
 
     assert [one.json() for one in got] == [HEALTHY] * 3
     assert watch.problems == ["The disk is full. Free some space."]
+
+
+async def test_a_server_that_is_away_is_the_reason_that_is_told_and_the_requests_are_kept(tmp_path: Path) -> None:
+    store = tmp_path / "watch.sqlite"
+    with socket.socket() as ignoring:
+        ignoring.bind(("127.0.0.1", 0))  # nobody else can have the port, and nobody listens on it
+        upstream = f"http://127.0.0.1:{ignoring.getsockname()[1]}/v1"
+        async with watching(upstream, store) as watch, patient_client() as client:
+            got = [await client.post(f"{watch.base_url}/chat/completions", json=ASKED) for _ in range(2)]
+
+    assert [one.status_code for one in got] == [502, 502]
+    ((reason, count),) = watch.counts.unread.items()
+    assert count == 2
+    assert "no connection" in reason
+    assert "JSON" not in reason
+    with WatchJournal(store, "") as kept:
+        line = kept.line(1)
+    assert line is not None
+    assert json.loads(line)["request"] == ASKED
+    assert len(json.loads(line)["captured"]["problems"]) == 1
 
 
 async def test_a_leaked_call_is_an_alarm_a_row_and_a_metric(tmp_path: Path) -> None:
