@@ -185,14 +185,14 @@ def _serve(order: dict[str, Any], files: list[int]) -> NoReturn:
 def _run(kind: str, program: str, arguments: list[str]) -> None:
     """Do what Python does with such a command line."""
     sys.argv = [program, *arguments]
+    if _PROGRAM in os.environ and kind != "module":
+        _warm_sandboxes()
     if kind == "module":
         _split_off_engines()
         _share_gloo_device()
         sys.modules.pop(program, None)  # it is to run, as `python -m` does
         runpy.run_module(program, run_name="__main__", alter_sys=True)
     elif kind == "file":
-        if _PROGRAM in os.environ:
-            _warm_sandboxes()
         runpy.run_path(program, run_name="__main__")
     else:
         sys.argv[0] = "-c"

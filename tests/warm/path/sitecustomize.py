@@ -21,6 +21,7 @@ _CLIENT = "prompt_debugger.core.parse.engines.client"
 _FILES = ("/core/tools/offline/worker.py", "/core/parse/engines/vllm_worker")
 _PROGRAM = "PROMPT_DEBUGGER_TESTS_PROGRAM"
 _OURS = ("app.py", "/core/sandbox/child.py")
+_READING = "from prompt_debugger.core.tools.watch.reading_process import main; main()"
 _MODULES = ("vllm.entrypoints.launchers.api_server.entry", "vllm.entrypoints.launchers.render.entry")
 
 
@@ -45,7 +46,9 @@ def _hand_over(address: str, kind: str, place: int) -> None:
         signal.signal(one, lambda number, _: forkserver.send(bytes([number])))
     socket.send_fds(forkserver, [b"o"], [0, 1, 2])
     forkserver.sendall(json.dumps(order).encode() + b"\n")
-    if sys.orig_argv[place].endswith(_OURS):  # whoever reads or writes there has to do with the other process alone
+    if sys.orig_argv[place].endswith(
+        (*_OURS, _READING)
+    ):  # whoever reads or writes there has to do with the other process alone
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in range(3):
             os.dup2(nothing, number)
@@ -95,6 +98,10 @@ class _ToldOnwards:
 _prefix, _, _address = os.environ.get(_PROGRAM, "").rpartition(":")
 if _prefix == sys.prefix and sys.orig_argv[1:2] and sys.orig_argv[1].endswith(_OURS):
     _hand_over(_address, "file", 1)
+_prefix, _, _address = (_told := os.environ.get(f"{_PROGRAM}_STEM", "")).rpartition(":")
+if _prefix == sys.prefix and sys.orig_argv[1:2] == ["-c"] and sys.orig_argv[2] == _READING:
+    os.environ[_PROGRAM] = _told  # its sandboxes, too
+    _hand_over(_address, "code", 2)
 _prefix, _, _address = os.environ.get(_ADDRESS, "").rpartition(":")
 if _prefix == sys.prefix:
     if (_found := _what_it_runs()) is not None:
