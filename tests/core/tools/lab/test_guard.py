@@ -13,12 +13,14 @@ from prompt_debugger.core.tools.lab import LabSpec
 from prompt_debugger.core.tools.lab.guard import LabGuard, constraints_of
 from tests.core.tools.lab.heavy import HARMLESS, HEAVY, USUAL, body_with, tool
 
+# What is heavy takes minutes, and what people ask thousandths of a second; `test_lab_hangs.py` has the usual limit.
+SHORT_S = 0.5
 needs_xgrammar = pytest.mark.skipif(find_spec("xgrammar") is None, reason="XGrammar is not installed")
 
 
 @pytest.fixture(scope="module")
 def guard() -> Iterator[LabGuard]:
-    guard = LabGuard()
+    guard = LabGuard(cpu_s=SHORT_S)
     yield guard
     guard.close()
 
