@@ -40,6 +40,17 @@ def serving(behaviour_by_path: Mapping[str, Behaviour], tls: ssl.SSLContext | No
     loop.close()
 
 
+def held(behaviour: Behaviour, gate: threading.Event) -> Behaviour:
+    """Answer once the gate is open: a server that is slow for as long as the test says."""
+
+    async def behave(writer: asyncio.StreamWriter) -> None:
+        while not gate.is_set():
+            await asyncio.sleep(0.02)
+        await behaviour(writer)
+
+    return behave
+
+
 class KeyDoor(FaultyServer):
     """A door before a running server, which asks for a key as vLLM's `--api-key` does: under `/v1`, nowhere else."""
 

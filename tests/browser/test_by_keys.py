@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, expect
 
 from prompt_debugger.core.base.types import JSON
 from tests.browser.page import DebuggerPage
+from tests.browser.rings import RING
 from tests.browser.servers import KeyDoor, serving
 from tests.browser.test_five_tasks import KEY, LOG, RAW, REQUEST
 from tests.core.complete.faulty_server import answer
@@ -24,20 +25,6 @@ pytestmark = pytest.mark.browser
 
 MOST_TABS = 90  # from one place of the page to any other
 HAS_FOCUS = "part => part === document.activeElement || part.contains(document.activeElement)"
-# A ring of its own, or one of the box that gradio draws around a field; nothing that scrolls or hides cuts it off.
-SEEN = """() => {
-  const focused = document.activeElement;
-  let ring = focused;
-  for (let part = focused, up = 0; part && up < 6; part = part.parentElement, up++) {
-    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(part);
-    if ((outlineStyle !== "none" && parseFloat(outlineWidth) > 0) || (up < 5 && boxShadow !== "none")) {
-      ring = part;
-      const box = ring.getBoundingClientRect();
-      return box.width > 0 && box.right > 0 && box.left < innerWidth && box.bottom > 0 && box.top < innerHeight;
-    }
-  }
-  return focused.matches(".cm-content") || focused.outerHTML.slice(0, 200);
-}"""
 
 
 @dataclass
@@ -59,7 +46,7 @@ class Keys:
             self.at.page.keyboard.press("Tab")
         else:
             raise AssertionError(f"{what} is not reached by Tab")
-        assert self.at.page.evaluate(SEEN) is True
+        assert self.at.page.evaluate(RING) == ""
 
     def press(self, what: Locator, key: str = "Enter") -> None:
         """Reach something, and press it."""

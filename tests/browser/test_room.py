@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from prompt_debugger.core.pipeline import find_example
 from tests.browser.axe import violations, violations_in_both_themes
 from tests.browser.page import DebuggerPage
+from tests.browser.rings import ALL_RINGS
 
 pytestmark = pytest.mark.browser
 
@@ -62,7 +63,7 @@ def test_nothing_moves_while_the_page_loads(watched: Any, bare_url: str, size: d
 
     shifts = watched.evaluate("globalThis.__shifts")
 
-    assert sum(value for value, _ in shifts) <= 0.05, shifts
+    assert sum(value for value, _ in shifts) <= 0.01, shifts
 
 
 @pytest.mark.parametrize("window_width", [BUG_REPORT["width"]])
@@ -289,6 +290,22 @@ def test_nothing_to_press_is_smaller_than_24_pixels_on_a_phone(loaded: DebuggerP
                  .filter(([, r]) => r.width > 1 && (r.width < 24 || r.height < 23.5)).map(([html]) => html)"""
         )
         assert small == [], panel
+
+
+@pytest.mark.parametrize("width", [1440, 1000, 400])
+def test_a_ring_is_whole_around_whatever_has_the_focus(loaded: DebuggerPage, width: int) -> None:
+    loaded.page.set_viewport_size({"width": width, "height": 850})
+    found = []
+    panels = ("render", "complete", "parse", "findings", "what-if", "template", "fix", "compare", "check", "verify")
+    for panel in (*panels, "live"):
+        loaded.open_stage(panel)
+        loaded.settle_layout()
+        loaded.page.keyboard.press("Tab")
+        rings = loaded.page.evaluate(ALL_RINGS)
+        assert len(rings) > 15
+        found += [f"{panel}: {words}" for words in rings if words]
+
+    assert found == []
 
 
 def test_the_header_leaves_a_narrow_window_its_room(loaded: DebuggerPage) -> None:

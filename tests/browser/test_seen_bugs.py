@@ -53,7 +53,7 @@ def test_a_tool_loop_that_cannot_go_on_says_why_beside_the_field(bare: DebuggerP
     page.click("[id='pd-tab-fix.loop']")
     page.get_by_role("button", name="Go on").click()
 
-    expect(page.locator(".pd-answers [aria-invalid=true]")).to_be_visible()
+    expect(page.locator(".pd-answers [aria-invalid=true]")).to_be_focused()
     expect(page.locator(".pd-answers")).to_contain_text("get_weather")
     expect(page.locator(".pd-answers [role=alert], .pd-answers .pd-loop-told")).not_to_be_empty()
 

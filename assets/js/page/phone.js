@@ -4,6 +4,7 @@
 import { button } from "../lib/dom.js";
 import { onVerdict } from "../lib/host.js";
 
+const NARROW = globalThis.matchMedia("(max-width: 900px)");
 const root = document.documentElement;
 /** @type {HTMLButtonElement | null} */
 let toggle = null;
@@ -37,6 +38,13 @@ function addToggle() {
   bar.classList.add("pd");
   bar.prepend(toggle);
 }
+
+// What a press brings about stands in its place at once: what came later would move the page under the reader's eyes.
+document.addEventListener("click", ({ target }) => {
+  if (!(target instanceof Element) || !target.closest("#pd-run") || !NARROW.matches) return;
+  root.toggleAttribute("data-has-result", true);
+  document.getElementById("pd-verdict")?.scrollIntoView({ block: "nearest" });
+}, true);
 
 onVerdict((verdict) => {
   addToggle();

@@ -60,7 +60,8 @@ function tellRefused({ state, sentence }) {
   const missing = isRefused ? fields.answers.find((field) => !field.value.trim()) : undefined;
   fields.answers.forEach((field) => field.toggleAttribute("aria-invalid", false));
   missing?.setAttribute("aria-invalid", "true");
-  if (isRefused) (missing || fields.user).focus();
+  const { user } = fields;
+  if (isRefused) queueMicrotask(() => (missing || user).focus()); // once the form stands in its place again
 }
 
 // --- the turns ---------------------------------------------------------------------------
