@@ -16,9 +16,12 @@ from prompt_debugger.core.tools.lab import LabPool
 from tests.browser.chromium import CHROMIUM_ARGUMENTS, find_chromium
 from tests.browser.kept import KeptPage
 from tests.browser.page import DebuggerPage
+from tests.browser.servers import KeyDoor
 from tests.browser.static_page import build_static_page
 from tests.browser.tab import Tab
+from tests.browser.tasks import KEY
 from tests.patience import PATIENCE_MS
+from tests.threads import in_thread
 
 if TYPE_CHECKING:
     from prompt_debugger.ui.web.labs import PageLabs
@@ -245,6 +248,18 @@ def lab_page(watched: Any, lab_url: str, theme: str) -> DebuggerPage:
     page = DebuggerPage(watched, lab_url)
     page.load(theme)
     return page
+
+
+@pytest.fixture
+def keyed_vllm(lab_page: DebuggerPage, page_labs: PageLabs) -> Iterator[str]:
+    """A real vLLM that wants a key: the lab's, behind a door. The page is as at its first load again."""
+    lab_page.run()  # boots it
+    expect(lab_page.page.locator(".pd-history-run")).to_have_count(1)  # what is kept of it is written
+    lab = next(lab for lab in page_labs.pool.labs if lab.is_alive and lab.spec.tool_parser == "kimi_k2")
+    lab_page.page.evaluate("localStorage.clear()")
+    with in_thread(KeyDoor(lab.base_url, KEY)) as url:
+        lab_page.load()
+        yield url
 
 
 def _is_outside(url: str) -> bool:

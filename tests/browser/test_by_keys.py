@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -13,17 +12,24 @@ from playwright.sync_api import Locator, expect
 from prompt_debugger.core.base.types import JSON
 from tests.browser.page import DebuggerPage
 from tests.browser.rings import RING
-from tests.browser.servers import KeyDoor, serving
-from tests.browser.test_five_tasks import KEY, LOG, RAW, REQUEST
+from tests.browser.servers import serving
+from tests.browser.tasks import (
+    KEY,
+    LOG,
+    RAW,
+    assert_proof_in,
+    curl,
+    expect_fix_of_log,
+    expect_parser_of_raw,
+    expect_proof_told,
+    expect_two_servers,
+)
 from tests.core.complete.faulty_server import answer
-from tests.threads import in_thread
-
-if TYPE_CHECKING:
-    from prompt_debugger.ui.web.labs import PageLabs
 
 pytestmark = pytest.mark.browser
 
 MOST_TABS = 90  # from one place of the page to any other
+MOST_PRESSED = 150  # keys from a vanished call to its report
 HAS_FOCUS = "part => part === document.activeElement || part.contains(document.activeElement)"
 
 
@@ -33,9 +39,15 @@ class Keys:
 
     Attributes:
         at: The page.
+        pressed: How many keys were pressed to reach and to press.
     """
 
     at: DebuggerPage
+    pressed: int = 0
+
+    def _key(self, key: str) -> None:
+        self.pressed += 1
+        self.at.page.keyboard.press(key)
 
     def reach(self, what: Locator) -> None:
         """Press Tab until something has the focus, and see that it has."""
@@ -43,7 +55,7 @@ class Keys:
         for _ in range(MOST_TABS):
             if what.evaluate(HAS_FOCUS):
                 break
-            self.at.page.keyboard.press("Tab")
+            self._key("Tab")
         else:
             raise AssertionError(f"{what} is not reached by Tab")
         assert self.at.page.evaluate(RING) == ""
@@ -51,7 +63,7 @@ class Keys:
     def press(self, what: Locator, key: str = "Enter") -> None:
         """Reach something, and press it."""
         self.reach(what)
-        self.at.page.keyboard.press(key)
+        self._key(key)
 
     def button(self, name: str) -> None:
         """Press the button of that name."""
@@ -63,13 +75,21 @@ class Keys:
         self.at.page.keyboard.press("ControlOrMeta+a")
         self.at.page.keyboard.insert_text(text)
 
+    def save_markdown(self) -> str:
+        """Have Share make the report for an issue, and return it."""
+        self.button("Share ▾")
+        with self.at.page.expect_download() as saved:
+            self.press(self.at.page.get_by_role("button", name="Markdown for an issue"))
+        self._key("Escape")
+        return str(saved.value.path().read_text("utf-8"))
+
     def run(self) -> None:
         """Press Run and wait for the end."""
         self.reach(self.at.page.locator("#pd-run"))
         self.at.page.evaluate(
             "document.querySelectorAll('.pd-verdict > *').forEach((part) => { part.dataset.old = ''; })"
         )
-        self.at.page.keyboard.press("Enter")
+        self._key("Enter")
         self.at.page.wait_for_selector(".pd-verdict > :first-child:not([data-old])")
         self.at.wait_for_end()
 
@@ -81,7 +101,7 @@ def test_a_log_line_becomes_a_diagnosis(bare: DebuggerPage) -> None:
     keys.button("Show the fix")
 
     expect(bare.page.locator(".pd-finding.pd-shown")).to_be_focused()
-    expect(bare.page.locator(".pd-finding.pd-shown")).to_contain_text("--enable-auto-tool-choice")
+    expect_fix_of_log(bare)
 
 
 def test_an_own_server_with_its_key_gives_a_verdict_and_escape_goes_back(bare: DebuggerPage) -> None:
@@ -118,25 +138,38 @@ def test_which_parser_reads_this_output(bare: DebuggerPage) -> None:
     keys.run()
     keys.button("Test every parser")
 
-    expect(bare.page.locator("#pd-parser-matrix .pd-bench-view")).to_have_attribute("data-state", "done")
-    expect(bare.page.get_by_role("region", name="Other parsers")).to_contain_text("vllm:hermes")
+    expect_parser_of_raw(bare)
 
 
 @pytest.mark.lab
-def test_two_servers_are_compared(lab_page: DebuggerPage, page_labs: PageLabs) -> None:
+def test_two_servers_are_compared(lab_page: DebuggerPage, keyed_vllm: str) -> None:
     page, keys = lab_page.page, Keys(lab_page)
-    lab_page.run()  # boots the lab
-    lab = next(lab for lab in page_labs.pool.labs if lab.is_alive and lab.spec.tool_parser == "kimi_k2")
-    page.evaluate("localStorage.clear()")
-    with in_thread(KeyDoor(lab.base_url, KEY)) as url:
-        lab_page.load()
-        keys.write(f"curl {url}/chat/completions -H 'Authorization: Bearer {KEY}' -d {shlex.quote(REQUEST)}")
-        expect(page.locator("#pd-run")).to_contain_text(url.split("/")[2])
-        keys.reach(page.locator("#pd-run-on"))
-        expect(page.get_by_role("option", name="both, and compare")).to_be_visible()
-        page.keyboard.press("ArrowDown")
-        page.keyboard.press("ArrowDown")
-        page.keyboard.press("Enter")
-        expect(page.locator("#pd-run")).to_contain_text("Run on lab and ")
-        keys.run()
-        expect(page.locator(".pd-comparison-side .pd-badge")).to_have_text(["DROPPED", "DROPPED"])
+    keys.write(curl(keyed_vllm, KEY))
+    expect(page.locator("#pd-run")).to_contain_text(keyed_vllm.split("/")[2])
+    keys.reach(page.locator("#pd-run-on"))
+    expect(page.get_by_role("option", name="both, and compare")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#pd-run")).to_contain_text("Run on lab and ")
+    keys.run()
+    expect_two_servers(lab_page, keyed_vllm)
+
+
+@pytest.mark.lab
+def test_a_vanished_call_comes_back_by_a_fix_and_the_report_has_the_proof_after_a_reload_too(
+    lab_page: DebuggerPage,
+) -> None:
+    page, keys = lab_page.page, Keys(lab_page)
+    keys.run()
+    keys.button("Try the fix")
+    expect(page.locator("#pd-verdict .pd-trial")).to_contain_text("Fixed: 1 of 1 call returned.")
+    keys.button("Add to report")
+    expect_proof_told(lab_page)
+    assert_proof_in(keys.save_markdown())
+    assert keys.pressed <= MOST_PRESSED
+
+    lab_page.load()
+    expect(page.locator("#pd-verdict .pd-badge")).to_have_text(["DROPPED", "FIXED"])
+    expect(page.locator(".pd-verdict")).to_have_attribute("data-state", "done")  # not the recording
+    assert_proof_in(keys.save_markdown())

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Locator, expect
 
-from prompt_debugger.core.pipeline import find_example
 from tests.browser.page import DebuggerPage
-from tests.browser.servers import KeyDoor
+from tests.browser.tasks import (
+    KEY,
+    LOG,
+    RAW,
+    REQUEST,
+    assert_proof_in,
+    curl,
+    expect_fix_of_log,
+    expect_parser_of_raw,
+    expect_proof_told,
+    expect_two_servers,
+)
 from tests.browser.test_history import menu
-from tests.threads import in_thread
-
-if TYPE_CHECKING:
-    from prompt_debugger.ui.web.labs import PageLabs
 
 pytestmark = pytest.mark.browser
 
 MOST_CLICKS = 6
-KEY = "sk-of-my-vllm-0123456789"
-REQUEST = find_example("dropped-call").request_text
-RAW = 'I look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
-LOG = (
-    "ERROR 11-23 10:00:00 [client.py:100] openai.BadRequestError: Error code: 400 - {'error': {'message': "
-    "'\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', "
-    "'type': 'BadRequestError', 'code': 400}}"
-)
 OPENER = "<|tool_call_begin|>"
 # As if the runs of this browser had been made a day earlier.
 A_DAY_EARLIER = """async () => {
@@ -84,22 +79,10 @@ class Person:
         assert self.clicks <= MOST_CLICKS
 
 
-@pytest.fixture
-def keyed_vllm(lab_page: DebuggerPage, page_labs: PageLabs) -> Iterator[str]:
-    """A real vLLM that wants a key: the lab's, behind a door. The page is as at its first load again."""
-    lab_page.run()  # boots it
-    expect(menu(lab_page).locator(".pd-history-run")).to_have_count(1)  # what is kept of it is written
-    lab = next(lab for lab in page_labs.pool.labs if lab.is_alive and lab.spec.tool_parser == "kimi_k2")
-    lab_page.page.evaluate("localStorage.clear()")
-    with in_thread(KeyDoor(lab.base_url, KEY)) as url:
-        lab_page.load()
-        yield url
-
-
 @pytest.mark.lab
 def test_why_did_my_call_vanish_on_my_vllm_with_a_key(lab_page: DebuggerPage, keyed_vllm: str) -> None:
     person = Person(lab_page)
-    person.paste(f"curl {keyed_vllm}/chat/completions -H 'Authorization: Bearer $KEY' -d {shlex.quote(REQUEST)}")
+    person.paste(curl(keyed_vllm, "$KEY"))
     person.button("Enter its key")
     expect(lab_page.page.get_by_label("Endpoint", exact=True)).to_have_value(keyed_vllm)
     expect(lab_page.page.locator("#pd-key input")).to_be_focused()
@@ -135,7 +118,7 @@ def test_the_same_with_the_bare_request(lab_page: DebuggerPage, keyed_vllm: str)
 def test_the_same_request_on_two_servers_side_by_side(lab_page: DebuggerPage, keyed_vllm: str) -> None:
     person = Person(lab_page)
     page = lab_page.page
-    person.paste(f"curl {keyed_vllm}/chat/completions -H 'Authorization: Bearer $KEY' -d {shlex.quote(REQUEST)}")
+    person.paste(curl(keyed_vllm, "$KEY"))
     person.button("Enter its key")
     expect(page.locator("#pd-key input")).to_be_focused()
     page.keyboard.insert_text(KEY)
@@ -144,10 +127,7 @@ def test_the_same_request_on_two_servers_side_by_side(lab_page: DebuggerPage, ke
     expect(page.locator("#pd-run")).to_contain_text("Run on lab and ")
     person.run()
 
-    expect(page.locator("#pd-tab-compare")).to_have_attribute("aria-selected", "true")
-    expect(page.locator(".pd-comparison-side .pd-badge")).to_have_text(["DROPPED", "DROPPED"])
-    expect(page.locator(".pd-comparison-side")).to_contain_text(["lab", keyed_vllm.split("/")[2]])
-    expect(page.locator(".pd-comparison-head .pd-sentence")).not_to_be_empty()
+    expect_two_servers(lab_page, keyed_vllm)
     assert person.clicks == 5
 
 
@@ -168,17 +148,13 @@ def test_a_vanished_call_comes_back_by_a_proved_fix_and_the_report_has_the_proof
     verdict = lab_page.page.locator("#pd-verdict")
     person.click(verdict.get_by_role("button", name="Try the fix"))
     expect(verdict.locator(".pd-trial")).to_contain_text("Fixed: 1 of 1 call returned.")
-    assert lab_page.badge() == "DROPPED"  # of the run that is shown
     person.click(verdict.get_by_role("button", name="Add to report"))
-    expect(verdict.locator(".pd-actions")).to_contain_text("In the report")
-    expect(verdict.locator(".pd-actions [role=status]")).to_have_text("Share has it.")
+    expect_proof_told(lab_page)
     person.button("Share ▾")
     with lab_page.page.expect_download() as saved:
         person.click(lab_page.page.get_by_role("button", name="Markdown for an issue"))
 
-    report = saved.value.path().read_text("utf-8")
-    assert "PD401 is gone and there is no new error; 1 of 1 call returned." in report
-    assert '"search" → "functions.search:0"' in report
+    assert_proof_in(saved.value.path().read_text("utf-8"))
     assert person.clicks == 5
 
 
@@ -189,8 +165,7 @@ def test_which_parser_reads_this_output(bare: DebuggerPage) -> None:
     person.run()
     person.button("Test every parser")
 
-    expect(bare.page.locator("#pd-parser-matrix .pd-bench-view")).to_have_attribute("data-state", "done")
-    expect(bare.page.get_by_role("region", name="Other parsers")).to_contain_text("vllm:hermes")
+    expect_parser_of_raw(bare)
     assert person.clicks == 3
 
 
@@ -202,7 +177,7 @@ def test_a_line_of_a_log_becomes_a_diagnosis(bare: DebuggerPage) -> None:
     assert "settings do not allow this request" in bare.sentence()
     person.button("Show the fix")
 
-    expect(bare.page.locator(".pd-finding.pd-shown")).to_contain_text("--enable-auto-tool-choice")
+    expect_fix_of_log(bare)
     assert person.clicks == 3
 
 

@@ -28,6 +28,8 @@ export const host = {
   readRoom: null, // (name): how the page was laid out before; null if that is not known
   /** @type {((name: string, value: unknown) => void) | null} */
   keepRoom: null, // (name, value): how the page is laid out, for the next time
+  /** @type {(() => void) | null} */
+  runChanged: null, // (): something was added to the run that is shown
   /** @type {((id: number, text: string | null, isFree: () => boolean) => unknown) | null} */
   reopenKept: null, // (id, text, isFree): shows a run of the history again; isFree: nobody has done anything meanwhile
   /** @type {((ids: number[]) => unknown) | null} */

@@ -114,13 +114,31 @@ export const runEnded = (...fields) => {
 
 /** @type {number | null} */
 let before = null; // id of the run that this page made last
+let isChanged = false; // what comes next is the run that is shown, with something added to it
+
+// A fix was proved: a reload brings back the run with the proof.
+host.runChanged = () => {
+  isChanged = true;
+  view?.ask("select", { index: 0, value: "keep" });
+};
+
+/** @param {string} packed */
+async function keepChanged(packed) {
+  /** @type {KeptRun | undefined} */
+  const run = last.kept ? await settled((await store("readonly")).get(last.kept)) : undefined;
+  if (run) await put({ ...run, packed });
+  return Boolean(run);
+}
 
 /** @param {Decoded} decoded */
 async function keep({ header, columns }) {
   const text = new TextDecoder().decode(columns);
   const packed = await packText(text);
-  if (packed === null) return; // too long for an event: it could not be opened again
-  const isWhole = last.state === "done";
+  const isSame = isChanged;
+  isChanged = false;
+  if (packed === null || (isSame && (await keepChanged(packed)))) return; // or too long for an event: it could not be opened again
+  if (isSame && last.state === "recorded" && !isOutdated()) pressedText = editorView()?.state.doc.toString() ?? null;
+  const isWhole = last.state === "done" || last.state === "recorded";
   const words = isWhole || !mayKeep(last.sentence || "") ? header.sentence : last.sentence; // a server may repeat a key in its error
   const record = {
     at: Date.now(), title: header.title, badge: isWhole ? header.badge : last.badge || "", tone: header.tone, sentence: words,
@@ -133,11 +151,11 @@ async function keep({ header, columns }) {
   }
   keepCurrentRun(id);
   last.kept = id;
-  expectRuns([before ?? NaN, id]);
+  if (!isSame) expectRuns([before ?? NaN, id]);
   before = id;
   await makeRoom();
   await redraw();
-  runIsKept(isWhole);
+  if (!isSame) runIsKept(isWhole);
 }
 
 // What the page's server needs to draw a kept run; how one ended that has no verdict, its file does not say.

@@ -105,6 +105,10 @@ const ANSWERS = {
     say("Saved " + header.name + ".", header.hint);
   },
   told: (header) => say(header.sentence),
+  proved: (header) => {
+    say(header.sentence);
+    host.runChanged?.();
+  },
   failure: (header) => say(header.sentence.replace(/\.?$/, "."), header.hint),
 };
 

@@ -375,7 +375,7 @@ def test_a_proof_stands_at_the_root_and_in_everything_that_is_shared():
     opened = read_bundle(shared.bundle).trace
     document = json.loads(shared.bundle)
 
-    assert unpack_payload(answer)[0]["kind"] == "told"
+    assert unpack_payload(answer)[0]["kind"] == "proved"
     root = next(finding for finding in proved.findings if finding.code == "PD104")
     assert (root.proof.worked, root.proof.written, root.proof.returned) == (True, 1, 1)
     assert root.proof.changes[0] == FixChange(

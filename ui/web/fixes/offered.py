@@ -111,7 +111,7 @@ class OfferedFixes:
             proved = with_proof(trace, code, asked)
         except Exception as error:  # noqa: BLE001  # as above
             return None, None, self._answers.failure(as_debugger_error(error))
-        reported: JSONObject = {"kind": "told", "sentence": "Share has it."}
+        reported: JSONObject = {"kind": "proved", "sentence": "Share has it."}
         return proved, findings_payload(proved), self._answers.answer(reported)
 
     def copy(self, trace: Trace | None, order: str) -> str:
