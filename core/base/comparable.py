@@ -22,6 +22,7 @@ from prompt_debugger.core.base.types import (
 MAY_BE_CONTENT = "it contains no control token, and it may have been copied from what a server shows"
 KEEPS_TOKENS = "it contains control tokens; whether it is an output or content that kept them is unknown"
 NO_BEGINNING = "it begins in the middle of a marker or of a call, so its beginning may not have been copied"
+REQUEST_GAP = "Something was left out of the request; what it was is unknown."
 _TWO_RUNS = "Raw output and answer come from two runs that may differ"
 
 

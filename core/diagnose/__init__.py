@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
+from prompt_debugger.core.base.comparable import REQUEST_GAP
 from prompt_debugger.core.base.discover import discover, discover_installed
 from prompt_debugger.core.base.errors import PluginError, shorten
 from prompt_debugger.core.base.protocols import Rule
@@ -93,7 +94,10 @@ def diagnose_trace(
         trace = replace(trace, raw=None, raw_again=None, parse=None)
         sights = parts_of_trace(trace)
     findings: list[Finding] = []
+    has_gap = REQUEST_GAP in trace.notes
     for rule in _asked(ruleset, sights, parts):
+        if has_gap and getattr(rule, "asks_request_alone", False):
+            continue
         known = of_request.get(rule.code)
         if known is None:
             _ask(rule, shown if getattr(rule, "reads_stripped", False) else trace, findings)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.log_lines import has_entries
-from prompt_debugger.core.evidence.wrapped import unwrapped
+from prompt_debugger.core.evidence.wrapped import unwrapped, unwrapped_escaped
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _QUOTE = re.compile(r"[ \t]{0,3}>(?!>>) ?")
@@ -41,6 +41,8 @@ _MOST_EVENTS = 20_000
 _LEAST_LABELLED = 3  # lines
 _STRING_LINE = re.compile(r'(?m)^"(?:[^"\\\n]|\\.)*\\"(?:[^"\\\n]|\\.)*"$')
 _BARE_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_MOST_PARAGRAPHS = 50
 _CELL = re.compile(r"(?<!\\)\|")
 _BOX = "\u2503\u2502|"
 _LEAST_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
@@ -104,6 +106,11 @@ def _spaced(text: str) -> str | None:
         return None
     if " " not in text:
         return text.replace("\u00a0", " ")
+    if _BLANK_LINE.search(text) is not None:  # several things, of which one was copied from a page
+        parts = _BLANK_LINE.split(text)
+        spaced = "\n\n".join(part if " " in part else part.replace("\u00a0", " ") for part in parts)
+        if spaced != text:
+            return spaced
     return _INDENT.sub(_blanks, text) if _INDENT.search(text) is not None else None
 
 
@@ -117,6 +124,15 @@ def _unprompted(text: str) -> str | None:
     bare = _without(text, _DOLLAR, least=1)
     is_data = bare is not None and (_CODE_START.match(bare.lstrip()) is not None or bare.count("\n") > 0)
     return bare if is_data else None
+
+
+def _unwrapped_paragraphs(text: str) -> str | None:
+    """Take out the breaks of a fixed width in one of several paragraphs."""
+    parts = _BLANK_LINE.split(text)
+    if not 1 < len(parts) <= _MOST_PARAGRAPHS:
+        return None
+    changed = [unwrapped(part) or part for part in parts]
+    return "\n\n".join(changed) if changed != parts else None
 
 
 def _blanks(match: re.Match[str]) -> str:
@@ -294,7 +310,7 @@ def _unescaped(text: str) -> str | None:
         return None
     has_quotes = "&quot;" in text or "&#34;" in text or "&#39;" in text or "&#x27;" in text
     if has_quotes and '"' not in text:
-        return html.unescape(text)
+        return unwrapped_escaped(text) or html.unescape(text)
     is_json = text.lstrip().startswith(("{", "[", "data:"))
     return html.unescape(text) if "&lt;" in text and not is_json else None
 
@@ -331,8 +347,10 @@ _STEPS: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     ("The JSON string around the text was unwrapped.", _unstringed),
     ("The JSON string around the text was unwrapped.", _unstringed_lines),
     ("Escapes of a JSON string around the text were decoded.", _unescaped_once),
+    ("The table around the text was removed.", _untabled),
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Remarks next to lines of JSON were removed.", _unremarked),
     ("Comments between lines of JSON were removed.", _uncommented),
     ("Line breaks from wrapping were removed.", unwrapped),
+    ("Line breaks from wrapping were removed.", _unwrapped_paragraphs),
 )

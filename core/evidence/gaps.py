@@ -13,6 +13,7 @@ import re
 import warnings
 from dataclasses import replace
 
+from prompt_debugger.core.base.comparable import REQUEST_GAP
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import without_strings
@@ -26,6 +27,7 @@ from prompt_debugger.core.evidence.recognise import MARKER
 from prompt_debugger.core.evidence.taking import CUT_NOTE, head_deltas
 
 GAP_NOTE = "Something was left out of the pasted text; what it was is unknown."
+_LEFT_OUT = "Something was left out"
 _STRUCTURED = frozenset({Form.ANSWER, Form.STREAM, Form.EXCHANGE, Form.FRAGMENT, Form.OBJECT, Form.LINES, Form.HTTP})
 _EXPLICIT = re.compile(
     r"<(?:snip|truncated|omitted|redacted|cut)>|\[(?:\.{3,}|…|snip|truncated|omitted)\]|\((?:truncated|omitted|snip)\)"
@@ -35,6 +37,9 @@ _TAG = re.compile(  # a marker that was shortened
 )
 _LINE = re.compile(rf"(?m)^[ \t]{{0,40}}(?:(?://|#) ?)?(?:\.{{3,}}|…|{_EXPLICIT.pattern})[ \t]{{0,8}}$")
 _OPEN_VALUE = re.compile(r">\s{0,8}\{[^<>]{0,8000}[\"\d\]}](?:\.{3,}|…)(?=<)")  # arguments without their end
+_OPEN_FIELD = re.compile(r"(?<!\\)\"\s{0,4}:\s{0,4}(?:\.{3,}|…)")  # no value, and no text that quotes one
+_HEADER = re.compile(rf"(?:begin[|\uff5c]>|functions\.)[\w.:-]{{0,80}}(?:\.{{3,}}|…|{_EXPLICIT.pattern})")
+_TURN = re.compile(r"(?:start[|\uff5c]>)\w{0,20}(?:\.{3,}|…)")
 _RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
 _DOTS = re.compile(r"\.{3,}|…")
 _WORD = re.compile(r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,8}[,}]')  # behind which a name would have its value
@@ -55,9 +60,20 @@ def without_gaps(evidence: Evidence, text: str) -> Evidence:
     if evidence.run is not None:
         return evidence
     is_cut = evidence.form is Form.FRAGMENT and CUT_NOTE in evidence.notes
-    if evidence.form in _STRUCTURED and (is_cut or _lacks_calls(evidence, text) or has_gap(text)):
+    is_structured = evidence.form in _STRUCTURED or (evidence.form is Form.OUTPUT and evidence.chat is not None)
+    if is_structured and (is_cut or _lacks_calls(evidence, text) or has_gap(text)):
         evidence = _careful(evidence, is_noted=evidence.form is not Form.FRAGMENT)
-    return _without_shortened_ids(_without_shortened_texts(evidence))
+    evidence = _without_shortened_ids(_without_shortened_texts(evidence))
+    return replace(evidence, notes=(*evidence.notes, REQUEST_GAP)) if _has_elided_request(evidence) else evidence
+
+
+def _has_elided_request(evidence: Evidence) -> bool:
+    """Say whether something was left out of the request, so that nothing follows from what it lacks."""
+    if evidence.request is None or REQUEST_GAP in evidence.notes:
+        return False
+    is_of_one_text = evidence.form in (Form.FRAGMENT, Form.OBJECT)
+    is_elided = any(note.startswith(_LEFT_OUT) for note in evidence.notes) and is_of_one_text
+    return is_elided or _is_elided(evidence.request.body)
 
 
 def _lacks_calls(evidence: Evidence, text: str) -> bool:
@@ -116,8 +132,11 @@ def _is_elided_node(node: ast.AST) -> bool:
 
 def _has_elided_event(text: str) -> bool:
     """Say whether a line that is JSON, or an event of a stream, has a sign where none can be."""
+    is_stream = text.lstrip().startswith("data:")
     for line in text.split("\n"):
         if _has_sign(line):
+            if is_stream and not line.lstrip().startswith(("data:", "event:", "id:", "retry:", ":")):
+                return True
             value = json_of(line.strip().removeprefix("data:"))
             if _is_elided(value) or (value is None and line.lstrip().startswith("data:")):
                 return True
@@ -237,12 +256,12 @@ def _has_short_id(call: JSON) -> bool:
 def _without_shortened_texts(evidence: Evidence) -> Evidence:
     """Return evidence without a prompt or a raw output out of which a sign says that something was taken."""
     prompt, raw = evidence.prompt, evidence.raw
-    if prompt is not None and any(sign.search(prompt) for sign in (_EXPLICIT, _TAG, _RAW_LINE, _REMARK)):
+    if prompt is not None and any(sign.search(prompt) for sign in (_EXPLICIT, _TAG, _TURN, _RAW_LINE, _REMARK)):
         evidence = replace(
             evidence, prompt=None, notes=(*evidence.notes, "The prompt was shortened, so it is not read.")
         )
     is_compared = evidence.chat is not None  # as a pair, of which nobody writes `...` in a value
-    signs = (_EXPLICIT, _TAG, _OPEN_VALUE, *((_REMARK,) if is_compared else ()))
+    signs = (_EXPLICIT, _TAG, _TURN, _HEADER, _OPEN_FIELD, _OPEN_VALUE, *((_REMARK,) if is_compared else ()))
     if raw is None or not any(sign.search(raw) for sign in (*signs, _RAW_LINE)):
         return evidence
     if not any(sign.search(raw) for sign in signs):

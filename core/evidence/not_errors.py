@@ -21,7 +21,9 @@ _FRAME = re.compile(
     r"(?m)^\s*File \"[^\"\n]{1,200}\", line \d{1,7}|\bat [\w.$<> ]{1,80} \(?[\w./\\:-]{1,120}\.[jt]sx?:\d{1,7}"
 )
 # A name between braces before the end of the literal that it stands in.
-_UNFILLED = re.compile(r"(?<!\{)\{[a-z_][\w.\[\]]{0,60}(?:![rs])?\}[^\"'\n{}]{0,60}[\"']\s?\)")
+_UNFILLED = re.compile(
+    r"(?<!\{)\{(?:[a-z_][\w.\[\]]{0,60}|\d{1,2})(?:![rs])?(?::[^{}\"'\n]{0,8})?\}[^\"'\n{}]{0,60}[\"']\s?\)"
+)
 # A table that lists errors that may come: its rows, below a head that tells what to do.
 _MANUAL = re.compile(
     r"(?mi)^[ \t]{0,4}\|[^\n]{0,200}\b(?:causes?|solutions?|resolutions?|meaning|fix|remedy|action|description|when)\b"

@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import ChatResult
+from prompt_debugger.core.evidence.copied_raw import as_written
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.gaps import without_gaps
@@ -57,7 +58,11 @@ def _after_lead(text: str) -> Evidence | None:
     shown = shown_output(text) or shown_code(text)
     if shown is None:
         return None
-    return content_evidence(shown) if shown.startswith("functions.") else output_of(shown)
+    if shown.startswith("functions."):
+        return content_evidence(shown)
+    with suppress(RequestError):  # what is left of it is nothing
+        return without_parts(output_of(shown), shown)
+    return None
 
 
 def shows_prompt(lead: str) -> bool:
@@ -90,7 +95,8 @@ def as_printed(evidence: Evidence, script: str) -> Evidence:
 
 def output_of(text: str) -> Evidence:
     """Return a raw output as evidence."""
-    return Evidence(Form.OUTPUT, f"a raw output of {len(text):,} characters", raw=text)
+    raw, notes = as_written(text)
+    return Evidence(Form.OUTPUT, f"a raw output of {len(raw):,} characters", raw=raw, notes=notes)
 
 
 def without_parts(evidence: Evidence, text: str) -> Evidence:

@@ -21,6 +21,7 @@ from prompt_debugger.core.evidence.answers import (
     refusal_of,
 )
 from prompt_debugger.core.evidence.completions import completions_request, is_completions_body
+from prompt_debugger.core.evidence.copied_raw import as_written
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
@@ -146,7 +147,8 @@ def _read_output(text: str, _row: int) -> Evidence:
     if isinstance(value, dict) and (output := output_with_prompt(value) or lone_output_in(value)) is not None:
         value = {**value, "raw": output}
     if not isinstance(value, dict) or not isinstance(value.get("raw"), str):
-        return Evidence(Form.OUTPUT, _output_words(text), raw=text)
+        raw, notes = as_written(text)
+        return Evidence(Form.OUTPUT, _output_words(raw), raw=raw, notes=notes)
     message, reason = value.get("message"), value.get("finish_reason")
     tools = value.get("tools")
     if isinstance(message, dict) and message.keys() & {"content", "tool_calls"}:

@@ -5,6 +5,7 @@ A break is taken out only where what is left is whole: JSON that is valid, or an
 
 from __future__ import annotations
 
+import html
 import re
 import shlex
 from contextlib import suppress
@@ -37,6 +38,13 @@ def unwrapped(text: str) -> str | None:
         joined = _with_whole_strings(text)
         return joined if joined != text and json_of(joined) is not None else None
     return None
+
+
+def unwrapped_escaped(text: str) -> str | None:
+    """Return a text that was escaped for HTML and then wrapped, as it was before both; `None` if it was not wrapped."""
+    joined = _of_one_width(text.strip("\n")) if "\n" in text.strip() else None
+    plain = None if joined is None else html.unescape(joined)
+    return plain if plain is not None and _is_whole(plain) else None
 
 
 def _of_events(text: str) -> str | None:

@@ -35,6 +35,8 @@ _HOLDERS = re.compile(
 )
 _INNER = re.compile(r'\A["\']?,? ?"(?:arguments|parameters)": ?\{(?!\s*"(?:type|properties|required)":)')  # or a schema
 _PRINTED = re.compile(r"\A(?:Function\()?(?:name|arguments|id)=")
+_BEGINS = re.compile(r"\{\s*[\"']")  # as an object does, and no template
+_ENDED = re.compile(r"\{[^<]*\}\s*\}\s*(?:</?)?")  # arguments with the end of their call, before its closing tag
 _KNOWN = (Break.JOINED, Break.MARKUP, Break.ESCAPED, Break.WRAPPED, Break.PYTHON)
 
 
@@ -110,7 +112,7 @@ def _is_broken(text: str, *, is_labelled: bool = False) -> bool:
     """
     value = json_of(text)
     if isinstance(value, str):
-        return isinstance(json_of(value), dict)
+        return isinstance(json_of(value), dict) and _HOLDERS.search(value) is None
     if is_labelled and text.startswith("```"):
         return (fault := break_of(text)) is not None and fault.kind is Break.WRAPPED
     if value is not None or not text.startswith(("{", '"{', '"', ",")):
@@ -131,8 +133,10 @@ def _is_broken(text: str, *, is_labelled: bool = False) -> bool:
 
 def _is_of_other_data(text: str, fault: BrokenArguments) -> bool:
     """Say whether a text may as well be a piece of a list, lines of JSON or a template, as nothing says what it is."""
-    if text.startswith(("{{", "{%", "{#")):
+    if _BEGINS.match(text) is None or (fault.kind is Break.PYTHON and not text.endswith("}")):
         return True
+    if fault.kind is Break.MARKUP and _ENDED.fullmatch(text[: fault.span.start]):
+        return json_of(text[: text.rindex("}", 0, fault.span.start)].rstrip().removesuffix("}") + "}") is not None
     if fault.kind is Break.JOINED:
         return any("\n" in text[one.stop : other.start] for one, other in pairwise(fault.parts))
     return fault.kind is Break.WRAPPED and text[fault.span.stop :].lstrip().startswith((",", "]", "}"))

@@ -17,6 +17,7 @@ from random import Random
 
 import pytest
 
+from prompt_debugger.core.base.comparable import NO_BEGINNING
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Basis, CallStatus, Certainty
 from prompt_debugger.core.diagnose.fields import decode_json, returned_calls
@@ -33,6 +34,8 @@ TOGETHER = 0.1  # so often two texts are pasted together
 OF_TWO = {"PD232", "PD401", "PD402", "PD403", "PD405", "PD227"}
 # What is left of a call where its tags are gone is bare JSON; where its end is gone, its notation is that of the whole.
 OF_A_PIECE = {"hermes", "llama3_json"}
+# Of a marker in content, where what is left of the call behind it shows no call: true of both.
+OF_A_MARKER = {"PD426": "PD406"}
 AS_TEXT = "PD463"  # whose parser is that of the notation, should the text be content
 _PARSER = re.compile(r"vLLM(?:'s)? `[^`]*--tool-call-parser ([\w.-]+)")
 
@@ -70,7 +73,10 @@ def show(text: str) -> Shown:
         if isinstance(call.arguments, str) and decode_json(call.arguments) is not None
     }
     written = () if trace.parse is None else trace.parse.parsed.calls
-    calls |= {(str(one.name), _squeezed(one.arguments)) for one in written if one.status is CallStatus.COMPLETE}
+    written = [one for one in written if one.status is CallStatus.COMPLETE]
+    if trace.raw is not None and trace.raw.completeness_reason == NO_BEGINNING:
+        written = written[1:]  # whose name may be cut, as is said
+    calls |= {(str(one.name), _squeezed(one.arguments)) for one in written}
     is_assumed = trace.evidence is Basis.ASSUMED_RUN  # and what follows from two parts of it is inferred
     sure = [one for one in trace.findings if not (is_assumed and one.certainty is Certainty.INFERRED)]
     stage = trace.verdict.stage if trace.verdict is not None and sure else None
@@ -104,6 +110,7 @@ def _faults(text: str, *names: str) -> list[str]:
     for field in ("codes", "calls", "parsers"):
         more = getattr(shown, field) - frozenset.union(*(getattr(one, field) for one in wholes))
         if field == "codes":
+            more -= {OF_A_MARKER[code] for one in wholes for code in one.codes & OF_A_MARKER.keys()}
             more -= CUT_CODES | (OF_TWO if len(names) > 1 else set())
         if field == "parsers" and any("<tool_call>\n{" in PASTES[name] for name in names):
             more -= OF_A_PIECE

@@ -20,7 +20,7 @@ from prompt_debugger.core.evidence import read_evidence, trace_of
 from prompt_debugger.core.pipeline.census import take_census
 
 # What a text that is cut may show besides: that it has no end, or that a marker at its beginning is missing.
-CUT_CODES = {"PD310", "PD435", "PD463", "PD468"}  # that it ends early; what a text alone is
+CUT_CODES = {"PD310", "PD435", "PD463", "PD468", "PD227"}  # that it ends early; what a text alone is, or a prompt
 
 BODY = {
     "model": "m",

@@ -1,0 +1,61 @@
+r"""A raw output as the model wrote it, where copying changed it: out of a JSON string, or through a terminal's width.
+
+    <|tool_call_argument_begin|>{\"city\": \"Oslo\"}<|tool_call_end|>  each quote is escaped, as in a JSON string
+    …_argument_begin|>{"                                                  a full line breaks within a word
+    city": "Oslo"}<|tool_call_end|>
+
+Both are undone only where the arguments are JSON then and were not before: what the model wrote is not known otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from prompt_debugger.core.evidence.json_of import json_of
+
+ESCAPES = "Each quotation mark of the arguments was escaped, as within a JSON string: they were read without."
+BREAKS = "Line breaks from wrapping were removed."
+_ESCAPED = re.compile(r"(?<=[>\n:])\s{0,8}\{\s{0,8}\\\"(?:[^\"\\]|\\.){0,8000}?\}(?=\s{0,8}(?:<|\Z))")
+_START = re.compile(r"(?<=[>\n])\s{0,8}\{")
+_LEAST_WIDTH = 60
+_MOST_STARTS = 50
+
+
+def as_written(raw: str) -> tuple[str, tuple[str, ...]]:
+    """Return a raw output without what copying put into it, and what was undone."""
+    notes: list[str] = []
+    if '{\\"' in raw and (plain := _ESCAPED.sub(_unescaped, raw)) != raw:
+        raw = plain
+        notes.append(ESCAPES)
+    if (joined := _joined(raw)) is not None:
+        raw = joined
+        notes.append(BREAKS)
+    return raw, tuple(notes)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """Return arguments without the escapes of a JSON string, where they are an object then."""
+    inner = json_of('"{}"'.format(found[0].replace("\n", "\\n")))
+    return inner if isinstance(inner, str) and isinstance(json_of(inner), dict) else found[0]
+
+
+def _joined(raw: str) -> str | None:
+    """Return a text without the breaks after full lines; `None` where no object is whole by that."""
+    lines = raw.split("\n")
+    width = max(map(len, lines))
+    if width < _LEAST_WIDTH or not any(len(line) == width for line in lines[:-1]):
+        return None
+    joined = re.sub(rf"(?m)^([^\n]{{{width}}})\n", r"\1", raw)
+    return joined if _whole_objects(joined) > _whole_objects(raw) else None
+
+
+def _whole_objects(text: str) -> int:
+    count = 0
+    for found, _ in zip(_START.finditer(text), range(_MOST_STARTS), strict=False):
+        try:
+            json.JSONDecoder().raw_decode(text, found.end() - 1)
+        except (ValueError, RecursionError):
+            continue
+        count += 1
+    return count
