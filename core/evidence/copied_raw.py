@@ -36,7 +36,7 @@ def as_written(raw: str) -> tuple[str, tuple[str, ...]]:
 
 def _unescaped(found: re.Match[str]) -> str:
     """Return arguments without the escapes of a JSON string, where they are an object then."""
-    inner = json_of('"{}"'.format(found[0].replace("\n", "\\n")))
+    inner = json_of('"{}"'.format(found[0].replace("\n", "\\n").replace("\u00a0", " ")))
     return inner if isinstance(inner, str) and isinstance(json_of(inner), dict) else found[0]
 
 

@@ -203,7 +203,7 @@ def _with_message(evidence: Evidence, chat: ChatResult, message: JSONObject) -> 
     is_proof = chat.finish_reason in _ENDS_OF_A_CUT or (
         bool(message.get("tool_calls")) and chat.finish_reason != "stop"
     )
-    reason = chat.finish_reason if is_proof else None
+    reason = chat.finish_reason if is_proof and not _has_sign(chat.finish_reason or "") else None
     chat = replace(chat, message=message, finish_reason=reason, error=None, deltas=heads, body="")
     return replace(evidence, chat=chat, stream=None if evidence.stream is None else chat, finish_reason=reason)
 
