@@ -18,7 +18,7 @@ ESCAPES = "Each quotation mark of the arguments was escaped, as within a JSON st
 BREAKS = "Line breaks from wrapping were removed."
 _ESCAPED = re.compile(r"(?<=[>\n:])\s{0,8}\{\s{0,8}\\\"(?:[^\"\\]|\\.){0,8000}?\}(?=\s{0,8}(?:<|\Z))")
 _START = re.compile(r"(?<=[>\n])\s{0,8}\{")
-_LEAST_WIDTH = 60
+_WIDTHS = frozenset({72, 76, 78, 79, 80, 100, 120, 132, 160})  # of terminals and mails
 _MOST_STARTS = 50
 
 
@@ -44,7 +44,7 @@ def _joined(raw: str) -> str | None:
     """Return a text without the breaks after full lines; `None` where no object is whole by that."""
     lines = raw.split("\n")
     width = max(map(len, lines))
-    if width < _LEAST_WIDTH or not any(len(line) == width for line in lines[:-1]):
+    if width not in _WIDTHS or not any(len(line) == width for line in lines[:-1]):
         return None
     joined = re.sub(rf"(?m)^([^\n]{{{width}}})\n", r"\1", raw)
     return joined if _whole_objects(joined) > _whole_objects(raw) else None

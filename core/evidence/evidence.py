@@ -215,8 +215,7 @@ def _completion(evidence: Evidence, text: str) -> Completion:
     if evidence.raw_reason:
         return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=evidence.raw_reason)
     is_alone = evidence.chat is None and evidence.prompt is None and not evidence.prompt_tail
-    is_end = CONTROL_TOKEN.fullmatch(text.strip()) is not None  # of whatever stood before it
-    if is_alone and (is_end or _MID_CALL.match(text) is not None):
+    if is_alone and _MID_CALL.match(text) is not None:
         return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=NO_BEGINNING)
     if evidence.chat is not None:
         return raw

@@ -18,7 +18,7 @@ from prompt_debugger.core.evidence.clean import clean
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
-from prompt_debugger.core.evidence.not_errors import has_code, is_source
+from prompt_debugger.core.evidence.not_errors import is_source
 from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
 from prompt_debugger.core.evidence.prose import (
     as_printed,
@@ -33,6 +33,7 @@ from prompt_debugger.core.evidence.readers.error import evidence_of_error
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
 from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.report_text import (
+    is_no_report,
     is_report,
     is_template,
     not_recognised,
@@ -44,6 +45,7 @@ from prompt_debugger.core.evidence.taking import compatible
 from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_traceback
 from prompt_debugger.core.evidence.words_around import with_words
 from prompt_debugger.core.evidence.wrapped import unwrapped
+from prompt_debugger.core.formats import CONTROL_TOKEN
 
 Read = Callable[[str, int], Evidence]
 
@@ -185,7 +187,9 @@ def _of_shown(blocks: Sequence[Block], read: Read) -> Evidence | None:
     if found is None:
         return None
     evidence = _of_block(found.block, read) if found.block is not None else output_of(found.text)
-    return None if evidence is None else _noted(evidence, _of_unread(found.unread))
+    if evidence is None or _is_end_alone(evidence):
+        return None
+    return _noted(evidence, _of_unread(found.unread))
 
 
 def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
@@ -296,7 +300,9 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     unread = 0
     for block in blocks[:_MOST_READ]:
         evidence = _of_block(block, read)
-        if evidence is not None and evidence.error is not None and _is_no_report(block, blocks):
+        if evidence is not None and evidence.error is not None and is_no_report(block, blocks):
+            evidence = None
+        if evidence is not None and _is_end_alone(evidence):
             evidence = None
         if evidence is not None:
             pieces.append(_Piece(block, evidence))
@@ -325,17 +331,9 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     return _noted(merged, (*_of_twice([piece.evidence for piece in pieces]), *_of_unread(unread)))
 
 
-def _is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
-    """Say whether what looks like an error is a literal between lines of a program, or the remark above a command."""
-    at = next(index for index, one in enumerate(blocks) if one is block)
-    if block.kind is BlockKind.PROSE and block.text.startswith("#") and "\n" not in block.text.strip():
-        return at + 1 < len(blocks) and blocks[at + 1].kind is BlockKind.COMMAND
-    above, below = (
-        "\n".join(one.text for one in part if one.kind is not BlockKind.FENCED)
-        for part in (blocks[:at], blocks[at + 1 :])
-    )
-    is_between = block.kind is not BlockKind.FENCED and has_code(above) and has_code(below)
-    return is_between and is_source(f"{above}\n{below}")
+def _is_end_alone(evidence: Evidence) -> bool:
+    """Say whether an output is nothing but an end token: next to other text, the end of whatever stood before it."""
+    return CONTROL_TOKEN.fullmatch((evidence.raw or "").strip()) is not None
 
 
 def _with_whole_answer(merged: Evidence, pieces: Sequence[Evidence]) -> Evidence:

@@ -245,8 +245,9 @@ class _Scanner:
         """Return a string without a terminal's breaks: between single quotes Python prints none."""
         if found["a"] is not None or found["b"] is not None:
             return found
-        if self._width == 0:
-            self._width = max(map(len, self._text.split("\n")))
+        if self._width == 0:  # of its own paragraph
+            start, stop = self._text.rfind("\n\n", 0, found.start()) + 1, self._text.find("\n\n", found.end())
+            self._width = max(map(len, self._text[start : stop if stop >= 0 else None].split("\n")))
         kept: list[str] = []
         at = found.start()
         for place in _NEWLINE.finditer(self._text, found.start(), found.end()):

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
+from prompt_debugger.core.evidence.not_errors import has_code, is_source
 from prompt_debugger.core.evidence.recognise import MARKER, recognise
 from prompt_debugger.core.evidence.split import Block, BlockKind
 from prompt_debugger.core.evidence.unknown_errors import cut_traceback, other_program
@@ -66,6 +67,19 @@ def _is_titled(prose: str) -> bool:
 def is_template(text: str) -> bool:
     """Say whether a text is a chat template, or a piece of one: what it prints is nobody's output."""
     return _TEMPLATE.search(text) is not None
+
+
+def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
+    """Say whether what looks like an error is a literal between lines of a program, or the remark above a command."""
+    at = next(index for index, one in enumerate(blocks) if one is block)
+    if block.kind is BlockKind.PROSE and block.text.startswith("#") and "\n" not in block.text.strip():
+        return at + 1 < len(blocks) and blocks[at + 1].kind is BlockKind.COMMAND
+    above, below = (
+        "\n".join(one.text for one in part if one.kind is not BlockKind.FENCED)
+        for part in (blocks[:at], blocks[at + 1 :])
+    )
+    is_between = block.kind is not BlockKind.FENCED and has_code(above) and has_code(below)
+    return is_between and is_source(f"{above}\n{below}")
 
 
 def begins_template(text: str) -> bool:

@@ -11,7 +11,7 @@ import json
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import JSONObject, Severity, Trace
+from prompt_debugger.core.base.types import Finding, JSONObject, Severity, Trace
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.one_run import UNRELATED
 
@@ -197,3 +197,48 @@ def test_parts_without_a_common_word_are_not_taken_for_one_run() -> None:
 
 def test_parts_with_a_common_word_still_are() -> None:
     assert "PD401" in [one.code for one in show(page_of(f"Checking Oslo.{RAW}", "Checking Oslo.")).findings]
+
+
+CALL = "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
+END = "<|tool_call_end|><|tool_calls_section_end|><|im_end|>"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_fault"),
+    [
+        ('{\\"city\\": \\"Oslo\\"}', False),  # as within a JSON string
+        ('{"\ncity": "Oslo"}', False),  # as a terminal of 100 columns breaks a full line
+        ('{"city": "Os\nlo in the north", "unit": "celsius"}', True),  # in the middle of a line
+        ('{"city": Oslo}', True),
+        ('{"city": …}', False),  # as a person shortens it
+    ],
+)
+def test_only_what_the_model_wrote_is_its_fault(arguments: str, *, is_fault: bool) -> None:
+    codes = {one.code for one in show_or_nothing(f"{CALL}{arguments}{END}")}
+
+    assert ("PD308" in codes) is is_fault
+
+
+def show_or_nothing(text: str) -> tuple[Finding, ...]:
+    """Return what is found, nothing where the text is refused with a sentence."""
+    try:
+        return show(text).findings
+    except RequestError:
+        return ()
+
+
+@pytest.mark.parametrize(("role", "count"), [("…unction", 0), ("unction", 1)])
+def test_an_elided_request_is_not_judged_by_what_it_lacks(role: str, count: int) -> None:
+    body = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Hi"}, {"role": role, "content": "x", "function": {}}],
+    }
+
+    assert len([one for one in show(json.dumps(body)).findings if one.code == "PD105"]) == count
+
+
+def test_a_call_copied_out_of_an_answer_is_no_content() -> None:
+    call = '{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{\\"a\\": 1}{\\"a\\": 1}"}}'
+    codes = {one.code for one in show_or_nothing(f'[{call}]}}, "finish_reason": "tool_calls"}}]}}')}
+
+    assert "PD426" not in codes
