@@ -18,7 +18,6 @@ from prompt_debugger.core.evidence.clean import clean
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
-from prompt_debugger.core.evidence.not_errors import is_source
 from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
 from prompt_debugger.core.evidence.prose import (
     as_printed,
