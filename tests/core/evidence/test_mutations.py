@@ -73,7 +73,7 @@ def show(text: str) -> Shown:
         if isinstance(call.arguments, str) and decode_json(call.arguments) is not None
     }
     written = () if trace.parse is None else trace.parse.parsed.calls
-    written = [one for one in written if one.status is CallStatus.COMPLETE]
+    written = tuple(one for one in written if one.status is CallStatus.COMPLETE)
     if trace.raw is not None and trace.raw.completeness_reason == NO_BEGINNING:
         written = written[1:]  # whose name may be cut, as is said
     calls |= {(str(one.name), _squeezed(one.arguments)) for one in written}
