@@ -91,6 +91,7 @@ def _cause(finding: Finding, findings: Sequence[Finding], explains: Mapping[str,
         if other.severity is Severity.ERROR
         and other.stage is not Stage.REQUEST
         and blame_rank(other.stage) < blame_rank(finding.stage)
+        and other.code not in explains.get(finding.code, ())
     ]
     if not earlier:
         return None

@@ -56,7 +56,7 @@ _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what m
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 # Of two things, one instead of the other, a report shows the one that came, unless it says *instead of this*.
 _OTHER_LEAD = re.compile(
-    r"\b(?:expected|should|correct|works?|working|fixed|desired|workaround)\b"
+    r"\b(?:expected|should|correct|works?|working|fixed|desired|workaround|good case)\b"
     r"|\binstead of(?: (?:this|that|the following))?\W*\Z",
     re.IGNORECASE,
 )

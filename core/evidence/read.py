@@ -42,6 +42,7 @@ from prompt_debugger.core.evidence.recognise import (
 )
 from prompt_debugger.core.evidence.report_text import begins_template, not_recognised
 from prompt_debugger.core.evidence.several import note_on_second
+from prompt_debugger.core.evidence.shapes import chunk_within
 from prompt_debugger.core.evidence.taking import as_part, of_deltas_alone, with_answer
 from prompt_debugger.core.report import read_bundle
 from prompt_debugger.core.request import body_text, read_request
@@ -185,8 +186,11 @@ def _read_answer(text: str, _row: int) -> Evidence:
 
 
 def _read_stream(text: str, _row: int) -> Evidence:
+    value = json_of(text)
+    if (within := chunk_within(value)) is not None:
+        text = body_text(within)
     answer = read_stream(text)
-    if isinstance(json_of(text), dict):  # one event of a stream, of which nobody said that there are no others
+    if isinstance(value, dict):  # one event of a stream, of which nobody said that there are no others
         answer = _of_one_event(answer)
     evidence = with_answer(Evidence(Form.STREAM, "a streamed response"), answer)
     return of_deltas_alone(evidence) if are_call_deltas([json_of(line) for line in json_lines(text)]) else evidence

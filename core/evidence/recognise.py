@@ -12,7 +12,7 @@ from prompt_debugger.core.diagnose.written_calls import begun_bare_call
 from prompt_debugger.core.evidence.answers import events_in_list, is_answer, is_error, is_event_list
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
-from prompt_debugger.core.evidence.shapes import chunk_of_delta, is_called_function, is_chunk
+from prompt_debugger.core.evidence.shapes import chunk_of_delta, chunk_within, is_called_function, is_chunk
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.report import is_bundle
 
@@ -137,7 +137,7 @@ def _form_of_object(value: JSONObject) -> Form | None:
         return Form.ANSWER
     if isinstance(value.get("raw"), str) or _is_bare_call(value):
         return Form.ANSWER if is_called_function(value) else Form.OUTPUT
-    if isinstance(value.get("delta"), dict) and chunk_of_delta(value) is not None:
+    if chunk_within(value) or (isinstance(value.get("delta"), dict) and chunk_of_delta(value) is not None):
         return Form.STREAM
     if output_with_prompt(value) is not None:
         return Form.OUTPUT

@@ -370,6 +370,8 @@ def _cut_body_in(text: str) -> Refusal | None:
         if found is None:
             continue
         words = json_of('"' + HALF_ESCAPE.sub("", found["double"] or as_double(found["single"] or "")) + '"')
+        if isinstance(words, str) and text[found.end() : found.end() + 1] == "" and recognise_error(words) is None:
+            words = f"{words.rstrip()}…"
         is_error = start[0].endswith(('error":', "error':")) or '"error"' in text[start.start() : found.start()]
         if isinstance(words, str) and (recognise_error(words) is not None or (is_error and len(words) > _LEAST_WORDS)):
             return Refusal(_status_in(text[start.start() :][:300]), words.strip(), None)

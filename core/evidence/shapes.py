@@ -40,6 +40,9 @@ class Shaped(NamedTuple):
     is_whole: bool = True
 
 
+_WRAPPERS = ("value", "rawValue", "chunk", "event", "data")  # of an event that was parsed
+
+
 def shape_answer(value: JSON) -> Shaped | None:
     """Return a JSON value as an answer of chat completions; `None` if it does not look like one."""
     if isinstance(value, list):
@@ -163,6 +166,12 @@ def is_chunk(value: JSON) -> bool:
     if not choices:
         return isinstance(value.get("choices"), list) and ("usage" in value or "id" in value)
     return "delta" in choices[0] and "message" not in choices[0]
+
+
+def chunk_within(value: JSON) -> JSONObject | None:
+    """Return the event of a stream that a program wrapped in an object of its own; `None` of anything else."""
+    held = value if isinstance(value, dict) else {}
+    return next((found for name in _WRAPPERS if isinstance(found := held.get(name), dict) and is_chunk(found)), None)
 
 
 def chunk_of_delta(value: JSON) -> JSONObject | None:

@@ -148,7 +148,7 @@ def with_its_beginning(evidence: Evidence) -> Evidence:
     if not isinstance(calls, list):
         return evidence
     known = [call for call in calls if as_object(as_object(call).get("function")).get("name")]
-    if len(known) == len(calls):
+    if len(known) == len(calls) or _begins_with_name(first):
         return evidence
     message = {name: value for name, value in stream.message.items() if name != "tool_calls"}
     if known:
@@ -156,6 +156,13 @@ def with_its_beginning(evidence: Evidence) -> Evidence:
     chat = replace(stream, message=message, finish_reason=None, deltas=(), body="")
     left = replace(evidence, chat=chat, stream=chat, finish_reason=None, notes=(*evidence.notes, _NO_BEGINNING))
     return _unless_empty(left, message)
+
+
+def _begins_with_name(delta: JSONObject) -> bool:
+    """Say whether a text begins with the first piece of the first call: then no later one began before it."""
+    pieces = delta.get("tool_calls")
+    piece = as_object(pieces[0]) if isinstance(pieces, list) and pieces else {}
+    return piece.get("index") == 0 and bool(as_object(piece.get("function")).get("name"))
 
 
 def _unless_empty(evidence: Evidence, message: JSONObject) -> Evidence:

@@ -11,6 +11,8 @@ from prompt_debugger.core.known_errors.base import KnownError, pattern_of
 MOST_CHARS = 8_000  # of a text; sentences stand at its beginning
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
 _END = re.compile(r"(?<=[.!?])(?:\s|$|(?=['\"\\]))|(?=['\"]\))|\s(?=[{\[]%?)")
+CUT = "…"  # at the end of words whose rest was not copied
+_LEAST_OF_CUT = 25  # characters before the end of a text that are known to be the middle of a sentence
 _MOST_SAID = 200  # characters after the part that is known
 _OPENED = re.compile(r"(?<![^\s:(])'[^'\s]{1,20} ?\Z")  # a quotation that is open where the known part begins
 _MOST_BEFORE = 24  # characters
@@ -54,9 +56,28 @@ def find_sentence(text: str, tables: Mapping[str, tuple[KnownError, ...]]) -> Re
     """
     line = words_as_one_line(text)
     found = _find(line, tables, pattern_of)
-    if found is not None or "`" in line:
-        return found
-    return _find(line, tables, _bare_pattern_of)  # copied from a page that shows code marks as another font
+    if found is None and "`" not in line:
+        found = _find(line, tables, _bare_pattern_of)  # copied from a page that shows code marks as another font
+    return found or (_cut_sentence(line, tables) if line.endswith(CUT) else None)
+
+
+def _cut_sentence(line: str, tables: Mapping[str, tuple[KnownError, ...]]) -> Recognised | None:
+    """Return the known sentence in the middle of which a text ends; of several that mean different things none."""
+    tail = line.rstrip(" .…")[-_LEAST_OF_CUT:].lower()
+    if len(tail) < _LEAST_OF_CUT:
+        return None
+    cut: list[Recognised] = []
+    for maker, errors in tables.items():
+        for error in errors:
+            literal = next((part for part in error.literals if tail in part.lower()), None)
+            if literal is None or error.is_general:
+                continue
+            begins = literal[: literal.lower().index(tail) + _LEAST_OF_CUT].lstrip()
+            at = line.lower().rfind(begins.lower())
+            if at >= 0:
+                cut.append(Recognised(error, maker, {}, line[at:].rstrip(" .…")))
+    remedies = {one.error.remedy for one in cut}
+    return cut[0] if len(remedies) == 1 else None
 
 
 def _bare_pattern_of(says: str) -> re.Pattern[str]:

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from prompt_debugger.core.base.types import Certainty, Finding, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, advise
+from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED
 from prompt_debugger.core.diagnose.fixes import Fix
 from prompt_debugger.core.diagnose.trace_queries import TracePart
+
+_BLANK_NAMES = {"": "without a name", "None": "without a name", NAME_NOT_COPIED: "whose name was not copied"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +83,8 @@ class TraceRule:
                 name=self.name,
                 severity=report.severity or self.severity,
                 stage=report.stage or self.stage,
-                title=report.title,
-                detail=report.detail,
+                title=_without_blank_names(report.title),
+                detail=_without_blank_names(report.detail),
                 evidence=report.evidence,
                 fix=advise(trace, report.fix),
                 links=(*report.links, *(link for link in self.links if link not in report.links)),
@@ -92,6 +95,17 @@ class TraceRule:
     def links(self) -> tuple[str, ...]:
         """Addresses of the known reports."""
         return tuple(thread_url(thread) for thread in self.threads)
+
+
+def _without_blank_names(text: str) -> str:
+    """Return a sentence in which a call that has no name is not given one.
+
+    >>> _without_blank_names("The call to `None` came back without arguments.")
+    'The call without a name came back without arguments.'
+    """
+    for name, words in _BLANK_NAMES.items():
+        text = text.replace(f"call to `{name}`", f"call {words}").replace(f"Call to `{name}`", f"Call {words}")
+    return text
 
 
 def thread_url(thread: str) -> str:

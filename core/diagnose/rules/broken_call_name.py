@@ -118,5 +118,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.ANSWER,
     threads=("sgl-project/sglang#23071",),
-    explains=("PD416", "PD507", "PD453", "PD501"),
+    explains=("PD416", "PD507", "PD453", "PD501", "PD320", "PD506"),
 )

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Usage
+from prompt_debugger.core.diagnose.client_markup import Notation, find_client_call
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
@@ -42,12 +43,18 @@ def _finds(paste: Paste) -> float:
     if paste.value is not None or _CODE.search(paste.text[:20_000]):
         return 0.0
     fields = _fields(paste.text)
-    if "name" in fields and "arguments" in fields:
+    if "name" in fields and "arguments" in fields and not _is_react(paste.text):
         return 0.95  # surer than deltas without contents that a script prints beside them
     if _is_lone_content(paste.text.strip()):
         return 0.65
     beside = {"finish_reason", "completion_tokens", "reasoning_content"} & {*fields}
     return 0.65 if "content" in fields and beside else 0.0
+
+
+def _is_react(text: str) -> bool:
+    """Say whether an agent's text has its own call, beside which such labels say what the model makes up."""
+    found = find_client_call(text)
+    return found is not None and found.notation is Notation.REACT
 
 
 def _is_lone_content(text: str) -> bool:

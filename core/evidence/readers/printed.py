@@ -34,7 +34,15 @@ from prompt_debugger.core.evidence.printed_objects import (
 )
 from prompt_debugger.core.evidence.python_repr import CLASS, Printed, read_fields, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import CUT_NOTE, has_cut_end, is_cut, with_answer, without_end
+from prompt_debugger.core.evidence.taking import (
+    CUT_NOTE,
+    as_part,
+    has_cut_end,
+    is_cut,
+    of_deltas_alone,
+    with_answer,
+    without_end,
+)
 
 MOST_OBJECTS = 20_000
 _EVENTS = frozenset({*STREAMED, *ANTHROPIC_EVENTS, *RESPONSES_EVENTS})
@@ -55,7 +63,7 @@ def _finds(paste: Paste) -> float:
     text = paste.text
     if paste.value is not None or _CODE.search(text[:20_000]):
         return 0.0
-    if "(" in text and _START.search(text):
+    if ("(" in text and _START.search(text)) or _pieces_by_line(text):
         return 0.9
     return 0.8 if _without_class(text) is not None else 0.0
 
@@ -97,7 +105,10 @@ def _streamed(found: list[JSONObject]) -> list[JSONObject]:
 
 def _stream(values: list[JSONObject]) -> Evidence:
     words = f"{len(values):,} printed events of a stream"
-    evidence = with_answer(Evidence(Form.OBJECT, words), read_stream(stream_text(values)))
+    answer = read_stream(stream_text(values))
+    if len(values) == 1 and answer.finish_reason is None:  # nobody said that it is all
+        return of_deltas_alone(with_answer(Evidence(Form.OBJECT, words), as_part(answer)))
+    evidence = with_answer(Evidence(Form.OBJECT, words), answer)
     return without_end(evidence) if has_no_end(values) else evidence
 
 
@@ -123,11 +134,21 @@ def _printed(text: str) -> list[JSONObject]:
 
 def _chunks_by_line(text: str) -> list[JSONObject]:
     """Return the chunks that LangChain prints without a class, one a line, all of one id; none of anything else."""
+    if pieces := _pieces_by_line(text):
+        return pieces
     lines = [line for line in text.split("\n") if line.startswith("content=") and " additional_kwargs={" in line]
     read = [found.value for line in lines[:MOST_OBJECTS] if (found := read_fields(line)) is not None]
     values: list[JSONObject] = [{**value, CLASS: "AIMessageChunk"} for value in read if isinstance(value, dict)]
     ids = {value.get("id") if isinstance(value.get("id"), str) else None for value in values}
     return values if len(values) > 1 and len(ids) == 1 and None not in ids else []
+
+
+def _pieces_by_line(text: str) -> list[JSONObject]:
+    """Return LangChain's chunks of which only the pieces of their calls were printed, a list a line."""
+    lines = [line for line in text.split("\n") if line.startswith("[{") and "tool_call_chunk" in line]
+    read = [found.value for line in lines[:MOST_OBJECTS] if (found := read_printed(line)) is not None]
+    values: list[JSONObject] = [{CLASS: "AIMessageChunk", "tool_call_chunks": value} for value in read]
+    return values if len(values) > 1 else []
 
 
 def _without_class(text: str) -> Printed | None:

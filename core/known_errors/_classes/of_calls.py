@@ -12,7 +12,8 @@ _OF_REQUEST = r"(?:messages|tools|input|contents)\W{0,2}[\[.]\W{0,2}\d"  # a pla
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "call-without-name",
-        rf"\b(?:tool|function)_?name{_IS_EMPTY}|plugin name - '', function name - ''",
+        rf"\b(?:tool|function)_?name{_IS_EMPTY}|plugin name - '', function name - ''"
+        r"|error: {1,3}is not a valid tool, try one of",
         Stage.PARSE,
         Cause.OUTPUT,
         "A call reached the program without the name of its tool",
@@ -84,9 +85,21 @@ CLASSES: tuple[ErrorClass, ...] = (
         around=r"untagged enum|accumulate_delta|_deltas\.py|tool_calls|stream|chunk",
     ),
     ErrorClass(
+        "call-thrown-away",
+        r"malformed_function_call|unexpected_tool_call",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "The vendor's API dropped a call that the model wrote",
+        "Gemini's API reports this where it could not parse the model's call, or where the request offered no tools: "
+        "the call is not in the answer.",
+        "Ask again. If it happens again, give the tools simpler schemas, short names and fewer nested objects, offer "
+        "fewer of them, and do not ask for calls as code in the prompt; check that the request carries the tools.",
+    ),
+    ErrorClass(
         "text-off-agents-form",
-        r"missing 'action(?: input)?:' after|\bi did it wrong\. (?:tried|invalid format)"
-        r"|\btried reusing the same input\b|parsing (?:the )?agent'?s? output\b",
+        r"missing 'action(?: input)?:' after|\baction input is not a valid\b"
+        r"|\bi did it wrong\. (?:tried|invalid format)|\btried reusing the same input\b"
+        r"|parsing (?:the )?agent'?s? output\b",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The model's text is not in the form that the agent reads calls from",

@@ -109,3 +109,60 @@ def test_an_unknown_channel_is_said_to_be_of_servers_of_gpt_oss():
 
     assert "comes from servers of gpt-oss." in detail
     assert "vLLM" not in detail
+
+
+def test_half_of_a_known_sentence_at_the_end_of_a_cut_body_is_known():
+    words = "messages.3: `tool_use` ids were found without `tool_res"
+    text = f'{{"type":"error","error":{{"type":"invalid_request_error","message":"{words}'
+
+    assert "results of all calls" in findings_of(text)["PD100"].fix
+
+
+def test_half_of_a_sentence_that_goes_on_otherwise_is_not():
+    text = '{"error":{"message":"messages.3: `tool_use` ids were found without `tool_res at all"}}'
+
+    assert "results of all calls" not in findings_of(text)["PD100"].fix
+
+
+def test_arguments_whose_call_was_not_copied_have_no_name_in_a_sentence():
+    title = findings_of('arguments: {"a": 1}{"b": 2}')["PD451"].title
+
+    assert title == "The arguments of the call whose name was not copied contain 2 JSON objects end to end."
+
+
+def test_a_call_without_a_name_is_given_none():
+    call = '{"id": "c", "type": "function", "function": {"name": null, "arguments": "{\\"a\\": 1"}}'
+
+    title = findings_of(f'{{"role": "assistant", "content": null, "tool_calls": [{call}]}}')["PD320"].title
+
+    assert "the call without a name" in title
+
+
+def test_one_printed_event_alone_says_nothing_of_the_rest():
+    call = "ChatCompletionDeltaToolCall(id='c', function=Function(arguments='', name='read'), type='function', index=0)"
+
+    assert not findings_of(
+        f"StreamingChoices(finish_reason=None, index=0, delta=Delta(content='I', tool_calls=[{call}]))"
+    )
+
+
+def test_an_event_that_a_program_wrapped_is_an_event():
+    chunk = '{"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}'
+
+    assert read_evidence(f'{{"success": true, "value": {chunk}}}').stream is not None
+
+
+def test_pieces_of_one_call_under_many_indexes_are_entries_without_a_name():
+    piece = "[{{'name': {!r}, 'args': {!r}, 'id': {!r}, 'index': {}, 'type': 'tool_call_chunk'}}]"
+    parts = [("read", "", "a", 0), ("", '{"path":', "b", 1), ("", ' "a"}', "c", 2)]
+
+    found = findings_of("\n".join(piece.format(*part) for part in parts))
+
+    assert found["PD466"].follows is None
+    assert found["PD416"].follows is not None
+
+
+def test_what_a_model_makes_up_after_its_call_is_not_the_call():
+    text = "Action: look\nAction Input: {}\nTool Name: Search\nTool Arguments: {'a': 1}\nObservation: Done."
+
+    assert "`look`" in findings_of(text)["PD426"].title
