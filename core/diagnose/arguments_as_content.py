@@ -1,4 +1,4 @@
-"""A content that is a JSON object and fits one tool of the request: the arguments of a call whose name was lost.
+"""What is left of a call whose name was lost: its arguments as content, or gpt-oss's word that it ended a call.
 
 content: {"city": "Oslo"}      tools: get_weather(city), get_news(topic)
 """
@@ -11,14 +11,24 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Certainty, Severity, Span, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.bare_lists import model_names
-from prompt_debugger.core.diagnose.fields import ToolField, as_list, body_of, decode_json, message_texts, request_tools
+from prompt_debugger.core.diagnose.fields import (
+    ToolField,
+    as_list,
+    body_of,
+    content_of,
+    decode_json,
+    message_texts,
+    reasoning_of,
+    request_tools,
+)
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message
 from prompt_debugger.core.diagnose.unparsed_calls import family_of_model
 from prompt_debugger.core.diagnose.words import listed
 
+_CALL_TOKEN = 200012  # `<|call|>` of harmony, at which gpt-oss ends a call
 _WANTS_JSON = re.compile(r"\bjson\b|\bschema\b", re.IGNORECASE)
-OF_HARMONY = Step(
+_OF_HARMONY = Step(
     "Run a current release of the server with its parser for gpt-oss (vLLM: `--enable-auto-tool-choice "
     "--tool-call-parser openai`): gpt-oss names the tool in the header of its message (`to=functions.NAME`), and what "
     "came as text is what follows that header."
@@ -51,9 +61,25 @@ def report_arguments(trace: Trace, content: str) -> Report | None:
         "request takes, and the answer has no call: the model called the tool, and its name was lost on the way, or "
         "never written.",
         evidence=(in_message("content", content, Span(0, len(content))),),
-        fix=(OF_HARMONY if is_harmony else _OF_NAME,),
+        fix=(_OF_HARMONY if is_harmony else _OF_NAME,),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
+    )
+
+
+def report_ended(trace: Trace) -> Report | None:
+    """Return what to say of an answer without a call whose model ended one; `None` where nothing says so."""
+    if trace.chat is None or trace.chat.stop_reason != _CALL_TOKEN:
+        return None
+    content, reasoning = content_of(trace.chat.message) or "", reasoning_of(trace.chat.message)
+    is_content = bool(content.strip()) or reasoning is None
+    field, text = ("content", content) if is_content or reasoning is None else reasoning
+    return Report(
+        title="The model ended its turn with `<|call|>`, and the answer has no call.",
+        detail=f"stop_reason is {_CALL_TOKEN}, the token with which gpt-oss ends a tool call. The server read the call "
+        f"as something else; what is left of it is in {field}.",
+        evidence=(in_message("finish_reason", trace.chat.finish_reason), in_message(field, text)),
+        fix=(_OF_HARMONY,),
     )
 
 

@@ -14,7 +14,8 @@ from prompt_debugger.core.formats import FORMATS
 
 _OF_OLLAMA = (
     "Ollama chooses its parser by the model's template: take the model from its library, or give the Modelfile the "
-    "template that goes with this notation, and update Ollama."
+    "template that goes with this notation, and update Ollama. It returns only calls of tools that the request has: "
+    "check that the name is one of them."
 )
 _OF_LM_STUDIO = (
     "LM Studio takes calls out where it knows the model's template: update it and its runtime, and load a model that "

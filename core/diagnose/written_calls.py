@@ -23,7 +23,9 @@ _BEGUN_CALL = re.compile(
     r'\[?\s*+\{\s*+"(?:name|tool_name)"\s*+:\s*+"([\w.:/-]{1,100})[^\n]{0,100}?"(?:arguments|parameters)"\s*+:\s*+\{'
 )
 _FENCE = re.compile(r"```[\w+-]{0,20}[ \t]{0,8}\n(?P<inner>[^`]*+)```")
-CALL_EXPECTED = "The words around it speak of tool calls."  # a note of what was pasted
+# Notes of what was pasted.
+CALL_EXPECTED = "The words around it speak of tool calls."
+CAME_AS_CONTENT = "The text around it says that it came as the text of an answer."
 _MOST_DIFFERENT = 500  # calls that are looked for in the request, each in all of it
 _OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, SegmentKind.CALL_ARGUMENTS)
 

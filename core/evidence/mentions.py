@@ -27,6 +27,8 @@ _NAMED = re.compile(
     r"[`'\"]([a-z][a-z0-9_.-]{2,40})[`'\"] (?:tool[ -])?(?:call(?:ing)?[ -])?parser\b"
     r"|\b(?:tool[ -])(?:call(?:ing)?[ -])?parser(?:[:=] ?| is | )[`'\"]([a-z][a-z0-9_.-]{2,40})[`'\"]"
 )
+# Of vLLM's sources, as tracebacks and readers of them name them: `Qwen3CoderToolParser`, `hermes_tool_parser.py`.
+_SOURCE = re.compile(r"\b([A-Z]\w{2,30}?)ToolParser\b|\b([a-z][a-z0-9_]{2,30}?)_tool_parser(?:\.py)?\b")
 _ADVISED = re.compile(
     r"\b(?:should|instead|use|try|tried|need|works?|without|correct|fix(?:ed)?|set|add)\b[^.\n]{0,40}$", re.IGNORECASE
 )
@@ -56,7 +58,10 @@ _SIGNS = (
     ("sglang", re.compile(r"[\"']?matched_stop[\"']?[:=]")),
     (
         "vllm",
-        re.compile(r"[\"']?kv_transfer_params[\"']?[:=]|chatcmpl-tool-[0-9A-Za-z]{8}|--enable-auto-tool-choice\b"),
+        re.compile(
+            r"[\"']?kv_transfer_params[\"']?[:=]|chatcmpl-tool-[0-9A-Za-z]{8}|--enable-auto-tool-choice\b"
+            r"|\bextract_tool_calls(?:_streaming)?\b"
+        ),
     ),
     ("llama.cpp", re.compile(r"[\"']?(?:predicted_per_token_ms|__verbose)[\"']?[:=]")),
     ("lm-studio", re.compile(r"\blocalhost:1234\b|127\.0\.0\.1:1234\b|@lmstudio\b")),
@@ -94,6 +99,8 @@ def _kind_in(text: str, *, has_words: bool) -> str | None:
     if signed or not has_words:
         return next(iter(signed)) if len(signed) == 1 else None
     named = {kind for kind, pattern in _SOFTWARE if pattern.search(text) is not None}
+    if named == {"mlx-lm", "mlx-vlm"}:  # which takes its parsers from the other
+        return "mlx-lm"
     return next(iter(named)) if len(named) == 1 else None
 
 
@@ -102,9 +109,18 @@ def _parser_in(text: str) -> str | None:
     found, advised = [*_PARSER.finditer(text)], _ADVISED
     if not found:
         found, advised = [one for one in _NAMED.finditer(text) if (one[1] or one[2]) in _KNOWN], _ADVISED_IN_WORDS
-    names = {match[1] or match[2] for match in found}
+    names = {match[1] or match[2] for match in found} or {*_of_sources(text)}
     is_advised = any(advised.search(text, max(0, match.start() - 60), match.start()) for match in found)
     return names.pop() if len(names) == 1 and not is_advised else None
+
+
+def _of_sources(text: str) -> Iterator[str]:
+    """Yield the parsers whose classes or files a text names."""
+    for found in _SOURCE.finditer(text):
+        plain = (found[1] or found[2]).replace("_", "").lower()
+        fitting = [name for name in _KNOWN if plain.startswith(name.replace("_", ""))]
+        if fitting:
+            yield max(fitting, key=len)
 
 
 def model_in(text: str) -> str | None:

@@ -35,8 +35,10 @@ _CODE_LINE = re.compile(r"(?m)^[ \t]{0,8}`([^`\n]{20,4000})`[ \t]{0,8}$")
 # A call in code within a line, by what only a call begins with.
 _CODE_CALL = re.compile(
     r"(?<!`)`((?:functions\.[\w.-]{1,64}:\d{1,4}\s?\{|<\|?tool_call|\[TOOL_CALLS\]|<function=|"
-    r"\{\"name\": ?\"[\w.-]{1,64}\", ?\"(?:arguments|parameters)\")[^`\n]{1,4000})`(?!`)"
+    r"<\|python_start\|>|\{\"name\": ?\"[\w.-]{1,64}\", ?\"(?:arguments|parameters)\")[^`\n]{1,4000})`(?!`)"
 )
+_WORD = re.compile(r"[A-Za-z\u00c0-\uffff]{2,}")
+_LEAST_WORDS = 8  # of a person around it
 # A word of a manual where a tool's name would stand, or arguments that are a word or left out.
 _PLACEHOLDER = re.compile(
     r"\{(?:json|args|arguments|params|parameters|\.{3}|\u2026)\}|: ?(?:\.{3}|\u2026)[,}]"
@@ -72,7 +74,7 @@ def find_shown(blocks: Sequence[Block]) -> Shown | None:
     text = "\n".join(block.text for block in blocks if block is not fence)
     shown = fence.text if fence is not None else shown_output(text)
     if shown is None:
-        return None
+        return _in_code(text) if fence is None else None
     around = text if fence is not None else text.replace(shown, "")
     is_report = _REPORT_WORDS.search(around) is not None
     if fence is not None:
@@ -81,6 +83,18 @@ def find_shown(blocks: Sequence[Block]) -> Shown | None:
     if not is_report or mentions_output(around):
         return None
     return Shown(shown, fence, len([line for line in around.split("\n") if line.strip()]))
+
+
+def _in_code(text: str) -> Shown | None:
+    """Return the only output that stands as code within a sentence, where nothing else in the text looks like one."""
+    shown = shown_code(text)
+    around = "" if shown is None else text.replace(shown, "")
+    is_sentence = len(_WORD.findall(around)) >= _LEAST_WORDS and not mentions_output(around)
+    return (
+        Shown(shown, None, len([line for line in around.split("\n") if line.strip()]))
+        if shown and is_sentence
+        else None
+    )
 
 
 def shows_several(blocks: Sequence[Block]) -> bool:
@@ -109,4 +123,4 @@ def shown_code(text: str) -> str | None:
     shown = [line[1] for line in _CODE_LINE.finditer(text) if recognise(line[1]) is Form.OUTPUT]
     shown = shown or [code[1] for code in _CODE_CALL.finditer(text)]
     shown = [text for text in shown if not is_placeholder(text)]
-    return shown[0] if len({*shown}) == 1 and "{" in shown[0] else None
+    return shown[0] if len({*shown}) == 1 and ("{" in shown[0] or "</" in shown[0]) else None

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import ChatResult, Server
-from prompt_debugger.core.diagnose.written_calls import CALL_EXPECTED
+from prompt_debugger.core.diagnose.written_calls import CALL_EXPECTED, CAME_AS_CONTENT
 from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, with_parser
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.flags import flags_of, server_of
@@ -25,11 +25,13 @@ from prompt_debugger.core.evidence.readers import Paste
 from prompt_debugger.core.evidence.split import BlockKind, split
 from prompt_debugger.core.evidence.taking import with_last_answer
 
-CAME_AS_CONTENT = "The text around it says that it came as the content of an answer."
-# An answer's field that a person names: what is shown came there.
+# An answer's field that a person names, or a place where a client shows texts: what is shown came there.
 _AS_CONTENT = re.compile(
     r"\b(?:in|into|to|as|inside|within) (?:the |its |my )?(?:\w+(?:['\u2019]s)? ){0,2}"
-    r"[`'\"]?(?:message\.)?content\b(?! ?[\w:-]*parser)|\bcontent (?:field|response)\b|`(?:message\.)?content`",
+    r"[`'\"]?(?:message\.)?content\b(?! ?[\w:-]*parser)|\bcontent (?:field|response)\b|`(?:message\.)?content`"
+    r"|\bas (?:plain |raw |normal |regular )?(?:text|message)\b|\bchat (?:window|ui|output)\b"
+    r"|\b(?:to the (?:end )?user|in the (?:chat|client|ui|terminal))\b"
+    r"|\binstead of (?:execut|call|runn|invok)ing\b",
     re.IGNORECASE,
 )
 _OF_CALLS = re.compile(r"\b(?:tool|function)[ _-]?call(?:s|ing)?\b", re.IGNORECASE)

@@ -35,11 +35,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.arguments_as_content import OF_HARMONY, report_arguments
+from prompt_debugger.core.diagnose.arguments_as_content import report_arguments, report_ended
 from prompt_debugger.core.diagnose.bare_lists import bare_list, model_names
 from prompt_debugger.core.diagnose.client_markup import ClientCall, Notation, find_client_call
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
@@ -58,6 +59,7 @@ from prompt_debugger.core.diagnose.unparsed_calls import (
 )
 from prompt_debugger.core.diagnose.written_calls import (
     CALL_EXPECTED,
+    CAME_AS_CONTENT,
     bare_calls,
     fenced_calls,
     format_of,
@@ -72,7 +74,6 @@ _AGAIN = (
     "`required`, or "
     "`strict` in the tool, where the server constrains calls by it)."
 )
-_CALL_TOKEN = 200012  # `<|call|>` of harmony, at which gpt-oss ends a call
 _CLOSED = re.compile(r"</tool_calls?>\s*\Z")
 
 # What calls are that no parser takes out, and what helps.
@@ -127,6 +128,12 @@ _MADE_UP = re.compile(r"\nObservation:[ \t]*\S")
 
 
 def find(trace: Trace) -> Iterator[Report]:
+    """Report what stands in the message; an inference where words around it say that it is one."""
+    is_said = CAME_AS_CONTENT in trace.notes
+    yield from (replace(one, certainty=Certainty.INFERRED) if is_said else one for one in _find(trace))
+
+
+def _find(trace: Trace) -> Iterator[Report]:
     """Read the message's own fields, as no raw output says what the model wrote."""
     if trace.chat is None or trace.parse is not None:
         return
@@ -139,8 +146,8 @@ def find(trace: Trace) -> Iterator[Report]:
         yield _report_client(client, content)
     elif left:
         yield _report_written(trace, left, content)
-    elif not returned and trace.chat.stop_reason == _CALL_TOKEN:
-        yield _report_ended(trace)
+    elif not returned and (ended := report_ended(trace)) is not None:
+        yield ended
     elif not returned and not calls:
         yield from _of_no_whole_call(trace, content)
 
@@ -193,21 +200,6 @@ def _report_client(call: ClientCall, content: str) -> Report:
         fix=fix,
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
-    )
-
-
-def _report_ended(trace: Trace) -> Report:
-    """Report that the model ended a call, and none was returned."""
-    assert trace.chat is not None
-    content, reasoning = content_of(trace.chat.message) or "", reasoning_of(trace.chat.message)
-    is_content = bool(content.strip()) or reasoning is None
-    field, text = ("content", content) if is_content or reasoning is None else reasoning
-    return Report(
-        title="The model ended its turn with `<|call|>`, and the answer has no call.",
-        detail=f"stop_reason is {_CALL_TOKEN}, the token with which gpt-oss ends a tool call. The server read the call "
-        f"as something else; what is left of it is in {field}.",
-        evidence=(in_message("finish_reason", trace.chat.finish_reason), in_message(field, text)),
-        fix=(OF_HARMONY,),
     )
 
 

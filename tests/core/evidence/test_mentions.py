@@ -88,3 +88,21 @@ def test_a_parser_that_runs_already_is_not_advised():
     fix = next(finding.fix for finding in trace.findings if finding.code == "PD426")
     assert "Check that the request had its tools" in fix
     assert "Have the server parse" not in fix
+
+
+@pytest.mark.parametrize(
+    ("text", "parser"),
+    [
+        ("`Internlm2ToolParser.extract_tool_calls_streaming` loses it.", "internlm"),
+        ('File "vllm/tool_parsers/qwen3_coder_tool_parser.py", line 3, in extract_tool_calls', "qwen3_coder"),
+        ("`OtherToolParser.extract_tool_calls` loses it.", None),
+    ],
+)
+def test_parsers_are_known_by_their_classes_and_files(text, parser):
+    server = mentioned_server(text)
+
+    assert (server.kind, server.tool_parser) == ("vllm", parser)
+
+
+def test_mlx_vlm_beside_mlx_lm_is_mlx_lm():
+    assert mentioned_server("Both `mlx_lm.server` and `mlx_vlm.server` do it.").kind == "mlx-lm"

@@ -194,3 +194,22 @@ def test_an_answer_with_remarks_beside_its_fields_is_read_between_sentences():
     answer += '      "tool_calls": []  # always there\n    }\n  }]\n}'
 
     assert "PD426" in found("This is what comes back.\n\n" + answer % json.dumps(CALL) + "\n\nIt should be a call.")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "<tool_call>read<arg_key>path</arg_key><arg_value>/a.md</arg_value></tool_call>",
+        '<tool_call>{"name": "read", "arguments": {"path": "a.md"}}</tool_call>',
+    ],
+)
+def test_a_call_in_code_within_a_sentence_is_the_output(code):
+    text = f"I asked it to read a file, and it printed some thoughts and then `{code}`, and that was it."
+
+    assert read_evidence(text).raw == code
+
+
+def test_a_placeholder_in_code_within_a_sentence_is_none():
+    text = "The model writes its calls like `<tool_call>{...}</tool_call>`, as far as anybody here knows about it."
+
+    assert "PD463" not in found(text)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.base.types import Certainty, Trace
 from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 
@@ -31,11 +31,11 @@ def codes(text: str) -> set[str]:
         f"Ollama never runs the tool, I get this in the client\n\n{CALL}\n\nAny idea?",
     ],
 )
-def test_an_output_in_a_report_is_read_without_the_words_around_it(text):
+def test_a_text_that_a_client_shows_is_read_as_content_without_the_words_around_it(text):
     trace = shown(text)
 
-    assert trace.raw.text.strip() == CALL
-    assert {finding.code for finding in trace.findings} == {"PD463"}
+    assert trace.chat.message["content"].strip() == CALL
+    assert [(finding.code, finding.certainty) for finding in trace.findings] == [("PD426", Certainty.INFERRED)]
 
 
 @pytest.mark.parametrize("text", [f"Let me look.\n\n{TOKENS}", f"Let me look.\n\n{CALL}"])
