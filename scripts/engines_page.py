@@ -1,6 +1,6 @@
 """Write docs/engines.md: which engine's parsers read what each family writes, whole and streamed.
 
-python scripts/engines_page.py            ask every engine and write the page; needs vLLM and both wheels
+python scripts/engines_page.py            ask every engine and write the page; needs vLLM and the wheels
 python scripts/engines_page.py FAMILY …   print the rows of some families, and write nothing
 
 Asked are the outputs of `tests/cases` whose calls are all complete, of each engine the parsers that it has for the
@@ -14,7 +14,7 @@ import datetime
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,11 +23,12 @@ sys.path.insert(0, str(ROOT))
 from prompt_debugger.core.base.protocols import ReadContext  # noqa: E402  # the checkout comes first
 from prompt_debugger.core.base.types import JSONObject, VllmOutcome  # noqa: E402  # likewise
 from prompt_debugger.core.complete import parser_names_of, title_of  # noqa: E402  # likewise
-from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmReleases  # noqa: E402  # likewise
+from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmEngine, VllmReleases  # noqa: E402  # likewise
 from prompt_debugger.core.parse.engines.names import read_parser_name  # noqa: E402  # likewise
 from prompt_debugger.core.pipeline import with_accounts  # noqa: E402  # likewise
 from prompt_debugger.core.pipeline.census import read_raw  # noqa: E402  # likewise
 from prompt_debugger.core.pipeline.parsers import names_of_engine  # noqa: E402  # likewise
+from scripts.engine_causes import Output, cause_of, is_read  # noqa: E402  # likewise
 
 PAGE = ROOT / "docs" / "engines.md"
 ENGINES = ("vllm", *WHEELS)
@@ -50,20 +51,20 @@ and has an approximate vocabulary. How it is asked: [parsers](parsers.md). For o
 _AFTER = """
 ## Engines that are not asked
 
-* LMDeploy 0.14.0: its wheel has nine names of tool parsers (`glm47`, `intern-s1`, `interns2-preview`, `internlm`,
-  `llama3`, `qwen`, `qwen2d5`, `qwen3`, `qwen3coder`), `gpt-oss` for a whole answer, and two of reasoning parsers. They
-  import `mmengine` and `shortuuid`, which are not in the wheel. With stand-ins of both, the tool parsers were imported
-  on a CPU, by hand; no output was read with them yet.
 * Rapid-MLX 0.16.10 and vllm-mlx 0.6.0: their wheels have modules of tool parsers (`rapid_mlx/tool_parsers`,
   `vllm_mlx/tool_parsers`), listed and not run. Families without a parser in mlx-lm, such as Functionary, xLAM and
   Nemotron, have one there.
-* transformers' `parse_response` and llama.cpp are not asked. llama.cpp chooses its parser by the template inside its
-  own binary; the test that is written for it needs a build of its `tests/test-chat.cpp`.
+* llama.cpp chooses its parser by the template inside its own binary; the test that is written for it needs a build of
+  its `tests/test-chat.cpp`.
+* LMDeploy's `gpt-oss` wants ids in harmony's own vocabulary. `transformers serve` takes the model's own response
+  template where it ships one; asked here are those that the server has for some model types.
 
 ## Differences, one by one
 
 What the parser of the table made of the first output that it does not read, or of the first that streams to something
-else. What the engine said itself stands in quotation marks.
+else. What the engine said itself stands in quotation marks. *Because* is by trial: the parser reads the output, or
+streams it alike, once that one thing is changed, and our own reader still finds whole calls in it. Where no trial of
+`scripts/engine_causes.py` helps, nothing is said.
 
 """
 
@@ -75,15 +76,24 @@ class Row:
     Attributes:
         parser: Its parser for the family that reads most; "" if it has none.
         outcomes: What that parser made of each output.
+        cause: Why the first that is not as it should be is not; "" where no trial shows it.
     """
 
     parser: str = ""
     outcomes: tuple[VllmOutcome, ...] = ()
+    cause: str = ""
+
+    @property
+    def at_fault(self) -> int | None:
+        """The first outcome that is not as it should be; `None` if all are."""
+        unread = (index for index, one in enumerate(self.outcomes) if not is_read(one))
+        unequal = (index for index, one in enumerate(self.outcomes) if one.stream_equal is False)
+        return next(unread, next(unequal, None))
 
     @property
     def reading(self) -> list[VllmOutcome]:
         """The outcomes that return every call as it was written."""
-        return [one for one in self.outcomes if reads(one)]
+        return [one for one in self.outcomes if is_read(one)]
 
     @property
     def cell(self) -> str:
@@ -98,17 +108,12 @@ class Row:
 
     @property
     def difference(self) -> str:
-        """The first thing that is not as it should be; "" if all is."""
-        for one in self.outcomes:
-            if not reads(one):
-                return f"{_fault(one)}{_words(one)}"
-        unequal = next((one for one in self.outcomes if one.stream_equal is False), None)
-        return "" if unequal is None else f"{unequal.usual_unequal or unequal.first_unequal}"
-
-
-def reads(outcome: VllmOutcome) -> bool:
-    """Say whether a parser returned every call as it was written."""
-    return outcome.account is not None and outcome.account.is_right
+        """The first thing that is not as it should be, and its cause; "" if all is."""
+        if self.at_fault is None:
+            return ""
+        one = self.outcomes[self.at_fault]
+        seen = f"{one.usual_unequal or one.first_unequal}" if is_read(one) else f"{_fault(one)}{_words(one)}"
+        return f"{seen.rstrip('.')}, because {self.cause}" if self.cause else seen
 
 
 def outputs_of(family: str) -> list[JSONObject]:
@@ -123,32 +128,48 @@ def outputs_of(family: str) -> list[JSONObject]:
     return found
 
 
-async def row_of(engines: VllmReleases, kind: str, family: str, outputs: Sequence[JSONObject]) -> Row:
-    """Ask the parsers that an engine has for a family."""
-    own = parser_names_of(kind, family).tools
-    return _best(await _ask(engines, kind, own, outputs)) if own else Row()
+async def row_of(engine: VllmEngine, family: str, outputs: Sequence[JSONObject]) -> Row:
+    """Ask the parsers that an engine has for a family, and try why the best of them fails where it does."""
+    own = parser_names_of(engine.engine, family).tools
+    if not own:
+        return Row()
+    given = [_output_of(one) for one in outputs]
+    row = _best(await _ask(engine, own, given))
+    if row.at_fault is None:
+        return row
+    output = given[row.at_fault]
+    return replace(row, cause=await cause_of(engine, await _name_of(engine, row.parser, output), output, family))
+
+
+def _output_of(one: JSONObject) -> Output:
+    raw, tail = str(one["raw"]), str(one.get("prompt_tail") or "")
+    parse = read_raw(raw, ReadContext(prompt_tail=tail), message=None)
+    declared = one.get("tools")
+    asked = RawOutput(
+        raw,
+        tools=tuple(tool for tool in declared if isinstance(tool, dict)) if isinstance(declared, list) else None,
+        prompt_text=tail or None,
+        finish_reason="stop",
+        called=tuple(call.name or "" for call in parse.parsed.calls),
+    )
+    return Output(asked, parse)
+
+
+async def _name_of(engine: VllmEngine, tool: str, output: Output) -> str:
+    names = names_of_engine(engine.engine, await engine.parsers(), output.parse.parsed)
+    return next(name for name in names if read_parser_name(name).tool == tool)
 
 
 async def _ask(
-    engines: VllmReleases, kind: str, tools: Sequence[str], outputs: Sequence[JSONObject]
+    engine: VllmEngine, tools: Sequence[str], outputs: Sequence[Output]
 ) -> Mapping[str, tuple[VllmOutcome, ...]]:
     """Return what parsers made of each output, by the tool parser's name."""
-    engine = await engines.engine(None, kind)
     known = await engine.parsers()
     found: dict[str, list[VllmOutcome]] = {}
     for one in outputs:
-        raw, tail = str(one["raw"]), str(one.get("prompt_tail") or "")
-        parse = read_raw(raw, ReadContext(prompt_tail=tail), message=None)
-        names = [name for name in names_of_engine(kind, known, parse.parsed) if read_parser_name(name).tool in tools]
-        declared = one.get("tools")
-        output = RawOutput(
-            raw,
-            tools=tuple(tool for tool in declared if isinstance(tool, dict)) if isinstance(declared, list) else None,
-            prompt_text=tail or None,
-            finish_reason="stop",
-            called=tuple(call.name or "" for call in parse.parsed.calls),
-        )
-        for name, outcome in with_accounts(parse, await engine.parse_with(names, output)).items():
+        every = names_of_engine(engine.engine, known, one.parse.parsed)
+        names = [name for name in every if read_parser_name(name).tool in tools]
+        for name, outcome in with_accounts(one.parse, await engine.parse_with(names, one.asked)).items():
             if isinstance(outcome, VllmOutcome):
                 found.setdefault(read_parser_name(name).tool or "", []).append(outcome)
     return {name: tuple(every) for name, every in found.items() if len(every) == len(outputs)}
@@ -157,7 +178,7 @@ async def _ask(
 def _best(asked: Mapping[str, tuple[VllmOutcome, ...]]) -> Row:
     def rank(name: str) -> tuple[int, int, int]:
         every = asked[name]
-        right = [one for one in every if reads(one)]
+        right = [one for one in every if is_read(one)]
         usual = sum(one.usual_stream_equal is not False for one in right)
         return len(right), usual, sum(one.stream_equal is not False for one in right)
 
@@ -208,15 +229,14 @@ def _differences(rows: Mapping[str, Mapping[str, Row]]) -> Iterator[str]:
 async def main(families: Sequence[str]) -> int:
     """Ask all engines; write the page, or print the rows of some families."""
     every = sorted(folder.name for folder in (ROOT / "tests" / "cases").iterdir() if folder.is_dir())
-    rows: dict[str, dict[str, Row]] = {}
-    engines = VllmReleases()
-    try:
-        for family in families or every:
-            if outputs := outputs_of(family):
-                rows[family] = {kind: await row_of(engines, kind, family, outputs) for kind in ENGINES}
-                print(family, *(rows[family][kind].cell for kind in ENGINES), sep=" | ", flush=True)
-    finally:
-        engines.close()
+    outputs = {family: found for family in families or every if (found := outputs_of(family))}
+    rows: dict[str, dict[str, Row]] = {family: {} for family in outputs}
+    async with VllmReleases(max_warm=1) as engines:
+        for kind in ENGINES:
+            engine = await engines.engine(None, kind)
+            for family, cases in outputs.items():
+                row = rows[family][kind] = await row_of(engine, family, cases)
+                print(family, kind, row.cell, row.difference, sep=" | ", flush=True)
     if not families:
         date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
         PAGE.write_text(page_of(rows, date), encoding="utf-8")
