@@ -10,12 +10,12 @@ from pathlib import Path
 from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.parse.engines import CHECKED
 from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.tools.fixes.exports import EXPORTS, Written, export_run
 from prompt_debugger.core.tools.fixes.trial import Runner, Trial, UpstreamTest, runner_of, try_source, why_not_run
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace, without_note
 from prompt_debugger.core.tools.fixes.upstream_diff import (
+    DIFFED,
     DIFFS,
     UpstreamDiff,
     parser_diff,
@@ -87,8 +87,8 @@ def _made_diff(run: SharedRun, options: argparse.Namespace) -> UpstreamDiff:
     if wanted == "template":
         return asyncio.run(template_diff(run.trace))
     case = case_of_trace(run.trace, options.parser, wanted)
-    if wanted in CHECKED:
-        log(f"Trying changes of `{case.parser}` in a copy of {title_of(wanted)}'s wheel")
+    if wanted in DIFFED:
+        log(f"Trying changes of `{case.parser}` in a copy of {title_of(wanted)}")
     return asyncio.run(parser_diff(case, wanted, Path(options.own_tests) if options.own_tests else None))
 
 

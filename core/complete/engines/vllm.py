@@ -6,7 +6,9 @@ Its parsers run on given output ids where the derenderer is switched on (`derend
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import replace
+from pathlib import Path
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
@@ -134,6 +136,24 @@ def {name}():
 '''
 
 
+def _source(folder: Path, parser: str) -> Path | None:
+    """Return the file of a parser: that of its declarative parser where its module only adapts one, else the module."""
+    place = folder / "vllm" / "tool_parsers"
+    named = re.search(rf'"{re.escape(parser)}":\s*\(\s*"(\w+)"', _text(place / "__init__.py"))
+    module = None if named is None else place / f"{named[1]}.py"
+    if module is None or not module.is_file():
+        return None
+    adapted = re.search(r"import (\w+)ToolAdapter\b", _text(module))
+    adapters = _text(folder / "vllm" / "parser" / "engine" / "registered_adapters.py")
+    own = adapted and re.search(rf"from vllm\.parser\.(\w+) import {adapted[1]}\b", adapters)
+    file = module if not own else folder / "vllm" / "parser" / f"{own[1]}.py"
+    return file if file.is_file() else module
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+
 ENGINE = Engine(
     kind="vllm",
     title="vLLM",
@@ -181,5 +201,5 @@ ENGINE = Engine(
         ),
     },
     start=_start,
-    parser_test=ParserTest(functools.partial(write_python_test, _TEST), package="vllm"),
+    parser_test=ParserTest(functools.partial(write_python_test, _TEST), package="vllm", source=_source),
 )

@@ -101,10 +101,10 @@ def find_wheel(engine: str, version: str | None) -> Path | None:
     else:
         names = sorted((one.name for one in home.glob("[0-9]*")), key=_version_key, reverse=True)
     fetched = next((home / name for name in names if (home / name / package / "__init__.py").is_file()), None)
-    return fetched or (_installed(package) if WHEELS[engine].comes_with_vllm and version is None else None)
+    return fetched or (installed_folder(package) if WHEELS[engine].comes_with_vllm and version is None else None)
 
 
-def _installed(package: str) -> Path | None:
+def installed_folder(package: str) -> Path | None:
     """Return the folder that holds a package in the environment that has vLLM."""
     root = Path(vllm_python()).parent.parent
     return next((found.parent.parent for found in root.glob(f"lib/*/site-packages/{package}/__init__.py")), None)

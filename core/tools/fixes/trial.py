@@ -75,11 +75,13 @@ class Runner:
         python: The interpreter.
         package: What is tested.
         wheel: Folder of the wheel that `parse --fetch` brought; `None` where the package is installed.
+        overlay: Folder that comes before what is installed; `None` for none.
     """
 
     python: str
     package: str
     wheel: Path | None = None
+    overlay: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,8 @@ def try_test(file: str | Path, runner: Runner) -> Trial:
     """
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _SET
     command = [runner.python, "-c", _RUNS, str(file), str(os.getpid()), str(_LIMIT_S), runner.package]
+    if runner.overlay is not None:
+        environment["PYTHONPATH"] = str(runner.overlay)
     if runner.wheel is not None:
         command += [str(runner.wheel), str(_PROGRAM)]
     try:

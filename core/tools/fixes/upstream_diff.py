@@ -1,8 +1,9 @@
 """A diff for the maintainers of an engine or of a template: offered only where it is proved.
 
-For a parser, the repairs of `core.tools.fixes.parser_repairs` are tried on its file in the release's wheel, each in a
-copy that the locked process imports. One is offered if the output is read with it, if every sibling of the output
-(text without calls, cut texts, healthy calls) is read as before, and if the new test fails without and passes with it.
+For a parser, the repairs of `core.tools.fixes.parser_repairs` are tried on its file in the release's wheel, or in the
+installed vLLM, each in a copy that the locked process imports. One is offered if the output is read with it, if every
+sibling of the output (text without calls, cut texts, healthy calls) is read as before, and if the new test fails
+without and passes with it.
 For a template it is the fix that the run's finding offers.
 """
 
@@ -22,8 +23,8 @@ from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import Trace, VllmOutcome
 from prompt_debugger.core.complete import ParserCase, title_of
 from prompt_debugger.core.diagnose.trace_queries import prompt_of
-from prompt_debugger.core.parse.engines import CHECKED, RawOutput, WheelEngine
-from prompt_debugger.core.parse.engines.wheels import bring_wheel
+from prompt_debugger.core.parse.engines import CHECKED, RawOutput, VllmEngine, WheelEngine
+from prompt_debugger.core.parse.engines.wheels import bring_wheel, installed_folder
 from prompt_debugger.core.pipeline import with_accounts
 from prompt_debugger.core.pipeline.census import read_raw
 from prompt_debugger.core.pipeline.render_only import render_request
@@ -34,10 +35,8 @@ from prompt_debugger.core.tools.fixes.trial import Runner, Trial, runner_of, try
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, write_upstream_test
 
 DIFFS = ("template", *PARSER_TESTS)
-_NO_DIFF = {
-    "vllm": "vLLM's parsers run here inside the vLLM that is installed, so no changed copy of one can be tried out",
-    "llama.cpp": "llama.cpp's parser is compiled, and no changed copy of it can be tried out here",
-}
+DIFFED = ("vllm", *CHECKED)  # those whose parsers can be run from a copy
+_NO_DIFF = {"llama.cpp": "llama.cpp's parser is compiled, and no changed copy of it can be tried out here"}
 MAX_LINES = 40
 MAX_CANDIDATES = 12
 _NO_CALLS = "It is 20 degrees, and sunny."
@@ -115,23 +114,23 @@ async def parser_diff(case: ParserCase, engine: str, own_tests: Path | None = No
     Raises:
         EngineError: The engine was not fetched, or its parsers cannot be imported.
     """
-    if engine not in CHECKED:
+    if engine not in DIFFED:
         why = _NO_DIFF.get(engine, f"The parsers of {title_of(engine)} cannot be run from a copy here")
         return UpstreamDiff(of=engine, says=f"{why}: there is no diff. The failing test is what can be reported.")
-    folder = await asyncio.to_thread(bring_wheel, engine, None)
+    folder, version = await asyncio.to_thread(_release, engine)
     locate = PARSER_TESTS[engine].source
     file = None if locate is None else locate(folder, case.parser)
-    none = UpstreamDiff(of=engine, version=folder.name, file="" if file is None else str(file.relative_to(folder)))
+    none = UpstreamDiff(of=engine, version=version, file="" if file is None else str(file.relative_to(folder)))
     if file is None:
-        return replace(none, says=f"{title_of(engine)} {folder.name} has no parser of the name {case.parser!r}.")
+        return replace(none, says=f"{title_of(engine)} {version} has no parser of the name {case.parser!r}.")
     before = await _read(engine, folder, case, _outputs(case, REPAIRS))
     if _is_right(before[case.raw]):
-        return replace(none, says=f"{title_of(engine)} {folder.name} reads this output, so there is nothing to change.")
+        return replace(none, says=f"{title_of(engine)} {version} reads this output, so there is nothing to change.")
     tried = 0
     for repair, changed in _candidates(file.read_text(encoding="utf-8")):
         tried += 1
         with tempfile.TemporaryDirectory(prefix="diff-") as workshop:
-            copy = Path(workshop) / folder.name
+            copy = Path(workshop) / version
             await asyncio.to_thread(_copy, folder, copy, file.relative_to(folder), changed)
             found = await _proved(replace(none, repair=repair.name, says=_says(repair)), case, before, folder, copy)
             if found is not None:
@@ -150,6 +149,23 @@ def sentence_of_diff(found: UpstreamDiff) -> str:
         f"{title_of(found.of)} {found.version}: the new test fails without this change and passes with it. "
         f"{found.says} The output is read whole{streams}; {found.siblings} others are read as well as before.{own}"
     )
+
+
+def _release(engine: str) -> tuple[Path, str]:
+    """Return the folder that holds an engine's package, and its version.
+
+    Raises:
+        EngineError: The engine is not here.
+    """
+    if engine in CHECKED:
+        folder = bring_wheel(engine, None)
+        return folder, folder.name
+    package = PARSER_TESTS[engine].package
+    found = installed_folder(package)
+    if found is None:
+        raise EngineError(f"{title_of(engine)} is not installed here.", "`prompt-debugger lab --install` installs it.")
+    noted = next((one.name for one in sorted(found.glob(f"{package}*.dist-info"))), "-unknown")
+    return found, noted.removesuffix(".dist-info").rpartition("-")[2].partition("+")[0]
 
 
 def _says(repair: Repair) -> str:
@@ -204,7 +220,8 @@ def _try(test: str | Path, engine: str, folder: Path) -> Trial:
     known = runner_of(engine, PARSER_TESTS[engine].package)
     if known is None:
         return Trial(None, None, "it could not be run")
-    runner = Runner(known.python, known.package, folder)
+    is_wheel = engine in CHECKED
+    runner = Runner(known.python, known.package, folder if is_wheel else None, None if is_wheel else folder)
     return try_test(test, runner) if isinstance(test, Path) else try_source(test, runner)
 
 
@@ -242,7 +259,7 @@ async def _read(
         raws: The outputs.
         goes_on: Whether the others are asked where the first is not read.
     """
-    helper = WheelEngine(engine, folder)
+    helper = WheelEngine(engine, folder) if engine in CHECKED else VllmEngine(overlay=(folder,))
     name = f"{engine}:{case.parser}"
     found: dict[str, VllmOutcome] = {}
     try:
@@ -280,9 +297,12 @@ def _message(outcome: VllmOutcome) -> tuple[object, ...]:
 
 
 def _copy(folder: Path, copy: Path, changed: Path, source: str) -> None:
-    """Copy a wheel's folder by links, and write one file of it anew."""
+    """Copy a package by links, and write one file of it anew; what is installed beside it stays where it is."""
     same_disk = folder.stat().st_dev == copy.parent.stat().st_dev
-    shutil.copytree(folder, copy, copy_function=os.link if same_disk else shutil.copyfile)
+    package = changed.parts[0]
+    shutil.copytree(folder / package, copy / package, copy_function=os.link if same_disk else os.symlink)
+    for noted in folder.glob(f"{package}*.dist-info"):
+        shutil.copytree(noted, copy / noted.name)
     (copy / changed).unlink()
     (copy / changed).write_text(source, encoding="utf-8")
 

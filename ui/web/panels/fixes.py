@@ -10,8 +10,8 @@ import gradio as gr
 
 from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.parse.engines import CHECKED
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
+from prompt_debugger.core.tools.fixes.upstream_diff import DIFFED
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.fixes.experiments import Edited, Experiments, Kept
 from prompt_debugger.ui.web.fixes.hand_over import OF_DIFF, HandOver
@@ -71,7 +71,7 @@ def build_fixes() -> FixPanel:
                 [
                     *((f"{title_of(engine)}: a failing test", engine) for engine in PARSER_TESTS),
                     ("The template: a diff", f"{OF_DIFF}template"),
-                    *((f"{title_of(engine)}: a diff of its parser", f"{OF_DIFF}{engine}") for engine in CHECKED),
+                    *((f"{title_of(engine)}: a diff of its parser", f"{OF_DIFF}{engine}") for engine in DIFFED),
                 ],
                 value=next(iter(PARSER_TESTS)),
                 label="For the maintainers of",

@@ -10,9 +10,16 @@ import pytest
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.complete import ParserCase
 from prompt_debugger.core.parse.engines import WHEELS, fetch
+from prompt_debugger.core.parse.engines.wheels import installed_folder
 from prompt_debugger.core.tools.fixes.parser_repairs import REPAIRS
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
-from prompt_debugger.core.tools.fixes.upstream_diff import MAX_LINES, parser_diff, sentence_of_diff, template_diff
+from prompt_debugger.core.tools.fixes.upstream_diff import (
+    DIFFED,
+    MAX_LINES,
+    parser_diff,
+    sentence_of_diff,
+    template_diff,
+)
 from tests.core.tools.fixes.test_upstream import case, recorded
 from tests.core.tools.plugin.test_streams import kimi_call
 
@@ -21,6 +28,8 @@ WITHOUT_INDEX = HEALTHY.replace("functions.get_weather:0", "get_weather")
 
 
 def folder_of(kind):
+    if kind == "vllm":
+        return installed_folder("vllm")
     try:
         return fetch(f"{kind}=={WHEELS[kind].example}")[0]
     except EngineError as error:
@@ -33,7 +42,7 @@ def edits_of(name, source):
 
 
 @pytest.mark.vllm
-@pytest.mark.parametrize("kind", ["mlx-lm", "sglang"])
+@pytest.mark.parametrize("kind", ["mlx-lm", "sglang", "vllm"])
 async def test_the_diff_of_a_parser_applies_to_the_wheel_and_turns_the_new_test_green(kind, tmp_path):
     folder = folder_of(kind)
 
@@ -91,7 +100,19 @@ async def test_what_no_known_change_mends_has_no_diff():
     assert "so there is no diff" in found.says or "nothing to change" in found.says
 
 
-@pytest.mark.parametrize("kind", sorted(set(PARSER_TESTS) - set(WHEELS)))
+@pytest.mark.vllm
+@pytest.mark.parametrize(
+    ("parser", "file"),
+    [("kimi_k2", "parser/kimi_k2.py"), ("hermes", "tool_parsers/"), ("jamba", "tool_parsers/"), ("nobody", None)],
+)
+def test_the_file_of_a_vllm_parser_is_that_which_reads(parser, file):
+    found = PARSER_TESTS["vllm"].source(installed_folder("vllm"), parser)
+
+    assert (found is None) is (file is None)
+    assert file is None or f"/vllm/{file}" in str(found)
+
+
+@pytest.mark.parametrize("kind", sorted(set(PARSER_TESTS) - set(DIFFED)))
 async def test_other_engines_say_why_there_is_no_diff(kind):
     found = await parser_diff(case(WITHOUT_INDEX), kind)
 
