@@ -212,6 +212,8 @@ def start_of(trace: Trace, written: Written) -> Start:
     waits = None if server is None else server.has_reasoning_parser
     if reported is not None and reported.waits_for_reasoning is not None:
         waits = reported.waits_for_reasoning
+    if waits is None:
+        waits = _shown_by_answer(trace, written)
     ended = None if reported is None else reported.reasoning_ended
     if waits is False or ended or body.get("include_reasoning") is False or not written.is_raw:
         return Start(0, is_known=waits is not None)
@@ -220,6 +222,17 @@ def start_of(trace: Trace, written: Written) -> Start:
     if ended is None and _is_closed(prompt_end(trace) or ""):
         return Start(0)
     return _by_output(trace, written.text, ended=ended)
+
+
+def _shown_by_answer(trace: Trace, written: Written) -> bool | None:
+    """Say whether a vLLM has a reasoning parser, by what it made of this output; `None` if that does not show."""
+    if trace.server is None or trace.server.kind != "vllm" or trace.chat is None or not written.is_raw:
+        return None
+    thought, content = reasoning_of(trace.chat.message), content_of(trace.chat.message) or ""
+    if thought is not None and thought.text.strip():
+        return True
+    closers = [pair.closer for pair in TABLES.reasoning_pairs if pair.closer in written.text]
+    return False if any(closer in content for closer in closers) else None
 
 
 def _by_output(trace: Trace, text: str, *, ended: bool | None) -> Start:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack, nullcontext
+from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import DebuggerError
@@ -26,6 +27,7 @@ from prompt_debugger.core.tools.watch.line import read_line
 from prompt_debugger.core.tools.watch.streams import stream_differs
 
 _ASK_S = 30.0
+_MODELS = 100  # of one server
 
 
 class Read(NamedTuple):
@@ -54,6 +56,7 @@ class Reader:
         self._stack = AsyncExitStack()
         self._grammars = GrammarEngine()
         self._has_grammars = True
+        self._has_reasoning_parser: dict[str, bool] = {}  # by model: whole answers show it, streams do not
 
     async def close(self) -> None:
         """Close the connection to the server, and what compiles grammars."""
@@ -79,8 +82,22 @@ class Reader:
         if judge is None:
             judged = await judge_answer(answer, trace, 1, _as_it_is)
         else:
+            judge = self._with_what_was_seen(judge, trace)
             judged = await judge.judge(answer, Trace(request=trace.request, chat=chat), 1)
+            self._note_what_is_seen(judged.trace)
         return Read(await self._looked_at_again(judged, trace.request.body, judge), passed.client)
+
+    def _with_what_was_seen(self, judge: Judge, trace: Trace) -> Judge:
+        """Add to what is known of the server what earlier answers of this model showed."""
+        seen = self._has_reasoning_parser.get(_model_in(trace))
+        if seen is None or judge.server.has_reasoning_parser is not None:
+            return judge
+        return replace(judge, server=replace(judge.server, has_reasoning_parser=seen))
+
+    def _note_what_is_seen(self, trace: Trace) -> None:
+        seen, model = None if trace.server is None else trace.server.has_reasoning_parser, _model_in(trace)
+        if seen is not None and (model in self._has_reasoning_parser or len(self._has_reasoning_parser) < _MODELS):
+            self._has_reasoning_parser[model] = seen
 
     async def _looked_at_again(self, judged: Judged, body: JSONObject, judge: Judge | None) -> Judged:
         """Add what is asked of traffic: was its grammar in force, and does it stream as it reads whole?"""
@@ -112,6 +129,10 @@ class Reader:
             return None
         self._judge = Judge(client, server, renderer, nullcontext, Decoding(), asks_once=True)
         return self._judge
+
+
+def _model_in(trace: Trace) -> str:
+    return str(trace.request.body.get("model") or "")
 
 
 async def _as_it_is(trace: Trace, _: Answer) -> Trace:

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from prompt_debugger.core.api import run_async
-from prompt_debugger.core.base.types import Api, Notice, ServerGrammar
+from prompt_debugger.core.base.types import Api, Notice, Server, ServerGrammar
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.report import trace_to_json
 from prompt_debugger.core.report.wire import trace_from_json
@@ -67,6 +67,26 @@ def test_after_reasoning_it_holds_from_the_token_after_its_end(engine):
     assert (found.status, found.from_char, found.certainty) == ("in-force", raw.index("{"), "observed")
     assert trace.raw.tokens[found.from_token].char_span.start == raw.index("{")
     assert f"was in force from token {found.from_token} on" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("raw", "message", "status"),
+    [
+        # The server split the thought off: it has a reasoning parser, and waits for the end of the thought.
+        ('<think>So.</think>{"a": 1}', {"reasoning": "So.", "content": '{"a": 1}'}, "in-force"),
+        # It left the end of a thought in the content: it has none, so the grammar would have held from the start.
+        ('So.</think>{"a": 1}', {"content": 'So.</think>{"a": 1}'}, "unknown"),
+        # Neither shows.
+        ('{"a": 1}', {"content": '{"a": 1}'}, "unknown"),
+    ],
+)
+def test_what_a_vllm_made_of_the_thought_shows_whether_it_waits_for_its_end(engine, raw, message, status):
+    case = {"request": FORM, "raw": raw + END, "message": message, "special": ["<think>", "</think>", END]}
+    trace = dataclasses.replace(build_trace(case), server=Server(base_url="", kind="vllm", version="", model="m"))
+
+    assert judge_in_force(trace, engine).status == status
+    other = dataclasses.replace(trace, server=Server(base_url="", kind="other", version="", model="m"))
+    assert judge_in_force(other, engine).status == "unknown"
 
 
 def test_the_first_forbidden_token_is_named_with_what_was_allowed(engine):

@@ -80,3 +80,23 @@ async def test_without_evidence_nothing_is_asked_and_bytes_are_the_same(lab_url:
     assert _comparable(got[0].json()) == _comparable(got[1].json())
     assert watch.alarms == []
     assert watch.counts.total.calls["returned"] == 1
+
+
+async def test_a_grammar_of_a_stream_is_in_force_once_a_whole_answer_has_shown_the_server(
+    lab_url: str, tmp_path: Path
+) -> None:
+    schema = {"type": "object", "properties": {"a": {"enum": [1]}}, "required": ["a"], "additionalProperties": False}
+    body: Any = {
+        "model": "lab-model", "temperature": 0, "max_tokens": 60, "messages": [{"role": "user", "content": "Hello"}],
+        "response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}},
+    }  # fmt: skip
+    target = Target(base_url=lab_url, tokenizer=ROOT / "assets" / "lab-model")
+    async with (
+        watching(lab_url, tmp_path / "watch.sqlite", evidence=True, target=target) as watch,
+        patient_client() as client,
+    ):
+        for number, is_stream in enumerate((True, False, True), 1):
+            await client.post(f"{watch.base_url}/chat/completions", json={**body, "stream": is_stream})
+            await watch.until(lambda counts, number=number: counts.read == number)  # type: ignore[misc]
+
+    assert watch.counts.grammars == {"unknown": 1, "in-force": 2}
