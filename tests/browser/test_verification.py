@@ -15,7 +15,7 @@ from tests.browser.bench import GRADIO_RULES
 from tests.browser.page import DebuggerPage
 from tests.browser.test_history import CALL
 from tests.core.complete.faulty_server import FaultyServer, answer, hang
-from tests.core.tools.verify.made import make_verifications
+from tests.core.tools.verify.made import make_by_three_apis, make_verifications
 from tests.patience import PATIENCE_MS
 from tests.threads import in_thread
 
@@ -52,6 +52,22 @@ def test_a_row_is_one_click_from_the_debugger(bare: DebuggerPage, made: tuple[Pa
     assert "lose the weather in Paris" in bare.request_text()
     bare.open_stage("parse")
     assert "get_weather" in "".join(bare.lost_text())
+
+
+def test_three_apis_are_three_rows_three_bars_and_two_comparisons(
+    bare: DebuggerPage, made: tuple[Path, Path], tmp_path: Path
+) -> None:
+    open_files(bare, make_by_three_apis(*made, tmp_path / "three"))
+    view = bare.page.locator("#pd-verification")
+
+    for name in ("chat completions", "Responses", "Messages"):
+        expect(view.locator(".pd-verify-tiles tbody")).to_contain_text(name)
+    expect(view.get_by_text("Faults here, not there: 2 rows")).to_have_count(2)
+    assert violations(bare.page, "#pd-panel-verify", GRADIO_RULES) == []
+    view.locator("summary", has_text="Faults here, not there").last.click()
+    view.locator("details[open] button", has_text="Messages").first.click()
+    expect(bare.page.locator(".pd-header")).to_contain_text("from verify")
+    expect(bare.page.locator("#pd-verdict .pd-badge")).to_have_text("NOTHING LOST")
 
 
 def test_two_verifications_are_plotted_next_to_each_other(bare: DebuggerPage, made: tuple[Path, Path]) -> None:

@@ -71,31 +71,32 @@ class Changed(NamedTuple):
     verdict: str
 
 
-def verification_payload(sides: Sequence[Side], paired: JSONObject | None, changed: Sequence[Changed]) -> str:
+class Pair(NamedTuple):
+    """The first side beside another one.
+
+    Attributes:
+        figures: The paired figures of the first against the other.
+        changed: Rows at fault on one of the two alone.
+    """
+
+    figures: JSONObject
+    changed: Sequence[Changed]
+
+
+def verification_payload(sides: Sequence[Side], pairs: Sequence[Pair] = ()) -> str:
     """Return the payload of the view.
 
     Args:
-        sides: One verification, or two beside each other.
-        paired: The paired figures of the first against the second; `None` for one.
-        changed: Rows at fault on one side alone.
+        sides: One verification, or several beside each other.
+        pairs: The first beside each further one, in their order.
     """
     return pack_payload(
         {
             "state": "done",
-            "sentence": _sentence(sides, paired),
+            "sentence": _sentence(sides, pairs),
             "source": joined(*(_source(side) for side in sides)),
             "sides": [_side(side) for side in sides],
-            "paired": None if paired is None else _paired(paired),
-            "changed": [
-                {
-                    "index": one.row,
-                    "is_worse": one.is_worse,
-                    "question": shortened(one.question, 160),
-                    "verdict": shortened(one.verdict, 200),
-                }
-                for one in changed[:_MOST_CHANGED]
-            ],
-            "more_changed": max(0, len(changed) - _MOST_CHANGED),
+            "pairs": [_pair(pair) for pair in pairs],
         }
     )
 
@@ -112,17 +113,23 @@ def cause_words(code: str) -> str:
     return code if rule is None else f"{code} {rule.name}"
 
 
-def _sentence(sides: Sequence[Side], paired: JSONObject | None) -> str:
+def _sentence(sides: Sequence[Side], pairs: Sequence[Pair]) -> str:
+    if pairs:
+        return " ".join(_pair_words(sides[at].name if len(pairs) > 1 else "", one) for at, one in enumerate(pairs, 1))
     first = _own(sides[0])
-    if paired is not None:
-        difference = as_object(as_object(paired["differences"])["fault_rows"])
-        return f"{_compared_words(difference)}, in {count_of(_int(paired['n_compared']), 'row')} that both answered."
     rate = as_object(as_object(first["rates"])["fault_rate"])
     if rate["value"] is None:
         return "No row could be checked."
     written, dropped = first["written"], first["dropped"]
     calls = "" if not isinstance(written, int) else f" {dropped} of {count_of(written, 'call')} written were dropped."
     return f"{_percent(rate['value'])} of {count_of(_int(rate['n']), 'answer')} have a fault.{calls}"
+
+
+def _pair_words(other: str, pair: Pair) -> str:
+    difference = as_object(as_object(pair.figures["differences"])["fault_rows"])
+    rows = f"in {count_of(_int(pair.figures['n_compared']), 'row')} that both answered."
+    beside = f"Beside `{other}`: " if other else ""
+    return f"{beside}{_compared_words(difference)}, {rows}"
 
 
 def _compared_words(difference: JSONObject) -> str:
@@ -229,7 +236,8 @@ def _cluster(cluster: Cluster) -> JSONObject:
     }
 
 
-def _paired(paired: JSONObject) -> JSONObject:
+def _pair(pair: Pair) -> JSONObject:
+    paired, changed = pair
     rows: list[JSON] = []
     for name, rate in as_object(paired["differences"]).items():
         words, better = _DIFFERENCE_WORDS.get(name, (name.replace("_", " "), 0))
@@ -242,6 +250,16 @@ def _paired(paired: JSONObject) -> JSONObject:
         "words": f"{paired['n_compared']} rows compared, {paired['n_skipped']} skipped. TP {paired['tp']}, "
         f"FP {paired['fp']}, FN {paired['fn']}, TN {paired['tn']}; tool call F1 {_value(paired['tool_call_f1'])}."
         + (f" The requests of {paired['requests_differ']} rows differ." if paired["requests_differ"] else ""),
+        "changed": [
+            {
+                "index": one.row,
+                "is_worse": one.is_worse,
+                "question": shortened(one.question, 160),
+                "verdict": shortened(one.verdict, 200),
+            }
+            for one in changed[:_MOST_CHANGED]
+        ],
+        "more_changed": max(0, len(changed) - _MOST_CHANGED),
     }
 
 

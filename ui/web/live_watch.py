@@ -212,7 +212,7 @@ class LiveWatch:
 def _table_of(so_far: SideSoFar, rows: deque[JSONObject], opened: tuple[Stored, ...]) -> JSONObject:
     """Return the table with the rows that are new; the journal is not read again."""
     so_far.add_all(_taken(rows))
-    return unpack_payload(verification_payload([so_far.side(opened[0])], None, []))[0]
+    return unpack_payload(verification_payload([so_far.side(opened[0])]))[0]
 
 
 def _taken(rows: deque[JSONObject]) -> Iterator[JSONObject]:

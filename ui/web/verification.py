@@ -19,7 +19,7 @@ from prompt_debugger.core.report.wire import dump_document, trace_from_json
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.verify import Stored, compare_rows, open_stored
 from prompt_debugger.ui.present.tool_state import tool_error_payload
-from prompt_debugger.ui.present.verification import Changed, verification_payload
+from prompt_debugger.ui.present.verification import Changed, Pair, verification_payload
 from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.labs import PageLabs
@@ -59,7 +59,7 @@ class Verifications:
 
     @shown_as(lambda error: (tool_error_payload(error), ()))
     async def open(self, first: str, second: str) -> tuple[str, Opened]:
-        """Return the payload of one verification or two, and what rows are opened from."""
+        """Return the payload of one verification or several, and what rows are opened from."""
         self._check_own()
         return await in_thread(_read, first, second)
 
@@ -128,13 +128,12 @@ def _read(first: str, second: str) -> tuple[str, Opened]:
 
 
 def _drawn(opened: Opened) -> str:
-    paired: JSONObject | None = None
-    changed: list[Changed] = []
-    if len(opened) > 1:
-        paired = dump_document(compare_rows(opened[0].rows(), opened[1].rows(), opened[1].name))
-        changed = _changed(opened[0].rows(), opened[1].rows())
-    sides = [SideSoFar().add_all(stored.rows()).side(stored) for stored in opened]
-    return verification_payload(sides, paired, changed)
+    first = opened[0]
+    pairs = [
+        Pair(dump_document(compare_rows(first.rows(), other.rows(), other.name)), _changed(first.rows(), other.rows()))
+        for other in opened[1:]
+    ]
+    return verification_payload([SideSoFar().add_all(stored.rows()).side(stored) for stored in opened], pairs)
 
 
 def _changed(rows: Iterable[JSONObject], others: Iterable[JSONObject]) -> list[Changed]:

@@ -18,21 +18,22 @@ import { saveCanvas } from "../views/picture.js";
  * @typedef {{ codes: [code: string, name: string, hasPage: boolean][], count: number, stage: string, rows: Row[] }} Cluster
  * @typedef {{ name: string, tiles: [label: string, value: unknown][], evidence: string, rates: Bar[], causes: Bar[], stages: Bar[], tools: Bar[],
  *   times: { bins: [good: number, bad: number][], span: string } | null, clusters: Cluster[], has_runs: boolean }} Side
- * @typedef {{ sides: Side[], paired: { differences: DifferenceBar[], words: string } | null, changed: Row[], more_changed: boolean }} Told
+ * @typedef {{ differences: DifferenceBar[], words: string, changed: Row[], more_changed: number }} Pair The first side less another one.
+ * @typedef {{ sides: Side[], pairs: Pair[] }} Told
  * @typedef {Record<string, string | number>} Attributes
  */
 
 const SPACE = "http://www.w3.org/2000/svg";
 const LABEL = 250, BAR = 300, NOTE = 235, ROW = 25, WIDTH = LABEL + BAR + NOTE;
 const MOST_DATASET_BYTES = 90_000_000;
-const COLORS = ["accent", "line-strong"];
+const COLORS = ["accent", "line-strong", "warning"];
 
 builders.verification = (root, name) =>
   bench(root, name, "Drop a dataset to send its rows, or open the results of the command verify: how many calls are lost, why, at which stage and for which tool, with every row one click from its whole run. Add a second one to see what got better and what got worse.", (/** @type {Told & { state: string }} */ told) => {
     if (!told.sides) return [];
     return [
       tiles(told.sides),
-      told.paired && compared(told),
+      ...told.pairs.map((pair, i) => compared(told.sides, pair, i + 1)),
       plots(told.sides),
       ...told.sides.map((side, i) => clusters(side, i, told.sides.length > 1)),
     ];
@@ -328,19 +329,23 @@ async function savePlot(title, picture) {
 
 // --- two beside each other ---------------------------------------------------------------------------
 
-/** @param {Told} told */
-function compared(told) {
+/**
+ * @param {Side[]} sides
+ * @param {Pair} pair
+ * @param {number} other
+ */
+function compared(sides, pair, other) {
   const box = make("section", "pd-verify-plots");
-  const title = told.sides[0].name + " less " + told.sides[1].name + ": share of rows";
-  if (told.paired) box.append(plot(title, differencePlot(told.paired.differences)), make("p", "pd-muted", told.paired.words));
-  /** @type {[isWorse: boolean, words: string, side: number][]} */
-  const changes = [[true, "Faults here, not there", 0], [false, "Faults there, not here", 1]];
-  for (const [isWorse, words, side] of changes) {
-    const rows = told.changed.filter((row) => row.is_worse === isWorse);
+  const title = sides[0].name + " less " + sides[other].name + ": share of rows";
+  box.append(plot(title, differencePlot(pair.differences)), make("p", "pd-muted", pair.words));
+  /** @type {[isWorse: boolean, words: string, here: number, there: number][]} */
+  const changes = [[true, "Faults here, not there", 0, other], [false, "Faults there, not here", other, 0]];
+  for (const [isWorse, words, here, there] of changes) {
+    const rows = pair.changed.filter((row) => row.is_worse === isWorse);
     if (!rows.length) continue;
     const more = make("details", "pd-more");
-    more.dataset.key = "changed-" + side;
-    more.append(make("summary", "", words + ": " + plural(rows.length, "row") + (told.more_changed ? " or more" : "")), rowTable(words, rows, side, told.sides));
+    more.dataset.key = "changed-" + here + "-" + there;
+    more.append(make("summary", "", words + ": " + plural(rows.length, "row") + (pair.more_changed ? " or more" : "")), rowTable(words, rows, here, [there, sides[there].name]));
     box.append(more);
   }
   return box;
@@ -350,13 +355,13 @@ function compared(told) {
  * @param {string} label
  * @param {Row[]} rows
  * @param {number} side
- * @param {Side[]} [sides]
+ * @param {[side: number, name: string]} [other]
  */
-function rowTable(label, rows, side, sides) {
+function rowTable(label, rows, side, other) {
   const made = rows.map((row) => {
     const element = make("tr"), place = make("td", "pd-verify-open");
     place.append(button("row " + row.index, "pd-jump", () => openRow(place, side, row.index), "Open this row in the page"));
-    if (sides && sides.length > 1) place.append(button(sides[1 - side].name, "pd-jump", () => openRow(place, 1 - side, row.index), "The same row of the other"));
+    if (other) place.append(button(other[1], "pd-jump", () => openRow(place, other[0], row.index), "The same row of the other"));
     element.append(place, make("td", "pd-words", row.question), prose("td", "pd-words", row.verdict));
     return element;
   });

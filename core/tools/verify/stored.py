@@ -24,7 +24,7 @@ from prompt_debugger.core.tools.verify.pairs import read_results
 JOURNALS = (".sqlite", ".db")
 _RESULTS = (".jsonl", ".json")
 _WAIT_S = 2.0
-_MOST_SIDES = 2
+_MOST_SIDES = 3  # chat completions, Responses and Messages
 _MOST_BYTES = 256 << 20  # of one row, unpacked
 
 
@@ -116,7 +116,7 @@ class Stored:
 
 
 def open_stored(source: str) -> tuple[Stored, ...]:
-    """Return the servers of a verification, one or two.
+    """Return the sides of a verification: one, two servers, or one server by up to three APIs.
 
     Args:
         source: A journal, a file of results, or a folder with one of them.

@@ -12,7 +12,7 @@ from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.verification import Verifications
 from prompt_debugger.ui.web.verify_run import Asked
-from tests.core.tools.verify.made import make_verifications
+from tests.core.tools.verify.made import make_by_three_apis, make_verifications
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +50,25 @@ async def test_two_next_to_each_other_say_which_rows_changed(made):
     worse, _ = await shown(*made)
     better, _ = await shown(made[1], made[0])
 
+    [worse], [better] = worse["pairs"], better["pairs"]
     assert [(row["index"], row["is_worse"]) for row in worse["changed"]] == [(9, True), (10, True)]
     assert [(row["index"], row["is_worse"]) for row in better["changed"]] == [(9, False), (10, False)]
-    fault = next(bar for bar in worse["paired"]["differences"] if bar["label"] == "answers with a fault")
+    fault = next(bar for bar in worse["differences"] if bar["label"] == "answers with a fault")
     assert fault["value"] == pytest.approx(2 / 12)
     assert fault["low"] <= fault["value"] <= fault["high"]
-    assert "12 rows compared" in worse["paired"]["words"]
+    assert "12 rows compared" in worse["words"]
+
+
+async def test_three_apis_are_three_sides_each_beside_the_first(made, tmp_path):
+    journal = make_by_three_apis(*made, tmp_path / "three")
+    told, opened = await shown(journal)
+
+    assert [side["name"].rpartition(", ")[2] for side in told["sides"]] == ["chat completions", "Responses", "Messages"]
+    assert told["sentence"].count("that both answered.") == 2
+    assert "three/results.sqlite, Messages" in told["sentence"]
+    assert [[row["index"] for row in pair["changed"]] for pair in told["pairs"]] == [[9, 10], [9, 10]]
+    assert (await OWN.open_row(opened, 2, 9)).trace.verdict.conclusion is not Conclusion.FAULT
+    assert (await OWN.open_row(opened, 0, 9)).trace.verdict.conclusion is Conclusion.FAULT
 
 
 async def test_a_row_of_a_journal_is_the_pages_run_with_its_raw_output(made):

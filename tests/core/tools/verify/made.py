@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import sqlite3
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -52,4 +56,21 @@ def _make(folder: Path, *, loses: bool) -> Path:
     with counting_server(partial(_answer, loses=loses)) as server:
         run = Verification(folder, [*rows], ["--tokenizer", str(LAB)])
         run.finish(run.start(server.base_url))  # a process of its own: a browser's loop may run in this one
+    return folder
+
+
+def make_by_three_apis(lossy: Path, mended: Path, folder: Path) -> Path:
+    """Return the folder of a journal as `verify --api all` leaves it: chat loses calls, the two other APIs none."""
+    folder.mkdir()
+    shutil.copy(lossy / "results.sqlite", folder)
+    with closing(sqlite3.connect(folder / "results.sqlite", isolation_level=None)) as journal:
+        journal.execute("ATTACH ? AS other", (str(mended / "results.sqlite"),))
+        for side in (1, 2):
+            journal.execute(
+                "INSERT INTO rows SELECT ?, data_index, hash, state, attempts, answer, row, trace FROM other.rows",
+                (side,),
+            )
+        [(text,)] = journal.execute("SELECT value FROM meta WHERE key = 'identity'")
+        identity = {**json.loads(text), "apis": ["chat", "responses", "messages"]}
+        journal.execute("UPDATE meta SET value = ? WHERE key = 'identity'", (json.dumps(identity),))
     return folder
