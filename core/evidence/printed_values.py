@@ -17,7 +17,7 @@ MOST_LITERAL = 60_000  # characters of a body that is written as Python
 def value_at(text: str, start: int) -> JSON:
     """Return the JSON value, or the one of Python, that begins at a place; `None` if none does."""
     try:
-        value: JSON = json.JSONDecoder().raw_decode(text, start)[0]
+        value: JSON = json.JSONDecoder(strict=False).raw_decode(text, start)[0]  # a terminal may have broken its lines
     except (ValueError, RecursionError):
         return python_value_at(text, start)
     return value

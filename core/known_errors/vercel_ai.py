@@ -30,6 +30,24 @@ SENTENCES: tuple[KnownError, ...] = (
         look=Look.UNDECLARED_TOOL,
     ),
     KnownError(
+        "Expected 'function.name' to be a string.",
+        Stage.PARSE,
+        "The first piece of a streamed call has no name: the client reads the name there, and drops the whole stream.",
+        "Record the stream with `capture` and paste it: if the name comes with a later piece, report that to the "
+        "server or gateway. Until then ask without streaming.",
+        "https://github.com/anomalyco/opencode/issues/24137",
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
+        "Expected 'id' to be a string.",
+        Stage.PARSE,
+        "The first piece of a streamed call has no id: the client reads the id there, and drops the whole stream.",
+        "Record the stream with `capture` and paste it: if the id is missing or comes with a later piece, report "
+        "that to the server or gateway. Until then ask without streaming.",
+        "https://github.com/vercel/ai/issues/6687",
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
         "Tool results are missing for tool calls: {ids}",
         Stage.REQUEST,
         "A new turn was sent while calls have no result.",

@@ -212,7 +212,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "tool-type",
-        r"(?:unsupported|unknown|invalid) tool type\W{0,4}(?P<name>[\w.-]{1,60})?"
+        r"'?type'? of tool must be '\w{1,40}'"
+        r"|(?:unsupported|unknown|invalid) (?:\w{1,20} )?tool type\W{0,4}(?P<name>[\w.-]{1,60})?"
         r"|tool type\b.{0,40}?(?:not supported|unsupported|not allowed)"
         r"|unsupported tools?\W{1,3}(?P<kind>[\w.-]{1,60})"
         r"|(?:hosted tool|web_search|custom tool)\W.{0,60}?(?:not supported|unsupported)",

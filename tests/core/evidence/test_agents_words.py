@@ -166,3 +166,9 @@ def test_what_a_model_makes_up_after_its_call_is_not_the_call():
     text = "Action: look\nAction Input: {}\nTool Name: Search\nTool Arguments: {'a': 1}\nObservation: Done."
 
     assert "`look`" in findings_of(text)["PD426"].title
+
+
+def test_a_body_whose_words_a_terminal_broke_is_read_whole():
+    text = '■ {"error":{"message":"Unsupported Responses tool type:\n\'custom\'","type":"invalid_request_error"}}'
+
+    assert "'custom'" in findings_of(text)["PD100"].title
