@@ -332,7 +332,10 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
 
 def _is_end_alone(evidence: Evidence) -> bool:
     """Say whether an output is nothing but an end token: next to other text, the end of whatever stood before it."""
-    return CONTROL_TOKEN.fullmatch((evidence.raw or "").strip()) is not None
+    text = (evidence.raw or "").strip()
+    return (
+        CONTROL_TOKEN.fullmatch(text) is not None and "{" not in text
+    )  # as a call of Gemma 4 has it, from `<|` to `|>`
 
 
 def _with_whole_answer(merged: Evidence, pieces: Sequence[Evidence]) -> Evidence:

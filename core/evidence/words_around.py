@@ -55,7 +55,7 @@ def with_words(evidence: Evidence, text: str) -> Evidence:
 def _with_expectation(evidence: Evidence, text: str) -> Evidence:
     """Note that somebody writes of tool calls about an answer that has none, or that an output came as content."""
     if evidence.raw is not None and {*evidence.holds} <= _OF_AN_OUTPUT and evidence.form is Form.OUTPUT:
-        if _AS_CONTENT.search(_prose_of(text).replace(evidence.raw.strip(), "")) is None:
+        if _AS_CONTENT.search(_around(evidence.raw, text)) is None:
             return evidence
         chat = ChatResult({"role": "assistant", "content": evidence.raw}, evidence.finish_reason)
         notes = (*evidence.notes, CAME_AS_CONTENT, CALL_EXPECTED)
@@ -64,6 +64,11 @@ def _with_expectation(evidence: Evidence, text: str) -> Evidence:
         return evidence
     is_expected = _OF_CALLS.search(_prose_of(text)) is not None
     return replace(evidence, notes=(*evidence.notes, CALL_EXPECTED)) if is_expected else evidence
+
+
+def _around(raw: str, text: str) -> str:
+    """Return the lines of prose that do not stand in an output themselves."""
+    return "\n".join(line for line in _prose_of(text).split("\n") if line.strip() and line.strip() not in raw)
 
 
 def _prose_of(text: str) -> str:

@@ -213,3 +213,17 @@ def test_a_placeholder_in_code_within_a_sentence_is_none():
     text = "The model writes its calls like `<tool_call>{...}</tool_call>`, as far as anybody here knows about it."
 
     assert "PD463" not in found(text)
+
+
+def test_a_call_from_control_token_to_control_token_is_no_end_token():
+    call = '<|tool_call>call:find_book{isbn:<|"|>7<|"|>}<tool_call|>'
+
+    trace = shown(f"Instead of executing the tool call, it prints the markup:\n\n```text\n{call}\n```\n\nAny idea?")
+
+    assert [finding.code for finding in trace.findings] == ["PD426"]
+
+
+def test_words_of_an_output_say_nothing_of_it():
+    text = f"I put it in the content field of the form.\n\n{CALL}"
+
+    assert read_evidence(text).raw == text
