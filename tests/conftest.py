@@ -181,11 +181,11 @@ def _one_list_of_authorities() -> Iterator[None]:
     made: dict[tuple[str | None, str | None], ssl.SSLContext] = {}
 
     def create_or_share(verify: Any = True, cert: Any = None, trust_env: bool = True) -> ssl.SSLContext:
-        if verify is not True or cert is not None or not trust_env:
+        if verify is not True or cert is not None:
             return create(verify, cert, trust_env)
-        named = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+        named = (os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")) if trust_env else (None, None)
         if named not in made:
-            made[named] = create()
+            made[named] = create(trust_env=trust_env)
         return made[named]
 
     with pytest.MonkeyPatch.context() as patch:
