@@ -70,11 +70,12 @@ mutants: setup ## change the code in small ways and see whether a test notices (
 
 # Another seed every night; what it found is found again with the seed that it prints.
 SEED ?= $(shell date +%Y%m%d)
+PROPERTIES = $(sort $(shell grep --recursive --files-with-matches --extended-regexp '@given|MUTATIONS' tests --include='test_*.py'))
+NIGHTLY = EXAMPLES=1000 MUTATIONS=20000 MUTATIONS_SEED=$(SEED) $(PY) -m pytest -q --hypothesis-seed=$(SEED) --timeout 7200
 nightly: setup ## through a night: every property and mutilated paste on many new examples, and a sample of mutants (SEED=7 repeats one)
 	@echo "The seed of this night is $(SEED)."
-	EXAMPLES=1000 MUTATIONS=20000 MUTATIONS_SEED=$(SEED) $(PY) -m pytest -n logical --dist loadfile -q \
-	  --hypothesis-seed=$(SEED) --timeout 7200 -m "not ($(HEAVY))" $(ARGS) \
-	  $(sort $(shell grep --recursive --files-with-matches --extended-regexp '@given|MUTATIONS' tests --include='test_*.py'))
+	$(NIGHTLY) -n logical --dist loadfile -m "not ($(HEAVY))" $(ARGS) $(PROPERTIES)
+	$(NIGHTLY) -m "$(SERVERS)" $(ARGS) $(PROPERTIES)
 	nice -n 10 $(PY) scripts/mutants.py --seed $(SEED) --sample 60
 
 check: setup lint ## style, types, imports, and the tests that start no server and no browser
