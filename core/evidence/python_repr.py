@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, JSONObject
@@ -19,6 +20,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 CLASS, ARGUMENTS, CUT = "$class", "$arguments", "$cut"
 MAX_DEPTH = 80
 MAX_DIGITS = 300
+_MOST_READ = 4  # times the text: objects that are never closed are each read to its end
 
 _SPACE = re.compile(r"(?:\s|\\\n)*+")
 _NAME = re.compile(r"[A-Za-z_][\w.]*+")
@@ -69,6 +71,19 @@ def read_fields(text: str, start: int = 0) -> Printed | None:
     scanner = _Scanner(text, start)
     members = scanner.fields()
     return Printed(members, scanner.at, scanner.is_cut) if members else None
+
+
+def printed_objects(text: str, start: re.Pattern[str], most: int = 5_000) -> Iterator[JSONObject]:
+    """Yield the objects that a text prints, in order, each where a pattern finds its beginning; none within another."""
+    at, left = 0, _MOST_READ * len(text)
+    for _ in range(most):
+        found = start.search(text, at) if left > 0 else None
+        read = None if found is None else read_printed(text, found.start())
+        if found is None or read is None or not isinstance(read.value, dict):
+            return
+        left -= read.stop - found.start()
+        at = max(read.stop, found.end())
+        yield read.value
 
 
 def plain(value: JSON) -> JSON:

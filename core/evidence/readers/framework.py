@@ -13,7 +13,7 @@ Which objects there are is in `core.evidence.framework_messages`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from prompt_debugger.core.base.errors import RequestError
@@ -34,7 +34,7 @@ from prompt_debugger.core.evidence.framework_messages import (
 )
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.printed_objects import class_of
-from prompt_debugger.core.evidence.python_repr import CLASS, CUT, plain, read_fields, read_printed
+from prompt_debugger.core.evidence.python_repr import CLASS, CUT, plain, printed_objects, read_fields, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import CUT_NOTE
 from prompt_debugger.core.request import body_text, read_request
@@ -44,12 +44,11 @@ _START = re.compile(rf"(?<![\w.'\"])(?:{_NAMES})\((?=\s*+[a-z_]\w*+=)")
 _JS_CLASS = re.compile(r"\b((?:Human|AI|System|Tool)Message(?:Chunk)?) \{")
 _JS_RESULT = re.compile(r"\btoolCalls['\"]?: ?\[")
 _SPRING = re.compile(r"\bToolCall\[id=(?P<id>[^,\]]{0,200}), type=\w{1,20}, name=(?P<name>[^,\]]{0,200}), arguments=")
-_SPRING_TEXT = re.compile(r"\btextContent=(?P<text>.{0,20000}?), metadata=", re.DOTALL)
+_SPRING_TEXT = "textContent="
 _CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |async def )|\.(?:create|invoke|parse|generate)\(")
 _AUTOGEN = re.compile(r"(?m)^(?:id='[^']{0,60}' )?source='[^'\n]{1,80}' models_usage=")
 _ITEMS = ("function_call", "function_call_output", "reasoning", "message")
 _MOST_MESSAGES = 5_000
-_MOST_READ = 4  # times the text
 _MOST_CHARS = 2_000_000
 
 
@@ -62,7 +61,7 @@ def _finds(paste: Paste) -> float:
     if len(text) > _MOST_CHARS or _CODE.search(text[:20_000]):
         return 0.0
     if "(" in text and _START.search(text) is not None:
-        values = list(_printed(text))
+        values = list(printed_objects(text, _START))
         is_told = len(values) > 1 or any(class_of(value) not in _READ_ELSEWHERE for value in values)
         return 0.93 if is_told else 0.0
     if _AUTOGEN.search(text) is not None:
@@ -125,7 +124,7 @@ def _read(paste: Paste) -> Evidence:
         answer = None if _values_of(value) else _vercels(value)
         return _of_answer(answer) if answer is not None else _conversation(_values_of(value), tools)
     if _START.search(paste.text) is not None:
-        return _of_printed(list(_printed(paste.text)))
+        return _of_printed(list(printed_objects(paste.text, _START)))
     if events := _events(paste.text):
         return of_messages(events)
     other = _read_other(paste.text)
@@ -155,7 +154,8 @@ def _of_printed(values: list[JSONObject]) -> Evidence:
 
 def _events(text: str) -> list[JSONObject]:
     """Return the messages of the events of AutoGen that a text prints, one a line."""
-    lines = (text[found.start() :].partition("\n")[0] for found in islice(_AUTOGEN.finditer(text), _MOST_MESSAGES))
+    starts = [found.start() for found in islice(_AUTOGEN.finditer(text), _MOST_MESSAGES)]
+    lines = [text[start : _line_end(text, start)] for start in starts]
     read = [read_fields(line) for line in lines]
     return [
         one
@@ -163,6 +163,11 @@ def _events(text: str) -> list[JSONObject]:
         if found is not None and not found.is_cut
         for one in autogens_event(as_object(found.value))
     ]
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
 
 
 def _conversation(values: list[JSON], tools: list[JSON]) -> Evidence:
@@ -241,19 +246,6 @@ def _bedrocks_tools(value: JSONObject) -> list[JSON]:
     ]
 
 
-def _printed(text: str) -> Iterator[JSONObject]:
-    """Yield the messages that a text prints, in order; none that stands in another."""
-    at, left = 0, _MOST_READ * len(text)
-    for _ in range(_MOST_MESSAGES):
-        start = _START.search(text, at) if left > 0 else None
-        read = None if start is None else read_printed(text, start.start())
-        if start is None or read is None or not isinstance(read.value, dict):
-            return
-        left -= read.stop - start.start()
-        at = max(read.stop, start.end())
-        yield read.value
-
-
 def _read_other(text: str) -> Evidence | None:
     """Return what JavaScript or Java printed; `None` of any other text."""
     if _SPRING.search(text) is not None:
@@ -278,8 +270,9 @@ _MOST_BEFORE = 60  # characters of a label before what was printed
 
 def _springs(text: str) -> ChatResult:
     calls = [call_of(found["name"], _json_at(text, found.end()), found["id"]) for found in _SPRING.finditer(text)]
-    said = _SPRING_TEXT.search(text)
-    content = said["text"] if said is not None and said["text"] not in ("", "null") else None
+    _, _, after = text.partition(_SPRING_TEXT)
+    said = after.partition(", metadata=")[0]
+    content = said if said not in ("", "null") else None
     return ChatResult(assistant_of(content, calls), None)
 
 

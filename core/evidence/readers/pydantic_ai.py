@@ -20,14 +20,12 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.python_repr import CLASS, CUT, plain, read_printed
+from prompt_debugger.core.evidence.python_repr import CLASS, CUT, plain, printed_objects, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import CUT_NOTE
 from prompt_debugger.core.request import body_text, read_request
 
 _START = re.compile(r"(?<![\w.'\"])(?:pydantic_ai\.messages\.)?Model(?:Request|Response)\((?=\s*+parts=)")
-_MOST_MESSAGES = 5_000
-_MOST_READ = 4  # times the text
 _KINDS = {
     "SystemPromptPart": "system-prompt",
     "InstructionPart": "system-prompt",
@@ -56,7 +54,11 @@ def _is_dump(value: JSON) -> bool:
 
 
 def _read(paste: Paste) -> Evidence:
-    values = [as_object(one) for one in paste.value] if isinstance(paste.value, list) else list(_printed(paste.text))
+    values = (
+        [as_object(one) for one in paste.value]
+        if isinstance(paste.value, list)
+        else list(printed_objects(paste.text, _START))
+    )
     is_cut = any(CUT in value for value in values)
     values = [value for value in values if CUT not in value]
     if not values:
@@ -71,19 +73,6 @@ def _read(paste: Paste) -> Evidence:
     form = Form.EXCHANGE if request is not None and chat is not None else Form.OBJECT
     notes = (CUT_NOTE.replace("inside the answer", "inside a message"),) if is_cut else ()
     return Evidence(form, words, request=request, chat=chat, notes=notes)
-
-
-def _printed(text: str) -> Iterator[JSONObject]:
-    """Yield the messages that a text prints, in order."""
-    at, left = 0, _MOST_READ * len(text)
-    for _ in range(_MOST_MESSAGES):
-        start = _START.search(text, at) if left > 0 else None
-        read = None if start is None else read_printed(text, start.start())
-        if start is None or read is None or not isinstance(read.value, dict):
-            return
-        left -= read.stop - start.start()
-        at = max(read.stop, start.end())
-        yield read.value
 
 
 def _is_response(value: JSONObject) -> bool:
