@@ -22,6 +22,7 @@ from prompt_debugger.core.evidence.unknown_errors import OF_MANUAL, error_by_mea
 
 _MOST_CHARS = 20_000  # of what a person writes; a longer text is data, whose words say what its lines are about
 _MOST_TRIED = 60
+_MOST_CLAUSES = 4  # of one line; with more it is data
 _LEAST = 15  # characters of an error
 _MOST = 2_000
 _MOST_TALK = 500  # characters of a line that is not quoted and holds no body
@@ -60,7 +61,7 @@ def _said(text: str) -> Iterator[str]:
         if OF_MANUAL.match(bare) is not None or is_command(bare):
             continue
         quoted = [_unescaped(found) for found in _QUOTED.finditer(bare)]
-        clauses = [bare[found.end() :] for found in _CLAUSE.finditer(bare)]
+        clauses = [bare[found.end() :] for found in islice(_CLAUSE.finditer(bare), _MOST_CLAUSES)]
         yield from filter(_is_said, [*quoted, *clauses])
         is_short = len(bare) <= _MOST_TALK or "{" in bare
         if is_short and _LEAST <= len(bare) <= _MOST and may_report(bare, is_quoted=False):

@@ -142,12 +142,12 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     statements = () if is_source(text) else tuple(_statements(text))
     if not statements:
         return None
-    is_of_chat = is_about_chat(whole)
+    is_of_chat, around = is_about_chat(whole), text[-4_000:]
     rest: list[Statement] = []
     without_reason: Statement | None = None
     for statement in statements:
         said = f"{statement.name}: {statement.words}" if statement.name else statement.words
-        found = next(classes_of(said, text[-4_000:]), None)
+        found = next(classes_of(said, around), None)
         if found is None:
             rest.append(statement)
         elif found.error.is_distinctive or is_of_chat or _is_of_connection(found, statement, text):

@@ -8,6 +8,7 @@ server's command come first: an option is no field of a request.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from prompt_debugger.core.known_errors._classes import (
     of_answers,
@@ -53,7 +54,7 @@ def classes_of(words: str, around: str = "", *, is_of_api: bool = True) -> Itera
         around: What stands around it, such as a traceback or the name of its exception.
         is_of_api: Whether an API may have said it of a request; within a server, loose words mean other things.
     """
-    words, around = words[:_MOST_WORDS], f"{words[:_MOST_WORDS]} {around[-_MOST_AROUND:]}"
+    words, around = words[:_MOST_WORDS], around[-_MOST_AROUND:]
     for error in CLASSES:
         found = words_pattern(error.says).search(words)
         if (
@@ -62,11 +63,20 @@ def classes_of(words: str, around: str = "", *, is_of_api: bool = True) -> Itera
             or (error.unless and words_pattern(error.unless).search(words))
         ):
             continue
-        if error.around and not words_pattern(error.around).search(around):
+        if error.around and not _stands_around(error.around, words, around):
             continue
-        if error.never_around and words_pattern(error.never_around).search(around):
+        if error.never_around and _stands_around(error.never_around, words, around):
             continue
         parts = {name: text for name, text in found.groupdict().items() if text}
         if "name" not in parts and parts:
             parts["name"] = next(iter(parts.values()))
         yield Classified(error, parts)
+
+
+def _stands_around(pattern: str, words: str, around: str) -> bool:
+    return words_pattern(pattern).search(words) is not None or _stands_in(pattern, around)
+
+
+@lru_cache(maxsize=256)  # the many sentences of one text stand in the same
+def _stands_in(pattern: str, around: str) -> bool:
+    return words_pattern(pattern).search(around) is not None
