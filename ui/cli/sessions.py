@@ -18,6 +18,8 @@ from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.present.words import count_of
 from prompt_debugger.ui.report.sessions import sessions_to_svg
 
+_VIEWS = {"vllm": "; rendered as vLLM does", "llama.cpp": "; rendered as llama.cpp's server does"}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
@@ -64,7 +66,7 @@ def _words(sessions: Sequence[JSONObject]) -> str:
         price = "" if cost is None else f", cost {cost:.4f}{' (estimated)' if session['is_cost_estimated'] else ''}"
         lines.append(
             f"Session {session['id']} ({session['model'] or 'no model named'}): {count_of(len(turns), 'request')}, "
-            f"{session['recomputed_tokens']} {unit}s recomputed{price}"
+            f"{session['recomputed_tokens']} {unit}s recomputed{price}{_VIEWS.get(str(session['view']), '')}"
         )
         lines += [line for number, turn in enumerate(turns, 1) for line in _turn(number, turn, str(unit))]
     return "\n".join(lines) + "\n"

@@ -40,6 +40,7 @@ class RenderSetup:
         special_tokens: Named special tokens, over those of the tokenizer.
         template_kwargs: Template variables that the request's own override.
         renderer: Runs the jobs; the shared worker process if not given.
+        causes: Habits of the server that hold for all variants (`core.render.vllm_view`).
     """
 
     template: str
@@ -47,6 +48,7 @@ class RenderSetup:
     special_tokens: Mapping[str, str] = field(default_factory=dict)
     template_kwargs: Mapping[str, JSON] = field(default_factory=dict)
     renderer: Renderer | None = None
+    causes: tuple[str, ...] = ()
 
     @property
     def unit(self) -> Unit:
@@ -144,7 +146,7 @@ def render_variant(variant: Variant, *, is_traced: bool = False) -> Rendered | R
 def render_text(variant: Variant, *, is_traced: bool = False) -> tuple[str, tuple[PromptSpan, ...]] | RenderFailure:
     """Render a variant; text and origins alone, for those who need no tokens."""
     setup = variant.setup
-    watch = _Watch(setup.renderer, variant.causes, is_traced=is_traced)
+    watch = _Watch(setup.renderer, variant.causes or setup.causes, is_traced=is_traced)
     try:
         prompt = render_local(
             variant.body,

@@ -52,6 +52,7 @@ class SessionRecord:
         recomputed_tokens: Their sum.
         cost: What that costs at `--price`.
         is_cost_estimated: Whether tokens were estimated from characters.
+        view: Server whose view of a request gives prompts as long as the server counted; `null` for as written.
     """
 
     id: str
@@ -61,6 +62,7 @@ class SessionRecord:
     recomputed_tokens: int
     cost: float | None
     is_cost_estimated: bool
+    view: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +103,7 @@ def _session(number: int, session: Session, price: float | None) -> SessionRecor
         recomputed_tokens=session.recomputed,
         cost=cost,
         is_cost_estimated=cost is not None and session.unit != "token",
+        view=session.view,
     )
 
 

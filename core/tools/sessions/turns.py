@@ -28,6 +28,7 @@ from prompt_debugger.core.tools.experiments.variant import (
 from prompt_debugger.core.tools.sessions.causes import Change, changes_between
 from prompt_debugger.core.tools.sessions.gather import Exchange
 from prompt_debugger.core.tools.sessions.stitch import stitch
+from prompt_debugger.core.tools.sessions.views import setup_by_counts
 
 _MESSAGE = re.compile(r"messages\[(\d{1,6})\]")
 _THOUGHTS = ("reasoning_content", "reasoning")
@@ -90,10 +91,12 @@ class Session:
     Attributes:
         unit: What is counted: tokens, or characters where no tokenizer is known.
         turns: Its requests, in order.
+        view: Server whose view of a request gives prompts as long as the server counted them; `None` for as written.
     """
 
     unit: str
     turns: tuple[Turn, ...]
+    view: str | None = None
 
     @property
     def recomputed(self) -> int:
@@ -113,6 +116,9 @@ def follow_sessions(exchanges: Iterable[Exchange], setup: RenderSetup | None = N
 
 
 def _followed(exchanges: Sequence[Exchange], setup: RenderSetup | None) -> Session:
+    view: str | None = None
+    if setup is not None:
+        setup, view = setup_by_counts(exchanges, setup)
     encoder = SharedEncoder(None if setup is None else setup.tokenizer)
     has_tokens = setup is not None and setup.tokenizer is not None
     turns: list[Turn] = []
@@ -125,7 +131,7 @@ def _followed(exchanges: Sequence[Exchange], setup: RenderSetup | None) -> Sessi
         turn = Turn(exchange, len(prompt.keys))
         turns.append(turn if before is None else _compared(before, turn, prompt, setup))
         before = exchange, prompt
-    return Session("token" if has_tokens else "character", tuple(turns))
+    return Session("token" if has_tokens else "character", tuple(turns), view)
 
 
 def _compared(before: tuple[Exchange, Rendered], turn: Turn, prompt: Rendered, setup: RenderSetup | None) -> Turn:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from prompt_debugger.core.render.tokenizers.folder import load_tokenizer
+from prompt_debugger.core.render.vllm_view import usual_causes
 from prompt_debugger.core.tools.experiments import RenderSetup
+from prompt_debugger.core.tools.experiments.variant import Rendered, Variant, facts_of, render_variant
 from prompt_debugger.core.tools.sessions import follow_sessions, gather_exchanges, sessions_to_json
 from prompt_debugger.ui.cli.main import main
 from prompt_debugger.ui.report.sessions import sessions_to_svg
@@ -254,3 +257,33 @@ def test_the_command_its_document_and_its_picture(tmp_path: Path, capsys: pytest
     main(["sessions", str(file)])
     assert "The tools are in another order." in capsys.readouterr().out
     assert main(["sessions", str(tmp_path / "nowhere")]) == 2
+
+
+def test_the_view_is_the_one_that_the_servers_counts_prove(tmp_path: Path) -> None:
+    folder = ROOT / "assets" / "lab-model"
+    setup = RenderSetup((folder / "chat_template.jinja").read_text("utf-8"), load_tokenizer(folder))
+    facts = facts_of(setup)
+    as_vllm = usual_causes(facts.content_format, knows_developer=facts.knows_developer)
+    counts = {
+        view: _count(replace(setup, causes=causes)) for view, causes in ((None, ()), ("vllm", as_vllm), ("other", ()))
+    }
+    assert counts[None] != counts["vllm"]
+    counts["other"] = 7  # nobody's
+
+    found = {}
+    for view, count in counts.items():
+        exchanges = gather_exchanges([_lines(tmp_path, _exchange(1, FIRST, prompt_tokens=count))]).exchanges
+        (session,) = follow_sessions(exchanges, setup)
+        found[view] = session.view, session.turns[0].count
+
+    assert found == {
+        None: (None, counts[None]),
+        "vllm": ("vllm", counts["vllm"]),
+        "other": (None, counts[None]),
+    }
+
+
+def _count(setup: RenderSetup) -> int:
+    prompt = render_variant(Variant({**FIRST, "add_generation_prompt": True}, setup))
+    assert isinstance(prompt, Rendered)
+    return len(prompt.keys)
