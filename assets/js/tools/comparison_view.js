@@ -119,9 +119,9 @@ builders.comparison = (root) => {
   function draw() {
     const pair = settled();
     [left, right].forEach((list, side) => {
-      list.replaceChildren(...choices.map((one) => new Option(visibleText(one.name, false), String(one.id))));
+      list.replaceChildren(...(choices.length ? choices.map((one) => new Option(visibleText(one.name, false), String(one.id))) : [new Option("No runs yet", "")]));
       if (pair) list.value = String(pair[side]);
-      else list.selectedIndex = choices.length - 1;
+      else list.selectedIndex = Math.max(0, choices.length - 1);
       list.disabled = choices.length === 0;
     });
     swap.disabled = pair === null;
