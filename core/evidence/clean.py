@@ -41,6 +41,8 @@ _MOST_EVENTS = 20_000
 _LEAST_LABELLED = 3  # lines
 _STRING_LINE = re.compile(r'(?m)^"(?:[^"\\\n]|\\.)*\\"(?:[^"\\\n]|\\.)*"$')
 _BARE_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
+_SPACED_KEY = re.compile("[\"']:\u00a0")  # behind every key of JSON
+_KEY = re.compile("[\"']: ")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _MOST_PARAGRAPHS = 50
 _CELL = re.compile(r"(?<!\\)\|")
@@ -104,7 +106,7 @@ def _spaced(text: str) -> str | None:
     """Turn back the no-break spaces of a text that has no others, or of its indentation."""
     if "\u00a0" not in text:
         return None
-    if " " not in text:
+    if " " not in text or (_SPACED_KEY.search(text) is not None and _KEY.search(text) is None):
         return text.replace("\u00a0", " ")
     if _BLANK_LINE.search(text) is not None:  # several things, of which one was copied from a page
         parts = _BLANK_LINE.split(text)
@@ -112,6 +114,16 @@ def _spaced(text: str) -> str | None:
         if spaced != text:
             return spaced
     return _INDENT.sub(_blanks, text) if _INDENT.search(text) is not None else None
+
+
+def _unadded(text: str) -> str | None:
+    """Take off the sign of an added or a removed line, where every line has the same and they are data without it."""
+    lines = [line for line in text.split("\n") if line]
+    sign = lines[0][:1] if lines else ""
+    if sign not in ("+", "-") or not sign or not all(line.startswith(sign) for line in lines):
+        return None
+    bare = "\n".join(line[1:] for line in text.split("\n"))
+    return bare if bare.startswith(("|", "{", "[", "<", "data:")) else None
 
 
 def _unprompted(text: str) -> str | None:
@@ -333,6 +345,7 @@ _STEPS: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     ("", _with_line_feeds),
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Line numbers at the beginning of each line were removed.", _unnumbered),
+    ("The signs of a diff at the beginning of each line were removed.", _unadded),
     ("Quote marks at the beginning of each line were removed.", _unquoted),
     ("A shell's prompts at the beginning of each line were removed.", _unprompted),
     ("Log prefixes at the beginning of each line were removed.", _unprefixed),

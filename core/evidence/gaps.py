@@ -19,6 +19,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import without_strings
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
+from prompt_debugger.core.diagnose.fields import as_list
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -27,6 +28,7 @@ from prompt_debugger.core.evidence.recognise import MARKER
 from prompt_debugger.core.evidence.taking import CUT_NOTE, head_deltas
 
 GAP_NOTE = "Something was left out of the pasted text; what it was is unknown."
+_IN_MESSAGE = CUT_NOTE.replace("inside the answer", "inside a message")
 _LEFT_OUT = "Something was left out"
 _STRUCTURED = frozenset({Form.ANSWER, Form.STREAM, Form.EXCHANGE, Form.FRAGMENT, Form.OBJECT, Form.LINES, Form.HTTP})
 _EXPLICIT = re.compile(
@@ -38,6 +40,9 @@ _TAG = re.compile(  # a marker that was shortened
 _LINE = re.compile(rf"(?m)^[ \t]{{0,40}}(?:(?://|#) ?)?(?:\.{{3,}}|…|{_EXPLICIT.pattern})[ \t]{{0,8}}$")
 _OPEN_VALUE = re.compile(r">\s{0,8}\{[^<>]{0,8000}[\"\d\]}](?:\.{3,}|…)(?=<)")  # arguments without their end
 _OPEN_FIELD = re.compile(r"(?<!\\)\"\s{0,4}:\s{0,4}(?:\.{3,}|…)")  # no value, and no text that quotes one
+_GLUED = re.compile(rf"(?:{_EXPLICIT.pattern})\w")  # a text whose beginning somebody took off
+_MEMBERS = re.compile(r"(?<=[,{\[])\s{0,4}(?:\.{3,}|…)\s{0,4}(?=[,}\]])")
+_NAME = re.compile(r'"name"\s{0,4}:\s{0,4}"[^"\n]{0,80}(?:\.{3,}|…)')
 _HEADER = re.compile(rf"(?:begin[|\uff5c]>|functions\.)[\w.:-]{{0,80}}(?:\.{{3,}}|…|{_EXPLICIT.pattern})")
 _TURN = re.compile(r"(?:start[|\uff5c]>)\w{0,20}(?:\.{3,}|…)")
 _RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
@@ -59,9 +64,9 @@ def without_gaps(evidence: Evidence, text: str) -> Evidence:
     """
     if evidence.run is not None:
         return evidence
-    is_cut = evidence.form is Form.FRAGMENT and CUT_NOTE in evidence.notes
+    is_cut = evidence.form in (Form.FRAGMENT, Form.OBJECT) and CUT_NOTE in evidence.notes
     is_structured = evidence.form in _STRUCTURED or (evidence.form is Form.OUTPUT and evidence.chat is not None)
-    if is_structured and (is_cut or _lacks_calls(evidence, text) or has_gap(text)):
+    if is_structured and (is_cut or _has_half_call(evidence) or _lacks_calls(evidence, text) or has_gap(text)):
         evidence = _careful(evidence, is_noted=evidence.form is not Form.FRAGMENT)
     evidence = _without_shortened_ids(_without_shortened_texts(evidence))
     return replace(evidence, notes=(*evidence.notes, REQUEST_GAP)) if _has_elided_request(evidence) else evidence
@@ -71,9 +76,17 @@ def _has_elided_request(evidence: Evidence) -> bool:
     """Say whether something was left out of the request, so that nothing follows from what it lacks."""
     if evidence.request is None or REQUEST_GAP in evidence.notes:
         return False
-    is_of_one_text = evidence.form in (Form.FRAGMENT, Form.OBJECT)
+    is_of_one_text = evidence.form in (Form.FRAGMENT, Form.OBJECT) or _IN_MESSAGE in evidence.notes
     is_elided = any(note.startswith(_LEFT_OUT) for note in evidence.notes) and is_of_one_text
-    return is_elided or _is_elided(evidence.request.body)
+    texts = [as_object(one).get("content") for one in as_list(evidence.request.body.get("messages"))]
+    is_glued = any(isinstance(text, str) and _GLUED.match(text) for text in texts)
+    return is_elided or is_glued or _is_elided(evidence.request.body)
+
+
+def _has_half_call(evidence: Evidence) -> bool:
+    """Say whether a call has no name next to an id that somebody shortened."""
+    calls = as_list(evidence.chat.message.get("tool_calls")) if evidence.chat is not None else []
+    return any(_has_short_id(call) and not as_object(as_object(call).get("function")).get("name") for call in calls)
 
 
 def _lacks_calls(evidence: Evidence, text: str) -> bool:
@@ -261,7 +274,17 @@ def _without_shortened_texts(evidence: Evidence) -> Evidence:
             evidence, prompt=None, notes=(*evidence.notes, "The prompt was shortened, so it is not read.")
         )
     is_compared = evidence.chat is not None  # as a pair, of which nobody writes `...` in a value
-    signs = (_EXPLICIT, _TAG, _TURN, _HEADER, _OPEN_FIELD, _OPEN_VALUE, *((_REMARK,) if is_compared else ()))
+    signs = (
+        _EXPLICIT,
+        _TAG,
+        _TURN,
+        _HEADER,
+        _OPEN_FIELD,
+        _OPEN_VALUE,
+        _MEMBERS,
+        _NAME,
+        *((_REMARK,) if is_compared else ()),
+    )
     if raw is None or not any(sign.search(raw) for sign in (*signs, _RAW_LINE)):
         return evidence
     if not any(sign.search(raw) for sign in signs):

@@ -14,6 +14,8 @@ _CODE_LINE = re.compile(
     r"(?m)^[ \t]{0,24}(?:(?:async )?def \w|class \w{1,60}[(:{]|from [\w.]{1,80} import |import [\w{*]|return\b"
     r"|raise \w|(?:export |async )*function\b|(?:export )?(?:const|let|var) \w"
     r"|if [^\n]{1,80}[:{]$|#include|public |private |func [\w(]|package \w{1,40}$|assert\b"
+    r"|print\(|echo \S|(?:fi|done|esac|else|then|try:|else:)$|elif |except\b|with \w[^\n]*:$|@\w{2,40}(?:\(|$)|#\["
+    r"|(?:pub )?(?:fn|impl|mod) \w|use \w+::|let mut |\.\w{1,40}\(|\w{1,40}: [^\n]{1,60} = field\("
     r"|\w{1,40}(?:, \w{1,40})? := \S|[^\n]{0,200}(?:\) \{|\);|=> \{)$)"
 )
 _MOST_CODE_LINES = 4
@@ -29,6 +31,14 @@ _MANUAL = re.compile(
     r"(?mi)^[ \t]{0,4}\|[^\n]{0,200}\b(?:causes?|solutions?|resolutions?|meaning|fix|remedy|action|description|when)\b"
     r"[^\n]{0,200}\|[ \t]*\n[ \t]{0,4}\|[-: |]+\|[ \t]*\n(?:[ \t]{0,4}\|[^\n]*(?:\n|\Z))+"
 )
+_HEADINGS = re.compile(r"(?m)^#{1,5} [^\n]{1,120}")
+_LEAST_HEADINGS = 3
+_OF_FORM = re.compile(
+    r"(?i)\bbug|\bissue|expected|actual|reproduc|environment|\bsteps\b|what happen|observed|\A#+ (?:the )?problem"
+    r"|\A#+ (?:the )?error|error (?:message|log|output)|checklist|describe|symptom"
+)
+_PERSON = re.compile(r"\bI(?:'m|'ve)? [a-z]|\b[Mm]y [a-z]")
+_PLACE = re.compile(r"(?<![{\"'$])\{[a-z_][\w.]{0,60}\}(?!\})|'\{[a-z_][\w.]{0,60}\}'|\$\{?[A-Za-z_\d]|\]\(|\|\s*$")
 _COMMAND = re.compile(
     r"(?:[$%>] )?(?:export |sudo )?(?:[A-Z][A-Z0-9_]*=\S* )*[./]{0,2}[a-z][\w./-]{0,60}(?= )"
     r"[^\n]*? --?[A-Za-z][\w-]*(?:[ =]|$)"
@@ -62,6 +72,17 @@ def without_manual(text: str) -> str:
     return _MANUAL.sub("", text) if "|" in text else text
 
 
+def is_manual(text: str) -> bool:
+    r"""Say whether a text is a page of a manual: headings, none of them of a tracker's form, and nobody says I.
+
+    >>> is_manual("# A\n## B\n## C\nIt returns 404."), is_manual("# A\n## B\n## Steps\nIt returns 404.")
+    (True, False)
+    """
+    headings = _HEADINGS.findall(text)
+    is_form = any(_OF_FORM.search(heading) for heading in headings)
+    return len(headings) >= _LEAST_HEADINGS and not is_form and _PERSON.search(text) is None
+
+
 def is_unfilled(words: str) -> bool:
     """Say whether words stand in a program that would have put a value into them.
 
@@ -69,6 +90,15 @@ def is_unfilled(words: str) -> bool:
     (True, False)
     """
     return _UNFILLED.search(words) is not None
+
+
+def is_of_program(words: str) -> bool:
+    """Say whether words hold a name that a program or a script would replace, a link, or a row of a table.
+
+    >>> is_of_program("Unknown argument ${1}"), is_of_program("Unknown argument --x")
+    (True, False)
+    """
+    return _PLACE.search(words) is not None
 
 
 def is_command(text: str) -> bool:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
-from prompt_debugger.core.evidence.not_errors import has_code, is_source
+from prompt_debugger.core.evidence.not_errors import has_code, is_manual, is_source
 from prompt_debugger.core.evidence.recognise import MARKER, recognise
 from prompt_debugger.core.evidence.split import Block, BlockKind
 from prompt_debugger.core.evidence.unknown_errors import cut_traceback, other_program
@@ -74,6 +74,8 @@ def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
     at = next(index for index, one in enumerate(blocks) if one is block)
     if block.kind is BlockKind.PROSE and block.text.startswith("#") and "\n" not in block.text.strip():
         return at + 1 < len(blocks) and blocks[at + 1].kind is BlockKind.COMMAND
+    if is_manual("\n".join(one.text for one in blocks)):
+        return True
     above, below = (
         "\n".join(one.text for one in part if one.kind is not BlockKind.FENCED)
         for part in (blocks[:at], blocks[at + 1 :])

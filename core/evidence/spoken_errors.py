@@ -16,7 +16,7 @@ from itertools import islice
 
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
-from prompt_debugger.core.evidence.not_errors import is_command, is_source, without_manual
+from prompt_debugger.core.evidence.not_errors import is_command, is_manual, is_of_program, is_source, without_manual
 from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text
 from prompt_debugger.core.evidence.unknown_errors import OF_MANUAL, error_by_meaning, may_report
 
@@ -34,10 +34,12 @@ _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECAS
 
 def spoken_error(text: str) -> FoundError | None:
     """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
-    if len(text) > _MOST_CHARS or is_source(text):
+    if len(text) > _MOST_CHARS or is_source(text) or is_manual(text):
         return None
     text = without_manual(text)
     for said in islice(dict.fromkeys(_said(text)), _MOST_TRIED):
+        if is_of_program(said):
+            continue
         found = error_of_text(said)
         if found is not None:
             return found

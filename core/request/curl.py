@@ -20,6 +20,7 @@ from prompt_debugger.core.request.servers import Named, base_of_url, named_in_ur
 from prompt_debugger.core.request.shell import Word, split_commands
 
 _CURL = re.compile(r"(?:^|[\s;&|(`])curl(?:\.exe)?[ \t\\^]", re.IGNORECASE)
+_BROKEN_KEY = re.compile(r'"(?:\w+\n\w*|\w*\n\w+)"\s{0,9}:')
 _EXPLICIT = re.compile(r"[a-z][\w+.-]*://", re.IGNORECASE)
 _ADDRESS = re.compile(
     r"(?:[^\s/@]*@)?(?:[\w.-]+(?::\d+)?/|[\w.-]+:\d+\Z|localhost\Z|[\w-]+(?:\.[\w-]+)+\Z)|\S*[$`{]", re.IGNORECASE
@@ -39,6 +40,11 @@ class _Command:
         """The server's address: what says `http` first, for a bare word may be the value of an unknown option."""
         explicit = (word for word in self.urls if _EXPLICIT.match(word.text))
         return next(explicit, next((word for word in self.urls if _ADDRESS.match(word.text)), None))
+
+
+def _nowhere(_paths: Collection[Path]) -> Mapping[Path, Place]:
+    """Find nothing in a text out of which characters were taken."""
+    return {}
 
 
 def has_curl(text: str) -> bool:
@@ -65,6 +71,9 @@ def read_curl(text: str) -> Draft:
         )
     option, word, offset = command.data[0]
     body = word.text[offset:]
+    is_broken = _BROKEN_KEY.search(body) is not None
+    if is_broken:  # by the width of a terminal
+        body = body.replace("\n", "")
     _refuse_file(option, body, text, word)
     if len(command.data) > 1:
         raise _error(text, command.data[1][1], "The curl command gives more than one body.", "Keep one `-d`.")
@@ -83,7 +92,8 @@ def read_curl(text: str) -> Draft:
         named = named_in_url(command.url.text)
         base_url, said = base_of_url(command.url.text)
         notices += [Notice("", message, *line_column(text, command.url.start)) for message in said]
-    return Draft(value, "curl", _Locator(text, word, offset, body), text, base_url, tuple(notices), *named)
+    locate = _nowhere if is_broken else _Locator(text, word, offset, body)
+    return Draft(value, "curl", locate, text, base_url, tuple(notices), *named)
 
 
 def _curl_words(text: str) -> tuple[Word, ...]:

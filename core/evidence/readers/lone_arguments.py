@@ -31,7 +31,8 @@ _MOST_CHARS = 40_000
 _LEAD = re.compile(r"\A(?:(?:[A-Za-z_][\w\[\].]{0,60}\.)?(?:arguments|args|input)[ \t]{0,8}[:=][ \t]{0,8})?")
 _NAMED = re.compile(r"\A([A-Za-z_][\w.-]{0,80})\((?=[\"'{])")
 _HOLDERS = re.compile(
-    r"[\"']?\b(?:role|content|choices|messages?|model|tool_calls|output|type|name|function|done|delta|raw|prompt|error)[\"']?\s*+:"
+    r"[\"']?\b(?:role|content|choices|messages?|model|tool_calls|output|type|name|function|done|delta|raw|prompt|error"
+    r"|temperature|top_p|max_tokens|chat_template_kwargs|extra_body|repetition_penalty)[\"']?\s*+:"
 )
 _INNER = re.compile(r'\A["\']?,? ?"(?:arguments|parameters)": ?\{(?!\s*"(?:type|properties|required)":)')  # or a schema
 _PRINTED = re.compile(r"\A(?:Function\()?(?:name|arguments|id)=")
@@ -117,6 +118,8 @@ def _is_broken(text: str, *, is_labelled: bool = False) -> bool:
         return (fault := break_of(text)) is not None and fault.kind is Break.WRAPPED
     if value is not None or not text.startswith(("{", '"{', '"', ",")):
         return False
+    if text.endswith(("<", "</")):
+        return False  # within a tag
     if text.startswith(('"', ",")):
         return _INNER.match(text) is not None and MARKER.search(text) is None  # which is the end of a raw output
     if _HOLDERS.search(text.split("</", 1)[0]):

@@ -47,6 +47,19 @@ REMARK = (
     "# Terminal 1: the vLLM server on GPU 0 (NCCL weight transfer is required)\n"
     "CUDA_VISIBLE_DEVICES=0 vllm serve org/model-8b \\\n    --max-model-len 4096"
 )
+PAGE = (
+    "# Retrieval\n\nFor models.\n\n## {}\n\nRun it.\n\n## Limits\n\n"
+    "It returns `The model gpt-x does not exist or you do not have access to it.`\n"
+)
+SCRIPT = """#!/bin/bash
+while [ "$#" -gt 0 ]; do
+  case "$1" in
+    --model) MODEL="$2";;
+    *) echo "Error: Unknown argument ${1} of the model server";;
+  esac
+  shift
+done
+"""
 EMPTY_SCHEMA: JSONObject = {"type": "object", "properties": {}}
 QUOTED = '1 error: {"type": "extra_forbidden", "msg": "Extra inputs are not permitted"}'
 ASKED: JSONObject = {"contents": [{"role": "user", "parts": [{"text": "Fetch the clip."}, {"text": QUOTED}]}]}
@@ -63,6 +76,8 @@ NOTHING_SAID = {
     "the heading of a manual": "## Too many requests and other rate limits of a model server",
     "what a manual says of an endpoint": "- Returns `429 Too Many Requests for this model` above the limit",
     "a remark above a command": REMARK,
+    "a page of a manual": PAGE.format("Usage"),
+    "a script that prints an error": SCRIPT,
     "a question with choices": '{"question": "Which one?", "choices": ["first", "second"], "answer": "A"}',
     "lines of a download": '{"status": "reading model"}\n{"status": "writing layer"}\n{"status": "success"}',
     "a piece of a list of data": PIECE,
@@ -75,6 +90,7 @@ STILL_SAID = {
     "a sentence with an option": ("error: the model needs --trust-remote-code to load its tokenizer", "remote-code"),
     "arguments end to end": ('{"city": "Oslo"}{"city": "Rome"}', "2 JSON objects end to end"),
     "labelled arguments on two lines": ('arguments: {"city": "Oslo"}\n{"city": "Rome"}', "2 JSON objects end to end"),
+    "the same page as a report": (PAGE.format("Steps to reproduce"), "gpt-x"),
     "an error after its status": ("Returned status 429: Too Many Requests for model gpt-4o", "Too Many Requests"),
 }  # fmt: skip
 
