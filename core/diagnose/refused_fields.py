@@ -228,6 +228,14 @@ def _content_null(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]
             yield Spot(f"messages[{index}].content", f"`messages[{index}].content` is null.")
 
 
+def _small_limit(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"):
+        limit = request.body.get(name)
+        if isinstance(limit, int) and not isinstance(limit, bool) and 0 < limit < _LEAST_LIMIT:
+            says = f"`{name}` is {limit}: a model that thinks has used that up before its answer begins."
+            yield Spot(name, says, str(limit))
+
+
 def broken_calls_in(text: str) -> tuple[str, ...]:
     """Return what is wrong with the calls that a sentence prints as Python, such as LiteLLM's.
 
@@ -243,6 +251,7 @@ def broken_calls_in(text: str) -> tuple[str, ...]:
     return tuple(found[:MOST_SPOTS])
 
 
+_LEAST_LIMIT = 100  # tokens that an answer after some thinking needs
 _PRINTED_CALL = re.compile(r"'name': '([^']{1,120})', 'arguments': '([^']{0,2000})'")
 
 _Looker = Callable[[Request, Mapping[str, str]], Iterator[Spot]]
@@ -265,4 +274,5 @@ _LOOKS: Mapping[Look, _Looker] = {
     Look.NO_MENTION_OF_JSON: _no_mention_of_json,
     Look.CONTENT_ABSENT: _content_absent,
     Look.CONTENT_NULL: _content_null,
+    Look.SMALL_LIMIT: _small_limit,
 }

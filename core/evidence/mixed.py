@@ -194,7 +194,8 @@ def _of_shown(blocks: Sequence[Block], read: Read) -> Evidence | None:
 def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
     """Return an error that is not known whole as its own paragraph says it: sentences around it are a person's."""
     paragraphs = [one for one in _PARAGRAPHS.split(text) if one.strip()] if evidence.error is not None else []
-    if _is_known(evidence) or not 1 < len(paragraphs) <= _MOST_PARAGRAPHS:
+    is_body = evidence.error is not None and (evidence.error.code or evidence.error.field)
+    if is_body or _is_known(evidence) or not 1 < len(paragraphs) <= _MOST_PARAGRAPHS:
         return evidence
     found: list[Evidence] = []
     for paragraph in paragraphs:
@@ -372,9 +373,8 @@ def _of_twice(pieces: Sequence[Evidence]) -> tuple[str, ...]:
 
 
 def _of_unread(lines: int) -> tuple[str, ...]:
-    if lines == 0:
-        return ()
-    return (f"{counted(lines, 'line')} of text around it {'was' if lines == 1 else 'were'} left out.",)
+    was = "was" if lines == 1 else "were"
+    return (f"{counted(lines, 'line')} of text around it {was} left out.",) if lines else ()
 
 
 def _of_block(block: Block, read: Read) -> Evidence | None:

@@ -33,7 +33,7 @@ _EXCEPTION = re.compile(
 )
 _LEVEL = re.compile(
     r"(?m)^[^\n]{0,160}?(?P<words>\b(?:(?:ERROR|ERR|FATAL|CRITICAL|SEVERE)\b[^\n]{8,}"
-    r"|(?:[Ee]rror|[Ee]xception|[Ff]ailed|panic|level=error)\b(?=[^\n]{0,80}?[:=\]])[^\n]{8,})"
+    r"|(?:[A-Z][a-z]{2,20} )?(?:[Ee]rror|[Ee]xception|[Ff]ailed|panic|level=error)\b(?=[^\n]{0,80}?[:=\]])[^\n]{8,})"
     r"(?:(?<=:)\n[ \t]{0,8}[\"'`][^\n]+|(?:\n[ \t]{1,12}[|=][^\n]*){0,3}))$"
 )
 _LEVEL_NAME = re.compile(r"\A(?:ERROR|ERR|FATAL|CRITICAL|SEVERE)\]?:? {0,4}(?:\[[\w:. -]{1,60}\]:? {0,4})?(?=\S{3})")
@@ -82,7 +82,8 @@ _STRONG = re.compile(
     r"i|vertex ?ai|bedrock|openrouter|groq|mistral\w{0,10}|qwen[\w.-]{0,20}|deepseek|kimi|gpt-[\w.-]"
     r"{1,20}|chat[ _.]?completions?|completions?|tokenizer|tool[ _]?(?:calls?|choice|use)|function cal"
     r"l\w{0,3}|chat[_ ]template|system (?:message|prompt)|max_(?:completion_)?tokens|response_format|r"
-    r"easoning(?:_content)?|thinking|structured[ _](?:outputs?|data)|finish_reason|langchain|langgraph|chatlas|crewai"
+    r"easoning(?:_content)?|thinking|structured[ _](?:outputs?|data)|finish_reason"
+    r"|langchain(?:4j)?|langgraph|spring[ .-]?ai|springframework\.ai|semantic ?kernel|chatlas|crewai"
     r"|llama_?index|pydantic[_ ]ai|smolagents|dspy|instructor|mcp|agents?|prompts?|context (?:length|window)|inference"
     r"|huggingface|transformers|gguf|o?mlx)\b|/v1/|\b(?:messages|input|choices|contents|tools)(?:\[\d|\.\d{1,4}\.)|/api/(?:chat|generate"
     r"|tags|version)|:11434|:1234\b|ai_apicallerror"

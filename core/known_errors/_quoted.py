@@ -10,6 +10,7 @@ Could not parse tool call from: TEXT                              mlx-lm
 Malformed function call: TEXT                                     Gemini
 Unable to parse tool parameter JSON … Error: WHY JSON: TEXT       Anthropic's client
 Function NAME arguments: TEXT are not valid JSON                  LangChain
+Failed to parse "TEXT" (base64: …                                 LangChain4j
 Could not parse LLM output: `TEXT`   Invalid json output: TEXT    LangChain
 """
 
@@ -30,6 +31,7 @@ _UNPARSED = re.compile(r"unparsed [\w-]{1,40} output: ?")
 _PYDANTIC = re.compile(r"Invalid JSON: ([^\[\n]{1,200})\[type=json_invalid,\s{0,9}input_value=")
 _COLUMN = re.compile(r"at line 1 column (\d{1,9})")
 _LANGCHAIN = re.compile(r"Function [\w.-]{1,100} arguments:\s")
+_LANGCHAIN4J = re.compile(r"Failed to parse \"(.{1,20000}?)(?:(\" \(base64: )|\Z)", re.DOTALL)
 _LOG_LINE = re.compile(
     r"\n[ \t]{0,8}(?:\[?\d{4}-\d\d-\d\d[ T]\d\d:|\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| )"
 )
@@ -199,6 +201,11 @@ def _of_langchain(message: str) -> Quoted | None:
     return Quoted(message[found.end() : stop].strip(), is_arguments=True)
 
 
+def _of_langchain4j(message: str) -> Quoted | None:
+    found = _LANGCHAIN4J.search(message)
+    return None if found is None else Quoted(found[1], is_cut=found[2] is None)
+
+
 def _of_agent(message: str) -> Quoted | None:
     found = _after(message, "Could not parse LLM output: ") or _after(message, "Invalid json output: ")
     if found is None:
@@ -238,5 +245,6 @@ _READERS: tuple[Callable[[str], Quoted | None], ...] = (
     _of_gemini,
     _of_anthropic_client,
     _of_langchain,
+    _of_langchain4j,
     _of_agent,
 )

@@ -91,6 +91,9 @@ _SIGNS: tuple[tuple[str, str], ...] = (
         r"|While executing \w{1,40} at line \d|ggml_",
         "llama.cpp",
     ),
+    (r"\bdev\.langchain4j\b", "LangChain4j"),
+    (r"springframework\.ai\b", "Spring AI"),
+    (r"Microsoft\.SemanticKernel\b", "Semantic Kernel"),
     (r"OpenAIException|api\.openai\.com", "OpenAI's API"),
 )
 _STAGES: tuple[tuple[str, Stage], ...] = (

@@ -67,6 +67,7 @@ class Look(StrEnum):
     NO_MENTION_OF_JSON = "no-mention-of-json"
     CONTENT_ABSENT = "content-absent"
     CONTENT_NULL = "content-null"
+    SMALL_LIMIT = "small-limit"
 
 
 _CAUSE_BY_STAGE = {

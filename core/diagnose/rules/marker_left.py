@@ -68,6 +68,11 @@ _VISIBLE = {
 }
 _THINK = frozenset(marker.strip() for pair in TABLES.reasoning_pairs for marker in pair)
 _TAG = re.compile(r"<[^\s<>][^<>\n]*>|\[/?[A-Z_]{3,}\]")
+_OWN_HEADER = re.compile(
+    rf"\s*(?:{'|'.join(re.escape(text) for text in TABLES.turn_openers)})\s*(?:assistant|model)\b"
+    r"(?:<\|end_header_id\|>|<\|im_middle\|>)?",
+    re.IGNORECASE,
+)
 _CALLS = (CallStatus.COMPLETE, CallStatus.TRUNCATED)
 
 
@@ -166,6 +171,9 @@ def _from_message(trace: Trace) -> Iterator[Report]:
     ]
     if spans:
         marker = content[spans[0].start : spans[0].stop]
+        if spans[0].start == 0 and (header := _OWN_HEADER.match(content)) is not None:
+            yield _of_own_header(content, header.end())
+            return
         yield Report(
             title=f"The marker `{marker}` is in content.",
             detail=f"At character {spans[0].start} of content; without the raw output, it may not be markup.",
@@ -174,6 +182,26 @@ def _from_message(trace: Trace) -> Iterator[Report]:
             certainty=Certainty.INFERRED,
             severity=Severity.WARNING,
         )
+
+
+def _of_own_header(content: str, stop: int) -> Report:
+    """Report content that begins with the header of the assistant's own turn: the prompt did not contain it."""
+    header = content[:stop].strip()
+    return Report(
+        title=f"Content begins with the header of the assistant's turn (`{header}`).",
+        detail="The model wrote it because the prompt ended without it, and the server did not stop at it or take it "
+        "out.",
+        evidence=(in_message("content", content[:stop], Span(0, stop)),),
+        fix=(
+            Step(
+                "Have the prompt open the assistant's turn: `add_generation_prompt` must be on, and a template of the "
+                "client's own must end with this header."
+            ),
+            Step("Leave prompts of your own out and send `messages`, so that the server applies the model's template."),
+        ),
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+    )
 
 
 def _has_refused_header(trace: Trace) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._classes.base import ErrorClass
-from prompt_debugger.core.known_errors.base import Cause
+from prompt_debugger.core.known_errors.base import Cause, Look
 
 _TOKEN = r"(?:unexpected|invalid|unrecognized) (?:token|character|identifier)\W{0,4}"
 # Frames of what serves, which reads requests, not answers.
@@ -96,6 +96,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"on|answer|object|result)|outputparser|output parser|output_parser|parsing llm output"
         r"|structured output\b.{0,80}?(?:fail|invalid|not)"
         r"|did not (?:match|conform to) (?:the )?schema|no object generated"
+        r"|could not parse the given text to the desired target type"
         r"|(?:no|not returning a|did not return a) valid (?:response|answer|output)",
         Stage.CONTRACT,
         Cause.OUTPUT,
@@ -154,6 +155,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The model wrote up to the limit, and none of it was the answer's text: thinking counts as output, too.",
         "Raise `max_tokens` (`max_completion_tokens`, `maxOutputTokens`), or have the model think less "
         "(`reasoning_effort`, a thinking budget, or thinking off).",
+        look=Look.SMALL_LIMIT,
     ),
     ErrorClass(
         "empty-answer",
@@ -170,6 +172,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Look at the whole body of the answer: `finish_reason`, `reasoning_content`, `tool_calls` and `usage` "
         "distinguish these; `capture` records it.",
         is_distinctive=False,
+        look=Look.SMALL_LIMIT,
     ),
     ErrorClass(
         "words-not-shown",

@@ -77,7 +77,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "json-start",
-        r"expected value at line 1 column 1\b|json parse error: (?:unrecognized token|unexpected identifier)"
+        r"unexpected character \('.{1,3}' \(code \d{1,6}(?: / 0x\w{1,6})?\)\): expected a valid value"
+        r"|expected value at line 1 column 1\b|json parse error: (?:unrecognized token|unexpected identifier)"
         r"|json\.parse: unexpected character at line 1 column 1\b|is an invalid start of a value"
         r"|unexpected token .{1,12} in json at position [0-3]\b",
         Stage.PARSE,

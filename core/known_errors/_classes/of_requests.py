@@ -37,7 +37,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "wrongly by a shell, or holds a character that JSON does not take.",
         "Write the body with a JSON library, send it from a file (`curl --data-binary @body.json`), and look at the "
         "place that the words name; `Content-Length` must count bytes.",
-        unless=r"into the target type|missing field|unknown (?:variant|field)|invalid type",
+        unless=r"into the target type|missing field|unknown (?:variant|field|name)|invalid (?:type|value)"
+        r"|cannot find field|proto field|json payload received",
     ),
     ErrorClass(
         "role-unknown",
@@ -177,6 +178,27 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Send at most one system message, first; then user and assistant in turn, neighbors of one role joined, the "
         "last one from the user or a tool.",
         look=Look.ROLES_ALTERNATE,
+    ),
+    ErrorClass(
+        "schema-type-list",
+        r"proto field is not repeating, cannot start list",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A schema gives a list where this API takes one value",
+        "Gemini's schemas take one `type` for each place, and {field|a schema} gives a list, such as "
+        '`["string", "null"]`.',
+        "Write one type and `nullable: true`, or `anyOf` where the API takes it; in newer releases send the schema as "
+        "`parametersJsonSchema`, which takes JSON Schema as it is. Gateways and clients convert it in newer releases.",
+    ),
+    ErrorClass(
+        "schema-enum-type",
+        r"invalid value at .{0,300}?\.enum\[\d{1,5}\]",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A schema has an `enum` of values that are not texts",
+        "Gemini's schemas take an `enum` of strings only, and {field|a schema} lists numbers or other values.",
+        'Write the values as strings with `"type": "string"`, or leave the `enum` out and name the values in the '
+        "description; in newer releases send the schema as `parametersJsonSchema`.",
     ),
     ErrorClass(
         "unknown-schema-keyword",

@@ -74,6 +74,7 @@ FAULTS: dict[Look, list[tuple[list[JSON], dict[str, str], list[str]]]] = {
     Look.CONTENT_ABSENT: [([{"role": "user"}], {}, ["messages[0]"])],
     Look.CONTENT_NULL: [([user(), assistant(call())], {}, ["messages[1].content"])],
 }
+BY_LIMIT = {"messages": [user()], "tools": [TOOL], "max_completion_tokens": 1}
 CASES = [(look, *case) for look, cases in FAULTS.items() for case in cases]
 
 
@@ -93,6 +94,11 @@ def test_a_tool_with_another_name_is_found() -> None:
     assert fields_of(Look.TOOL_NAMES, {"messages": [], "tools": [TOOL, tool]}, {}) == ["tools[1].function.name"]
 
 
+def test_a_limit_that_thinking_uses_up_is_found() -> None:
+    assert fields_of(Look.SMALL_LIMIT, BY_LIMIT, {}) == ["max_completion_tokens"]
+    assert fields_of(Look.SMALL_LIMIT, {**BY_LIMIT, "max_completion_tokens": 400}, {}) == []
+
+
 @pytest.mark.parametrize("look", Look)
 def test_a_healthy_request_shows_nothing(look: Look) -> None:
     null = ["messages[2].content"] if look is Look.CONTENT_NULL else []  # as the API allows, and a server may not
@@ -107,7 +113,7 @@ def test_a_body_of_another_shape_is_tolerated(look: Look, body: JSONObject) -> N
 
 
 def test_every_look_is_tried() -> None:
-    assert {*FAULTS, Look.TOOL_NAMES} == {*Look}
+    assert {*FAULTS, Look.TOOL_NAMES, Look.SMALL_LIMIT} == {*Look}
 
 
 def test_calls_that_are_printed_as_python_are_looked_at() -> None:

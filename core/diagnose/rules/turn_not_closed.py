@@ -1,0 +1,75 @@
+r"""A turn of the prompt has no end, although others have one.
+
+What it finds:
+    A prompt alone, without the messages that it was made of, in which a turn begins
+    before the one above it has ended with the token that ends the others.
+
+Why it matters:
+    The model reads two turns as one. Templates written by hand, and examples that were
+    joined as strings, lose an end token easily, and nothing says so.
+
+Bad:
+    `<|im_start|>user\nWhat now?<|im_start|>assistant\n`
+
+Good:
+    `<|im_start|>user\nWhat now?<|im_end|>\n<|im_start|>assistant\n`
+
+Source:
+    tracker: huggingface/course#840.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt
+from prompt_debugger.core.diagnose.words import counted
+
+# How families open and end each turn, where every turn has both.
+_ENDS_BY_OPENER = {
+    "<|im_start|>": ("<|im_end|>",),
+    "<start_of_turn>": ("<end_of_turn>",),
+    "<|start_header_id|>": ("<|eot_id|>", "<|eom_id|>"),
+    "<|turn>": ("<turn|>",),
+}
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Look at each turn but the last."""
+    prompt = trace.prompt
+    if prompt is None or trace.request.body.get("messages"):
+        return
+    text = prompt.text
+    for opener, ends in _ENDS_BY_OPENER.items():
+        places = [found.start() for found in re.finditer(re.escape(opener), text)]
+        open_at = [place for place in places[1:] if not text[:place].rstrip().endswith(ends)]
+        if not open_at or len(open_at) >= len(places) - 1:
+            continue
+        at = open_at[0]
+        above = max(place for place in places if place < at)
+        head = text[above + len(opener) : above + len(opener) + 40].split("\n")[0].split("<")[0].strip()
+        of = f" of `{head}`" if head else ""
+        yield Report(
+            title=f"A turn{of} does not end: `{ends[0]}` is missing before the next `{opener}`.",
+            detail=f"At character {at} of the prompt: {text[max(0, at - 40) : at]!r}. "
+            f"{counted(len(places) - 1 - len(open_at), 'other turn')} ended with `{ends[0]}`.",
+            evidence=(in_prompt(prompt, Span(above, at)),),
+            fix=f"End that turn with `{ends[0]}` in the template, or in the text that the prompt is joined from.",
+            certainty=Certainty.INFERRED,
+        )
+        return
+
+
+RULE: Rule = TraceRule(
+    code="PD234",
+    name="turn-not-closed",
+    severity=Severity.WARNING,
+    stage=Stage.RENDER,
+    find=find,
+    needs=TracePart.PROMPT,
+    threads=("huggingface/course#840",),
+)
