@@ -74,7 +74,7 @@ FAULTS: dict[Look, list[tuple[list[JSON], dict[str, str], list[str]]]] = {
     Look.CONTENT_ABSENT: [([{"role": "user"}], {}, ["messages[0]"])],
     Look.CONTENT_NULL: [([user(), assistant(call())], {}, ["messages[1].content"])],
 }
-BY_LIMIT = {"messages": [user()], "tools": [TOOL], "max_completion_tokens": 1}
+BY_LIMIT: JSONObject = {"messages": [user()], "tools": [TOOL], "max_completion_tokens": 1}
 CASES = [(look, *case) for look, cases in FAULTS.items() for case in cases]
 
 
