@@ -45,6 +45,7 @@ from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_tracebac
 from prompt_debugger.core.evidence.words_around import with_words
 from prompt_debugger.core.evidence.wrapped import unwrapped
 from prompt_debugger.core.formats import CONTROL_TOKEN
+from prompt_debugger.core.known_errors import Cause, recognise_error
 
 Read = Callable[[str, int], Evidence]
 
@@ -278,8 +279,9 @@ def _begins_with_marker(text: str) -> bool:
 
 
 def _is_known(evidence: Evidence) -> bool:
-    """Say whether an error is one that a table explains; what is no error is known."""
-    return evidence.form is not Form.ERROR or evidence.words != "an error"
+    """Say whether an error is one that a table explains, with its reason; what is no error is known."""
+    known = recognise_error(evidence.error.message) if evidence.form is Form.ERROR and evidence.error else None
+    return evidence.form is not Form.ERROR or (known is not None and known.error.is_about is not Cause.UNCLEAR)
 
 
 def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is_talk: bool) -> bool:

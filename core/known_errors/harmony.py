@@ -12,6 +12,17 @@ _PARSER = "openai_harmony, StreamableParser"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "You have passed a message containing <|channel|> tags in the content field",
+        Stage.RENDER,
+        "The chat template of gpt-oss refuses an assistant message of the history whose `content` still contains the "
+        "markup of its channels: the answer was sent back as the server had left it, unparsed.",
+        "Have the server separate reasoning and answer (llama.cpp: `--reasoning-format auto`, not `none`; vLLM: its "
+        "parser for gpt-oss), and send back the text of the final channel as `content` and the analysis as `thinking` "
+        "or `reasoning_content`, or not at all.",
+        "https://github.com/ggml-org/llama.cpp/issues/15242",
+        cause=Cause.REQUEST,
+    ),
+    KnownError(
         "Unexpected token {got:int} while expecting start token {wanted:int}",
         Stage.PARSE,
         ("After a message of gpt-oss ended, the model wrote something other than the token that starts the next one."),

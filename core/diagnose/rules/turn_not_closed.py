@@ -21,21 +21,29 @@ Source:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt
 from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.formats import FORMATS
 
-# How families open and end each turn, where every turn has both.
-_ENDS_BY_OPENER = {
-    "<|im_start|>": ("<|im_end|>",),
-    "<start_of_turn>": ("<end_of_turn>",),
-    "<|start_header_id|>": ("<|eot_id|>", "<|eom_id|>"),
-    "<|turn>": ("<turn|>",),
-}
+_ROLE = r"(?=\s?(?:system|developer|user|assistant|model|tool|ipython|environment)\b)"
+
+
+def _ends_by_opener() -> Mapping[str, tuple[str, ...]]:
+    """Return the tokens that end turns by the one that opens them, of families whose turns have both."""
+    found: dict[str, set[str]] = {}
+    for name, one in FORMATS.items():
+        ends = {*one.conventions.ends} - {*one.conventions.turns}
+        for opener in one.conventions.turns if name != "generic" and ends else ():
+            found.setdefault(opener, set()).update(ends)
+    return {opener: tuple(sorted(ends)) for opener, ends in found.items()}
+
+
+_ENDS_BY_OPENER = _ends_by_opener()
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -45,20 +53,21 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     text = prompt.text
     for opener, ends in _ENDS_BY_OPENER.items():
-        places = [found.start() for found in re.finditer(re.escape(opener), text)]
+        places = [found.start() for found in re.finditer(re.escape(opener) + _ROLE, text)]
         open_at = [place for place in places[1:] if not text[:place].rstrip().endswith(ends)]
         if not open_at or len(open_at) >= len(places) - 1:
             continue
         at = open_at[0]
+        end = next(end for place in places[1:] for end in ends if text[:place].rstrip().endswith(end))
         above = max(place for place in places if place < at)
         head = text[above + len(opener) : above + len(opener) + 40].split("\n")[0].split("<")[0].strip()
         of = f" of `{head}`" if head else ""
         yield Report(
-            title=f"A turn{of} does not end: `{ends[0]}` is missing before the next `{opener}`.",
+            title=f"A turn{of} does not end: `{end}` is missing before the next `{opener}`.",
             detail=f"At character {at} of the prompt: {text[max(0, at - 40) : at]!r}. "
-            f"{counted(len(places) - 1 - len(open_at), 'other turn')} ended with `{ends[0]}`.",
+            f"{counted(len(places) - 1 - len(open_at), 'other turn')} ended with `{end}`.",
             evidence=(in_prompt(prompt, Span(above, at)),),
-            fix=f"End that turn with `{ends[0]}` in the template, or in the text that the prompt is joined from.",
+            fix=f"End that turn with `{end}` in the template, or in the text that the prompt is joined from.",
             certainty=Certainty.INFERRED,
         )
         return

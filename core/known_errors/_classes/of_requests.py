@@ -53,6 +53,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         "with `tool_call_id`. A client that writes `developer` by itself mostly has a setting for it.",
     ),
     ErrorClass(
+        "item-type",
+        r"(?:unsupported|unknown|invalid|unexpected) (?:responses api )?input item types?\W{0,4}(?P<name>\w{1,60})?"
+        r"|input item type\W{0,4}(?P<type>\w{1,60})?\W{0,4}(?:is )?(?:not supported|unsupported|unknown)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The input contains an item of a type that this server or gateway does not know",
+        "`input` of the Responses API is a list of items of many types, and {name|one of them} is not one that is "
+        "read here; clients send new types before gateways know them.",
+        "Update the gateway, or have the client leave {name|that item} out (a built-in tool or feature that is "
+        "switched off, an older release of the client, or chat completions in place of Responses).",
+    ),
+    ErrorClass(
         "assistant-empty",
         r"(?:content|tool_calls)\b.{0,30}?\bor\b.{0,12}?(?:content|tool_calls|function_call)\b.{0,20}?"
         r"(?:must|should|needs?|required|has to)|(?:must|should) (?:have|contain|include) (?:either )?.{0,12}?"
