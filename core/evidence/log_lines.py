@@ -379,6 +379,8 @@ _MARKS: tuple[_Mark, ...] = (
     _Mark("llama.cpp", re.compile(r"\binput truncated, n_ctx = \d"), _line),
     _Mark("llama.cpp", re.compile(r"\bnew prompt, n_ctx_slot = \d"), _too_long),
     _Mark("llama.cpp", re.compile(r"\bslot context shift, n_keep = \d"), _line),
+    _Mark("ollama", re.compile(r"\btruncating input messages which exceed context length\"? truncated=\d"), _line),
+    _Mark("ollama", re.compile(r"\bcontext limit hit - shifting\"? id=\d"), _line),
     _Mark("ollama", re.compile(r"\btruncating input prompt\"? limit=\d{1,9} prompt=\d"), _line),
     _Mark("", re.compile(r"\b(?:RAW RESPONSE|Raw response|raw_response):\s{0,4}(?=\{)"), _a_json(What.ANSWER)),
     _Mark("", re.compile(r"Exiting (?:LLM|Chat Model) run with output:\s{0,4}(?=\{)"), _generation),

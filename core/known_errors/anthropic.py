@@ -132,6 +132,18 @@ SENTENCES: tuple[KnownError, ...] = (
         example="The request body is not valid JSON: no low surrogate in string: line 1 column 9 (char 8)",
     ),
     KnownError(
+        "messages.{index:int}: all messages must have non-empty content except for the optional final assistant",
+        Stage.REQUEST,
+        "A message of the history is empty: mostly an answer that was stopped, or of which only thinking or a call was "
+        "dropped, and that was kept all the same.",
+        "Leave that message out, or send what it really held; then see that roles still take turns. In an agent, go "
+        "back before it or begin a new session.",
+        "https://github.com/anthropics/claude-code/issues/21392",
+        example="messages.99: all messages must have non-empty content except for the optional final assistant message",
+        field="messages[{index}].content",
+        look=Look.EMPTY_TEXT,
+    ),
+    KnownError(
         "If an assistant message contains any thinking blocks, the first block must be",
         Stage.REQUEST,
         "An assistant message of the history has a thinking block that does not come first.",

@@ -14,8 +14,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid chat handler: {name:word} (valid formats:",
         Stage.RENDER,
-        "llama-cpp-python has no chat format of that name; `None` means that none was given, and the GGUF has no "
-        "template that it can take.",
+        "The installed llama-cpp-python has no chat format of that name; `None` means that none was given, and the "
+        "GGUF has no template that it can take.",
         "Set `chat_format` (of the server: `--chat_format`) to one of those that the message lists, the one that the "
         "model was trained with; or update llama-cpp-python and take a GGUF that holds `tokenizer.chat_template`.",
         "https://github.com/containers/ai-lab-recipes/issues/547",

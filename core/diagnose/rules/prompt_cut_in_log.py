@@ -31,6 +31,8 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 
 _OLLAMA = re.compile(r"truncating input prompt\"? limit=(\d{1,9}) prompt=(\d{1,9})")
+_OLLAMA_MESSAGES = re.compile(r"truncating input messages which exceed context length\"? truncated=(\d{1,9})")
+_OLLAMA_SHIFT = re.compile(r"context limit hit - shifting\"? id=\d{1,9} limit=(\d{1,9}) .{0,40}?discard=(\d{1,9})")
 _LLAMA_CPP = re.compile(r"input truncated, n_ctx = (\d{1,9})")
 _TOO_LONG = re.compile(r"new prompt, n_ctx_slot = (\d{1,9}), .{0,40}?(?:n_prompt_tokens|n_tokens) = (\d{1,9})")
 _TRUNCATED = re.compile(r"slot +release: .{0,80}\btruncated = 1\b")
@@ -50,6 +52,12 @@ def find(trace: Trace) -> Iterator[Report]:
         if (found := _OLLAMA.match(line)) is not None:
             title = f"Ollama cut the prompt from {found[2]} to {found[1]} tokens."
             detail, fix = "The context is full: the oldest messages were not read.", _OF_OLLAMA
+        elif (found := _OLLAMA_MESSAGES.match(line)) is not None:
+            title = f"Ollama left the oldest messages out of the prompt: `truncated={found[1]}`."
+            detail, fix = "The history does not fit the context.", _OF_OLLAMA
+        elif (found := _OLLAMA_SHIFT.match(line)) is not None:
+            title = f"Ollama discarded {found[2]} tokens of a full context of {found[1]} to continue."
+            detail, fix = "What the prompt said there, the model no longer sees while it writes on.", _OF_OLLAMA
         elif (found := _LLAMA_CPP.match(line)) is not None:
             title = f"llama.cpp cut the prompt to fit a context of {found[1]} tokens."
             detail, fix = "Part of the prompt was not read.", _OF_LLAMA_CPP

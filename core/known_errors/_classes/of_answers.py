@@ -159,7 +159,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "empty-answer",
-        r"(?:empty|no|none or empty|null|blank) (?:assistant )?(?:response|content|outputs?|completion"
+        r"(?<!non-)(?<!non )(?<!not )(?:empty|no|none or empty|null|blank) (?:assistant )?"
+        r"(?:response|content|outputs?|completion"
         r"|message|choices|answer|generations?)\b(?! (?:format|type))"
         r"|(?:response|content|answer|output|completion|choices) (?:is|was|were|are) (?:empty|null|non"
         r"e|missing)|returned (?:an )?empty|invalid response from llm"
