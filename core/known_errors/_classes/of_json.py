@@ -104,7 +104,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "null-for-text",
-        r"expected (?:a )?(?:string|str)\b.{0,40}?(?:got|found|not|received) ['\"`]?(?:NoneType|null|undefined)\b"
+        r"expected (?:a )?(?:string|str)\b(?! for ['\"`]).{0,40}?(?:got|found|not|received) ['\"`]?"
+        r"(?:NoneType|null|undefined)\b"
         r"|must be (?:a )?(?:str|string)\b.{0,40}?not ['\"`]?NoneType|argument of type ['\"`]NoneType"
         r"|(?:can only concatenate|unsupported operand).{0,60}?NoneType|sequence item \d{1,3}: expected str"
         r"|valid string.{0,40}?input_value=None"

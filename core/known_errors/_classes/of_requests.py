@@ -275,7 +275,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "tool-name",
         r"(?:tool|function)(?:\[\d+\])?\W{0,3}(?:function\W)?names?\b.{0,80}?(?:pattern|must (?:be|mat"
         r"ch|start|contain)|invalid|unique|duplicate|alphanumeric|characters|too long|at most|reserved"
-        r")|(?:duplicate|invalid) (?:tool|function) (?:name|declaration)",
+        r")|(?:duplicate|(?<!\ban )invalid) (?:tool|function) (?:name|declaration)",
         Stage.REQUEST,
         Cause.REQUEST,
         "A tool's name is not accepted",

@@ -36,6 +36,7 @@ def test_an_error_in_a_persons_words_is_found(text):
 @pytest.mark.parametrize(
     "text",
     [
+        "There is no `find_book` tool, but the model chose an invalid tool name.",
         "I wrote a poem about tokens, and nobody told me that the prompt must be shorter than that.",
         "The first message must be from me, said the user. We had lunch.\nThe result must follow soon.",
         '{"title": "a list", "items": [{"text": "An empty box must not be sent."}]}',
