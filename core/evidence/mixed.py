@@ -45,7 +45,7 @@ from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_tracebac
 from prompt_debugger.core.evidence.words_around import with_words
 from prompt_debugger.core.evidence.wrapped import unwrapped
 from prompt_debugger.core.formats import CONTROL_TOKEN
-from prompt_debugger.core.known_errors import Cause, recognise_error
+from prompt_debugger.core.known_errors import Cause, classes_of, recognise_error
 
 Read = Callable[[str, int], Evidence]
 
@@ -204,7 +204,13 @@ def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
         if reader is not None:
             with suppress(RequestError):
                 found.append(reader[0].read(Paste(paragraph)))
-    return next((one for one in found if _is_known(one)), found[0] if found else evidence)
+    explained = (one for is_it in (_is_known, _has_class) for one in found if is_it(one))
+    return next(explained, found[0] if found else evidence)
+
+
+def _has_class(evidence: Evidence) -> bool:
+    """Say whether the words of an error tell what it is about; a sentence that only mentions a status does not."""
+    return evidence.error is not None and next(classes_of(evidence.error.message), None) is not None
 
 
 def _is_broken_json(text: str) -> bool:

@@ -172,3 +172,13 @@ def test_a_body_whose_words_a_terminal_broke_is_read_whole():
     text = '■ {"error":{"message":"Unsupported Responses tool type:\n\'custom\'","type":"invalid_request_error"}}'
 
     assert "'custom'" in findings_of(text)["PD100"].title
+
+
+def test_of_two_errors_in_a_report_the_one_whose_words_say_what_it_is_counts():
+    text = (
+        "Requests can fail with HTTP 400 when the history has `toolUse` blocks.\n\nUpstream error:\n\n"
+        f"{FENCE}\nBedrock error: The toolConfig field must be defined when using toolUse and toolResult content "
+        f"blocks.\n{FENCE}"
+    )
+
+    assert "toolConfig field must be defined" in findings_of(text)["PD100"].title
