@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.evidence import read_evidence, show_evidence
@@ -212,7 +213,8 @@ def test_a_call_in_code_within_a_sentence_is_the_output(code):
 def test_a_placeholder_in_code_within_a_sentence_is_none():
     text = "The model writes its calls like `<tool_call>{...}</tool_call>`, as far as anybody here knows about it."
 
-    assert "PD463" not in found(text)
+    with pytest.raises(RequestError, match="shortened by hand"):
+        read_evidence(text)
 
 
 def test_a_call_from_control_token_to_control_token_is_no_end_token():
