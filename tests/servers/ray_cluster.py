@@ -5,6 +5,7 @@ Run by `test_ray` with the Python of `.venv-ray`, where nothing but loopback is 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -18,6 +19,9 @@ import pyarrow.parquet
 from ray.cluster_utils import Cluster
 
 from tests.conftest import ROOT
+from tests.core.complete.faulty_server import answer as http_answer
+from tests.core.complete.faulty_server import faulty_server
+from tests.core.tools.apis.test_side_by_side import ALIKE, BODY, messages
 from tests.core.tools.verify.counting_server import CountingServer, answer, body, counting_server, usual
 from tests.patience import PATIENCE_S
 
@@ -41,6 +45,7 @@ def main(folder: Path) -> None:
         found = {
             "parse": parse_cases(folder, cluster.address),
             "lock": read_under_lock(folder, cluster.address),
+            "apis": asyncio.run(verify_apis(folder, cluster.address)),
             **verify_rows(folder, cluster, node),
         }
     finally:
@@ -89,6 +94,23 @@ def read_under_lock(folder: Path, address: str) -> dict[str, Any]:
         raise RuntimeError(done.stderr)
     read: dict[str, Any] = json.loads(done.stdout)
     return read
+
+
+async def verify_apis(folder: Path, address: str) -> dict[str, Any]:
+    """Return what one machine finds by three APIs, of which one answers otherwise, and what the cluster does."""
+    dataset, found = folder / "of_apis.jsonl", {}
+    texts = [{"role": "user", "content": f"hi {number}"} for number in range(24)]
+    dataset.write_text("".join(json.dumps({**BODY, "messages": [text]}) + "\n" for text in texts))
+    behaviours = {**ALIKE, "/v1/messages": messages({"type": "text", "text": "Well"}), "*": http_answer(404)}
+    async with faulty_server(behaviours) as server:
+        for name, options in (("here", ()), ("there", ("--ray", address))):
+            output = str(folder / f"apis-{name}.jsonl")
+            given = ("verify", str(dataset), "--endpoint", server.base_url, "--api", "all", "--json")
+            done = await asyncio.to_thread(command, *given, "--output", output, *options)
+            document = json.loads(done.stdout)
+            counts = {api: one["debugger"] for api, one in document["apis"].items()}
+            found[name] = [done.returncode, document["differences"], document["rows_that_differ"], counts]
+    return found
 
 
 def respond(text: str) -> dict[str, Any]:

@@ -55,6 +55,13 @@ def test_results_and_intervals_are_those_of_one_machine(found):
     assert 0 < found["here"]["summary"]["debugger"]["rates"]["schema_accuracy"]["low"] < 1
 
 
+def test_three_apis_are_compared_as_on_one_machine(found):
+    here, there = (found["apis"][name] for name in ("here", "there"))
+
+    assert there == here
+    assert [(one["between"], one["where"], one["rows"]) for one in here[1]] == [(["chat", "messages"], "message", 24)]
+
+
 def test_nothing_is_asked_again_by_the_same_command(found):
     assert found["again"] == found["there"]
     assert found["asked"] == 2  # here once, on the cluster once
