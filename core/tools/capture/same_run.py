@@ -3,14 +3,19 @@
     {"model": …}           ──►  {"return_token_ids":true,"model": …}
     "token_ids":[3, 14]    ◄──  "token_ids":null, which is what vLLM sends to whoever does not ask
 
+By Responses the field is `enable_response_messages`, and `input_messages` and `output_messages` become null. vLLM's
+Messages gives no ids, whatever it is asked.
+
 Every other byte stays as it is. Events that vLLM sends only to whoever asks for ids (an empty delta that carries
 nothing else) are left out. Who asks for ids, or for the prompt to be echoed, gets what they asked for.
 
-Source: vLLM 0.32.0, `vllm/entrypoints/openai/chat_completion/serving.py` and `completion/serving.py`.
+Source: vLLM 0.32.0, `vllm/entrypoints/openai/chat_completion/serving.py`, `completion/serving.py` and
+`responses/protocol.py`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator
 
@@ -20,10 +25,17 @@ from prompt_debugger.core.tools.capture.limits import MAX_ANSWER_BYTES
 
 REFUSALS = (400, 422)  # of a server that does not know the field
 
-_FIELD = b'{"return_token_ids":true,'
+_IDS_FIELD = b'{"return_token_ids":true,'
+_FIELDS = {
+    Api.CHAT: _IDS_FIELD,
+    Api.COMPLETIONS: _IDS_FIELD,
+    Api.RESPONSES: b'{"enable_response_messages":true,',
+}
 # As a key: within a JSON string its quotes would be escaped.
 _IDS = re.compile(rb'"((?:prompt_)?token_ids)":\s?\[[0-9, ]*\]')
-_NAMED = (b'"return_token_ids"', b'"echo"')
+_MESSAGES = re.compile(r'"(?:in|out)put_messages":\s?(?=\[)')
+_NAMED = (b'"return_token_ids"', b'"echo"', b'"enable_response_messages"')
+_DECODER = json.JSONDecoder()
 _END = re.compile(rb"\r?\n\r?\n")
 
 
@@ -36,12 +48,12 @@ def asking_for_ids(api: Api | None, body: bytes, packing: str) -> bytes | None:
     True
     """
     start = body.lstrip()
-    if api not in (Api.CHAT, Api.COMPLETIONS) or packing or not start.startswith(b"{"):
+    if api not in _FIELDS or packing or not start.startswith(b"{"):
         return None
     rest = start[1:].lstrip()
     if not rest.startswith(b'"') or any(name in body for name in _NAMED):
         return None
-    return _FIELD + rest
+    return _FIELDS[api] + rest
 
 
 def without_ids(data: bytes) -> bytes:
@@ -50,7 +62,20 @@ def without_ids(data: bytes) -> bytes:
     >>> without_ids(b'{"choices":[{"text":"a","token_ids":[1, 2]}],"prompt_token_ids":null}')
     b'{"choices":[{"text":"a","token_ids":null}],"prompt_token_ids":null}'
     """
-    return _IDS.sub(rb'"\1":null', data)
+    data = _IDS.sub(rb'"\1":null', data)
+    return _without_messages(data) if b'put_messages":' in data else data
+
+
+def _without_messages(data: bytes) -> bytes:
+    """Return an answer of Responses without the prompt and the raw output in it."""
+    text, kept, end = data.decode("utf-8", "surrogateescape"), "", 0
+    while (key := _MESSAGES.search(text, end)) is not None:
+        try:
+            _, after = _DECODER.raw_decode(text, key.end())
+        except (ValueError, RecursionError):
+            break
+        kept, end = f"{kept}{text[end : key.end()]}null", after
+    return (kept + text[end:]).encode("utf-8", "surrogateescape")
 
 
 async def events_without_ids(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -72,7 +72,7 @@ class Reader:
         trace = passed.trace
         if trace is None:
             return passed.problem
-        chat = trace.chat or ChatResult({}, None)
+        chat = _with_ids(trace)
         row = Row(number, trace.request.body, hash_of(trace.request.body), {})
         answer = Answer(row, {}, chat, passed.at, passed.duration_ms)
         judge: Judge | None = None
@@ -133,6 +133,15 @@ class Reader:
 
 def _model_in(trace: Trace) -> str:
     return str(trace.request.body.get("model") or "")
+
+
+def _with_ids(trace: Trace) -> ChatResult:
+    """Return the answer with the ids that it shows beside its message, as vLLM's Responses does."""
+    chat, raw = trace.chat or ChatResult({}, None), trace.raw
+    if chat.token_ids is not None or raw is None or raw.token_ids is None:
+        return chat
+    prompt_ids = None if trace.prompt is None else trace.prompt.token_ids
+    return replace(chat, token_ids=raw.token_ids, prompt_token_ids=prompt_ids)
 
 
 async def _as_it_is(trace: Trace, _: Answer) -> Trace:

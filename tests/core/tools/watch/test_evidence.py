@@ -114,10 +114,31 @@ async def test_events_are_the_same_however_they_come() -> None:
 
 
 def test_what_is_left_alone() -> None:
-    assert asking_for_ids(Api.RESPONSES, b'{"model": "m"}', "") is None
+    assert asking_for_ids(Api.GEMINI, b'{"model": "m"}', "") is None
     assert asking_for_ids(Api.CHAT, b'{"model": "m"}', "gzip") is None
     assert asking_for_ids(Api.CHAT, b"{}", "") is None
     assert asking_for_ids(Api.CHAT, b"[1]", "") is None
     assert asking_for_ids(Api.COMPLETIONS, b'{"echo": true}', "") is None
     quoted = json.dumps({"content": '{"token_ids":[1]}'}).encode()
     assert without_ids(quoted) == quoted
+
+
+@pytest.mark.parametrize("spaces", [False, True])
+def test_prompt_and_output_of_responses_are_taken_out_and_nothing_else(*, spaces: bool) -> None:
+    told = [{"type": "raw_message_tokens", "message": 'é "output_messages":[1] ]}', "tokens": [1, 2]}]
+    document: Any = {"output": [{"text": '"input_messages":[2]'}], "input_messages": told, "output_messages": told}
+    separators = (", ", ": ") if spaces else (",", ":")
+
+    def written(value: Any) -> bytes:
+        return json.dumps(value, separators=separators, ensure_ascii=False).encode()
+
+    assert without_ids(written(document)) == written({**document, "input_messages": None, "output_messages": None})
+    assert without_ids(written(document)[:-40]).startswith(written(document)[:30])  # cut: passed on, and no failure
+
+
+def test_each_api_is_asked_with_its_own_field_and_messages_with_none() -> None:
+    body = b'{"model": "m"}'
+
+    assert asking_for_ids(Api.RESPONSES, body, "") == b'{"enable_response_messages":true,"model": "m"}'
+    assert asking_for_ids(Api.RESPONSES, b'{"enable_response_messages": false}', "") is None
+    assert asking_for_ids(Api.MESSAGES, body, "") is None

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from prompt_debugger.core.base.types import Api
 from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.request import to_api
 from tests.conftest import ROOT
 from tests.core.tools.capture.capturing import patient_client
 from tests.core.tools.watch.watching import watching
@@ -100,3 +102,23 @@ async def test_a_grammar_of_a_stream_is_in_force_once_a_whole_answer_has_shown_t
             await watch.until(lambda counts, number=number: counts.read == number)  # type: ignore[misc]
 
     assert watch.counts.grammars == {"unknown": 1, "in-force": 2}
+
+
+async def test_by_responses_the_dropped_call_is_counted_too_and_clients_see_nothing_of_it(
+    lab_url: str, tmp_path: Path
+) -> None:
+    chat = {"model": "lab-model", **_example("dropped-call")}
+    body = {**to_api(chat, Api.RESPONSES).body, "stream": False}
+    store, target = tmp_path / "watch.sqlite", Target(base_url=lab_url, tokenizer=ROOT / "assets" / "lab-model")
+    got, streamed = [], []
+    async with watching(lab_url, store, evidence=True, target=target) as watch, patient_client() as client:
+        for url in (lab_url, watch.base_url):
+            got.append((await client.post(f"{url}/responses", json=body)).json())
+            streamed.append((await client.post(f"{url}/responses", json={**body, "stream": True})).text)
+
+    assert got[1].keys() == got[0].keys()
+    assert [one.get("output_messages") for one in got] == [None, None]
+    assert '"tokens":[' not in streamed[1].replace(" ", "")
+    assert all("event: response.completed" in text for text in streamed)
+    assert watch.counts.total.evidence["same-run"] == 2
+    assert watch.counts.total.calls["dropped"] == 2
