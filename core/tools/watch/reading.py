@@ -85,7 +85,8 @@ class Reader:
             judge = self._with_what_was_seen(judge, trace)
             judged = await judge.judge(answer, Trace(request=trace.request, chat=chat), 1)
             self._note_what_is_seen(judged.trace)
-        return Read(await self._looked_at_again(judged, trace.request.body, judge), passed.client)
+        of_chat = judge if chat is trace.chat else None  # the server reads ids again as those of a chat completion
+        return Read(await self._looked_at_again(judged, trace.request.body, of_chat), passed.client)
 
     def _with_what_was_seen(self, judge: Judge, trace: Trace) -> Judge:
         """Add to what is known of the server what earlier answers of this model showed."""
