@@ -119,6 +119,8 @@ def without_comments(text: str) -> str:
 
 def comment_runs(text: str) -> Iterator[str]:
     """Yield each run of lines that are all comments, without their marks."""
+    if "#" not in text and "//" not in text:
+        return
     for is_comment, lines in groupby(text.split("\n"), lambda line: _COMMENT.match(line) is not None):
         if is_comment:
             yield without_comments("\n".join(lines))
