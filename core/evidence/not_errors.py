@@ -38,7 +38,9 @@ _OF_FORM = re.compile(
     r"|\A#+ (?:the )?error|error (?:message|log|output)|checklist|describe|symptom"
 )
 _PERSON = re.compile(r"\bI(?:'m|'ve)? [a-z]|\b[Mm]y [a-z]")
-_PLACE = re.compile(r"(?<![{\"'$])\{[a-z_][\w.]{0,60}\}(?!\})|'\{[a-z_][\w.]{0,60}\}'|\$\{?[A-Za-z_\d]|\]\(|\|\s*$")
+_PLACE = re.compile(
+    r"\A\{[{%]|(?<![{\"'$])\{[a-z_][\w.]{0,60}\}(?!\})|'\{[a-z_][\w.]{0,60}\}'|\$\{?[A-Za-z_\d]|\]\(|\|\s*$"
+)
 _COMMAND = re.compile(
     r"(?:[$%>] )?(?:export |sudo )?(?:[A-Z][A-Z0-9_]*=\S* )*[./]{0,2}[a-z][\w./-]{0,60}(?= )"
     r"[^\n]*? --?[A-Za-z][\w-]*(?:[ =]|$)"

@@ -128,7 +128,7 @@ def error_of_text(text: str) -> FoundError | None:
         return _of_stream(text)
     bare = _VLLM_HEAD.sub("", text)
     found = _of_form(text, bare) or _of_meaning(bare, text)
-    if found is not None and is_unfilled(found.refusal.message):
+    if found is not None and (is_unfilled(found.refusal.message) or found.refusal.message.startswith(("{{", "{%"))):
         return None
     return None if found is None else found._replace(refusal=_with_around(_without_fence(found.refusal), text))
 

@@ -67,6 +67,8 @@ def _arguments(text: str) -> tuple[str, str] | None:
         return None if inside is None or not _is_broken(inside) else (named[1], inside)
     bare = _LEAD.sub("", text, count=1)
     is_labelled = len(bare) < len(text)
+    if is_labelled and text[: len(text) - len(bare)].rstrip().endswith("input=") and bare.startswith("{'"):
+        return None  # what Python printed, where an object is no text
     written = _without_quotes(bare)
     return next(((NAME_NOT_COPIED, one) for one in written if _is_broken(one, is_labelled=is_labelled)), None)
 
@@ -121,7 +123,10 @@ def _is_broken(text: str, *, is_labelled: bool = False) -> bool:
     if text.endswith(("<", "</")):
         return False  # within a tag
     if text.startswith(('"', ",")):
-        return _INNER.match(text) is not None and MARKER.search(text) is None  # which is the end of a raw output
+        is_whole = text.rstrip().endswith(("}", "]", "'", '"')) and "}" in text
+        return (
+            is_whole and _INNER.match(text) is not None and MARKER.search(text) is None
+        )  # which is the end of a raw output
     if _HOLDERS.search(text.split("</", 1)[0]):
         return False
     fault = break_of(text)

@@ -81,6 +81,9 @@ NOTHING_SAID = {
     "a question with choices": '{"question": "Which one?", "choices": ["first", "second"], "answer": "A"}',
     "lines of a download": '{"status": "reading model"}\n{"status": "writing layer"}\n{"status": "success"}',
     "a piece of a list of data": PIECE,
+    "a field that Python printed": "input={'city': 'Oslo'}, name='get_weather', type='tool_use')]",
+    "arguments that the copy cuts": '"arguments": {"city": "Os',
+    "a line of a template": "{{- raise_exception('Conversation roles must alternate user/assistant') -}}",
     "a template of Go": "{{- range .Messages }}<|im_start|>{{ .Role }}\n{{ .Content }}<|im_end|>\n{{ end }}",
     "a request whose message quotes an error, and its answer": QUOTED_ERROR,
 }
