@@ -61,8 +61,8 @@ def _finds(paste: Paste) -> float:
     if len(text) > _MOST_CHARS or _CODE.search(text[:20_000]):
         return 0.0
     if "(" in text and _START.search(text) is not None:
-        values = list(printed_objects(text, _START))
-        is_told = len(values) > 1 or any(class_of(value) not in _READ_ELSEWHERE for value in values)
+        names = [class_of(value) for value in printed_objects(text, _START)]
+        is_told = any(name not in _READ_ELSEWHERE for name in names) or names.count("AIMessage") > 1
         return 0.93 if is_told else 0.0
     if _AUTOGEN.search(text) is not None:
         return 0.93 if _events(text) else 0.0
@@ -70,7 +70,7 @@ def _finds(paste: Paste) -> float:
     return 0.93 if has_sign and _read_other(text) is not None else _of_lines(text)
 
 
-_READ_ELSEWHERE = ("AIMessage", "AIMessageChunk")  # alone
+_READ_ELSEWHERE = ("AIMessage", "AIMessageChunk")  # one answer alone, or the pieces of one
 
 
 def _of_lines(text: str) -> float:
