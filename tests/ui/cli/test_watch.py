@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import random
 import re
-import resource
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +26,6 @@ pytestmark = pytest.mark.slow
 
 def _watched(upstream: str, store: Path, *options: str) -> Captured:
     return Captured(upstream, store, *options, command="watch", place="--store")
-
-
-@contextmanager
-def limited_files(most_bytes: int) -> Iterator[None]:
-    """Let no file of a process that is started now grow beyond a size: for it the disk is full."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_watch_that_could_not_write_down_what_went_by_says_so_by_its_status(
@@ -113,22 +98,6 @@ def test_the_process_that_keeps_and_reads_may_be_killed_at_any_moment(tmp_path: 
         _, stdout, stderr = watch.end(signal.SIGTERM)
 
     assert "6 exchanges, 6 read, 0 not read" in stdout, stderr
-
-
-def test_a_disk_that_is_full_is_one_line_and_clients_get_their_answers(tmp_path: Path) -> None:
-    store = tmp_path / "watch.sqlite"
-    body: Any = {"model": "m", "messages": [{"role": "user", "content": random.Random(1).randbytes(90_000).hex()}]}
-    with in_thread(FaultyServer("", {"*": answer(200, CHAT)})) as url:
-        with limited_files(100_000):
-            watch = _watched(url, store)
-        got = [httpx.post(f"{watch.base_url}/chat/completions", json=body, timeout=PATIENCE_S).json() for _ in range(8)]
-        status, stdout, stderr = watch.end(signal.SIGTERM)
-
-    assert got == [CHAT] * 8
-    assert status == 2, stdout + stderr
-    assert stderr.count("This happened while writing the journal") == 1, stderr
-    assert "Traceback" not in stderr
-    assert re.search(rf"not read because: {UNWRITTEN} [1-8]", stdout), stdout
 
 
 @pytest.mark.parametrize(
