@@ -474,6 +474,7 @@ BY_NAME = {
     "core/tools/fixes/exports.py": "whose replay is written, and whose parser a test is made for",
     "core/tools/grammar/in_force.py": "whose grammar is known to begin after the reasoning",
     "ui/cli/check.py": "the engine that is installed, and takes parser files",
+    "ui/cli/sessions.py": "as which software a session's prompts were rendered",
     "ui/mcp/parameters.py": "which engines a client may name",
     "ui/web/fixes/experiments.py": "parsers of the vLLM here stand in for the server's",
 }
