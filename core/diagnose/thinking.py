@@ -9,6 +9,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.bare_lists import model_names
 from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.trace_queries import prompt_of
 from prompt_debugger.core.formats import FORMATS, TABLES
@@ -28,6 +29,8 @@ class Switch(NamedTuple):
 
 def thinking_switch(trace: Trace) -> Switch:
     """Return what turns thinking off for this model: what its template reads, or the parser's family, or a guess."""
+    if thinks_by_effort(trace):
+        return Switch(_EFFORT, "low")
     prompt = prompt_of(trace)
     template = "" if prompt is None or prompt.template is None else prompt.template
     parser = None if trace.server is None else trace.server.reasoning_parser
@@ -37,6 +40,15 @@ def thinking_switch(trace: Trace) -> Switch:
     likely = [*([reported] if reported else ()), *(family.facts.switches if family else ()), *usual]
     switch = next((one for one in likely if re.search(rf"\b{one.name}\b", template)), likely[0])
     return Switch(switch.name, switch.off)
+
+
+_EFFORT = "reasoning_effort"
+
+
+def thinks_by_effort(trace: Trace) -> bool:
+    """Say whether a model is a gpt-oss, which always thinks: more or less, by the request's `reasoning_effort`."""
+    is_read = trace.parse is not None and trace.parse.parsed.format == "harmony"
+    return is_read or any("gpt-oss" in name.lower() for name in model_names(trace))
 
 
 _SWITCHES = frozenset(switch.name for switch in TABLES.switches)
@@ -60,6 +72,8 @@ def switched_off(trace: Trace) -> str | None:
 
 
 def think_less(switch: Switch, more: str = "") -> Step:
-    """Return the step that switches thinking off by a template kwarg; `more` ends its sentence."""
+    """Return the step that switches thinking off by a template kwarg, or has it less; `more` ends its sentence."""
+    if switch.name == _EFFORT:
+        return Step(f"Send `{switch.written}`: this model always thinks, and then less.", request={_EFFORT: switch.off})
     text = f'Send `"chat_template_kwargs": {{{switch.written}}}`{more}.'
     return Step(text, request={f"chat_template_kwargs.{switch.name}": switch.off})

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice
+from prompt_debugger.core.request.json_text import JsonText
 from prompt_debugger.core.request.langchain import ChatModels
 from prompt_debugger.core.request.local_calls import LocalCall, LocalModels
 from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT
@@ -276,10 +277,27 @@ def _body_of_post(node: ast.Call, named: Mapping[str | None, ast.expr], reading:
     body = named.get("json") or named["data"]
     if isinstance(body, ast.Call) and dotted_name(body.func) == "json.dumps" and body.args:
         body = body.args[0]
+    if isinstance(body, ast.Call) and isinstance(body.func, ast.Attribute) and body.func.attr == "encode":
+        body = body.func.value
     try:
-        return reading.values.value_of(body)
+        value = reading.values.value_of(body)
     except Unreadable as unreadable:
         raise reading.source.error(unreadable, _field_of(body, unreadable)) from None
+    return _value_of_text(value, body, reading) if isinstance(value, str) else value
+
+
+def _value_of_text(text: str, node: ast.expr, reading: _Reading) -> JSON:
+    """Return the value of a body that is written as a text of JSON."""
+    reader = JsonText(text)
+    try:
+        value = reader.read()
+    except RequestError as error:
+        line, column = reading.source.place(node)
+        said = f"The text that is sent is not JSON: {error.message}"
+        raise RequestError(said, error.hint, line=line, column=column) from None
+    for notice in reader.notices:
+        reading.report(notice.field, notice.message, node)
+    return value
 
 
 def _value_without_call(reading: _Reading) -> JSON:

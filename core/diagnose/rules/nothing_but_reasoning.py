@@ -32,7 +32,7 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import as_text, content_of, decode_json, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.thinking import switched_off, think_less, thinking_switch
+from prompt_debugger.core.diagnose.thinking import switched_off, think_less, thinking_switch, thinks_by_effort
 from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, in_message, open_think_tail, prompt_of
 from prompt_debugger.core.diagnose.written_calls import written_calls
 
@@ -40,6 +40,10 @@ _OLLAMA = (
     Step("Send `think: false`, so that Ollama does not treat the answer as reasoning.", {"think": False}),
     Step("Use a release of Ollama that ends the reasoning before it constrains the answer."),
     Step("Read the answer from `thinking`."),
+)
+_PARSER = Step(
+    "Use a reasoning parser that does not start inside a block, or none: a parser that starts inside treats an answer "
+    "without tags as reasoning."
 )
 _OF_VENDOR = (
     Step(
@@ -90,10 +94,7 @@ def find(trace: Trace) -> Iterator[Report]:
         else (
             *(() if chat.finish_reason else (_MORE,)),
             *(() if off else (think_less(switch, ", so that template and reasoning parser agree"),)),
-            Step(
-                "Use a reasoning parser that does not start inside a block, or none: a parser that starts "
-                "inside treats an answer without tags as reasoning."
-            ),
+            *(() if thinks_by_effort(trace) else (_PARSER,)),
             Step(f"Read the answer from `{reasoning.field}`."),
         ),
         certainty=Certainty.INFERRED,

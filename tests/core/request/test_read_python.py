@@ -327,3 +327,22 @@ def test_a_value_that_is_new_in_every_run_is_named_with_its_placeholder() -> Non
     assert [notice.message for notice in request.notices] == [
         "`uuid.uuid4()` gives a new value in every run: `00000000-0000-4000-8000-000000000000` stands for it."
     ]
+
+
+@pytest.mark.parametrize("sent", ["data", "data.encode()", 'data.encode("utf-8")', "DATA_OF_TEXT"])
+def test_a_body_that_is_sent_as_a_text_of_json_is_the_request(sent):
+    body = '{\n  "messages": [{"role": "user", "content": "Hi"}],\n  "stream": false\n}'
+    snippet = f'import requests\ndata = """{body}"""\nrequests.post("http://h/v1/chat/completions", data={sent})'
+
+    request = read_request(snippet.replace("DATA_OF_TEXT", repr(body)))
+
+    assert request.body == json.loads(body)
+
+
+def test_a_text_that_is_sent_and_is_no_json_is_named_with_its_place():
+    snippet = 'import requests\nrequests.post(\n    "http://h/v1/chat/completions",\n    data="messages=Hi",\n)'
+
+    with pytest.raises(RequestError, match="The text that is sent is not JSON") as raised:
+        read_request(snippet)
+
+    assert (raised.value.line, raised.value.column) == (4, 10)
