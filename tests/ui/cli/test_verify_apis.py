@@ -169,7 +169,7 @@ def test_the_sides_of_a_journal_are_called_by_their_apis(tmp_path, capsys):
 
     opened = open_stored(str(tmp_path / "out.sqlite"))
 
-    assert [one.name.partition(", ")[2] for one in opened] == ["chat completions", "Responses"]
+    assert [one.name.partition(", ")[2] for one in opened] == ["chat completions", "Responses", "Messages"]
 
 
 def test_a_row_that_is_a_body_of_an_api_goes_out_to_it_as_it_is(tmp_path, capsys):
