@@ -95,10 +95,14 @@ def wire_verification(page: Page, panel: VerificationPanel, verifications: Verif
         parsers = (tool_parser, reasoning_parser, template_name)
         fields = TargetFields(endpoint, model, tokenizer, *parsers, certificates, ask)
         asked = Asked(str(event.packed), rows, seconds)
+        begun: Changes = {
+            panel.stop: gr.Button(interactive=True)
+        }  # once: a later step may arrive after Stop was pressed
         async with aclosing(verifications.verify(asked, fields, str(key or ""))) as steps:
             async for step in steps:
                 kept: Changes = {panel.opened: step.opened} if step.opened else {}
-                yield {panel.view: step.payload, panel.stop: gr.Button(interactive=True), **kept}
+                yield {panel.view: step.payload, **begun, **kept}
+                begun = {}
         yield {panel.stop: gr.Button(interactive=False)}
 
     inputs = [panel.rows, panel.seconds, *request.sending_fields]
