@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Container, Iterator
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 
@@ -21,6 +22,19 @@ NULL_TEXTS = ("null", "None", "undefined")  # what becomes of an absent value wh
 def as_object(value: JSON) -> JSONObject:
     """Return `value` if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
+
+
+def strings_in(value: JSON, left_out: Container[str] = ()) -> Iterator[str]:
+    """Yield the texts within a value, in their order, but for those of the members that are left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from strings_in(item, left_out)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            if name not in left_out:
+                yield from strings_in(item, left_out)
 
 
 def decoded(value: JSON) -> JSON:

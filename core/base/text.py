@@ -70,6 +70,12 @@ def line_column(text: str, offset: int) -> tuple[int, int]:
     return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
 
 
+def line_end(text: str, at: int) -> int:
+    """Return where the line ends in which a character stands, before its newline."""
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
 def printable(text: str, *, on_one_line: bool = False) -> str:
     r"""Return `text` with everything that a terminal obeys, or that hides or reorders text, shown as an escape.
 

@@ -28,6 +28,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.text import line_end
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.python_repr import plain, read_printed
 
@@ -214,7 +215,7 @@ def _vllm_output(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     if read is None or read.is_cut or not isinstance(read.value, str) or read.value.startswith("<streaming_complete"):
         return []
     found: list[tuple[What, JSON]] = [(What.RAW if match["streamed"] else What.CONTENT, read.value)]
-    line = log.text[read.stop : _line_end(log.text, read.stop)]
+    line = log.text[read.stop : line_end(log.text, read.stop)]
     if ids := re.match(r", output_token_ids: (?=\[)", line):
         found.append((What.IDS, log.printed(read.stop + ids.end())))
     if reason := _REASON.search(line):
@@ -228,7 +229,7 @@ def _vllm_delta(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     read = read_printed(log.text, match.end())
     if read is None or read.is_cut or not isinstance(read.value, str):
         return []
-    line = log.text[read.stop : _line_end(log.text, read.stop)]
+    line = log.text[read.stop : line_end(log.text, read.stop)]
     reason = _REASON.search(line)
     is_whole = reason is not None and reason[1] != "None" and not _is_cut_reason(reason[1])
     ended: list[tuple[What, JSON]] = [(What.REASON, reason[1])] if reason and is_whole else []
@@ -242,7 +243,7 @@ def _is_cut_reason(word: str) -> bool:
 
 def _delta_text(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     """Read a piece that was printed as it is, with its own line breaks: blank lines up to the next line of the log."""
-    end = _line_end(log.text, match.end())
+    end = line_end(log.text, match.end())
     blank = _BLANK_LINES.match(log.text, end)
     following = None if blank is None else _DELTA.match(log.text, blank.end())
     stop = end if following is None or blank is None else blank.end() - 1
@@ -251,7 +252,7 @@ def _delta_text(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
 
 def _parser_delta(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     """Read a piece that a parser of vLLM logs: what follows on its line, and nothing for a line break."""
-    end = _line_end(log.text, match.end())
+    end = line_end(log.text, match.end())
     return [(What.PIECE, log.text[match.end() : end].removeprefix(" ") or "\n")]
 
 
@@ -289,16 +290,11 @@ def _generation(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     return [(What.MESSAGE, message or None)]
 
 
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end
-
-
 def _decoded(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     """Read a piece of the output: `string="…"` or, of one word, `string=word`."""
     if log.text.startswith('"', match.end()):
         return [(What.PIECE, log.json(match.end()))]
-    return [(What.PIECE, log.text[match.end() : _line_end(log.text, match.end())].partition(" from=")[0])]
+    return [(What.PIECE, log.text[match.end() : line_end(log.text, match.end())].partition(" from=")[0])]
 
 
 def _limit(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
@@ -306,7 +302,7 @@ def _limit(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
 
 
 def _chat_format(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
-    return [(What.FLAGS, {"chat_format": log.text[match.end() : _line_end(log.text, match.end())].strip()[:60]})]
+    return [(What.FLAGS, {"chat_format": log.text[match.end() : line_end(log.text, match.end())].strip()[:60]})]
 
 
 def _a_reason(word: str) -> Callable[[_Text, re.Match[str]], list[tuple[What, JSON]]]:
@@ -315,12 +311,12 @@ def _a_reason(word: str) -> Callable[[_Text, re.Match[str]], list[tuple[What, JS
 
 def _line(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     """Return the line of a warning, from its words on."""
-    return [(What.WARNING, log.text[match.start() : _line_end(log.text, match.start())][:_MOST_OF_WARNING].rstrip())]
+    return [(What.WARNING, log.text[match.start() : line_end(log.text, match.start())][:_MOST_OF_WARNING].rstrip())]
 
 
 def _too_long(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     """Return the line of a prompt that is longer than the context of its slot."""
-    line = log.text[match.start() : _line_end(log.text, match.start())][:_MOST_OF_WARNING]
+    line = log.text[match.start() : line_end(log.text, match.start())][:_MOST_OF_WARNING]
     found = PROMPT_OF_SLOT.match(line)
     return [(What.WARNING, line)] if found is not None and int(found[2]) > int(found[1]) else []
 

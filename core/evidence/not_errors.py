@@ -18,6 +18,8 @@ _CODE_LINE = re.compile(
     r"|(?:pub )?(?:fn|impl|mod) \w|use \w+::|let mut |\.\w{1,40}\(|\w{1,40}: [^\n]{1,60} = field\("
     r"|\w{1,40}(?:, \w{1,40})? := \S|[^\n]{0,200}(?:\) \{|\);|=> \{)$)"
 )
+_SCRIPT = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |async def )|\.(?:create|invoke|parse|generate)\(")
+_MOST_SCRIPT = 20_000
 _MOST_CODE_LINES = 4
 _FRAME = re.compile(
     r"(?m)^\s*File \"[^\"\n]{1,200}\", line \d{1,7}|\bat [\w.$<> ]{1,80} \(?[\w./\\:-]{1,120}\.[jt]sx?:\d{1,7}"
@@ -54,6 +56,11 @@ def is_source(text: str, start: int = 0) -> bool:
     """Say whether a text from a place on is a program, and not its traceback."""
     lines = sum(1 for _, _ in zip(range(_MOST_CODE_LINES), _CODE_LINE.finditer(text, start), strict=False))
     return lines == _MOST_CODE_LINES and _FRAME.search(text) is None
+
+
+def is_script(text: str) -> bool:
+    """Say whether a text begins with Python that calls a client: objects in it are written there, not printed."""
+    return _SCRIPT.search(text[:_MOST_SCRIPT]) is not None
 
 
 def below_source(text: str) -> str:

@@ -6,9 +6,9 @@ A page of a manual shows outputs, answers and prompts of many runs; that they st
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import strings_in
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.diagnose.fields import as_list
 from prompt_debugger.core.evidence.evidence import Evidence, Part, trace_of
@@ -38,7 +38,12 @@ def _prints(first: Evidence, second: Evidence) -> bool:
     """Say whether a prompt prints a text of a request's messages; without such texts it may be of any."""
     asked = [piece.request for piece in (first, second) if piece.request is not None]
     prompts = [piece.prompt or piece.prompt_tail for piece in (first, second) if piece.request is None]
-    texts = [text.strip() for one in asked for text in _strings(as_list(one.body.get("messages"))) if text.strip()]
+    texts = [
+        text.strip()
+        for one in asked
+        for text in strings_in(as_list(one.body.get("messages")), _LEFT_OUT)
+        if text.strip()
+    ]
     return not texts or any(text in prompt for text in texts for prompt in prompts)
 
 
@@ -54,16 +59,5 @@ def _share_words(first: Evidence, second: Evidence) -> bool:
 def _text_of(piece: Evidence) -> str:
     trace = trace_of(piece)
     shown: list[JSON] = [result.message for result in (trace.chat, trace.chat_stream) if result is not None]
-    texts = [*_strings(shown), *_strings(as_list(trace.request.body.get("messages")))]
+    texts = [*strings_in(shown, _LEFT_OUT), *strings_in(as_list(trace.request.body.get("messages")), _LEFT_OUT)]
     return " ".join([*texts, piece.raw or "", piece.prompt or ""])
-
-
-def _strings(value: JSON) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from _strings(item)
-    elif isinstance(value, dict):
-        for name, item in as_object(value).items():
-            yield from _strings(item) if name not in _LEFT_OUT else ()

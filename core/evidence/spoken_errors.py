@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.base.json_values import strings_in
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.not_errors import is_command, is_manual, is_of_program, is_source, without_manual
 from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text
@@ -56,7 +56,7 @@ def _said(text: str) -> Iterator[str]:
         found = lenient_json_of(text)
         value = None if found is None else found[0]
     if value is not None:
-        yield from (said for said in _strings(value) if _is_said(said))
+        yield from (said for said in strings_in(value) if _is_said(said))
         return
     for line in _JOINED.sub(" ", text).split("\n"):
         bare = _MARKS.sub("", line.strip())
@@ -68,14 +68,6 @@ def _said(text: str) -> Iterator[str]:
         is_short = len(bare) <= _MOST_TALK or "{" in bare
         if is_short and _LEAST <= len(bare) <= _MOST and may_report(bare, is_quoted=False):
             yield bare
-
-
-def _strings(value: JSON) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _strings(inner)
 
 
 def _unescaped(found: re.Match[str]) -> str:

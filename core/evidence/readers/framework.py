@@ -18,6 +18,7 @@ from itertools import islice
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.text import line_end
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import Evidence
@@ -33,7 +34,8 @@ from prompt_debugger.core.evidence.framework_messages import (
     messages_of,
 )
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
-from prompt_debugger.core.evidence.printed_objects import class_of
+from prompt_debugger.core.evidence.not_errors import is_script
+from prompt_debugger.core.evidence.printed_objects import LANGCHAIN, class_of
 from prompt_debugger.core.evidence.python_repr import CLASS, CUT, plain, printed_objects, read_fields, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import CUT_NOTE
@@ -45,7 +47,6 @@ _JS_CLASS = re.compile(r"\b((?:Human|AI|System|Tool)Message(?:Chunk)?) \{")
 _JS_RESULT = re.compile(r"\btoolCalls['\"]?: ?\[")
 _SPRING = re.compile(r"\bToolCall\[id=(?P<id>[^,\]]{0,200}), type=\w{1,20}, name=(?P<name>[^,\]]{0,200}), arguments=")
 _SPRING_TEXT = "textContent="
-_CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |async def )|\.(?:create|invoke|parse|generate)\(")
 _AUTOGEN = re.compile(r"(?m)^(?:id='[^']{0,60}' )?source='[^'\n]{1,80}' models_usage=")
 _ITEMS = ("function_call", "function_call_output", "reasoning", "message")
 _MOST_MESSAGES = 5_000
@@ -58,19 +59,16 @@ def _finds(paste: Paste) -> float:
     if value is not None:
         is_known = bool(_values_of(value)) or _vercels(value) is not None or _are_items(value)
         return 0.85 if is_known else 0.0  # less than a session's export, which has a reader of its own
-    if len(text) > _MOST_CHARS or _CODE.search(text[:20_000]):
+    if len(text) > _MOST_CHARS or is_script(text):
         return 0.0
     if "(" in text and _START.search(text) is not None:
         names = [class_of(value) for value in printed_objects(text, _START)]
-        is_told = any(name not in _READ_ELSEWHERE for name in names) or names.count("AIMessage") > 1
+        is_told = any(name not in LANGCHAIN for name in names) or names.count("AIMessage") > 1
         return 0.93 if is_told else 0.0
     if _AUTOGEN.search(text) is not None:
         return 0.93 if _events(text) else 0.0
     has_sign = _SPRING.search(text) or _JS_CLASS.search(text) or _JS_RESULT.search(text)
     return 0.93 if has_sign and _read_other(text) is not None else _of_lines(text)
-
-
-_READ_ELSEWHERE = ("AIMessage", "AIMessageChunk")  # one answer alone, or the pieces of one
 
 
 def _of_lines(text: str) -> float:
@@ -155,7 +153,7 @@ def _of_printed(values: list[JSONObject]) -> Evidence:
 def _events(text: str) -> list[JSONObject]:
     """Return the messages of the events of AutoGen that a text prints, one a line."""
     starts = [found.start() for found in islice(_AUTOGEN.finditer(text), _MOST_MESSAGES)]
-    lines = [text[start : _line_end(text, start)] for start in starts]
+    lines = [text[start : line_end(text, start)] for start in starts]
     read = [read_fields(line) for line in lines]
     return [
         one
@@ -163,11 +161,6 @@ def _events(text: str) -> list[JSONObject]:
         if found is not None and not found.is_cut
         for one in autogens_event(as_object(found.value))
     ]
-
-
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end
 
 
 def _conversation(values: list[JSON], tools: list[JSON]) -> Evidence:

@@ -16,6 +16,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.answers import read_answer, read_stream
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.not_errors import is_script
 from prompt_debugger.core.evidence.printed_objects import (
     ANTHROPIC_EVENTS,
     LANGCHAIN,
@@ -56,12 +57,11 @@ _FIELDS = re.compile(
     r"(?:content=['\"\[N]|id=['\"](?:chatcmpl|msg|resp|gen)|sdk_http_response=|candidates=\[|content=None)"
 )
 _PYTHON_VALUES = re.compile(r"[:\[, =(](?:None|True|False|'[^'\n]{0,200}')")
-_CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |async def )|\.(?:create|invoke|parse|generate)\(")
 
 
 def _finds(paste: Paste) -> float:
     text = paste.text
-    if paste.value is not None or _CODE.search(text[:20_000]):
+    if paste.value is not None or is_script(text):
         return 0.0
     if ("(" in text and _START.search(text)) or _pieces_by_line(text):
         return 0.9
