@@ -74,6 +74,7 @@ def switched_off(trace: Trace) -> str | None:
 def think_less(switch: Switch, more: str = "") -> Step:
     """Return the step that switches thinking off by a template kwarg, or has it less; `more` ends its sentence."""
     if switch.name == _EFFORT:
-        return Step(f"Send `{switch.written}`: this model always thinks, and then less.", request={_EFFORT: switch.off})
+        text = f"Send `{switch.written}`: this model always thinks, and this makes it think less."
+        return Step(text, request={_EFFORT: switch.off})
     text = f'Send `"chat_template_kwargs": {{{switch.written}}}`{more}.'
     return Step(text, request={f"chat_template_kwargs.{switch.name}": switch.off})

@@ -26,7 +26,7 @@ from prompt_debugger.core.evidence.taking import as_part, of_deltas_alone, with_
 _MOST_LINES = 2_000
 _OF_PIECE = frozenset({"id", "type", "function"})
 _OF_BARE = ({"name", "arguments"}, {"name", "parameters"})
-_NOTE = "The pieces have no `index`; each was read as going on with the call before it."
+_NOTE = "The pieces have no `index`; each was read as continuing the call before it."
 
 
 def _finds(paste: Paste) -> float:
