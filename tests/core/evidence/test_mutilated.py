@@ -6,6 +6,7 @@ Some forty texts of all forms, healthy and faulty, are mutilated in some thirty 
 
 from __future__ import annotations
 
+import functools
 import html
 import json
 import re
@@ -238,6 +239,7 @@ MUTILATIONS = {
 }
 
 
+@functools.cache  # most texts are asked for by two tests, the whole ones by seventy
 def codes_of(text):
     """Return the codes of what a text shows; `None` if it is refused with a hint."""
     try:
