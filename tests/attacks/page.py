@@ -201,6 +201,9 @@ class Visitor:
         page: The page, or what is known of it.
         address: Where the visitor comes from; the whole of 127.0.0.0/8 is this machine.
         forwarded: What a proxy says of where they come from.
+
+    Attributes:
+        kinds: Kind of each component of the page, by its id.
     """
 
     def __init__(
@@ -212,6 +215,8 @@ class Visitor:
         transport = httpx.AsyncHTTPTransport(local_address=address, limits=httpx.Limits(max_connections=None))
         self.address = address
         self.client = httpx.AsyncClient(transport=transport, timeout=PATIENCE_S, headers=headers, base_url=page.url)
+        self.kinds = {part["id"]: str(part["type"]) for part in page.config["components"]}
+        self._values = {part["id"]: part["props"].get("value") for part in page.config["components"]}
 
     async def __aenter__(self) -> Visitor:
         return self
@@ -222,9 +227,7 @@ class Visitor:
     def body(self, event: str, *data: JSON, **more: Any) -> dict[str, Any]:
         """Return an event's payload; values that are not given are the page's own."""
         description = self.page.events[event]
-        parts = {part["id"]: part["props"].get("value") for part in self.page.config["components"]}
-        kinds = {part["id"]: part["type"] for part in self.page.config["components"]}
-        own = [None if kinds[one] in ("state", "html") else parts[one] for one in description["inputs"]]
+        own = [None if self.kinds[one] in ("state", "html") else self._values[one] for one in description["inputs"]]
         values = [*data, *own[len(data) :]]
         return {"data": values, "fn_index": description["id"], "session_hash": self.session, "trigger_id": None, **more}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -38,9 +39,27 @@ def forgeries(url: str) -> list[JSON]:
     ]
 
 
-async def send_anywhere(visitor: Visitor, body: dict[str, Any]) -> list[int]:
-    """Send an event both ways, whichever is its own."""
-    return [await visitor.status_of(way, body) for way in ("queue/join", "run/predict")]
+WAYS = ("queue/join", "run/predict")
+
+
+def own_ways(running: RunningPage, event: str) -> tuple[str, ...]:
+    """Return the way on which an event is sent; none for what the page's scripts do by themselves.
+
+    On any other way the page knows no such event, whatever is sent: there few bodies are tried.
+    """
+    described = running.events[event]
+    if not described["backend_fn"]:
+        return ()
+    return ("queue/join",) if described["queue"] else ("run/predict",)
+
+
+def other_ways(running: RunningPage, event: str) -> tuple[str, ...]:
+    own = own_ways(running, event)
+    return tuple(way for way in WAYS if way not in own)
+
+
+async def send(visitor: Visitor, ways: Iterable[str], body: dict[str, Any]) -> list[int]:
+    return [await visitor.status_of(way, body) for way in ways]
 
 
 async def test_a_file_that_is_forged_into_any_event_is_neither_looked_up_nor_fetched(running: RunningPage) -> None:
@@ -51,28 +70,30 @@ async def test_a_file_that_is_forged_into_any_event_is_neither_looked_up_nor_fet
         shapes = itertools.cycle([(every[0], *every[at : at + 2]) for at in range(1, len(every), 2)])
         async with Visitor(running) as visitor:
             for event in running.events:
-                own = visitor.body(event)
-                for place in range(len(own["data"])):
+                ways, own = own_ways(running, event), visitor.body(event)
+                for place in range(len(own["data"])) if ways else ():
                     for value in next(shapes):
                         data = [*own["data"][:place], value, *own["data"][place + 1 :]]
-                        statuses = await send_anywhere(visitor, {**own, "data": data})
-                        assert _is_refused(statuses, running, event, place), (event, place, value)
+                        statuses = await send(visitor, ways, {**own, "data": data})
+                        assert _is_refused(statuses, visitor, event, place), (event, place, value)
                 for value in next(shapes):
-                    for body in (
-                        {**own, "data": value},
-                        {**own, "event_data": value},
-                        {**own, "trigger_id": value},
-                    ):
-                        assert 500 not in await send_anywhere(visitor, body), (event, body)
+                    for key in ("data", "event_data", "trigger_id"):
+                        assert 500 not in await send(visitor, ways, {**own, key: value}), (event, key, value)
+                for key, value in zip(("data", "event_data"), next(shapes), strict=False):
+                    forged = {**own, "data": [value for _ in own["data"]], key: value}
+                    assert set(await send(visitor, other_ways(running, event), forged)) <= {400, 404}, (event, key)
 
         assert listener.requests() == []
     assert running.faults() == []
 
 
-def _is_refused(statuses: list[int], running: RunningPage, event: str, place: int) -> bool:
+def test_the_page_has_events_of_every_way(running: RunningPage) -> None:
+    assert {own_ways(running, event) for event in running.events} == {(), *((way,) for way in WAYS)}
+
+
+def _is_refused(statuses: list[int], visitor: Visitor, event: str, place: int) -> bool:
     """A value that the server keeps itself is dropped; any other is refused."""
-    kinds = {part["id"]: part["type"] for part in running.config["components"]}
-    is_dropped = kinds[running.events[event]["inputs"][place]] in ("state", "html")
+    is_dropped = visitor.kinds[visitor.page.events[event]["inputs"][place]] in ("state", "html")
     return set(statuses) <= {400, 404} or (is_dropped and set(statuses) <= {200, 400, 404, 429})
 
 
@@ -112,8 +133,9 @@ async def test_whatever_is_sent_to_any_event_the_page_answers_and_goes_on(runnin
                 ):
                     if rng.random() < 0.1:
                         body[key] = wild(rng)
-                statuses = await send_anywhere(visitor, body)
-                assert not [status for status in statuses if status >= 500], (event, body, statuses)
+                for ways in (own_ways(running, event), other_ways(running, event) if rng.random() < 0.4 else ()):
+                    statuses = await send(visitor, ways, body)
+                    assert not [status for status in statuses if status >= 500], (event, body, statuses)
         await visitor.post("cancel", wild(rng))
         await visitor.post("reset", wild(rng))
     async with Visitor(running) as other:
