@@ -11,19 +11,24 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import httpx
+import psutil
 import pyarrow
 import pyarrow.parquet
 from ray.cluster_utils import Cluster
 
 from tests.conftest import ROOT
+from tests.core.complete.faulty_server import FaultyServer, faulty_server
 from tests.core.complete.faulty_server import answer as http_answer
-from tests.core.complete.faulty_server import faulty_server
 from tests.core.tools.apis.test_side_by_side import ALIKE, BODY, messages
 from tests.core.tools.verify.counting_server import CountingServer, answer, body, counting_server, usual
 from tests.patience import PATIENCE_S
+from tests.threads import in_thread
+from tests.ui.cli.test_capture import CHAT, Captured
 
 RAW = '<tool_call>\n{"name": "f", "arguments": {"a": %d}}\n</tool_call>'
 NO_CLUSTER = 77
@@ -45,6 +50,7 @@ def main(folder: Path) -> None:
         found = {
             "parse": parse_cases(folder, cluster.address),
             "lock": read_under_lock(folder, cluster.address),
+            "watch": watch_traffic(folder, cluster.address),
             "apis": asyncio.run(verify_apis(folder, cluster.address)),
             **verify_rows(folder, cluster, node),
         }
@@ -111,6 +117,57 @@ async def verify_apis(folder: Path, address: str) -> dict[str, Any]:
             counts = {api: one["debugger"] for api, one in document["apis"].items()}
             found[name] = [done.returncode, document["differences"], document["rows_that_differ"], counts]
     return found
+
+
+def watch_traffic(folder: Path, address: str) -> dict[str, Any]:
+    """Return what one machine counts of traffic, and what the cluster does, whose workers are killed in between."""
+    found = {}
+    with in_thread(FaultyServer("", {"*": http_answer(200, CHAT)})) as url:
+        for name, options in (("here", ()), ("there", ("--ray", address))):
+            store = folder / f"watch-{name}.sqlite"
+            watch = Captured(url, store, "--metrics-port", "0", *options, command="watch", place="--store")
+            assert watch.process.stderr is not None
+            said = iter(watch.process.stderr.readline, "")
+            metrics = next(line.split()[-1] for line in said if line.startswith("Metrics: "))
+            send(watch.base_url, 20)
+            killed = 0
+            if options:
+                before = wait_until_read_there(watch.base_url, metrics, 0)
+                killed = kill_workers()
+                wait_until_read_there(watch.base_url, metrics, before)
+            send(watch.base_url, 20)
+            status, printed, _ = watch.end()
+            document = json.loads(command("watch", "--open", str(store), "--json").stdout)
+            found[name] = {"status": status, "killed": killed, "printed": printed, "document": document}
+    return found
+
+
+def send(base_url: str, count: int) -> None:
+    """Send that many requests."""
+    for number in range(count):
+        body = {"model": "m", "messages": [{"role": "user", "content": f"hi {number}"}]}
+        httpx.post(f"{base_url}/chat/completions", json=body, timeout=PATIENCE_S)
+
+
+def wait_until_read_there(base_url: str, metrics: str, before: int) -> int:
+    """Send requests until workers of the cluster have read more than before; how many that is."""
+    while True:
+        send(base_url, 1)
+        lines = httpx.get(metrics, timeout=PATIENCE_S).text.splitlines()
+        now = sum(int(line.split()[-1]) for line in lines if line.startswith("prompt_debugger_exchanges_read_on_total"))
+        if now > before:
+            return now
+
+
+def kill_workers() -> int:
+    """Kill what reads on this script's cluster."""
+    killed = 0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if "_FarReading" in process.name() or "_FarReading" in " ".join(process.cmdline()):
+                process.kill()
+                killed += 1
+    return killed
 
 
 def respond(text: str) -> dict[str, Any]:

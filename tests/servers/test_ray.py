@@ -62,6 +62,19 @@ def test_three_apis_are_compared_as_on_one_machine(found):
     assert [(one["between"], one["where"], one["rows"]) for one in here[1]] == [(["chat", "messages"], "message", 24)]
 
 
+def test_traffic_is_read_on_the_cluster_and_nothing_is_lost_with_its_workers(found):
+    here, there = (found["watch"][name] for name in ("here", "there"))
+
+    document, sent = there["document"], there["document"]["exchanges"]
+    assert there["killed"] >= 2
+    assert there["status"] == here["status"]
+    assert (document["read"], document["unread"]) == (sent, 0)
+    assert sent > here["document"]["exchanges"] == here["document"]["read"] == 40
+    assert "read on: " in there["printed"]
+    assert "read on: " not in here["printed"]
+    assert document["counts"]["returned"] == sent * here["document"]["counts"]["returned"] // 40
+
+
 def test_nothing_is_asked_again_by_the_same_command(found):
     assert found["again"] == found["there"]
     assert found["asked"] == 2  # here once, on the cluster once

@@ -27,6 +27,11 @@ def warm_program() -> Iterator[None]:
             os.environ.pop(ADDRESS, None)
 
 
+def cold_environment() -> dict[str, str]:
+    """Return an environment in which whatever is started is a process of its own, its helpers, too."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PROMPT_DEBUGGER_TESTS")}
+
+
 def warm_environment(**more: str) -> dict[str, str]:
     """Return an environment for `python app.py …` that is started without its imports.
 

@@ -6,7 +6,8 @@ import argparse
 import asyncio
 import logging
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -28,13 +29,15 @@ from prompt_debugger.core.tools.watch import (
     write_canary_junit,
 )
 from prompt_debugger.core.tools.watch.kept import Bounds, WatchJournal
-from prompt_debugger.core.tools.watch.serve import UNWRITTEN, Listener
+from prompt_debugger.core.tools.watch.serve import UNFILED, UNWRITTEN, Listener
 from prompt_debugger.core.tools.watch.shared import is_shared, save, shown
 from prompt_debugger.ui.cli.capture import Printer, add_proxy_arguments, say_who_may_use_it
 from prompt_debugger.ui.cli.front import stopped_by
 from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, one_line
 from prompt_debugger.ui.cli.progress import log, working
 from prompt_debugger.ui.cli.run import api_key_for
+from prompt_debugger.ui.cli.spread.cluster import joined
+from prompt_debugger.ui.cli.spread.exchanges import READERS_PER_PROCESSOR, FarReader
 from prompt_debugger.ui.cli.verify_options import positive
 from prompt_debugger.ui.cli.verify_words import RATES, percent
 from prompt_debugger.ui.present.words import count_of
@@ -80,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tokenizer", metavar="DIR_OR_ID", help="with --evidence: the model's tokenizer")
     parser.add_argument("--api-key-env", metavar="NAME", help="variable with the key for what --evidence looks up")
+    parser.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster whose machines share the reading")
     parser.add_argument("--metrics-port", type=int, metavar="N", help="serve /metrics for Prometheus on this port")
     parser.add_argument(
         "--canary", metavar="FILE.jsonl", help="known requests: alarm when the class of an answer to one changes"
@@ -108,6 +112,7 @@ def _run(options: argparse.Namespace) -> int:
     printer = Printer()
     if options.canary and options.every is None:
         return _ask_canary(options, printer)
+    watch = _watch_from(options)
 
     def ready(base_url: str, upstream: str, metrics: str) -> None:
         store = shown(options.store) if is_shared(options.store) else options.store
@@ -126,7 +131,7 @@ def _run(options: argparse.Namespace) -> int:
 
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # an answer that breaks off is counted
     listener = Listener(ready, alarm, lambda text: log(redact_text(one_line(text))), changed=alarm)
-    counts = asyncio.run(_until_stopped(_watch_from(options), listener))
+    counts = asyncio.run(_until_stopped(watch, listener))
     return _show(counts, as_json=options.json, printer=printer)
 
 
@@ -183,7 +188,7 @@ def _target_from(options: argparse.Namespace) -> Target:
 def _watch_from(options: argparse.Namespace) -> Watch:
     target = _target_from(options)
     store, names = _file_from(options), tuple(options.host_name)
-    return Watch(
+    watch = Watch(
         Capture(options.upstream, store, options.host, options.port, names, asks_for_ids=options.evidence),
         store,
         Bounds(options.max_size << 20, options.max_age * 86_400.0),
@@ -195,6 +200,12 @@ def _watch_from(options: argparse.Namespace) -> Watch:
         canary_target=target,
         shared=options.store if is_shared(options.store) else "",
     )
+    if options.ray:
+        with joined(options.ray) as processors:  # so that a cluster that is not there is reported at once
+            n_readers = READERS_PER_PROCESSOR * processors
+        open_reader = partial(FarReader, options.ray, options.api_key_env)
+        watch = replace(watch, open_reader=open_reader, n_readers=n_readers)
+    return watch
 
 
 def _file_from(options: argparse.Namespace) -> Path:
@@ -218,7 +229,7 @@ def _show(counts: Counts, *, as_json: bool, printer: Printer | None = None) -> i
     document = counts.document()
     (printer or Printer()).print(document if as_json else _words(document))
     own = as_object(document["counts"])
-    if counts.unread[UNWRITTEN]:
+    if counts.unread[UNWRITTEN] or counts.unread[UNFILED]:
         return COULD_NOT_RUN
     return FOUND if as_object(as_object(own["rates"])["error_rate"])["value"] else OK
 
@@ -233,7 +244,7 @@ def _words(document: JSONObject) -> str:
     ]
     rates = as_object(own["rates"])
     lines += [f"  {words:36} {percent(rates[name])}" for name, words in RATES.items() if name.endswith("d_rate")]
-    for title, key in (("by cause", "by_code"), ("not read because", "unread_because")):
+    for title, key in (("by cause", "by_code"), ("not read because", "unread_because"), ("read on", "read_on")):
         counts = as_object(document[key])
         if counts:
             lines.append(f"{title}: " + ", ".join(f"{name} {count}" for name, count in counts.items()))

@@ -49,6 +49,7 @@ class WatchDocument:
         failed: Those that the server refused.
         streams_differ: Streams that the server's own parsers read otherwise from the whole output.
         grammars: Requests with a grammar, by whether it was in force.
+        read_on: With `--ray`, exchanges that other machines read, by their address; empty for a file that is opened.
         counts: As `debugger` of the summary of `verify`.
         by_code: Exchanges by the rule that found something.
         by_tool: Calls of each tool: written, and dropped, altered or cut.
@@ -64,6 +65,7 @@ class WatchDocument:
     failed: int
     streams_differ: int
     grammars: Mapping[str, int]
+    read_on: Mapping[str, int]
     counts: JSONObject
     by_code: JSONObject
     by_tool: JSONObject
@@ -84,6 +86,7 @@ class Counts:
         canary_changes: Known requests whose answer was of another class than before.
         streams_differ: Streamed answers that the server's own parsers read otherwise from the whole output.
         grammars: Exchanges whose request asks for a grammar, by whether it was in force.
+        read_on: Exchanges that other machines read, by their address.
     """
 
     total: Tally = field(default_factory=Tally)
@@ -94,6 +97,7 @@ class Counts:
     canary_changes: int = 0
     streams_differ: int = 0
     grammars: Counter[str] = field(default_factory=Counter)
+    read_on: Counter[str] = field(default_factory=Counter)
 
     @property
     def read(self) -> int:
@@ -124,6 +128,7 @@ class Counts:
             failed=self.total.failure,
             streams_differ=self.streams_differ,
             grammars=dict(sorted(self.grammars.items())),
+            read_on=dict(sorted(self.read_on.items())),
             counts=counts,
             by_code=as_object(counts["by_code"]),
             by_tool=as_object(counts["by_tool"]),
@@ -157,6 +162,11 @@ class Counts:
             ("failed", self.total.failure, "Exchanges that the server refused"),
         ):
             yield from _counter(f"prompt_debugger_exchanges_{name}_total", words, count)
+        if self.read_on:
+            yield "# HELP prompt_debugger_exchanges_read_on_total Exchanges that other machines read."
+            yield "# TYPE prompt_debugger_exchanges_read_on_total counter"
+        for place, count in sorted(self.read_on.items()):
+            yield f"prompt_debugger_exchanges_read_on_total{_labels({'machine': place})} {count}"
         yield "# HELP prompt_debugger_grammars_total Exchanges that ask for a grammar, by whether it was in force."
         yield "# TYPE prompt_debugger_grammars_total counter"
         for status in ("in-force", "never", "unknown"):

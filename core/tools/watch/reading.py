@@ -7,9 +7,10 @@ itself shows is all there is. Nothing is generated for it.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack, nullcontext
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeAlias
 
 from prompt_debugger.core.base.errors import DebuggerError
 from prompt_debugger.core.base.json_values import as_object
@@ -22,7 +23,9 @@ from prompt_debugger.core.tools.grammar import GrammarEngine, InForceReason, jud
 from prompt_debugger.core.tools.grammar.asked import asked_of
 from prompt_debugger.core.tools.verify.answer import Answer
 from prompt_debugger.core.tools.verify.dataset import Row, hash_of
+from prompt_debugger.core.tools.verify.journal import Filed
 from prompt_debugger.core.tools.verify.judge import Judge, Judged, judge_answer
+from prompt_debugger.core.tools.verify.visits import filed_of
 from prompt_debugger.core.tools.watch.line import read_line
 from prompt_debugger.core.tools.watch.streams import stream_differs
 
@@ -42,11 +45,43 @@ class Read(NamedTuple):
     client: str
 
 
+class Filing(NamedTuple):
+    """What the journal keeps of an exchange that was read.
+
+    Attributes:
+        row: The row of the results.
+        filed: That and the run, packed.
+        client: What the client calls itself.
+        place: The machine that read it; "" for this one.
+    """
+
+    row: JSONObject
+    filed: Filed
+    client: str
+    place: str = ""
+
+
+class Files(Protocol):
+    """Who reads lines for the journal; `Reader` is one."""
+
+    async def file(self, number: int, line: str) -> Filing | str:
+        """Return what is kept of an exchange, or why it cannot be read."""
+
+    async def close(self) -> None:
+        """End it."""
+
+
+OpenReader: TypeAlias = Callable[[Target | None], Files]
+
+
 class Reader:
     """Reads lines; asks the server for nothing but what ids mean.
 
     Args:
         target: The server, where clients' answers carry ids; `None` to ask nothing.
+
+    Attributes:
+        reasoning_parsers: Whether the server has one, by model: whole answers show it, streams do not.
     """
 
     def __init__(self, target: Target | None) -> None:
@@ -56,12 +91,19 @@ class Reader:
         self._stack = AsyncExitStack()
         self._grammars = GrammarEngine()
         self._has_grammars = True
-        self._has_reasoning_parser: dict[str, bool] = {}  # by model: whole answers show it, streams do not
+        self.reasoning_parsers: dict[str, bool] = {}
 
     async def close(self) -> None:
         """Close the connection to the server, and what compiles grammars."""
         await self._stack.aclose()
         self._grammars.close()
+
+    async def file(self, number: int, line: str) -> Filing | str:
+        """See `Files`."""
+        read = await self.read(number, line)
+        if isinstance(read, str):
+            return read
+        return Filing(read.judged.row, await filed_of(read.judged), read.client)
 
     async def read(self, number: int, line: str) -> Read | str:
         """Return the row and the run of an exchange, or why it cannot be read."""
@@ -90,15 +132,15 @@ class Reader:
 
     def _with_what_was_seen(self, judge: Judge, trace: Trace) -> Judge:
         """Add to what is known of the server what earlier answers of this model showed."""
-        seen = self._has_reasoning_parser.get(_model_in(trace))
+        seen = self.reasoning_parsers.get(_model_in(trace))
         if seen is None or judge.server.has_reasoning_parser is not None:
             return judge
         return replace(judge, server=replace(judge.server, has_reasoning_parser=seen))
 
     def _note_what_is_seen(self, trace: Trace) -> None:
         seen, model = None if trace.server is None else trace.server.has_reasoning_parser, _model_in(trace)
-        if seen is not None and (model in self._has_reasoning_parser or len(self._has_reasoning_parser) < _MODELS):
-            self._has_reasoning_parser[model] = seen
+        if seen is not None and (model in self.reasoning_parsers or len(self.reasoning_parsers) < _MODELS):
+            self.reasoning_parsers[model] = seen
 
     async def _looked_at_again(self, judged: Judged, body: JSONObject, judge: Judge | None) -> Judged:
         """Add what is asked of traffic: was its grammar in force, and does it stream as it reads whole?"""

@@ -29,9 +29,8 @@ from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.capture.record import Raw
 from prompt_debugger.core.tools.capture.recorder import Kept, Writer
-from prompt_debugger.core.tools.verify.visits import filed_of
 from prompt_debugger.core.tools.watch.kept import Bounds, KeptExchanges, WatchJournal
-from prompt_debugger.core.tools.watch.reading import Reader
+from prompt_debugger.core.tools.watch.reading import Files, OpenReader, Reader
 
 _NICE = 10  # clients go first where there is too little processor time
 _MOST_LINE_BYTES = 64 << 20
@@ -54,9 +53,9 @@ async def _serve() -> None:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     answers = os.fdopen(os.dup(1), "w", encoding="ascii", buffering=1)
     os.dup2(2, 1)  # whatever prints, prints to standard error
-    path, bounds, target = pickle.loads(b85decode((await lines.readline()).strip()))
+    path, bounds, target, open_reader = pickle.loads(b85decode((await lines.readline()).strip()))
     warming = asyncio.ensure_future(in_thread(sandbox_of().warm_up))
-    reader = Reader(target)
+    reader: Files = open_reader(target)
     readings: set[asyncio.Task[None]] = set()
     with KeptExchanges(path, bounds) as kept:
         writer, writings = Writer(kept), set[asyncio.Task[None]]()
@@ -89,20 +88,19 @@ async def _keep(writer: Writer, raw: Raw, answer: Callable[[str], object]) -> No
         answer(f"{json.dumps({'number': raw.number, **said})}\n")
 
 
-async def _read(reader: Reader, kept: KeptExchanges, number: int, answer: Callable[[str], object]) -> None:
+async def _read(reader: Files, kept: KeptExchanges, number: int, answer: Callable[[str], object]) -> None:
     try:
         line = kept.line(number)
-        read = GONE if line is None else await reader.read(number, line)
+        read = GONE if line is None else await reader.file(number, line)
         if isinstance(read, str):
             kept.note_unread(number, read)
             said: JSONObject = {"unread": read}
         else:
-            judged, client = read
-            kept.note_client(number, client)
-            kept.note_results(0, {number: await filed_of(judged)})
-            said = {"row": judged.row, "client": client}
+            kept.note_client(number, read.client)
+            kept.note_results(0, {number: read.filed})
+            said = {"row": read.row, "client": read.client, "place": read.place}
     except DebuggerError as error:
-        said = {"problem": error.message}
+        said = {"problem": error.message, "hint": error.hint}
     with suppress(OSError):
         answer(f"{json.dumps({'number': number, **said})}\n")
 
@@ -117,11 +115,14 @@ class ReadingProcess:
         journal: Where exchanges are kept.
         bounds: How much is kept.
         target: The server, where it may be asked what ids mean.
+        open_reader: Makes what reads, in that process.
     """
 
-    def __init__(self, journal: WatchJournal, bounds: Bounds, target: Target | None) -> None:
+    def __init__(
+        self, journal: WatchJournal, bounds: Bounds, target: Target | None, open_reader: OpenReader = Reader
+    ) -> None:
         self._journal = journal
-        self._start = b85encode(pickle.dumps((journal.path, bounds, target))) + b"\n"
+        self._start = b85encode(pickle.dumps((journal.path, bounds, target, open_reader))) + b"\n"
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: dict[int, asyncio.Future[Answer | None]] = {}
         self._starting = asyncio.Lock()

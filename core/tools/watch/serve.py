@@ -28,13 +28,14 @@ from prompt_debugger.core.tools.watch.alarms import Alarm, Webhook, alarm_of
 from prompt_debugger.core.tools.watch.canary import Canary, CanaryResult
 from prompt_debugger.core.tools.watch.counts import Counts, is_bad
 from prompt_debugger.core.tools.watch.kept import Bounds, WatchJournal
+from prompt_debugger.core.tools.watch.reading import OpenReader, Reader
 from prompt_debugger.core.tools.watch.reading_process import ReadingProcess
 from prompt_debugger.core.tools.watch.shared import Copier
 
-_READERS = 2
 _MOST_WAITING = 500
 BUSY = "too many were waiting to be read"
 UNWRITTEN = "it could not be written down"
+UNFILED = "what was read in it could not be written down: the next start reads it again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ class Watch:
         every_s: Seconds between two rounds of them.
         canary_target: Where they go.
         shared: A PostgreSQL database to which what was read is copied, for several proxies; "" for none.
+        open_reader: Makes what reads, in the process beside the proxy.
+        n_readers: Exchanges that are read at once.
     """
 
     capture: Capture
@@ -66,6 +69,8 @@ class Watch:
     every_s: float = 300.0
     canary_target: Target = field(default_factory=Target)
     shared: str = ""
+    open_reader: OpenReader = Reader
+    n_readers: int = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +133,13 @@ class _Watching:
         self.counts.exchanges = len(self._waiting)
         self._has_news = asyncio.Event()
         self._is_over = False
-        self._reader = ReadingProcess(journal, watch.bounds, watch.target)
+        self._reader = ReadingProcess(journal, watch.bounds, watch.target, watch.open_reader)
         self._reported = ""  # the problem that was reported last, until something is written down again
         self._canary = None if watch.canary is None else Canary(watch.canary, watch.canary_target, journal)
         self._webhook = Webhook(watch.webhook, self._webhook_failed) if watch.webhook else None
 
     async def run(self, stop: Stop, ready: Callable[[str, str], None]) -> Counts:
-        readings = asyncio.gather(*(self._read_all() for _ in range(_READERS)))
+        readings = asyncio.gather(*(self._read_all() for _ in range(self._watch.n_readers)))
         sending = None if self._webhook is None else asyncio.create_task(self._webhook.send_all())
         asking = None
         if self._canary is not None:
@@ -197,12 +202,14 @@ class _Watching:
         """Count what was made of an exchange."""
         row, client, problem = said.get("row"), str(said.get("client") or ""), said.get("problem")
         if isinstance(problem, str):
-            self._report(problem)
+            self._report(problem, str(said.get("hint") or ""))
         if not isinstance(row, dict):
-            self._left_out(UNWRITTEN if problem is not None else str(said.get("unread")))
+            self._left_out(UNFILED if problem is not None else str(said.get("unread")))
             return
         self._reported = ""
         self.counts.add(row, client)
+        if place := str(said.get("place") or ""):
+            self.counts.read_on[place] += 1
         self._listener.row(row)
         self._listener.read(self.counts)
         if is_bad(row):

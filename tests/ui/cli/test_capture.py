@@ -23,7 +23,7 @@ from tests.conftest import ROOT
 from tests.core.complete.faulty_server import FaultyServer, answer, chunk, hang, stream
 from tests.patience import PATIENCE_S
 from tests.threads import in_thread
-from tests.warm.program import warm_environment
+from tests.warm.program import cold_environment, warm_environment
 
 pytestmark = pytest.mark.slow
 
@@ -49,11 +49,19 @@ MESSAGES: Any = [{"role": "user", "content": "hi"}]
 class Captured:
     """A capture in a process of its own, or another command that is a proxy."""
 
-    def __init__(self, upstream: str, out: Path, *options: str, command: str = "capture", place: str = "--out") -> None:
-        words = [sys.executable, "app.py", command, "--upstream", upstream, "--port", "0", place, str(out)]
+    def __init__(
+        self,
+        upstream: str,
+        out: Path,
+        *options: str,
+        command: str = "capture",
+        place: str = "--out",
+        within: tuple[str, ...] = (),
+    ) -> None:
+        words = [*within, sys.executable, "app.py", command, "--upstream", upstream, "--port", "0", place, str(out)]
         self.process = subprocess.Popen(
             [*words, *options], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env=warm_environment(),
+            env=cold_environment() if within else warm_environment(),  # one that was there before has other limits
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # one thread
         )  # fmt: skip
         self.lines: list[str] = []

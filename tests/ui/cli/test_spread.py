@@ -95,14 +95,17 @@ def test_as_many_shards_as_were_begun_with_go_on(tmp_path):
     assert again == first
 
 
-@pytest.mark.parametrize("command", ["verify", "parse"])
+@pytest.mark.parametrize("command", ["verify", "parse", "watch"])
 def test_without_ray_one_is_reported_how_to_get_it(tmp_path, capsys, monkeypatch, command):
     monkeypatch.setitem(sys.modules, "ray", None)
     run = Verification(tmp_path, [body("say")])
-    asked = run.arguments if command == "verify" else ["parse", "--cases", str(run.dataset)]
-    more = ["--endpoint", "http://127.0.0.1:1/v1"] if command == "verify" else []
+    asked = {
+        "verify": [*run.arguments, "--endpoint", "http://127.0.0.1:1/v1"],
+        "parse": ["parse", "--cases", str(run.dataset)],
+        "watch": ["watch", "--upstream", "http://127.0.0.1:1/v1", "--store", str(tmp_path / "watch.sqlite")],
+    }[command]
 
-    status = main([*asked, *more, "--ray", "auto"])
+    status = main([*asked, "--ray", "auto"])
 
     assert status == 2
     assert "prompt-debugger[ray]" in capsys.readouterr().err
