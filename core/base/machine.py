@@ -22,7 +22,10 @@ from prompt_debugger.core.base.errors import DebuggerError, MachineError, Reques
 
 _SAID: Final = {
     "disk-full": ("The disk is full.", "Free some space, or use a location on another disk."),
-    "disk": ("The disk cannot be read or written.", "Check the disk and `ulimit -f`, or use a location on another disk."),
+    "disk": (
+        "The disk cannot be read or written.",
+        "Check the disk and `ulimit -f`, or use a location on another disk.",
+    ),
     "read-only": ("This location is not writable.", "Use one that this user may write to, or change its permissions."),
     "descriptors": ("Too many files are open.", "Raise the limit with `ulimit -n 4096`, or close other programs."),
     "memory": ("There is not enough memory.", "Close other programs, raise the limit, or give it less to do at once."),
