@@ -158,7 +158,7 @@ def _wire_cases(page: Page) -> Dependency:
     once_more = {"api_name": "load_case", "trigger_mode": "always_last", **quiet()}
     chosen = "() => PromptDebugger.chosenCase()"
     loaded = panel.load.click(load_case, panel.case, outputs, js=chosen, **once_more)
-    panel.editor.input(None, cancels=[loaded], **quiet())  # what was typed or pasted since stays
+    panel.give_up.click(None, cancels=[loaded], **quiet())  # by the script: what was typed or pasted since stays
     loaded.failure(
         lambda: gr.Button(interactive=True), None, panel.run, api_name="case_refused", queue=False, **quiet()
     )

@@ -13,6 +13,9 @@ let lit = []; // [start, stop] in the text, of every field that is lit
 /** @type {string | null | undefined} */
 let lastField = null; // under the pointer
 let lastCaret = -1;
+const LONG_CHARS = 100_000;
+const PAUSE_MS = 400;
+let timer = 0;
 
 /**
  * The CodeMirror view of an editor; its property has had two names.
@@ -70,8 +73,15 @@ function onPointer(event) {
   lastField = facts && facts.field;
 }
 
-// The caret moved: by keys, by a click, by a jump.
+// The caret moved: by keys, by a click, by a jump. To find the fields of a long text takes longer than a key may.
 function onCaret() {
+  const view = editorView();
+  clearTimeout(timer);
+  if (view && view.state.doc.length > LONG_CHARS && known?.doc !== view.state.doc) timer = setTimeout(pointAtCaret, PAUSE_MS);
+  else pointAtCaret();
+}
+
+function pointAtCaret() {
   const view = editorView();
   if (!view || !view.hasFocus) return;
   const { head } = view.state.selection.main;

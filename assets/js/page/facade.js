@@ -3,7 +3,7 @@
 // The one place that makes any: `globalThis.PromptDebugger`. A test compares this list with what Python calls.
 import { settle } from "../tools/bench.js";
 import { chooseCase, chosenCase } from "../editor/chosen_case.js";
-import { keepTarget, keepText, restoreDraft } from "../editor/draft.js";
+import { keepTarget, restoreDraft } from "../editor/draft.js";
 import { runEnded } from "./history.js";
 import { attach, controller } from "../views/linking.js";
 import { renderLive } from "./live.js";
@@ -21,6 +21,6 @@ import { requestEdited } from "../editor/template_editor.js";
 
 globalThis.PromptDebugger = {
   applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, controller, keepTarget,
-  keepText, loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle, tellAt,
+  loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle, tellAt,
   typed, unpackText, withOrder, withTextToRun,
 };

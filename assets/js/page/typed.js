@@ -3,16 +3,20 @@
 // takes the browser longer than a key may.
 import { press } from "../lib/dom.js";
 import { editorView } from "../editor/editor_link.js";
+import { keepText } from "../editor/draft.js";
 import { editedByHand } from "./outdated.js";
 
 const LONG_CHARS = 100_000;
 const PAUSE_MS = 500;
 let timer = 0;
 
+// Returns what *Example* is to name.
 export const typed = () => {
-  editedByHand();
   const view = editorView();
+  press("pd-keep-typed");
+  editedByHand();
   clearTimeout(timer);
   if (!view || view.state.doc.length < LONG_CHARS) press("pd-check-request");
   else timer = setTimeout(() => press("pd-check-request"), PAUSE_MS);
+  return keepText(view ? view.state.doc.toString() : "");
 };

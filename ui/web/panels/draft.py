@@ -10,8 +10,9 @@ def wire_draft(page: Page) -> None:
     """Place the view that brings a draft back, and tell the script of what is typed and named. Never of the key."""
     request = page.request
     draft = build_asking_view("draft")
-    keep_text = "(text) => PromptDebugger.keepText(text)"
-    request.editor.input(None, request.editor, request.case, js=keep_text, api_name="keep_text", **quiet())
+    # One event for all that follows a key: for each one Gradio copies the whole text, which may have megabytes.
+    typed = "() => PromptDebugger.typed()"
+    request.editor.input(None, None, request.case, js=typed, api_name="typed", **quiet())
     keep = "(...fields) => PromptDebugger.keepTarget(...fields)"
     request.run.click(None, request.target_fields, None, js=keep, api_name="keep_run_target", **quiet())
     for field in request.target_fields:

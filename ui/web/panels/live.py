@@ -46,8 +46,6 @@ def wire_live(page: Page, panel: LivePanel, live: LiveRender) -> None:
     panel.refresh.click(
         render, inputs, outputs, api_name="live_render", trigger_mode="multiple", concurrency_limit=8, **quiet()
     )
-    edited = "() => PromptDebugger.typed()"
-    page.request.editor.input(None, None, None, js=edited, api_name="edited_by_hand", **quiet())
     for field in page.request.target_fields:
         field.change(None, None, None, js="() => PromptDebugger.renderLive()", api_name="target_changed", **quiet())  # type: ignore[attr-defined]  # text boxes and lists have it
 

@@ -28,6 +28,7 @@ class RequestPanel(NamedTuple):
 
     case: gr.Dropdown
     load: gr.Button
+    give_up: gr.Button
     editor: gr.Code
     notices: gr.HTML
     check: gr.Button
@@ -80,6 +81,7 @@ def build_request_panel(
         )
         row = gr.Number(1, label="Number", minimum=1, maximum=1_000_000, precision=0, elem_id="pd-row", min_width=80)
     load = gr.Button("Load the example", elem_id="pd-load-case", elem_classes=["pd-unseen"])
+    give_up = gr.Button("Keep the text", elem_id="pd-keep-typed", elem_classes=["pd-unseen"])
     editor = gr.Code(
         first.request_text,
         language="json",
@@ -118,9 +120,8 @@ def build_request_panel(
             visible=not settings.public,
         )
         stop = gr.Button("Stop", elem_id="pd-stop", interactive=False, min_width=60)
-    return RequestPanel(
-        case, load, editor, notices_view, check, read_as, row, run, stop, run_on, *target, look, servers, target_row
-    )
+    fields = (*target, look, servers, target_row)
+    return RequestPanel(case, load, give_up, editor, notices_view, check, read_as, row, run, stop, run_on, *fields)
 
 
 _Secret = gr.Textbox | gr.State
