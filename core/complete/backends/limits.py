@@ -14,6 +14,7 @@ class Timeouts:
         read_s: Seconds of silence while waiting for the answer or for its next bytes.
         total_s: Seconds from sending to the last byte.
         probe_s: Seconds for each look at what a server offers.
+        beside_s: Seconds that looks which are asked at once may take longer than the first of them, once it has answered.
         run_s: Seconds for all that one client asks, from its making; `None` for as long as it takes.
     """
 
@@ -21,6 +22,7 @@ class Timeouts:
     read_s: float = 180.0
     total_s: float = 900.0
     probe_s: float = 8.0
+    beside_s: float = 2.0
     run_s: float | None = None
 
 

@@ -45,7 +45,7 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
         BackendError: It answers nothing at all: it cannot be reached, or does not speak HTTP.
     """
     looks = Looks(connection)
-    first = await looks.ask("/v1/models", "/version", "/metrics")
+    first = await looks.ask_beside("/v1/models", "/version", "/metrics")
     models = first[0]
     if isinstance(models, BackendError) and not any(_is_answer(look) for look in first):
         raise models

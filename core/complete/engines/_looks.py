@@ -29,6 +29,26 @@ class Looks:
         self._asked |= dict(zip(missing, await asyncio.gather(*map(self._look, missing)), strict=True))
         return tuple(self._asked[path] for path in paths)
 
+    async def ask_beside(self, first: str, *others: str) -> tuple[Answer | BackendError, ...]:
+        """Return the answers at some paths, all asked at once: of a server that answers the first, some may hang.
+
+        Once it has, the others have `beside_s`, or three times what it took: a slow server is slow at all of them.
+        """
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        asking = {path: asyncio.create_task(self._look(path)) for path in others}
+        try:
+            [answer] = await self.ask(first)
+            patience = max(self.connection.timeouts.beside_s, 3 * (clock() - began))
+            await asyncio.wait(asking.values(), timeout=patience if isinstance(answer, Answer) else None)
+            hangs = BackendError(f"No answer within {patience:.0f} s of {first}.", kind="timeout")
+            self._asked |= {path: look.result() if look.done() else hangs for path, look in asking.items()}
+        finally:
+            for look in asking.values():
+                look.cancel()
+            await asyncio.gather(*asking.values(), return_exceptions=True)
+        return tuple(self._asked[path] for path in (first, *others))
+
     async def fields(self, path: str) -> JSONObject:
         """Return what a path answers, as far as it is a JSON object; nothing of one that does not answer."""
         await self.ask(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,26 @@ async def test_a_server_that_only_lists_models_is_known_by_them() -> None:
 
     assert (found.kind, found.model, found.max_model_len, found.model_root) == ("vllm", "m", 7, "org/m")
     assert (found.version, found.features, client.notes) == (None, frozenset(), ())
+
+
+async def test_a_look_that_hangs_holds_up_nothing_once_the_models_are_listed() -> None:
+    """Without the bound beside the list this would end by its own timeout, minutes later."""
+    behaviours = {"/v1/models": answer(200, models(owned_by="vllm")), "/version": hang(), "*": answer(404)}
+    patient = Timeouts(probe_s=600, beside_s=0.05)
+    async with asyncio.timeout(60), faulty_server(behaviours) as server:
+        async with ServerClient(server.base_url, timeouts=patient) as client:
+            found = await client.probe()
+
+    assert (found.kind, found.model, found.version) == ("vllm", "m", None)
+
+
+async def test_a_list_of_models_that_is_slow_itself_is_waited_for() -> None:
+    behaviours = {"/v1/models": hang(), "/version": answer(200, {"version": "0.32.0"}), "*": answer(404)}
+    impatient = Timeouts(probe_s=0.3, beside_s=0)
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url, timeouts=impatient) as client:
+        found = await client.probe("m")
+
+    assert found.version == "0.32.0"
 
 
 async def test_endpoints_are_tried_where_the_server_hides_its_description() -> None:
