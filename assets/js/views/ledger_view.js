@@ -158,7 +158,8 @@ class LedgerView {
    */
   segment(segment, i) {
     const isAlarm = ALARMS.has(segment.fate);
-    const element = make("span", "pd-fate pd-fate-" + segment.fate, visibleText(segment.text, this.whitespace || isAlarm));
+    const element = make("span", "pd-fate pd-fate-" + segment.fate);
+    element.append(...wrapped(visibleText(segment.text, this.whitespace || isAlarm)));
     element.dataset.segment = String(i);
     if (isAlarm) {
       element.tabIndex = 0;
@@ -274,6 +275,22 @@ class LedgerView {
       pin(this.name, this.facts(segments[first]));
     }
   }
+}
+
+const MARKERS = /(<\|?[^<>\s]{1,32}>)/; // of the families' forms, as long as a narrow pane is wide
+const MOST_WRAPPED = 20_000;
+
+/**
+ * A stretch of the output so that lines break between markers and after spaces that are shown, in no marker.
+ * @param {string} text
+ * @returns {(string | Node)[]}
+ */
+function wrapped(text) {
+  if (text.length > MOST_WRAPPED) return [text];
+  return text.split(MARKERS).flatMap((piece, i) => {
+    if (i % 2) return [make("wbr", ""), make("span", "pd-marker", piece), make("wbr", "")];
+    return piece.split(/(?<=\u00b7)(?!\u00b7)/).flatMap((word, k) => (k ? [make("wbr", ""), word] : [word]));
+  });
 }
 
 /** @type {Record<string, string>} */
