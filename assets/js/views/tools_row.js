@@ -46,6 +46,8 @@ export function lightTools() {
   const part = tabs.find(({ dataset: { opens = "" } }) => opens.startsWith(panel + ".") && isOpen(opens));
   const lit = part || tabs.find(({ dataset }) => dataset.opens === panel);
   tabs.forEach((tab) => tab.classList.toggle("pd-current", tab === lit));
+  const row = lit?.parentElement; // on a narrow window it scrolls
+  if (lit && row) row.scrollLeft = Math.min(lit.offsetLeft - row.offsetLeft, Math.max(row.scrollLeft, lit.offsetLeft - row.offsetLeft + lit.offsetWidth - row.clientWidth));
   document.querySelectorAll(".pd-tool-words").forEach((words) => (words.textContent = lit?.dataset.words ?? ""));
 }
 

@@ -65,9 +65,8 @@ async def test_a_look_that_hangs_holds_up_nothing_once_the_models_are_listed() -
     """Without the bound beside the list this would end by its own timeout, minutes later."""
     behaviours = {"/v1/models": answer(200, models(owned_by="vllm")), "/version": hang(), "*": answer(404)}
     patient = Timeouts(probe_s=600, beside_s=0.05)
-    async with asyncio.timeout(60), faulty_server(behaviours) as server:
-        async with ServerClient(server.base_url, timeouts=patient) as client:
-            found = await client.probe()
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url, timeouts=patient) as client:
+        found = await asyncio.wait_for(client.probe(), 60)
 
     assert (found.kind, found.model, found.version) == ("vllm", "m", None)
 
