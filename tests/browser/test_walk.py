@@ -16,7 +16,7 @@ from tests.browser.walk import FAULTS, FILLED
 pytestmark = pytest.mark.browser
 
 PANELS = "[...document.querySelectorAll('[data-opens]')].map(tab => tab.id)"
-BY_SIZE = ("target-size", "scrollable-region-focusable")  # the rules whose answer goes by the width
+BY_SIZE = ("target-size",)  # the rule whose answer goes by the width
 SIZES = {
     "full": (1920, 1080),
     "laptop": (1440, 900),

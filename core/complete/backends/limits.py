@@ -14,7 +14,7 @@ class Timeouts:
         read_s: Seconds of silence while waiting for the answer or for its next bytes.
         total_s: Seconds from sending to the last byte.
         probe_s: Seconds for each look at what a server offers.
-        beside_s: Seconds that looks which are asked at once may take longer than the first of them, once it has answered.
+        beside_s: Seconds that looks which are asked at once may take longer than the first, once it has answered.
         run_s: Seconds for all that one client asks, from its making; `None` for as long as it takes.
     """
 
