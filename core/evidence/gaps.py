@@ -50,6 +50,7 @@ _DOTS = re.compile(r"\.{3,}|…")
 _WORD = re.compile(r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,8}[,}]')  # behind which a name would have its value
 _REMARK = re.compile(r"(?:#|//) (?:\.{3,}|…)")
 _NO_CALLS = re.compile(r"['\"]?tool_calls['\"]?(?:=|: ?)(?:None|\[\]|null)")
+_NO_ARGUMENTS = re.compile(r"['\"]?arguments['\"]?(?:=|: ?)None")  # printed as absent
 _WORDS = frozenset({"role", "finish_reason", "name", "type", "object", "stop_reason"})
 _HEAD = re.compile(r'"message": ?\{(?:\.{3}|…)\}')  # of a Messages stream, which has nothing of the answer
 _ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which are so whatever else stood there
@@ -97,8 +98,14 @@ def _lacks_calls(evidence: Evidence, text: str) -> bool:
         return False
     calls = evidence.chat.message.get("tool_calls")
     if isinstance(calls, list) and calls:
-        return any("arguments" not in as_object(as_object(call).get("function")) for call in calls)
+        lacks = any("arguments" not in as_object(as_object(call).get("function")) for call in calls)
+        return lacks and not (_NO_ARGUMENTS.search(text) is not None and _goes_on_after_calls(evidence.chat))
     return evidence.chat.finish_reason in ("tool_calls", "function_call") and _NO_CALLS.search(text) is None
+
+
+def _goes_on_after_calls(chat: ChatResult) -> bool:
+    """Say whether the last delta of a stream is of no call: none of its calls goes on."""
+    return bool(chat.deltas) and not chat.deltas[-1].delta.get("tool_calls")
 
 
 def has_gap(text: str) -> bool:

@@ -56,6 +56,11 @@ _IMPORT = re.compile(
 )
 _MOST_OF_SCRIPT = 40_000  # characters
 _MOST_TRIES = 8  # ends of a script that are tried
+# An object as JavaScript prints it: its first key has no quotes, and its last line is a bracket below the first one.
+_PRINTED = re.compile(r"(?P<margin>[ \t]{0,12})(?P<label>[\w .\[\]]{1,60}[:=]?[ \t]{0,4})?\{[ \t]*\n[ \t]{1,16}[A-Za-z_]\w{0,40}: ")
+_PRINTED_KEY = re.compile(r"(?m)^[ \t]{1,16}(?:role|message|choices|content|tool_calls|finish_reason|done_reason): ")
+_DICT = re.compile(r"(?P<label>[\w .\[\]()]{1,60}[:=][ \t]{0,4})?(?=\{')")  # as Python prints it
+_MOST_OF_PRINTED = 2_000  # lines
 _BRACKET = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*+"?')
 # Something that was left out, or a remark of whoever pasted it: what no string holds by chance.
 _SHORTENED = re.compile(
@@ -159,6 +164,8 @@ class _Splitter:
             ((">",), self._quote),
             (("data:", "event:"), self._stream),
             (("{", "["), self._json),
+            (("{\n",), self._printed),
+            (("{'",), self._dict),
             (_PROGRAMS, self._command),
             ((">>>", "...", "$", "❯"), self._python),
             (("import ",), self._script),
@@ -255,6 +262,45 @@ class _Splitter:
         if rest:
             self._prose.append(rest)
         return last + 1
+
+    def _printed(self, at: int, line: str) -> int:
+        """Take an object of a server's answer that JavaScript printed over several lines."""
+        found = _PRINTED.match(self._text, self._lines[at])
+        if found is None or self._left <= 0:
+            return at
+        end = f"{found['margin']}}}"
+        stop = min(len(self._lines), at + _MOST_OF_PRINTED)
+        last = next((number for number in range(at + 1, stop) if self._line(number).rstrip(" \t,;)") == end), None)
+        if last is None:
+            self._left -= self._lines[stop - 1] - self._lines[at]
+            return at
+        start = self._text.index("{", self._lines[at])
+        text = self._text[start : self._lines[last]] + "}"
+        self._left -= len(text)
+        if _PRINTED_KEY.search(text) is None:
+            return at
+        if (found["label"] or "").strip():
+            self._prose.append(line[: line.index("{")])
+        self._add(text, BlockKind.JSON)
+        return last + 1
+
+    def _dict(self, at: int, line: str) -> int:
+        """Take a dict of a server's answer that Python printed: on one line, or with its other lines indented."""
+        found = _DICT.match(line)
+        if found is None or self._left <= 0:
+            return at
+        stop = at + 1
+        while stop < min(len(self._lines), at + _MOST_OF_PRINTED) and self._line(stop).startswith(" "):
+            stop += 1
+        end = self._lines[stop] if stop < len(self._lines) else len(self._text)
+        text = self._text[self._lines[at] + found.end() : end].strip()
+        self._left -= len(text)
+        if not text.endswith("}") or not _is_printed(text):
+            return at
+        if found["label"]:
+            self._prose.append(found["label"])
+        self._add(text, BlockKind.JSON)
+        return stop
 
     def _open_json(self, at: int, start: int, stop: int) -> int:
         """Take JSON that was copied without its last brackets, where prose follows it on a line of its own; else 0."""
@@ -355,6 +401,16 @@ def _is_labelled(value: object) -> bool:
     if isinstance(value, list):
         return bool(value) and all(isinstance(one, dict) and {"function", "role"} & one.keys() for one in value)
     return isinstance(value, dict) and bool(_LABELLED & value.keys())
+
+
+def _is_printed(text: str) -> bool:
+    """Say whether a text is a dict of Python that an answer is made of."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return len(text) <= _MOST_OF_SCRIPT and _is_labelled(ast.literal_eval(text))
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return False
 
 
 def _is_python(text: str) -> int | None:
