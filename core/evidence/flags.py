@@ -23,6 +23,7 @@ _SHORT: Mapping[str, Mapping[str, str]] = {
 _MODEL = ("served_model_name", "alias", "model_tag", "model_path", "model", "hf_repo", "hf_file")
 _LENGTH = ("max_model_len", "context_length", "ctx_size")
 _TEMPLATE = ("chat_template", "chat_template_file", "hf_chat_template_name")
+_MODELS_OWN = {"lmdeploy": "hf"}  # a name that stands for the model's own template
 _SHOWN = (
     "chat_template", "chat_template_file", "enable_auto_tool_choice", "tool_parser_plugin", "reasoning_format", "jinja",
     "tokenizer_mode", "config_format", "chat_template_content_format", "reasoning_budget",
@@ -97,7 +98,7 @@ def server_of(kind: str, flags: JSONObject, version: str | None = None, *, is_wh
         has_reasoning_parser=has_reasoning,
         default_template_kwargs=as_object(json_of(kwargs) if isinstance(kwargs, str) else kwargs),
         parser_families=families_of_parser(kind, tool_parser) if tool_parser else None,
-        chat_template=(_template(flags) or "")[:120],
+        chat_template="" if _template(flags) == _MODELS_OWN.get(kind) else (_template(flags) or "")[:120],
     )
     return Started(server, _notes(kind, flags, is_whole=is_whole))
 
@@ -105,7 +106,7 @@ def server_of(kind: str, flags: JSONObject, version: str | None = None, *, is_wh
 def _notes(kind: str, flags: JSONObject, *, is_whole: bool) -> tuple[str, ...]:
     notes: list[str] = []
     template = _template(flags)
-    if template is not None:
+    if template is not None and template != _MODELS_OWN.get(kind):
         notes.append(f"The server was started with the chat template `{template[:120]}`, not with the model's own.")
     if (read_as := _text(flags.get("chat_format"))) is not None:
         is_none = read_as.lower().startswith("content-only")

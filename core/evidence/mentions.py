@@ -63,6 +63,7 @@ _SIGNS = (
             r"|\bextract_tool_calls(?:_streaming)?\b"
         ),
     ),
+    ("tensorrt-llm", re.compile(r"[\"']?disaggregated_params[\"']?[:=]")),
     ("llama.cpp", re.compile(r"[\"']?(?:predicted_per_token_ms|__verbose)[\"']?[:=]")),
     ("lm-studio", re.compile(r"\blocalhost:1234\b|127\.0\.0\.1:1234\b|@lmstudio\b")),
 )
@@ -74,15 +75,16 @@ _MOST_CHARS = 60_000  # in which names are looked for
 _MOST_NAMES = 300
 
 
-def mentioned_server(text: str, *, has_words: bool = True) -> Server | None:
+def mentioned_server(text: str, *, has_words: bool = True, answer: str = "") -> Server | None:
     """Return the server that a text names; `None` where it names none, or several.
 
     Args:
         text: The text.
         has_words: Whether somebody wrote about it, so that the text may name parser and model, too.
+        answer: Which of several answers in the text was read: its own signs come first.
     """
     text = text[:_MOST_CHARS]
-    kind = _kind_in(text, has_words=has_words)
+    kind = _signed(answer[:_MOST_CHARS]) or _kind_in(text, has_words=has_words)
     if not has_words:
         return None if kind is None else Server("", kind=kind)
     parser = _parser_in(text) if kind is not None else None
@@ -93,11 +95,20 @@ def mentioned_server(text: str, *, has_words: bool = True) -> Server | None:
     return replace(server, kind=kind or _UNKNOWN.kind, served_models=() if model is None else (model,))
 
 
+def _signed(text: str) -> str | None:
+    """Return the only software whose signs stand in a text."""
+    signed = _signs_in(text)
+    return next(iter(signed)) if len(signed) == 1 else None
+
+
+def _signs_in(text: str) -> set[str]:
+    return {kind for kind, pattern in _SIGNS if pattern.search(text) is not None}
+
+
 def _kind_in(text: str, *, has_words: bool) -> str | None:
     """Return the only software that answers show, or else that words name."""
-    signed = {kind for kind, pattern in _SIGNS if pattern.search(text) is not None}
-    if signed or not has_words:
-        return next(iter(signed)) if len(signed) == 1 else None
+    if _signs_in(text) or not has_words:
+        return _signed(text)
     named = {kind for kind, pattern in _SOFTWARE if pattern.search(text) is not None}
     if named == {"mlx-lm", "mlx-vlm"}:  # which takes its parsers from the other
         return "mlx-lm"

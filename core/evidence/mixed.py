@@ -117,7 +117,8 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
         whole, failure = None, not_recognised(text)
     is_output = whole is not None and whole.raw is not None and whole.raw.strip() == text.strip()
     shown = _of_shown(blocks, read) if is_output else None
-    if whole is not None and shown is None and (len(blocks) < 2 or _is_certain(whole, text, blocks)):
+    is_one = len(blocks) < 2 and not (whole is not None and whole.form is Form.COMMAND and "\n" in text.strip())
+    if whole is not None and shown is None and (is_one or _is_certain(whole, text, blocks)):
         return whole
     if shown is not None:
         return shown

@@ -57,7 +57,9 @@ _IMPORT = re.compile(
 _MOST_OF_SCRIPT = 40_000  # characters
 _MOST_TRIES = 8  # ends of a script that are tried
 # An object as JavaScript prints it: its first key has no quotes, and its last line is a bracket below the first one.
-_PRINTED = re.compile(r"(?P<margin>[ \t]{0,12})(?P<label>[\w .\[\]]{1,60}[:=]?[ \t]{0,4})?\{[ \t]*\n[ \t]{1,16}[A-Za-z_]\w{0,40}: ")
+_PRINTED = re.compile(
+    r"(?P<margin>[ \t]{0,12})(?P<label>[\w .\[\]]{1,60}[:=]?[ \t]{0,4})?\{[ \t]*\n[ \t]{1,16}[A-Za-z_]\w{0,40}: "
+)
 _PRINTED_KEY = re.compile(r"(?m)^[ \t]{1,16}(?:role|message|choices|content|tool_calls|finish_reason|done_reason): ")
 _DICT = re.compile(r"(?P<label>[\w .\[\]()]{1,60}[:=][ \t]{0,4})?(?=\{')")  # as Python prints it
 _MOST_OF_PRINTED = 2_000  # lines

@@ -87,7 +87,8 @@ def _with_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
         command = with_parser(commands)
         server, notes = server_of(command.kind, flags_of(command.kind, command.words), command.version)
     else:
-        found = mentioned_server(text, has_words=is_mixed) if evidence.holds else None
+        answer = "" if evidence.chat is None else evidence.chat.body
+        found = mentioned_server(text, has_words=is_mixed, answer=answer) if evidence.holds else None
         server, notes = found or Server(""), ()
         server = replace(server, served_models=()) if _names_model(evidence) else server
     if server == Server("") or (known is not None and known.kind != server.kind):

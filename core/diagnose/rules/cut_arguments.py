@@ -43,6 +43,8 @@ from prompt_debugger.core.diagnose.trace_queries import (
     why_cut,
 )
 
+_TO_END_OF_CONTEXT = frozenset({"vllm", "sglang", "lmdeploy", "llama.cpp"})  # unless a request limits its output
+_SHORT = 400  # characters, or tokens
 _KEEP_OFF = "Do not execute this call, and do not send it back in the history."
 
 
@@ -101,11 +103,8 @@ def _cause_of(trace: Trace, text: str) -> _Cause:
         shown = f"The server reports the stop string {chat.stop_reason!r}; {said}."
         return _Cause("were cut by a stop string", shown, f"Remove {chat.stop_reason!r} from `stop`.")
     if isinstance(chat.stop_reason, int) and trace.chat_stream is not None:
-        shown = f"No limit was reached: the server reports the stop token {chat.stop_reason}, and {said}. The model "
-        shown += "ended its turn; either the parser did not stream the rest, or the model stopped inside the call."
-        fix = "Ask without streaming, and compare: if the arguments are whole then, the server's streaming parser "
-        fix += "loses them. Update the server, or do without streaming for calls."
-        return _Cause("break off, though no limit was reached", shown, fix, Certainty.INFERRED, Stage.PARSE)
+        shown = f"No limit was reached: the server reports the stop token {chat.stop_reason}, and {said}."
+        return _lost_in_stream(shown)
     if chat.error is not None:
         return _Cause("break off, as the answer does", f"{chat.error}", "Ask again, and read the answer to its end.")
     stream = trace.chat_stream
@@ -117,9 +116,28 @@ def _cause_of(trace: Trace, text: str) -> _Cause:
     return _likely(trace, text, said)
 
 
+def _lost_in_stream(shown: str) -> _Cause:
+    """Return what breaks off arguments in a stream where nothing limited the output."""
+    why = f"{shown} The model ended its turn; either the parser did not stream the rest, or the model stopped inside "
+    fix = "Ask without streaming, and compare: if the arguments are whole then, the server's streaming parser "
+    fix += "loses them. Update the server, or do without streaming for calls."
+    return _Cause("break off, though no limit was reached", f"{why}the call.", fix, Certainty.INFERRED, Stage.PARSE)
+
+
+def _is_short_stream(trace: Trace, text: str) -> bool:
+    """Say whether a stream is far shorter than any limit of a server that writes on to the end of its context."""
+    chat, server = trace.chat, trace.server
+    is_open = server is not None and server.kind in _TO_END_OF_CONTEXT and bool(trace.request.body.get("messages"))
+    is_small = len(text) <= _SHORT and (completion_tokens(trace) or 0) <= _SHORT
+    is_ended = chat is not None and chat.finish_reason in ("tool_calls", "stop")
+    return trace.chat_stream is not None and is_open and is_small and is_ended and not body_of(trace).get("stop")
+
+
 def _likely(trace: Trace, text: str, said: str) -> _Cause:
     """Return the limit that the request sets, where nothing shows which one was reached."""
     cap = max_tokens_of(trace)
+    if cap is None and _is_short_stream(trace, text):
+        return _lost_in_stream(f"The request sets no limit, only {len(text)} characters came, and {said}.")
     if cap is not None and completion_tokens(trace) is None and len(text) <= 16 * cap:
         shown = f"The request allows {cap} tokens of output, the answer has no count of them, and {said}."
         fix = f"{output_limit(trace).step.text} If they still break off there, it was not this limit."

@@ -39,7 +39,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
+from prompt_debugger.core.diagnose.fields import body_of, content_of, reasoning_of, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail, repeated_token
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
@@ -49,6 +49,7 @@ from prompt_debugger.core.diagnose.server_ways import own_way
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     comparison,
+    completion_tokens,
     dropped_calls,
     fates_within,
     in_message,
@@ -73,6 +74,7 @@ _OWN_HEADER = re.compile(
     r"(?:<\|end_header_id\|>|<\|im_middle\|>)?",
     re.IGNORECASE,
 )
+_END_TOKENS = 4  # that a server may count, and no text shows
 _CALLS = (CallStatus.COMPLETE, CallStatus.TRUNCATED)
 
 
@@ -174,6 +176,9 @@ def _from_message(trace: Trace) -> Iterator[Report]:
         if spans[0].start == 0 and (header := _OWN_HEADER.match(content)) is not None:
             yield _of_own_header(content, header.end())
             return
+        if (missing := _what_is_missing(trace, content, content[slice(*spans[-1])])) is not None:
+            yield missing
+            return
         yield Report(
             title=f"The marker `{marker}` is in content.",
             detail=f"At character {spans[0].start} of content; without the raw output, it may not be markup.",
@@ -182,6 +187,25 @@ def _from_message(trace: Trace) -> Iterator[Report]:
             certainty=Certainty.INFERRED,
             severity=Severity.WARNING,
         )
+
+
+def _what_is_missing(trace: Trace, content: str, marker: str) -> Report | None:
+    """Report content that ends with a marker, where more tokens were counted than the message has bytes."""
+    chat, count = trace.chat, completion_tokens(trace)
+    if chat is None or count is None or not content.rstrip().endswith(marker) or chat.message.get("tool_calls"):
+        return None
+    reasoning = reasoning_of(chat.message)
+    shown = len(content.encode()) + (0 if reasoning is None else len(reasoning.text.encode()))
+    if count <= shown + _END_TOKENS:
+        return None
+    return Report(
+        title=f"What the model wrote after the marker `{marker}` is not in the message.",
+        detail=f"The server counted {count} tokens of output, but the message has only {counted(shown, 'byte')}, and "
+        "content ends with the marker: a parser began to take a call out, and lost it.",
+        evidence=(in_message("content", marker, Span(len(content.rstrip()) - len(marker), len(content.rstrip()))),),
+        fix=_fix(trace),
+        certainty=Certainty.INFERRED,
+    )
 
 
 def _of_own_header(content: str, stop: int) -> Report:

@@ -65,6 +65,7 @@ _SUBJECTS = {
     Cause.UNCLEAR: "An error was reported",
     Cause.CLIENT: "The client refused the request before it was sent",
 }
+_NOT_STARTED = "The server did not start"  # as the tables say it of flags that it refused
 _FIXES = {
     Cause.CONTEXT: "Shorten the messages or the tools, or lower `max_tokens` if prompt and answer together are too "
     "long; or start the server with a longer context (`--max-model-len` of vLLM, `-c` of llama.cpp).",
@@ -122,6 +123,8 @@ def _subject(understood: Understood) -> str:
     classified = understood.classified
     if understood.known is None and classified is not None and classified.error.cause is understood.cause:
         return classified.error.subject
+    if understood.known is not None and understood.known.error.means.startswith(_NOT_STARTED):
+        return _NOT_STARTED
     if is_raised_inside(understood) and understood.speaker is not None:
         return f"{understood.speaker.title[:1].upper()}{understood.speaker.title[1:]} raised an error"
     if understood.cause is Cause.REQUEST and understood.certainty is Certainty.INFERRED:
