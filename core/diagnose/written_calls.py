@@ -20,7 +20,7 @@ _BARE_CALL = re.compile(
     r'\s*+,\s*+"(?:arguments|parameters)"\s*+:\s*+\{'
 )
 _BEGUN_CALL = re.compile(
-    r'\[?\s*+\{\s*+"(?:name|tool_name)"\s*+:\s*+"([\w.:/-]{1,100})[^\n]{0,100}?"(?:arguments|parameters)"\s*+:\s*+\{'
+    r'\[?\s*+\{\s*+"(?:name|tool_name)"[\s,:]{1,20}+"([\w.:/-]{1,100})[^\n]{0,100}?"(?:arguments|parameters)"\s*+:\s*+\{'
 )
 _FENCE = re.compile(r"```[\w+-]{0,20}[ \t]{0,8}\n(?P<inner>[^`]*+)```")
 # Notes of what was pasted.

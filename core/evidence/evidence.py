@@ -78,6 +78,7 @@ class Evidence:
         row: Which line or recorded exchange was read, from 1; 0 where there is only one thing.
         rows: How many there are.
         notes: What was left out on the way, a sentence each.
+        others: The same with another answer of the text, which is shown if there is nothing wrong with the first.
     """
 
     form: Form
@@ -99,6 +100,7 @@ class Evidence:
     row: int = 0
     rows: int = 0
     notes: tuple[str, ...] = ()
+    others: tuple[Evidence, ...] = ()
 
     @property
     def is_evidence(self) -> bool:
@@ -178,7 +180,7 @@ def merge(pieces: Sequence[Evidence], form: Form, words: str) -> Evidence:
     """
     whole = Evidence(form, words)
     for field in fields(Evidence):
-        if field.name in ("form", "words", "notes"):
+        if field.name in ("form", "words", "notes", "others"):
             continue
         found = next((value for piece in pieces if (value := getattr(piece, field.name))), None)
         if found is not None:

@@ -23,3 +23,4 @@ class Form(StrEnum):
     FRAGMENT = "JSON fragment"
     HTTP = "HTTP transcript"
     SEVERAL = "several at once"
+    REPORT = "report in words"

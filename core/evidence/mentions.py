@@ -54,7 +54,7 @@ _SOFTWARE = tuple(
 )
 # What only this software writes into its answers, or listens at.
 _SIGNS = (
-    ("ollama", re.compile(r"[\"']?(?:done_reason|eval_duration)[\"']?[:=]|[:/]11434\b|/api/chat\b")),
+    ("ollama", re.compile(r"[\"']?(?:done_reason|eval_duration)[\"']?[:=]|[:/]11434\b|/api/chat\b(?!/completions)")),
     ("sglang", re.compile(r"[\"']?matched_stop[\"']?[:=]")),
     (
         "vllm",

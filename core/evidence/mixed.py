@@ -41,6 +41,7 @@ from prompt_debugger.core.evidence.shown import find_shown, mentions_output, sho
 from prompt_debugger.core.evidence.split import Block, BlockKind, comment_runs, split, without_comments
 from prompt_debugger.core.evidence.spoken_errors import spoken_error
 from prompt_debugger.core.evidence.taking import compatible
+from prompt_debugger.core.evidence.told import told_answer, with_told
 from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_traceback
 from prompt_debugger.core.evidence.words_around import with_words
 from prompt_debugger.core.evidence.wrapped import unwrapped
@@ -52,12 +53,13 @@ Read = Callable[[str, int], Evidence]
 _MOST_READ = 200  # blocks
 _MOST_FENCES = 3  # around one another
 _MOST_PARAGRAPHS = 50
+_MOST_OTHERS = 3
 _PARAGRAPHS = re.compile(r"\n[ \t]*(?:```\w{0,20}[ \t]*)?(?:\n|\Z)")  # a fence parts them, too
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 # Of two things, one instead of the other, a report shows the one that came, unless it says *instead of this*.
 _OTHER_LEAD = re.compile(
-    r"\b(?:expected|should|correct|works?|working|fixed|desired|workaround|good case)\b"
+    r"\b(?:expect(?:ed|ing|s)?|should|correct|works?|working|fixed|desired|workaround|good case)\b"
     r"|\binstead of(?: (?:this|that|the following))?\W*\Z",
     re.IGNORECASE,
 )
@@ -66,6 +68,7 @@ _NOT_LEAD = re.compile(
     r"|no longer|broken)\b",
     re.IGNORECASE,
 )
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)")
 _CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
 _HOLDER = re.compile(r'"(?:raw|message|choices|response|request|prompt|content|role)"\s*+:\s*+["{\[n]')
 _PRINTED = re.compile(r"[# ]{0,8}generated[ _]text: ?(['\"])[^\n]{0,4000}\\n", re.IGNORECASE)  # by Python, as a literal
@@ -83,8 +86,9 @@ class _Piece:
 
     @property
     def is_counterexample(self) -> bool:
-        """Whether the line above says that this is what ought to have come."""
-        return bool(_OTHER_LEAD.search(self.block.lead)) and not _NOT_LEAD.search(self.block.lead)
+        """Whether the line above, or its last sentence, says that this is what ought to have come."""
+        lead = _SENTENCE_END.split(self.block.lead)[-1]
+        return bool(_OTHER_LEAD.search(lead)) and not _NOT_LEAD.search(lead)
 
 
 def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
@@ -100,7 +104,14 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
         RequestError: Nothing in it is known; the error is that of reading it whole.
     """
     cleaned = clean(text)
-    return with_words(_noted(_read_cleaned(cleaned.text, row, read, depth), cleaned.notes), cleaned.text)
+    try:
+        evidence = _read_cleaned(cleaned.text, row, read, depth)
+    except RequestError as error:
+        told = told_answer(cleaned.text) if error.line is None and error.field is None else None
+        if told is None:
+            raise
+        evidence = told
+    return with_told(with_words(_noted(evidence, cleaned.notes), cleaned.text), cleaned.text)
 
 
 def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
@@ -337,7 +348,19 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     merged = merge(kept, _form_of(kept), words[:300])
     is_assumed = _is_of_two(kept, Part.RAW, Part.MESSAGE) or _is_of_two(kept, Part.REQUEST, Part.PROMPT)
     merged = replace(_with_whole_answer(merged, kept), is_assumed_run=is_assumed)
-    return _noted(merged, (*_of_twice([piece.evidence for piece in pieces]), *_of_unread(unread)))
+    merged = _noted(merged, (*_of_twice([piece.evidence for piece in pieces]), *_of_unread(unread)))
+    return replace(merged, others=_with_other_answers(merged, whole)) if UNRELATED not in merged.notes else merged
+
+
+def _with_other_answers(merged: Evidence, pieces: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Return the evidence with each further answer of the text in place of the one that was read."""
+    answers = [one for one in pieces if one.chat is not None or one.stream is not None]
+    read = {id(merged.chat), id(merged.stream)}
+    return tuple(
+        replace(merged, chat=one.chat, stream=one.stream, words=one.words)
+        for one in answers
+        if merged.raw is None and not {id(one.chat), id(one.stream)} & (read - {id(None)})
+    )[:_MOST_OTHERS]
 
 
 def _is_end_alone(evidence: Evidence) -> bool:
@@ -395,6 +418,8 @@ def _of_block(block: Block, read: Read) -> Evidence | None:
         evidence, _ = _try(text, 1, read)
     if evidence is not None and evidence.form is Form.OUTPUT and (is_template(text) or shows_prompt(block.lead)):
         return None
-    if evidence is not None:
+    if evidence is not None or block.kind is not BlockKind.FENCED:
         return evidence
-    return by_lead(block.lead, text) if block.kind is BlockKind.FENCED else None
+    inner = split(text)
+    shown = next((one for one in inner if one.kind is BlockKind.JSON and len(one.text) * 2 > len(text)), None)
+    return (None if shown is None else _of_block(shown, read)) or by_lead(block.lead, text)

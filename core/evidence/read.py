@@ -44,6 +44,7 @@ from prompt_debugger.core.evidence.report_text import begins_template, not_recog
 from prompt_debugger.core.evidence.several import note_on_second
 from prompt_debugger.core.evidence.shapes import chunk_within
 from prompt_debugger.core.evidence.taking import as_part, of_deltas_alone, with_answer
+from prompt_debugger.core.evidence.told import told_answer
 from prompt_debugger.core.report import read_bundle
 from prompt_debugger.core.request import body_text, read_request
 
@@ -316,6 +317,15 @@ def _read_run(text: str, _row: int) -> Evidence:
     return Evidence(Form.RUN, "a saved run", request=bundle.trace.request, run=bundle.trace)
 
 
+def _read_report(text: str, _row: int) -> Evidence:
+    told = told_answer(text)
+    if told is None:
+        raise RequestError(
+            "The text does not tell of a call that came as text.", "Paste the answer itself, or auto-detect."
+        )
+    return told
+
+
 def _read_unknown(_text: str, _row: int) -> Evidence:
     raise RequestError("The text does not look like the chosen form.", "Choose another form, or auto-detect.")
 
@@ -331,4 +341,5 @@ _READERS: Mapping[Form, Callable[[str, int], Evidence]] = {
     Form.LINES: _read_lines,
     Form.RUN: _read_run,
     Form.ERROR: _read_error,
+    Form.REPORT: _read_report,
 }

@@ -23,6 +23,7 @@ MARKER = re.compile(
         [
             CONTROL_TOKEN.pattern,
             r"</?(?:tool_calls?|think|function_calls?|invoke)\b",
+            r"\[TOOL_CALL\]\s{0,8}\{\s{0,8}tool\s{0,4}=>",
             *(re.escape(tag) for tag in sorted(_TAGS) if tag.startswith("<")),
         ]
     )
@@ -50,7 +51,7 @@ _REQUEST_FIELDS = frozenset({"messages", "input", "tools", "tool_choice", "funct
 _REQUEST_NAMES = ("request", "body", "request_body", "requestBody", "payload", "req", "kwargs", "params", "parameters")
 _ANSWER_NAMES = (
     *("response", "response_body", "responseBody", "raw_response", "answer", "completion", "result", "reply", "resp"),
-    *("res", "output", "outputs", "error"),
+    *("res", "output", "outputs", "data", "error"),
 )
 _OUTPUT_NAMES = frozenset(
     {
@@ -221,7 +222,8 @@ def answer_in(value: JSONObject) -> JSON:
         found = value.get(name)
         if isinstance(found, dict) and isinstance(found.get("body"), dict | str) and not is_answer(found):
             found = found["body"]  # a batch's output
-        if isinstance(found, dict | list) and (is_answer(found) or _is_event_log(found)):
+        is_event = name == "data" and (isinstance(found, list) or is_chunk(found))
+        if isinstance(found, dict | list) and not is_event and (is_answer(found) or _is_event_log(found)):
             return found
         if has_request is None:
             has_request = request_in(value) is not None or is_request(value) or is_error(found)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 from typing import NamedTuple
@@ -34,7 +34,7 @@ from prompt_debugger.core.evidence.printed_values import (
     value_at,
 )
 from prompt_debugger.core.evidence.unknown_errors import error_by_meaning
-from prompt_debugger.core.known_errors import recognise_error
+from prompt_debugger.core.known_errors import classes_of, recognise_error
 
 MOST_CHARS = 400_000  # of a text in which an error is looked for
 _MOST_STARTS = 40  # bodies that are tried within one text
@@ -61,8 +61,8 @@ _STATUS_BY_CLASS = {
     "RateLimitError": 429,
 }
 _EXCEPTION = re.compile(
-    r"(?m)^[^\w\n]{0,8}(?:[A-Za-z][\w ]{0,40}: )?(?:\w{1,80}\.){0,8}"
-    r"(\w{0,80}(?:Error|Exception|Behavior)|AI_\w{1,80})\b(?: \[\w{1,80}\])?: "
+    r"(?m)^[^\w\n]{0,8}(?:[A-Za-z][\w ]{0,40}: )?(?:\[?\w{0,40}Error \[(?=\w{1,80}\]: ))?(?:\w{1,80}\.){0,8}"
+    r"(\w{0,80}(?:Error|Exception|Behavior)|AI_\w{1,80})\b(?:\]| \[\w{1,80}\])?: "
 )
 _BODY = re.compile(
     r"""[\[{]\s{0,9}(?:[\[{]\s{0,9})?["'](?:error|errors|object|detail|message|code|type|success|status)["']\s{0,9}:"""
@@ -99,6 +99,7 @@ _DATA_START = re.compile(r"\s*+(?:\{|\[\s*+[\[{\"'\]\d-])")
 _LABEL = re.compile(r"\[[\w./ -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the words of an error
 _BOX = re.compile("[\u2500-\u257f]+")
 _REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\]")
+_VAGUE = re.compile(r"Invalid JSON response\b")
 _OF_REQUEST = re.compile(
     r"\b\d{1,4} validation errors? for (?!\w{0,60}(?:ChatCompletion|Completion|Response|Chunk|Choice)(?:Message)?\s)"
     r"\w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s"
@@ -106,7 +107,7 @@ _OF_REQUEST = re.compile(
 _CHECKED = re.compile(r"\b(?:tool|arguments|input|parameters)\b")  # what a validator was given
 _BLANK_LINES = re.compile(r"\n[ \t]*\n|\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
 _FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
-_STACK = re.compile(r"\n\s{2,12}at |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}")
+_STACK = re.compile(r"\n\s{1,12}(?:at|\u276f) |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}")
 
 
 class FoundError(NamedTuple):
@@ -138,7 +139,9 @@ def _without_fence(refusal: Refusal) -> Refusal:
     parts = _FENCE_END.split(refusal.message)
     inner = parts[0].rstrip().endswith(":") and len(parts) > 1  # what begins there is the error, under its lead
     said = parts[1] if inner else parts[0]
-    if said.count("`") % 2:
+    if said.rstrip().endswith("```"):
+        said = said.rstrip().removesuffix("```")
+    elif said.count("`") % 2:
         said = said.rstrip().removesuffix("`")
     return refusal if said == refusal.message or not said.strip() else replace(refusal, message=said.rstrip())
 
@@ -238,7 +241,7 @@ def _of_exception(text: str) -> FoundError | None:
     matches = list(_EXCEPTION.finditer(text))
     if not matches:
         return None
-    last = matches[-1]
+    last = _telling(text, matches)
     said = text[last.end() :]
     name = last[1]
     body = _body_in(said)
@@ -256,15 +259,25 @@ def _of_exception(text: str) -> FoundError | None:
     return FoundError(refusal, 0.9 if is_known else 0.7)
 
 
+def _telling(text: str, raised: Sequence[re.Match[str]]) -> re.Match[str]:
+    """Return the last exception; the one before it where the last only says that an answer was not understood."""
+    last = raised[-1]
+    if len(raised) == 1 or _VAGUE.match(text, last.end()) is None:
+        return last
+    before = raised[-2]
+    words = text[before.end() : last.start()]
+    return before if next(classes_of(words.strip()), None) is not None else last
+
+
 def _introduced(body: Refusal, said: str) -> Refusal:
     """Return the faults that a validator lists with the sentence before them, which says what it checked."""
     list_at = said.find("[")
-    lead = said[: list_at if list_at >= 0 else 0].strip()
+    lead = said[: list_at if list_at >= 0 else 0].strip("` \n")
     begins = said[list_at : list_at + 40].lstrip("[ \n").startswith("{")
     is_listed = begins and body.status is None and body.code is None
     if not is_listed or not _CHECKED.search(lead):
         return body
-    return replace(body, message=f"{lead.rstrip(':')}: {body.message}")
+    return replace(body, message=f"{' '.join(lead.split()).rstrip(':')}: {body.message}")
 
 
 def _with_frame(text: str, raised: re.Match[str]) -> str:

@@ -35,7 +35,7 @@ _CODE_LINE = re.compile(r"(?m)^[ \t]{0,8}`([^`\n]{20,4000})`[ \t]{0,8}$")
 # A call in code within a line, by what only a call begins with.
 _CODE_CALL = re.compile(
     r"(?<!`)`((?:functions\.[\w.-]{1,64}:\d{1,4}\s?\{|<\|?tool_call|\[TOOL_CALLS\]|<function=|"
-    r"<\|python_start\|>|\{\"name\": ?\"[\w.-]{1,64}\", ?\"(?:arguments|parameters)\")[^`\n]{1,4000})`(?!`)"
+    r"<\|python_start\|>|\{\"name\"[\s,:]{1,6}\"[\w.-]{1,64}\", ?\"(?:arguments|parameters)\")[^`\n]{1,4000})`(?!`)"
 )
 _WORD = re.compile(r"[A-Za-z\u00c0-\uffff]{2,}")
 _LEAST_WORDS = 8  # of a person around it

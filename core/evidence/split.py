@@ -402,7 +402,10 @@ def _is_labelled(value: object) -> bool:
     """Say whether a label names a value as a whole: an answer, a message, or a list of tools or messages."""
     if isinstance(value, list):
         return bool(value) and all(isinstance(one, dict) and {"function", "role"} & one.keys() for one in value)
-    return isinstance(value, dict) and bool(_LABELLED & value.keys())
+    if not isinstance(value, dict):
+        return False
+    inner = value.get("data", value.get("response"))  # as gateways wrap an answer
+    return bool(_LABELLED & value.keys()) or (isinstance(inner, dict) and bool(_LABELLED & inner.keys()))
 
 
 def _is_printed(text: str) -> bool:

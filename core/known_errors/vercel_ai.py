@@ -94,6 +94,18 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://ai-sdk.dev/docs/reference/ai-sdk-errors/ai-no-object-generated-error",
     ),
     KnownError(
+        "Invalid JSON response",
+        Stage.CONTRACT,
+        "The server answered, and the client's check of the answer failed: it is no JSON, or a field is missing, null "
+        "or of another type.",
+        "Compare the body (`responseBody` of the error) with `cause`, which names the field; paste the body here. "
+        "Report a field that the server leaves out to the server or gateway.",
+        "https://github.com/OpenRouterTeam/ai-sdk-provider/issues/287",
+        cause=Cause.OUTPUT,
+        is_distinctive=False,
+        is_general=True,
+    ),
+    KnownError(
         "AI_TypeValidationError",
         Stage.CONTRACT,
         "A value does not have the shape that the program expects: an answer, an event of a stream, or what "

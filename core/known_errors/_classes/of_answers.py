@@ -18,7 +18,8 @@ FIRST: tuple[ErrorClass, ...] = (
     ErrorClass(
         "call-told-to-come-again",
         r"\barguments?\b.{0,120}?(?:re-?call the tool|call (?:the tool|it) again|try again) with valid"
-        r"|\btool ['\"`][\w.-]{1,80}['\"`] arguments (?:could not be|were not|are not) (?:parsed|valid)",
+        r"|\btool ['\"`][\w.-]{1,80}['\"`] arguments (?:could not be|were not|are not) (?:parsed|valid)"
+        r"|\b[\w.:-]{1,80} was called with input that could not be parsed",
         Stage.PARSE,
         Cause.OUTPUT,
         "The arguments of the model's call could not be read",

@@ -56,7 +56,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"missing argument for function parameter.{0,40}?'(?P<name>\w{1,80})'"
         r"|missing field `(?P<field>\w{1,80})`"
         r"|missing \d{1,3} required (?:positional|keyword-only) arguments?: '(?P<argument>\w{1,80})'"
-        r"|tool input was not fully received",
+        r"|tool input was not fully received"
+        r"|required parameter [`'\"](?P<needed>(?!(?:messages?|model|tools?|input|prompt|contents?|role|type|stream"
+        r"|max_\w{1,30})\b)\w{1,80})[`'\"] (?:is|was) (?:missing|not provided)",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "A call lacks an argument that the tool needs",
@@ -66,7 +68,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "runs the call read them too early or by another name: update it. If not, list it under `required`, describe "
         "it with an example, and give the program's complaint back as the tool's result, so that the model corrects "
         "itself.",
-        around=r"(?:\b|_)tools?[\W_]|semantickernel|kernelfunction|agents?\W|function_call|tool input",
+        around=r"(?:\b|_)tools?[\W_]|semantickernel|kernelfunction|agents?\W|function_call|tool input"
+        r"|inputvalidationerror",
         unless=_OF_REQUEST + r"|failed to deserialize|json body",
     ),
     ErrorClass(

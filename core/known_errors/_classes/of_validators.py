@@ -53,6 +53,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|validation errors? for (?:call\[)?(?P<function>(?-i:[a-z][a-z0-9_]{1,80}(?:Arguments)?))\]? "
         r"|(?:tried to use|use of) (?P<used>[\w.-]{1,80}) without (?:a )?value for (?:the )?required parameter"
         r"|missing (?:a )?value for (?:the )?required parameter"
+        r"|missing (?:the )?required (?:parameters?|arguments?) (?:for|of) (?:the )?(?:tool|function) "
+        r"['\"`]?(?P<lacking>[\w.:-]{1,80})"
         r"|(?:error|failed) (?:while |when )?(?:pars|validat)\w{1,3} (?:the )?(?:tool|function)(?: call)? "
         r"(?:args|arguments|input|parameters)"
         r"|\bvalidation failed for tool [\"'](?P<refused>[\w.:/-]{1,100})[\"']:"
@@ -97,7 +99,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "answer-unfit",
         r"validation errors? for (?P<name>\w{0,40}(?:ChatCompletion|Completion|Response|Chunk|Choice|Delta)"
-        r"(?:Message)?) |`(?P<path>(?:choices|candidates|delta|usage)(?:[\[.][^`]{0,200})?)`: ",
+        r"(?:Message)?) |`(?P<path>(?:choices|candidates|delta|usage)(?:[\[.][^`]{0,200})?)`: "
+        r"|\bpath\"?:? ?\[ ?\"(?P<place>(?:choices|candidates|delta|usage)\"[^\]\n]{0,200})\]",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The answer does not have the form that the client expects",

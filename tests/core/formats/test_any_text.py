@@ -94,7 +94,18 @@ def test_half_a_marker_at_the_end_is_not_text(name, finish_reason):
 
 # What their calls begin with may be text as well: a bare object or list, `>>>`, a code fence, words.
 _BARE = frozenset(
-    {"calling_tool", "deepseek_v3", "functionary", "gemma3", "llama3_json", "phi4_mini", "pythonic", "ui_tars", "xlam"}
+    {
+        "calling_tool",
+        "deepseek_v3",
+        "functionary",
+        "gemma3",
+        "llama3_json",
+        "phi4_mini",
+        "pythonic",
+        "tool_arrow",
+        "ui_tars",
+        "xlam",
+    }
 )
 
 
