@@ -25,8 +25,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
-from prompt_debugger.core.complete.shapes import objects_of
-from prompt_debugger.core.diagnose.fields import as_text, body_of, decode_json
+from prompt_debugger.core.diagnose.fields import as_list, as_text, body_of, decode_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 from prompt_debugger.core.diagnose.words import listed
@@ -36,19 +35,17 @@ def find(trace: Trace) -> Iterator[Report]:
     """Compare the first choice with those after it."""
     if trace.chat is None or body_of(trace).get("n", 1) != 1 or trace.chat.message.get("tool_calls"):
         return
-    messages = [
-        as_object(choice.get("message"))
-        for choice in objects_of(as_object(decode_json(trace.chat.body)).get("choices"))
-    ]
-    later = next((index for index, one in enumerate(messages) if index and objects_of(one.get("tool_calls"))), None)
-    if later is None or objects_of(messages[0].get("tool_calls")):
+    choices = as_list(as_object(decode_json(trace.chat.body)).get("choices"))
+    called = [as_list(as_object(as_object(choice).get("message")).get("tool_calls")) for choice in choices]
+    later = next((index for index, calls in enumerate(called) if calls), 0)
+    if not later:
         return
-    calls = objects_of(messages[later].get("tool_calls"))
-    names = list(dict.fromkeys(as_text(as_object(call.get("function")).get("name")) or "?" for call in calls))
+    calls = [as_object(as_object(call).get("function")) for call in called[later]]
+    names = list(dict.fromkeys(as_text(function.get("name")) or "?" for function in calls))
     yield Report(
         title=f"The call{'s' if len(calls) > 1 else ''} to {listed(names)} {'are' if len(calls) > 1 else 'is'} in "
         f"`choices[{later}]`, and clients read `choices[0]`.",
-        detail=f"The answer has {len(messages)} choices for one question: the text in the first, the calls in another. "
+        detail=f"The answer has {len(choices)} choices for one question: the text in the first, the calls in another. "
         "In chat completions a message holds both.",
         evidence=(FindingEvidence("server", quote=f"choices[{later}].message.tool_calls"),),
         fix="Report it to the gateway: text and calls of one answer belong in one message. Until then ask the "
