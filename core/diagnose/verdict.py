@@ -55,6 +55,7 @@ _NOTHING = "Nothing was checked: no request, no prompt and no output."
 _REFUSALS = frozenset({REFUSED, "PD221", "PD445"})  # an error in place of an answer: whatever else there is came before
 _SYMPTOMS = frozenset({"PD412"})  # which say little beside what explains them
 _AS_TEXT = "PD463"  # a call that nobody says to be a raw output or a message
+_DESCRIBED = "PD469"  # an answer that a report describes and does not show
 _NOT_SAID = "so whether anything was lost is unknown."
 
 
@@ -169,6 +170,8 @@ def _what_was_compared(trace: Trace) -> tuple[str, Conclusion]:
         )
     if trace.local_prompt is not None:
         return "Rendered only: no model was asked.", Conclusion.UNCHECKED
+    if any(finding.code == _DESCRIBED for finding in trace.findings):
+        return f"The answer is described in words and not shown, {_NOT_SAID}", Conclusion.UNKNOWN
     return _examined(trace, only="Only ") or _NOTHING, Conclusion.UNCHECKED
 
 

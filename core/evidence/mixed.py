@@ -37,11 +37,11 @@ from prompt_debugger.core.evidence.report_text import (
     is_template,
     not_recognised,
 )
+from prompt_debugger.core.evidence.reported import reported_answer, with_reported
 from prompt_debugger.core.evidence.shown import find_shown, mentions_output, shows_several
 from prompt_debugger.core.evidence.split import Block, BlockKind, comment_runs, split, without_comments
 from prompt_debugger.core.evidence.spoken_errors import spoken_error
 from prompt_debugger.core.evidence.taking import compatible
-from prompt_debugger.core.evidence.told import told_answer, with_told
 from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_traceback
 from prompt_debugger.core.evidence.words_around import with_words
 from prompt_debugger.core.evidence.wrapped import unwrapped
@@ -107,11 +107,11 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
     try:
         evidence = _read_cleaned(cleaned.text, row, read, depth)
     except RequestError as error:
-        told = told_answer(cleaned.text) if error.line is None and error.field is None else None
-        if told is None:
+        said = reported_answer(cleaned.text) if error.line is None and error.field is None else None
+        if said is None:
             raise
-        evidence = told
-    return with_told(with_words(_noted(evidence, cleaned.notes), cleaned.text), cleaned.text)
+        evidence = said
+    return with_reported(with_words(_noted(evidence, cleaned.notes), cleaned.text), cleaned.text)
 
 
 def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:

@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import ChatResult
+from prompt_debugger.core.evidence.code_values import evidence_of_code
 from prompt_debugger.core.evidence.copied_raw import as_written
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
@@ -45,7 +46,7 @@ def evidence_of_prose(text: str) -> Evidence | None:
         with suppress(RequestError):
             pieces.append(without_parts(reader.read(paste), text))
     if not pieces:
-        return _after_lead(text)
+        return _after_lead(text) or evidence_of_code(text)
     if len(pieces) == 1 or {*pieces[0].holds} >= {part for piece in pieces for part in piece.holds}:
         return pieces[0]
     return merge(compatible(pieces), pieces[0].form, "; ".join(piece.words for piece in pieces))

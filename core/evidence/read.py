@@ -41,10 +41,10 @@ from prompt_debugger.core.evidence.recognise import (
     tools_in,
 )
 from prompt_debugger.core.evidence.report_text import begins_template, not_recognised
+from prompt_debugger.core.evidence.reported import reported_answer
 from prompt_debugger.core.evidence.several import note_on_second
 from prompt_debugger.core.evidence.shapes import chunk_within
 from prompt_debugger.core.evidence.taking import as_part, of_deltas_alone, with_answer
-from prompt_debugger.core.evidence.told import told_answer
 from prompt_debugger.core.report import read_bundle
 from prompt_debugger.core.request import body_text, read_request
 
@@ -318,12 +318,12 @@ def _read_run(text: str, _row: int) -> Evidence:
 
 
 def _read_report(text: str, _row: int) -> Evidence:
-    told = told_answer(text)
-    if told is None:
+    said = reported_answer(text)
+    if said is None:
         raise RequestError(
-            "The text does not tell of a call that came as text.", "Paste the answer itself, or auto-detect."
+            "The text does not say what is wrong with an answer.", "Paste the answer itself, or auto-detect."
         )
-    return told
+    return said
 
 
 def _read_unknown(_text: str, _row: int) -> Evidence:

@@ -27,6 +27,8 @@ _LEAST = 15  # characters of an error
 _MOST = 2_000
 _MOST_TALK = 500  # characters of a line that is not quoted and holds no body
 _QUOTED = re.compile(r"`([^`\n]{15,2000})`|\"((?:[^\"\\\n]|\\.){15,2000}+)\"|\u201c([^\u201d\n]{15,2000})\u201d")
+# What programs write into the middle of a model's text.
+_WITHIN = re.compile(r"Invalid Format: Missing 'Action(?: Input)?:' after '[\w ]{1,20}:'?")
 _MARKS = re.compile(r"\A(?:(?:[>*#+-]{1,4}|//) {1,3}|\d{1,2}[.:)] |[>|]\s)+")
 _JOINED = re.compile(r"\n[ \t]*//[ \t]{3,}(?=\S)")  # a comment that goes on below
 _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
@@ -63,6 +65,7 @@ def _said(text: str) -> Iterator[str]:
         if OF_MANUAL.match(bare) is not None or is_command(bare):
             continue
         quoted = [_unescaped(found) for found in _QUOTED.finditer(bare)]
+        yield from (found[0] for found in islice(_WITHIN.finditer(bare), 1))
         clauses = [bare[found.end() :] for found in islice(_CLAUSE.finditer(bare), _MOST_CLAUSES)]
         yield from filter(_is_said, [*quoted, *clauses])
         is_short = len(bare) <= _MOST_TALK or "{" in bare

@@ -113,6 +113,7 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 OF_MANUAL = re.compile(r"\W{0,6}Returns?\b")  # what a manual says of an endpoint
+_QUOTED_LAST = re.compile(r"(?<=: )[\"`]([^\"`]{15,600})[\"`]\W{0,3}\Z")
 _MOST_SAID = 12  # quotations that are looked at
 
 
@@ -152,6 +153,7 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
         if found is None:
             rest.append(statement)
         elif found.error.is_distinctive or is_of_chat or _is_of_connection(found, statement, text):
+            statement = _quoted_alone(statement, found)
             if found.error.has_reason:
                 return _refusal(statement), _SCORE
             without_reason = without_reason or statement
@@ -166,6 +168,15 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     if reported is not None and len(text) <= _MOST_ALONE * 2 and (is_logged or is_answer):
         return _refusal(reported), _SCORE
     return None
+
+
+def _quoted_alone(statement: Statement, found: Classified) -> Statement:
+    """Return a sentence as what it quotes at its end, where that alone says the same: the rest is a person's."""
+    quoted = _QUOTED_LAST.search(statement.words)
+    if statement.name or quoted is None:
+        return statement
+    same = next(classes_of(quoted[1]), None)
+    return statement if same is None or same.error is not found.error else statement._replace(words=quoted[1])
 
 
 def may_report(words: str, *, is_quoted: bool) -> bool:

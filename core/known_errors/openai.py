@@ -165,4 +165,15 @@ SENTENCES: tuple[KnownError, ...] = (
         "Ask again; leave `name` out of assistant messages, and simplify the schemas of the tools.",
         "https://github.com/microsoft/autogen/issues/3437",
     ),
+    KnownError(
+        "Invalid 'input[{index:int}].id': '{id:word}'. Expected an ID that begins with '{prefix:word}'.",
+        Stage.REQUEST,
+        "An item of the history has an id that this API did not give: it comes from another API or provider, whose "
+        "answers an adapter turned into items of Responses.",
+        "Leave `id` out of items that this API did not make, or send the history of each provider to that provider "
+        "alone. Update the agent framework: some fill in a placeholder such as `__fake_id__`.",
+        "https://github.com/openai/openai-agents-python/issues/270",
+        example="Invalid 'input[1].id': 'x_1'. Expected an ID that begins with 'msg'.",
+        field="input[{index}].id",
+    ),
 )

@@ -56,7 +56,8 @@ def find(trace: Trace) -> Iterator[Report]:
                 "was not allowed as a call. The message does not contain it."
             ),
             evidence=(in_message("finish_reason" if word == chat.finish_reason else "native_finish_reason", word),),
-            fix="Run again; if it happens again, give the tools simpler schemas and names, or offer fewer of them.",
+            fix="Run again; if it happens again, give the tools simpler schemas and names, or offer fewer of them. "
+            "With Gemini 3, check that calls of the history keep their `thought_signature`, which gateways may drop.",
         )
     elif trace.raw is None and is_normal_end(chat.finish_reason) and _is_blank(chat.message):
         yield _report_streamed(trace, chat) or _report_empty(chat)

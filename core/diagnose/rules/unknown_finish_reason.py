@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.endings import is_filter_word, is_limit_word, is_malformed_call
+from prompt_debugger.core.diagnose.endings import is_filter_word, is_limit_word, is_malformed_call, words_of_end
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
@@ -69,7 +69,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     words = [chat.finish_reason, *(delta.finish_reason for delta in chat.deltas)]
     word = next((word for word in words if word is not None), None)
-    if word is None or is_filter_word(word) or is_malformed_call(word) or _is_known(word):
+    if word is None or is_filter_word(word) or any(map(is_malformed_call, words_of_end(chat))) or _is_known(word):
         return
     meaning = _FAILED.get(word.lower())
     yield Report(

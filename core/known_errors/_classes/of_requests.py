@@ -249,7 +249,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"'?type'? of tool must be '\w{1,40}'"
         r"|(?:unsupported|unknown|invalid) (?:\w{1,20} )?tool type\W{0,4}(?P<name>[\w.-]{1,60})?"
         r"|tool type\b.{0,40}?(?:not supported|unsupported|not allowed)"
-        r"|unsupported tools?\W{1,3}(?P<kind>[\w.-]{1,60})"
+        r"|unsupported (?:(?:custom|freeform|hosted|built-in) )?tools?\W{1,3}(?P<kind>[\w.-]{1,60})"
         r"|(?:hosted tool|web_search|custom tool)\W.{0,60}?(?:not supported|unsupported)",
         Stage.REQUEST,
         Cause.REQUEST,

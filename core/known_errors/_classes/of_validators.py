@@ -31,7 +31,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         rf"|(?:no such|unknown|unavailable|non-?existent|undefined|unregistered) tool(?: available| name| called)?"
         rf"[: ]{{1,3}}{_NAME.format('called')}(?! type)"
         rf"|\baction {_NAME.format('action')} (?:does(?: not|n't)|don't) exist"
-        r"|\btool (?P<marked>[\w.-]{1,80}[\"'</> ]{1,12}) not found in agent\b"
+        r"|\btool (?P<marked>.{1,120}?) not found in agent\b"
         r"|\baction '(?P<worded>.{1,200}?)' (?:does(?: not|n't)|don't) exist, these are the only available"
         r"|attempted to call tool ['\"](?P<asked>[\w.:<|>/-]{1,100})['\"] which was not in"
         r"|(?P<valid>[\w.:<|>/-]{1,100}) is not a valid tool\b",

@@ -1,4 +1,4 @@
-"""What people tell of an answer that they do not show: that the call came as text, that `tool_calls` was empty.
+"""What people say of an answer that they do not show: that the call came as text, or without its arguments.
 
     The tool call comes back as plain text in `content`, `tool_calls` is empty and finish_reason is `stop`.
 
@@ -12,19 +12,20 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from prompt_debugger.core.diagnose.told_calls import TOLD
+from prompt_debugger.core.diagnose.reported_words import Reported
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.not_errors import is_manual, is_source
-from prompt_debugger.core.evidence.split import Block, BlockKind, split
+from prompt_debugger.core.evidence.split import BlockKind, split
 
 _MOST_CHARS = 40_000
 _MOST_SENTENCES = 400
 _MOST = 500  # characters of a sentence
-_MOST_TOLD = 2
+_MOST_SAID = 2
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _CALL = re.compile(
     r"\b(?:tool|function)[ _-]?(?:call|use|invocation|request)(?:s|ing)?\b|\btool (?:input|json|xml|markup)\b"
+    r"|\u5de5\u5177\u8c03\u7528|\u51fd\u6570\u8c03\u7528"  # Chinese, as below
     r"|<\|?/?tool_calls?\b|\{ ?\\?[\"'](?:name|tool|function|action)\\?[\"']",
     re.IGNORECASE,
 )
@@ -37,7 +38,9 @@ _AS_TEXT = re.compile(
     r"|\bcontent\b[`'\"]? (?:field )?(?:contains?|holds?|has|includes?)\b"
     r"|\b(?:plain|raw) (?:text|json|xml)\b"
     r"|\b(?:prints?|printed|outputs?|writes?|shows?|displays?|returns?|emits?|dumps?|types?) "
-    r"(?:[\w`<>/]{1,20} ){0,5}?(?:json|xml|text|markup)\b[^.]{0,60}\b(?:instead of|rather than|without)\b",
+    r"(?:[\w`<>/]{1,20} ){0,5}?(?:json|xml|text|markup)\b[^.]{0,60}\b(?:instead of|rather than|without)\b"
+    r"|(?:\u539f\u6837|\u76f4\u63a5|\u4ee5\u7eaf?\u6587\u672c|\u4f5c\u4e3a(?:\u666e\u901a)?\u6587\u672c)[^\u3002\n]{0,12}(?:\u8f93\u51fa|\u8fd4\u56de|\u663e\u793a|\u6253\u5370)"
+    r"|(?:\u8f93\u51fa|\u8fd4\u56de|\u6253\u5370)[^\u3002\n]{0,8}(?:json|xml|\u6587\u672c)",
     re.IGNORECASE,
 )
 _HAPPENED = re.compile(
@@ -45,10 +48,10 @@ _HAPPENED = re.compile(
     r"|show(?:s|n|ed)?|displayed|displays?|ends?|ended|lands?|leak(?:s|ed|ing)?|writes?|wrote|written|generates?"
     r"|generated|produces?|produced|responds?|responded|replies|replied|answers?|sends?|sent|gets?|got|contains?|is|are"
     r"|was|were|rendered|serialized|dumped|treated|left|passed|surfaces?|receives?|received|streams?|streamed|remains?"
-    r"|puts?|stays?|see|seeing|parsed)\b",
+    r"|puts?|stays?|see|seeing|parsed)\b|\u8f93\u51fa|\u8fd4\u56de|\u663e\u793a|\u6253\u5370",
     re.IGNORECASE,
 )
-_NOT_TOLD = re.compile(
+_NOT_SAID = re.compile(
     r"\b(?:should|would|could|might|must|if|unless|whenever we|no longer|used to|fix(?:es|ed)?|prevents?|avoids?"
     r"|ensures?|expect(?:s|ed)?|history|in the prompt|system prompt|works? (?:fine|correctly|well|as)|we (?:send|pass|"
     r"convert|render|write)|I (?:send|pass|convert)|parses? (?:it|them|tool calls?) (?:from|out of)|never (?:as|in)"
@@ -58,7 +61,9 @@ _NOT_TOLD = re.compile(
 )
 _COMPLAINT = re.compile(
     r"\binstead\b|\brather than\b|n't\b|\bnot (?:being )?(?:execut|call|pars|invok|run|recogni|detect|work|extract"
-    r"|convert)\w*|\b(?:never|bug|broken|fails?|failed|wrong|unable|problem|no (?:structured )?tool[ _]calls?)\b",
+    r"|convert)\w*|\b(?:never|not exist|errors?|bug|broken|fails?|failed|wrong|unable|problem"
+    r"|no (?:structured )?tool[ _]calls?)\b"
+    r"|(?:\u4e0d|\u6ca1\u6709|\u672a|\u65e0\u6cd5)[^\u3002\n]{0,6}(?:\u6267\u884c|\u8c03\u7528|\u89e3\u6790)|\u5931\u8d25",
     re.IGNORECASE,
 )
 _NO_CALLS = re.compile(
@@ -74,47 +79,65 @@ _STOP = re.compile(
     re.IGNORECASE,
 )
 _WORDS = "a report in words"
+_JOINED = re.compile(
+    r"\b(?:merg|concatenat|join|combin|glu)(?:e|es|ed|s)\b (?:(?:both|two|the|multiple|several|all"
+    r"|parallel|separate) ){0,3}(?:tool|function)[ _-]calls?\b|\b(?:tool|function)[ _-]calls? "
+    r"(?:are|were|get|got) (?:\w{1,12} )?(?:merged|concatenated|joined|combined)\b",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(
+    r"\b(?:tool|function)[ _-](?:calls?|use)\b.{0,80}\b(?:with|have|has|contains?|arrives? with|carr(?:y|ies))"
+    r" (?:an |only )?(?:empty|missing|undefined|null|no) [`'\"]?(?:arguments|input|args|parameters)\b(?!-)"
+    r"|\b(?:drops?|dropped|loses?|lost|discards?|discarded|strips?|stripped) (?:all |the )?"
+    r"(?:tool |tool[ _](?:call|use) |function )?(?:call )?(?:arguments|input arguments)\b",
+    re.IGNORECASE,
+)
+_WORDS = "a report in words"
 _SHOWN = frozenset({Part.MESSAGE, Part.STREAM, Part.RAW, Part.ERROR, Part.PROMPT})
 
 
-def told_answer(text: str) -> Evidence | None:
-    """Return the evidence of a text that shows no answer and tells that its call came as text; `None` of others."""
-    notes = tuple(told_calls(text))
+def reported_answer(text: str) -> Evidence | None:
+    """Return the evidence of a text that shows no answer and says what is wrong with it; `None` of others."""
+    notes = tuple(reported_calls(text))
     return Evidence(Form.REPORT, _WORDS, notes=notes) if notes else None
 
 
-def with_told(evidence: Evidence, text: str) -> Evidence:
-    """Return evidence without an answer or an error with what its text tells of the answer.
+def with_reported(evidence: Evidence, text: str) -> Evidence:
+    """Return evidence without an answer or an error with what its text says of the answer.
 
-    What was taken for an error only by its words, and is what tells of the answer, is none.
+    What was taken for an error only by its words, and is what says so, is none.
     """
     refusal = evidence.error
     if refusal is not None and {*evidence.holds} <= {Part.ERROR, Part.FLAGS} and not (refusal.status or refusal.code):
-        told = tuple(told_calls(text))
-        if any(note.removeprefix(TOLD) in refusal.message for note in told):
-            return replace(evidence, form=Form.REPORT, words=_WORDS, error=None, notes=(*evidence.notes, *told))
-    if evidence.run is not None or _SHOWN & {*evidence.holds} or any(note.startswith(TOLD) for note in evidence.notes):
+        said = tuple(reported_calls(text))
+        if any(note.partition(": ")[2] in refusal.message for note in said):
+            return replace(evidence, form=Form.REPORT, words=_WORDS, error=None, notes=(*evidence.notes, *said))
+    is_known = any(note.startswith(tuple(kind.value for kind in Reported)) for note in evidence.notes)
+    if evidence.run is not None or _SHOWN & {*evidence.holds} or is_known:
         return evidence
-    return replace(evidence, notes=(*evidence.notes, *told_calls(text)))
+    return replace(evidence, notes=(*evidence.notes, *reported_calls(text)))
 
 
-def told_calls(text: str) -> Iterator[str]:
-    """Yield what a text tells of an answer whose call came as text, as notes; nothing where it tells of none."""
+def reported_calls(text: str) -> Iterator[str]:
+    """Yield what a text says of an answer whose calls are not as they should be, as notes; nothing of other texts."""
     text = text[:_MOST_CHARS]
     if _CALL.search(text) is None or is_source(text) or is_manual(text):
         return
-    prose = "\n".join(block.text for block in _prose_of(text))
+    prose = "\n".join(block.text for block in split(text) if block.kind is BlockKind.PROSE)
     if _COMPLAINT.search(prose) is None:
         return
     sentences = [one.strip(" -*#>\t") for one in _SENTENCES.split(prose)[:_MOST_SENTENCES]]
-    sentences = [one for one in sentences if 20 <= len(one) <= _MOST and _NOT_TOLD.search(one) is None]
-    told = [one for one in sentences if all(sign.search(one) for sign in (_CALL, _AS_TEXT, _HAPPENED))]
-    if not told:
-        return
-    also = [one for one in sentences if one not in told and (_NO_CALLS.search(one) or _STOP.search(one))]
-    yield from (f"{TOLD}{one}" for one in [*told[:_MOST_TOLD], *also[:1]])
+    sentences = [one for one in sentences if len(one) <= _MOST and _NOT_SAID.search(one) is None]
+    for kind, signs in _KINDS:
+        said = [one for one in sentences if all(sign.search(one) for sign in signs)]
+        if said:
+            also = [one for one in sentences if one not in said and (_NO_CALLS.search(one) or _STOP.search(one))]
+            yield from (f"{kind.value}{one}" for one in [*said[:_MOST_SAID], *also[:1]])
+            return
 
 
-def _prose_of(text: str) -> Iterator[Block]:
-    """Yield the prose, but not what stands below a heading of what was expected."""
-    return (block for block in split(text) if block.kind is BlockKind.PROSE)
+_KINDS = (
+    (Reported.AS_TEXT, (_CALL, _AS_TEXT, _HAPPENED)),
+    (Reported.JOINED, (_JOINED,)),
+    (Reported.EMPTY, (_CALL, _EMPTY)),
+)

@@ -1,4 +1,4 @@
-"""Answers that a report tells of and does not show, and several answers in one report."""
+"""Answers that a report describes and does not show, and several answers in one report."""
 
 import asyncio
 
@@ -27,7 +27,7 @@ def findings_of(text):
         "### Problem\nThe client prints the tool call as text instead of running it.",
     ],
 )
-def test_a_call_that_came_as_text_is_told_of_though_it_is_not_shown(text):
+def test_a_call_that_came_as_text_is_reported_though_it_is_not_shown(text):
     found = findings_of(text)["PD469"]
 
     assert found.certainty.value == "inferred"
@@ -51,7 +51,24 @@ def test_what_may_or_ought_to_happen_is_not(text):
         read_evidence(text)
 
 
-def test_a_told_answer_beside_a_request_keeps_the_request():
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The client merged both tool calls and their parameters, so the tool does not exist.", "joined into one"),
+        ("In streams the tool calls are concatenated, which is wrong.", "joined into one"),
+        ("Every tool_use block is wrong: a tool call arrives with empty arguments.", "without its arguments"),
+        ("The adapter drops the tool call arguments, and the tool call fails.", "without its arguments"),
+        (
+            "\u4f7f\u7528\u7f51\u5173\u65f6\uff0c\u5de5\u5177\u8c03\u7528\u4e0d\u6267\u884c\uff0c\u539f\u6837\u8f93\u51fajson",
+            "came as text",
+        ),
+    ],
+)
+def test_what_else_a_report_says_of_calls_is_inferred(text, words):
+    assert words in findings_of(text)["PD469"].title
+
+
+def test_a_described_answer_beside_a_request_keeps_the_request():
     body = '{"model": "m", "messages": [{"role": "user", "content": "Hi"}], "tools": []}'
     text = f"I send this:\n{FENCE}json\n{body}\n{FENCE}\nThe tool call is returned as plain text instead.\n"
 
@@ -110,3 +127,34 @@ def test_an_answer_that_is_a_good_example_is_not_looked_at():
     text = f"The server:\n{FENCE}\n{STREAM}{FENCE}\nExpected:\n{FENCE}\n{GATEWAY}{FENCE}\n"
 
     assert "PD483" not in findings_of(text)
+
+
+def test_a_call_that_a_sentence_shows_as_code_is_read_as_one():
+    twice = "{'arguments': '\"{\\\\\"a\\\\\": 1}\"', 'name': 'ping'}"
+
+    found = findings_of(f"### Bug\nThe second message has its arguments like this:\n`{twice}`\n, which is odd.\n")
+
+    assert "encoded twice" in found["PD415"].title
+
+
+def test_of_calls_shown_as_code_the_one_at_fault_is_shown():
+    good, twice = (
+        "{'arguments': '{\"a\": 1}', 'name': 'ping'}",
+        "{'arguments': '\"{\\\\\"a\\\\\": 1}\"', 'name': 'ping'}",
+    )
+
+    assert "PD415" in findings_of(f"### Bug\nOnce it is `{good}`, and then it is `{twice}` without any change.\n")
+
+
+def test_what_a_program_writes_into_an_agents_text_is_an_error():
+    text = "I get this all the time:\nThought: I need a tool\nAction: sea"
+    text += "Invalid Format: Missing 'Action Input:' after 'Action:'Do I"
+
+    assert "not in the form that the agent reads" in findings_of(text)["PD445"].title
+
+
+def test_an_errors_words_are_what_a_sentence_quotes():
+    text = "A 400 with an empty body; behind the proxy the error reads:\n"
+    text += "\"Missing required parameter: 'input[3].arguments'\""
+
+    assert "proxy" not in findings_of(text)["PD100"].title

@@ -1,0 +1,13 @@
+"""What reports say of an answer that they do not show: how a note begins that repeats a sentence of one."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Reported(StrEnum):
+    """What a sentence says, as the beginning of the note that repeats it."""
+
+    AS_TEXT = "Said of a call that came as text: "
+    JOINED = "Said of calls that were joined: "
+    EMPTY = "Said of a call without its arguments: "
