@@ -1,7 +1,6 @@
 """Count classes that mirror another: their fields are, for the most part, those of a class that is there already.
 
 python scripts/mirrors.py [ROOT]    print each mirror with the class whose fields it has, and how many there are
-python scripts/mirrors.py --lines   print how many lines the program has, without tests and scripts
 
 A class counts with its annotated fields, own and inherited, from three on. It mirrors another one where at least seven
 of ten of its fields are fields of that one, and that one's of it; of such a pair one is made for a document, and is
@@ -92,19 +91,9 @@ def _is_document(one: Fields) -> bool:
     return any(part in one.file for part in _DOCUMENTS)
 
 
-def product_lines(root: Path = ROOT) -> int:
-    """Return how many lines the Python of the program has."""
-    files = [file for folder in ("core", "ui") for file in (root / folder).rglob("*.py")]
-    return sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
-
-
 def main(arguments: list[str]) -> int:
-    """Print what was asked for."""
-    root = next((Path(one) for one in arguments if not one.startswith("--")), ROOT)
-    if "--lines" in arguments:
-        print(f"{product_lines(root):,} lines")
-        return 0
-    found = mirrors(classes(root))
+    """Print each mirror, and how many there are."""
+    found = mirrors(classes(Path(arguments[0]) if arguments else ROOT))
     for one, other in sorted(found):
         print(f"{one.file}:{one.name} mirrors {other.file}:{other.name}")
     print(f"{len(found)} mirrors")
