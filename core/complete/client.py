@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from types import TracebackType
@@ -21,13 +21,19 @@ from prompt_debugger.core.complete.backends.limits import Timeouts
 from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer
 from prompt_debugger.core.complete.backends.openai_chat import request_chat, request_chat_stream
 from prompt_debugger.core.complete.backends.other_apis import request_streamed, request_whole
-from prompt_debugger.core.complete.backends.pieces import request_reported_tokens
 from prompt_debugger.core.complete.backends.probe import probe_server
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer, request_render
 from prompt_debugger.core.complete.chat_stream import OnDelta, OnPromptIds
 from prompt_debugger.core.complete.dialects._door import Received
-from prompt_debugger.core.complete.engines import UNKNOWN, Engine, OutputToParse, OwnParsers, engine_of
-from prompt_debugger.core.complete.own_fields import REFUSED, chat_fields, fields_to_drop
+from prompt_debugger.core.complete.engines import (
+    ENGINES,
+    UNKNOWN,
+    Endpoints,
+    Engine,
+    OutputToParse,
+    OwnParsers,
+    engine_of,
+)
 from prompt_debugger.core.complete.raw_completion import OnText
 from prompt_debugger.core.complete.sampling import plain_body, raw_body
 
@@ -270,3 +276,75 @@ class ServerClient:
     @property
     def _engine(self) -> Engine:
         return UNKNOWN if self.server is None else engine_of(self.server.kind)
+
+
+_MOST_SINGLE_IDS = 100
+
+
+# llama.cpp   POST /tokenize  content, with_pieces            →  tokens: [{id, piece: text or bytes}]
+# vLLM        POST /tokenize  prompt, return_token_strs       →  tokens: [id], token_strs: [vocabulary entry]
+# Both tokenize a text, so what is asked is the text of the ids. A model may write a word in other tokens than the
+# tokenizer would; ids that the answer does not hold are asked for one by one, as text.
+async def request_reported_tokens(
+    connection: HttpConnection, endpoints: Endpoints, model: str | None, token_ids: Sequence[int], text: str
+) -> tuple[bytes | str, ...] | None:
+    """Return of each id its bytes, or its vocabulary entry as the tokenizer spells it.
+
+    Args:
+        connection: Where to.
+        endpoints: How this server software is asked.
+        model: Name of the model, where the server wants it.
+        token_ids: The ids.
+        text: What they decode to.
+
+    Returns:
+        One per id; `None` if the server does not tell those of each.
+    """
+    try:
+        known = await endpoints.pieces(connection, model, text)
+        missing = sorted(set(token_ids) - set(known))
+        if not known or len(missing) > _MOST_SINGLE_IDS:
+            return None
+        alone = {one: (await endpoints.text(connection, model, [one])).encode("utf-8", "replace") for one in missing}
+    except BackendError:
+        return None
+    return tuple(alone[one] if one in alone else known[one] for one in token_ids)
+
+
+REFUSED = frozenset({400, 422})
+
+
+# Which fields a server is known to take stands in its record; any other gets vLLM's, and `logprobs` for the text of
+# each token. A stream gets fewer: llama.cpp puts its ids into whole answers, and refuses `logprobs` with tools in a
+# stream; llama-cpp-python 0.3.36 repeats and loses pieces of a stream that has them. A field of ours that a server
+# refuses is a note about evidence; the request without it is what counts.
+def chat_fields(engine: Engine, body: JSONObject) -> JSONObject:
+    """Return what is added to a chat request that is not streamed; of log-probabilities, what it does not settle."""
+    settled = _LOGPROBS if body.get("logprobs") is False else [name for name in _LOGPROBS if name in body]
+    return {key: value for key, value in engine.own_fields.chat.items() if key not in settled}
+
+
+def fields_to_drop(error: BackendError, added: Iterable[str], *, may_be_unnamed: bool) -> tuple[str, ...]:
+    """Return the fields of ours for whose sake a server may have refused a request.
+
+    Args:
+        error: The refusal.
+        added: The fields that were added.
+        may_be_unnamed: Whether the server may refuse a field without naming it; then all are dropped.
+
+    Returns:
+        Nothing if it was no refusal, or one that has to do with something else.
+    """
+    names = tuple(added)
+    if error.status not in REFUSED:
+        return ()
+    said = f"{error.message} {error.body}"
+    named = {name for name in names if name in said}
+    for group in _groups():  # who does not know one does not know the other
+        named |= group if named & group else set()
+    return tuple(name for name in names if name in named) or (names if may_be_unnamed else ())
+
+
+def _groups() -> Iterator[frozenset[str]]:
+    """Yield the fields that belong to one software; those of log-probabilities are of the OpenAI endpoints."""
+    return (frozenset(engine.own_fields.chat) - set(_LOGPROBS) for engine in ENGINES.values())

@@ -3,7 +3,7 @@ r"""Secrets that do not stand as they were given out: searched in a normal form,
     characters   zero-width ones, colours and emphasis left out; `%2D`, `\u002d`, `&#45;` as what they mean
     lines        what is broken over lines or strings put together: quoted (`> `), numbered, `"sk-" + "…"`
     blocks       a private key from BEGIN to END, whatever stands between
-    codes        base64 and hex, decoded (`secret_codes`)
+    codes        base64 and hex, decoded
 
 Each form is as long as the text or shorter, and each of its characters knows its place; every step takes time that
 grows no faster than the text. A form that equals the text is not searched again.
@@ -12,6 +12,8 @@ grows no faster than the text. A form that equals the text is not searched again
 from __future__ import annotations
 
 import re
+from base64 import b64decode
+from binascii import Error
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -20,7 +22,6 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from prompt_debugger.core.report.secret_codes import coded_secrets
 from prompt_debugger.core.report.secret_shapes import ALONE, Shape
 
 _INVISIBLE = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
@@ -230,3 +231,63 @@ def _merged(spans: list[Span]) -> list[Span]:
         else:
             merged.append((start, stop))
     return merged
+
+
+# Base64 may stand in lines; those of a block are as long as one another, but for the last.
+_BREAK = r"(?:\r?\n|\\r\\n|\\n)[ \t]{0,40}"
+_LINES = rf"(?:[A-Za-z0-9+/]{{56,100}}+{_BREAK})"
+_LAST = r"[A-Za-z0-9+/_-]{4,}+={0,2}"
+_BASE64 = re.compile(rf"(?:(?<![A-Za-z0-9+/_%\\-])|(?<=\\[nrt]))(?:{_LINES}++(?:{_LAST})?|{_LAST})")
+_HEX = re.compile(r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))(?:[0-9a-fA-F]{2}){20,}+(?![A-Za-z0-9])")
+_END = re.compile(_BREAK)
+_SPACE = re.compile(r"\\[rn]|\s")
+_SHORTEST = 24  # characters of base64: fewer hold no key
+_LOOK = 32  # characters that have to decode to text before all are decoded
+_DIALECT = str.maketrans("-_", "+/")
+
+
+def coded_secrets(text: str, contains_secret: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
+    """Yield where in a text something stands that, decoded, contains a secret.
+
+    Args:
+        text: Any text.
+        contains_secret: Says whether a decoded text does.
+    """
+    for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
+        for found in pattern.finditer(text):
+            stop = found.end()
+            if stop - found.start() < _SHORTEST:
+                continue
+            decoded = decode(found[0])
+            if decoded is None and (breaks := [*_END.finditer(text, found.start(), stop)]):
+                stop = breaks[-1].start()  # what comes after the last line is a word of its own
+                decoded = decode(text[found.start() : stop])
+            if decoded is not None and contains_secret(decoded):
+                yield found.start(), stop
+
+
+def _from_base64(text: str) -> str | None:
+    if _read_base64(text[:_LOOK]) is None:
+        return None
+    return _read_base64(_SPACE.sub("", text).rstrip("="))
+
+
+def _read_base64(text: str) -> str | None:
+    text = text.rstrip("=")
+    text = text[: -(len(text) % 4 == 1) or None].translate(_DIALECT)
+    try:
+        return _text_of(b64decode(text + "=" * (-len(text) % 4), validate=True))
+    except (Error, ValueError):
+        return None
+
+
+def _from_hex(text: str) -> str | None:
+    return None if _text_of(bytes.fromhex(text[:_LOOK])) is None else _text_of(bytes.fromhex(text))
+
+
+def _text_of(data: bytes) -> str | None:
+    """Return what bytes say if they are plain text."""
+    text = data.decode("latin-1")
+    return (
+        text if text.isascii() and all(character.isprintable() or character in "\t\r\n" for character in text) else None
+    )

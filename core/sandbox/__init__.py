@@ -9,7 +9,6 @@
     splitting    its loop: processes split off, and are ended
     lock         what a process gives up: limits, no sockets, no files
     kernel       the part of it that the kernel keeps, against compiled code, too
-    landlock     of that the files
     locked       tells which parts of it this system lacks
     process      the parent's end of one process
     workers      few warm processes, and who waits

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, version
 
+from prompt_debugger import __version__
 from prompt_debugger.core.base.descriptors import raise_descriptor_limit
+from prompt_debugger.core.complete import ENGINES
 from prompt_debugger.ui.cli import (
     capture,
     check,
@@ -29,7 +33,6 @@ from prompt_debugger.ui.cli import (
 )
 from prompt_debugger.ui.cli.front import ask
 from prompt_debugger.ui.cli.output import OK, print_text
-from prompt_debugger.ui.cli.versions import versions
 
 _COMMANDS = {
     "ui": page,
@@ -137,3 +140,25 @@ def build_parser() -> argparse.ArgumentParser:
         own.set_defaults(command_parser=own)  # for what it does not know
     parser.set_defaults(whole_parser=parser)  # for `completion`
     return parser
+
+
+_LIBRARIES = ("gradio", "transformers", "tokenizers", "httpx")
+
+
+def versions() -> str:
+    """Return the program's version on the first line, then those of what it stands on."""
+    engines = (name for engine in ENGINES.values() for name in engine.distributions)
+    lines = [
+        f"prompt-debugger {__version__}",
+        f"Python {sys.version.split()[0]} on {platform.system()} {platform.machine()}",
+        *(f"{name} {found}" for name, found in _installed((*_LIBRARIES, *engines))),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _installed(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    for name in names:
+        try:
+            yield name, version(name)
+        except PackageNotFoundError:
+            continue

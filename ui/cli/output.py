@@ -6,8 +6,15 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from typing import TextIO
+
+from pygments import highlight
+from pygments.formatters.terminal256 import Terminal256Formatter
+from pygments.lexers.data import JsonLexer
+from pygments.style import Style
+from pygments.token import Comment, Keyword, Name, Number, String, Token
 
 from prompt_debugger.core.base.errors import DebuggerError, RenderError, RequestError
 from prompt_debugger.core.base.files import read_named
@@ -39,7 +46,6 @@ def dump_json(document: JSON) -> str:
 def _shown(text: str) -> str:
     if not sys.stdout.isatty():
         return text  # nor is pygments imported
-    from prompt_debugger.ui.cli.colour import coloured_json
 
     return coloured_json(text, sys.stdout)
 
@@ -205,3 +211,31 @@ def add_output_arguments(parser: argparse.ArgumentParser, *, report: bool = True
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else on stdout")
     if report:
         parser.add_argument("--report", metavar="DIR", help="write the shareable files into this folder")
+
+
+MOST_CHARS = 200_000  # a longer document is for a program, and colouring it would take seconds
+
+
+class PlainStyle(Style):
+    """Colours of the 256 that every terminal has, those alone that are told from white and from black."""
+
+    styles = {  # noqa: RUF012  # pygments reads it from the class
+        Token: "",
+        Name.Tag: "#5f5fff",
+        String: "#00875f",
+        Number: "#af5f5f",
+        Keyword: "#875fd7",
+        Comment: "#767676",
+    }
+
+
+def wants_colour(stream: TextIO, environment: Mapping[str, str]) -> bool:
+    """Say whether a person looks at a stream and takes colours."""
+    return stream.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
+
+
+def coloured_json(text: str, stream: TextIO) -> str:
+    """Return JSON text as a stream should show it; without its colours it is the same text."""
+    if len(text) > MOST_CHARS or not wants_colour(stream, os.environ):
+        return text
+    return highlight(text, JsonLexer(stripnl=False, ensurenl=False), Terminal256Formatter(style=PlainStyle))

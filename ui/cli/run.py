@@ -27,6 +27,7 @@ from prompt_debugger.core.pipeline import (
     load_examples,
 )
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
+from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.apis import ApiRuns, run_by_all
@@ -48,7 +49,6 @@ from prompt_debugger.ui.cli.fixes import (
     experiments_to_terminal,
     margin_to_terminal,
 )
-from prompt_debugger.ui.cli.grammar import add_grammar, grammar_to_terminal
 from prompt_debugger.ui.cli.lab import add_lab_arguments, named, spec_from_options
 from prompt_debugger.ui.cli.output import (
     OK,
@@ -489,3 +489,17 @@ def conversation_to_terminal(conversation: Conversation) -> str:
         lines.append(f"  {number:>2}  {turn.written} calls written, {turn.returned} returned. {verdict}")
     lines.append(f"  {conversation.lost} computed tokens could not be reused")
     return "\n".join(printable(line, on_one_line=True) for line in lines) + "\n"
+
+
+def add_grammar(document: JSONObject, found: InForce | None) -> None:
+    """Put it into a run document, where the request asks for a grammar."""
+    if found is not None:
+        document["grammar"] = dump_document(found)
+
+
+def grammar_to_terminal(found: InForce | None) -> str:
+    """Return it in words; "" where the request asks for no grammar."""
+    if found is None:
+        return ""
+    lines = (found.sentence, *((f"Fix: {found.fix}",) if found.fix else ()))
+    return "".join(f"\n{printable(line, on_one_line=True)}" for line in lines) + "\n"

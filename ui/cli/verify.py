@@ -13,8 +13,12 @@ from functools import partial
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.report import trace_to_json, trace_to_terminal
+from prompt_debugger.core.report.wire import trace_from_json
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.verify import (
     Budget,
@@ -28,12 +32,15 @@ from prompt_debugger.core.tools.verify import (
     read_shard,
     verify,
 )
+from prompt_debugger.core.tools.verify.making import Made, make_dataset
+from prompt_debugger.core.tools.verify.results import write_rows
 from prompt_debugger.ui.cli.front import stopped_by
+from prompt_debugger.ui.cli.output import OK, exit_status, print_json, print_text
 from prompt_debugger.ui.cli.progress import log, say
 from prompt_debugger.ui.cli.run import add_target_arguments, api_key_for, target_from_options
+from prompt_debugger.ui.cli.sharing import write_trace
 from prompt_debugger.ui.cli.spread.rows import verify_on_ray
 from prompt_debugger.ui.cli.verify_apis import ALL, add_api_argument, finish_apis, targets_by_api
-from prompt_debugger.ui.cli.verify_dataset import write_dataset
 from prompt_debugger.ui.cli.verify_options import (
     add_published_arguments,
     check_published,
@@ -41,7 +48,6 @@ from prompt_debugger.ui.cli.verify_options import (
     positive,
 )
 from prompt_debugger.ui.cli.verify_results import check_gates, finish, merge
-from prompt_debugger.ui.cli.verify_row import show_row
 from prompt_debugger.ui.cli.verify_vendor import add_vendor_arguments, check
 from prompt_debugger.ui.cli.verify_words import progress_line
 
@@ -209,3 +215,77 @@ def _teller() -> Callable[[Progress], None]:
     """Return a listener that says how far it is."""
     began = time.monotonic()
     return lambda progress: say(progress_line(progress, time.monotonic() - began))
+
+
+def write_dataset(options: argparse.Namespace) -> int:
+    """Write the dataset, say what it holds, and return the exit status.
+
+    Raises:
+        RequestError: A file cannot be read or written, or there is no request in any.
+    """
+    output = Path(options.make_dataset)
+    files = [Path(options.dataset), *(Path(name) for name in options.files)]
+    if output in files:
+        raise RequestError(f"{options.make_dataset!r} is one of the input files.", "Choose another --make-dataset.")
+    made = Made()
+    rows = list(make_dataset(files, made))
+    for problem in made.unread:
+        log(f"Left out: {problem}")
+    if not rows:
+        raise RequestError(
+            "None of the files contains a chat request.", "Supported are HARs, logs, saved runs and lines of JSON."
+        )
+    write_rows(output, rows)
+    counts = {"requests": made.found, "rows": made.kept, "folded": made.found - made.kept, "left_out": made.n_unread}
+    if options.json:
+        print_json({"dataset": str(output), **counts})
+    else:
+        print_text(
+            f"{output}: {made.kept} rows of {made.found} requests; {counts['folded']} near-duplicates folded, "
+            f"{made.n_unread} left out\n"
+        )
+    return OK
+
+
+def show_row(options: argparse.Namespace) -> int:
+    """Print the run of a row, or write its report and bundle; returns the exit status of such a run.
+
+    Raises:
+        RequestError: There is no such journal, or no run of that row in it.
+    """
+    if len(options.files) != 1 or not options.files[0].isdecimal():
+        raise RequestError("`verify row` shows one row.", "Give its number (`data_index`), as in `verify row 17`.")
+    index = int(options.files[0])
+    trace = trace_from_json(_document(_journal_of(options, index), index, options.api))
+    if options.report:
+        write_trace(options.report, trace)
+    if options.json:
+        print_json({"data_index": index, **trace_to_json(trace)})
+    else:
+        print_text(trace_to_terminal(trace, title_of))
+    return exit_status(trace.findings)
+
+
+def _journal_of(options: argparse.Namespace, index: int) -> Path:
+    """Return the journal that has a row: the one, or that of its shard."""
+    path = Path(options.journal) if options.journal else Path(options.output).with_suffix(".sqlite")
+    shards = list(path.parent.glob(f"{path.stem}.shard-*-of-*{path.suffix}"))
+    if shards and not path.is_file():
+        count = int(shards[0].stem.rpartition("-of-")[2])
+        path = path.with_name(f"{path.stem}.shard-{(index - 1) % count + 1}-of-{count}{path.suffix}")
+    if not path.is_file():
+        raise RequestError(f"There is no journal {str(path)!r}.", "Give it with --journal.", field="--journal")
+    return path
+
+
+def _document(path: Path, index: int, api: str) -> JSONObject:
+    with Journal(path) as journal:
+        apis = as_object(journal.fact("identity")).get("apis")
+        side = apis.index(api) if isinstance(apis, list) and api in apis else 0
+        document = journal.trace(side, index)
+        row = journal.row(side, index)
+    if document is not None:
+        return document
+    response = None if row is None else row.get("response")
+    why = f": {response['error']}" if isinstance(response, dict) and "error" in response else ""
+    raise RequestError(f"The journal has no run of row {index}{why}")

@@ -1,7 +1,9 @@
 """One HTTP connection to one server: limits, time-outs, the key in its header, failures in words.
 
 Redirects are not followed (they would carry prompts to another host), cookies
-are not kept, compression is not asked for, and unpacked by `encoding` alone (a limit on bytes must mean bytes).
+are not kept, compression is not asked for. A proxy in between may use gzip all the same, which is
+unpacked piece by piece; anything else is refused, for a few kilobytes of it can become
+gigabytes before a limit is looked at.
 Leaving a call early, by cancelling or by an exception, closes its connection,
 which is how a server learns that nobody waits any more.
 """
@@ -11,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,13 +21,12 @@ from typing import Self, TypeVar
 
 import httpx
 
-from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.errors import BackendError, shorten
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.address import Address, check_key
 from prompt_debugger.core.complete.backends.certificates import PUBLIC, Authorities, certificates_of
 from prompt_debugger.core.complete.backends.clients import Clients, build_client
 from prompt_debugger.core.complete.backends.decoding import Text
-from prompt_debugger.core.complete.backends.encoding import unpacked
 from prompt_debugger.core.complete.backends.exchanges import Note, noted
 from prompt_debugger.core.complete.backends.extra_headers import check_headers, secrets_in
 from prompt_debugger.core.complete.backends.failures import (
@@ -336,3 +338,55 @@ async def _failure_of_answer(call: Call, stream: ByteStream) -> BackendError:
 
 def _decode(data: bytes | bytearray) -> str:
     return data.decode("utf-8", "replace")
+
+
+_PIECE_BYTES = 1 << 16
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+async def unpacked(call: Call, response: httpx.Response) -> AsyncIterator[bytes]:
+    """Yield the bytes of an answer as they come, at most 64 KB at a time of what was packed.
+
+    Raises:
+        BackendError: They are packed in a way that is not read here (kind `broken-answer`).
+    """
+    encodings = [name.strip().lower() for name in response.headers.get("content-encoding", "").split(",")]
+    named = [name for name in encodings if name not in ("", "identity")]
+    if not named:
+        async for piece in response.aiter_raw():
+            yield piece
+    elif named in (["gzip"], ["x-gzip"]):
+        async for piece in _gunzipped(call, response.aiter_raw()):
+            yield piece
+    else:
+        raise BackendError(
+            f"{call} compressed its answer as {shorten(', '.join(named))}, which was not asked for.",
+            "Turn compression off in the server or in the proxy in front of it; plain and gzip answers are read.",
+            kind="broken-answer",
+            status=response.status_code,
+        )
+
+
+async def _gunzipped(call: Call, raw: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    unpacker = zlib.decompressobj(_GZIP)
+    async for packed in raw:
+        waiting, piece = packed, b""
+        while (waiting or len(piece) == _PIECE_BYTES) and not unpacker.eof:  # a full piece may have more behind it
+            try:
+                piece = unpacker.decompress(waiting, _PIECE_BYTES)
+            except zlib.error as error:
+                raise _broken(call, str(error)) from None
+            waiting = unpacker.unconsumed_tail
+            if piece:
+                yield piece
+        if unpacker.eof:
+            return  # what follows is no part of the answer
+    raise _broken(call, "it ends early")
+
+
+def _broken(call: Call, reason: str) -> BackendError:
+    return BackendError(
+        f"{call}: the answer is compressed with gzip and cannot be decompressed ({reason}).",
+        "Turn compression off in the server or in the proxy in front of it.",
+        kind="broken-answer",
+    )

@@ -14,7 +14,6 @@ engine_choice        which of several engines to take
 taught       calls of a template that prints none
 evidence     one cell as a run              cases       failing cells for `parse --cases`
 served       a running server as the model      named        a parser's name in a model's
-bare_tools   templates that want tools without their wrapper
 smaller      drawn answers that fail, made small
 """
 

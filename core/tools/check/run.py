@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import EngineError, RequestError, shorten
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import Finding, JSONObject, Severity, VllmOutcome
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.formats import FORMATS, TABLES
@@ -26,7 +27,6 @@ from prompt_debugger.core.parse.engines import (
 from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.tools.check.agreement import Engines, compare_engines, engine_findings
 from prompt_debugger.core.tools.check.answers import PLAIN_TOOLS, SIMPLEST_CALL, TOOLS, answers
-from prompt_debugger.core.tools.check.bare_tools import words_on_bare_tools
 from prompt_debugger.core.tools.check.engine_choice import Asked, best_engine, choice_sentence
 from prompt_debugger.core.tools.check.ideal import Ideal, Writer
 from prompt_debugger.core.tools.check.judge import Cell
@@ -386,3 +386,18 @@ def single_tokens(ideals: Sequence[Ideal], family: str | None) -> tuple[str, ...
     if family is not None:
         known |= FORMATS[family].conventions.markers
     return tuple(sorted({one for one in known if one in text and " " not in one} | {*_CONTROL_TOKEN.findall(text)}))
+
+
+def words_on_bare_tools(model: CheckedModel, ideals: Sequence[Ideal]) -> str:
+    """Return that a template which fails renders tools without their wrapper, which some servers give it; "" if not."""
+    simplest = next((ideal for ideal in ideals if ideal.answer.name == SIMPLEST_CALL), None)
+    if simplest is None or simplest.refusal is None:
+        return ""
+    bare = tuple(as_object(tool["function"]) for tool in TOOLS)
+    written = Writer(model.renderer(), model.end_texts, bare).write(simplest.answer)
+    if written.refusal is not None:
+        return ""
+    return (
+        'It renders where tools come without the wrapper `{"type": "function", "function": …}`: LMDeploy passes them '
+        "so, and SGLang tries it when the first attempt fails; vLLM and transformers do not."
+    )

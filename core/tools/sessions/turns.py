@@ -11,10 +11,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Literal
 
-from prompt_debugger.core.base.types import JSONObject, PromptSpan, Span, SpanKind
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, PromptSpan, Span, SpanKind
 from prompt_debugger.core.complete.shapes import objects_of, text_of
+from prompt_debugger.core.render.vllm_view import LLAMA_CPP_CAUSES, usual_causes
 from prompt_debugger.core.tools.experiments import RenderSetup, follow_turns
 from prompt_debugger.core.tools.experiments.difference import Place, common_length, place_at
 from prompt_debugger.core.tools.experiments.encoding import SharedEncoder
@@ -22,13 +26,13 @@ from prompt_debugger.core.tools.experiments.variant import (
     Rendered,
     RenderFailure,
     Variant,
+    facts_of,
     render_text,
     render_variant,
 )
 from prompt_debugger.core.tools.sessions.causes import Change, changes_between
 from prompt_debugger.core.tools.sessions.gather import Exchange
-from prompt_debugger.core.tools.sessions.stitch import stitch
-from prompt_debugger.core.tools.sessions.views import setup_by_counts
+from prompt_debugger.core.tools.verify.making import folded
 
 _MESSAGE = re.compile(r"messages\[(\d{1,6})\]")
 _THOUGHTS = ("reasoning_content", "reasoning")
@@ -273,3 +277,97 @@ def _of_characters(text: str, origins: tuple[PromptSpan, ...]) -> Rendered:
 
 def _character_at(prompt: Rendered, index: int) -> Place:
     return place_at(replace(prompt, tokens=(), char_spans=(Span(index, index + 1),)), 0)
+
+
+# A server changes a request before the template sees it: it puts keys in its own order, writes text as parts. Whose
+# habits those were, a capture does not say; the count of prompt tokens beside each answer does.
+_LOOKED_AT = 3  # requests, the last ones: they hold what the first ones do
+
+
+def setup_by_counts(exchanges: Sequence[Exchange], setup: RenderSetup) -> tuple[RenderSetup, str | None]:
+    """Return the setup whose prompts are as long as the server counted them, and whose view of a request it has.
+
+    Args:
+        exchanges: Of one session.
+        setup: Template and tokenizer; without counts or tokenizer it stays as it is.
+    """
+    counted = [exchange for exchange in exchanges if exchange.prompt_tokens][-_LOOKED_AT:]
+    if not counted or setup.tokenizer is None or setup.causes:
+        return setup, None
+    best, view, most = setup, None, _matches(counted, setup)
+    for name, causes in _views(setup):
+        if most == len(counted):
+            break
+        tried = replace(setup, causes=causes)
+        matches = _matches(counted, tried)
+        if matches > most:
+            best, view, most = tried, name, matches
+    return best, view
+
+
+def _views(setup: RenderSetup) -> Iterator[tuple[str, tuple[str, ...]]]:
+    try:
+        facts = facts_of(setup)
+    except RenderError:
+        return
+    yield "vllm", usual_causes(facts.content_format, knows_developer=facts.knows_developer)
+    yield "llama.cpp", LLAMA_CPP_CAUSES
+
+
+def _matches(counted: Sequence[Exchange], setup: RenderSetup) -> int:
+    """Return how many prompts are as long as the server said."""
+    made = [render_variant(Variant({**one.body, "add_generation_prompt": True}, setup)) for one in counted]
+    return sum(
+        not isinstance(prompt, RenderFailure) and len(prompt.keys) == one.prompt_tokens
+        for one, prompt in zip(counted, made, strict=True)
+    )
+
+
+# Whether two messages are the same is asked without digits, ids, white space and thinking, since those are what changes
+# between turns and breaks the cache: such a request still belongs to its session.
+_LOOKED_BACK = 400  # sessions, the latest
+_SYSTEM = ("system", "developer")
+
+
+def stitch(exchanges: Iterable[Exchange]) -> list[list[Exchange]]:
+    """Return the sessions, each in its order, in that of their first requests."""
+    sessions: list[list[Exchange]] = []
+    prints: list[tuple[bytes, ...]] = []
+    for exchange in exchanges:
+        mine = _prints(exchange)
+        best, most = None, 0
+        for index in range(max(0, len(sessions) - _LOOKED_BACK), len(sessions)):
+            if sessions[index][-1].body.get("model") == exchange.body.get("model"):
+                score = _shared(prints[index], mine)
+                if score and score >= most:
+                    best, most = index, score
+        if best is None:
+            sessions.append([exchange])
+            prints.append(mine)
+        else:
+            sessions[best].append(exchange)
+            prints[best] = mine
+    return sessions
+
+
+def _prints(exchange: Exchange) -> tuple[bytes, ...]:
+    messages = exchange.body.get("messages")
+    return tuple(_print_of(message) for message in (messages if isinstance(messages, list) else []))
+
+
+def _print_of(message: JSON) -> bytes:
+    reported = as_object(message)
+    if reported.get("role") in _SYSTEM:
+        return b"system"
+    calls = [as_object(call.get("function")).get("name") for call in objects_of(reported.get("tool_calls"))]
+    kept: list[JSON] = [reported.get("role"), folded(reported.get("content")), calls]
+    return sha256(json.dumps(kept, sort_keys=True).encode()).digest()
+
+
+def _shared(before: Sequence[bytes], now: Sequence[bytes]) -> int:
+    """Return how many messages a request repeats; 0 if it does not go on from the one before."""
+    if len(now) <= len(before) and now != before:
+        return 0  # shorter: begun anew, or summed up
+    same = [a == b for a, b in zip(before, now, strict=False)]
+    said = [is_same for is_same, one in zip(same, before, strict=True) if one != b"system"]
+    return sum(same) if said and said[0] and 2 * sum(said) >= len(said) else 0

@@ -6,7 +6,7 @@ import pytest
 
 from prompt_debugger.core.base.types import JSON, Basis, Completeness, Completion, JSONObject, Prompt
 from prompt_debugger.core.complete import ENGINES, Gathered, ServerClient, gather
-from prompt_debugger.core.complete.own_fields import chat_fields
+from prompt_debugger.core.complete.client import chat_fields
 from prompt_debugger.core.render.tokenizers import load_tokenizer
 from tests.conftest import ROOT
 from tests.core.complete.faulty_server import Behaviour, answer, chunk, faulty_server, stream

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prompt_debugger.core.formats._detect import ManyTexts
 from prompt_debugger.core.parse.cut_markers import BegunMarkers, cut_marker_start
-from prompt_debugger.core.parse.many_texts import ManyTexts
 
 pytestmark = pytest.mark.slow
 

@@ -23,11 +23,11 @@ from prompt_debugger.core.sandbox.kernel import (
     REFUSED,
     X32,
     Kernel,
+    Landlock,
     Machine,
     program_for,
     rules_for,
 )
-from prompt_debugger.core.sandbox.landlock import Landlock
 from prompt_debugger.core.sandbox.locked import report_unlocked
 from tests.conftest import ROOT
 from tests.core.sandbox import native
@@ -259,7 +259,7 @@ os.write(1, json.dumps({{"missing": dict(door.unlocked), "hook": said}}).encode(
             {"calls": "system calls of riscv64"},
         ),
         (
-            "from prompt_debugger.core.sandbox import landlock; landlock._CREATE_RULESET = 100_000",
+            "from prompt_debugger.core.sandbox import kernel; kernel._CREATE_RULESET = 100_000",
             {"files": "Function not implemented"},
         ),
         (

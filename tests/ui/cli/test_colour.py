@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from prompt_debugger.ui.cli.colour import MOST_CHARS, PlainStyle, coloured_json, wants_colour
-from prompt_debugger.ui.cli.output import print_json
+from prompt_debugger.ui.cli.output import MOST_CHARS, PlainStyle, coloured_json, print_json, wants_colour
 
 DOCUMENT = {"name": "get_weather", "n": [1, 2.5, None, True], "text": 'a "quoted"\n\u001b[31m \ud800'}
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")

@@ -11,8 +11,7 @@ from prompt_debugger.core.pipeline import load_recording
 from prompt_debugger.ui.present.chains import chain_of, grouped
 from prompt_debugger.ui.present.findings import findings_payload
 from prompt_debugger.ui.present.payload import unpack_payload
-from prompt_debugger.ui.present.result import next_step, read_result
-from prompt_debugger.ui.present.verdict import verdict_payload
+from prompt_debugger.ui.present.verdict import next_step, read_result, verdict_payload
 
 
 def recorded(name):

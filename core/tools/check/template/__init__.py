@@ -4,7 +4,6 @@ finding      how a finding is written
 answers      what it does not print of an answer
 inputs       what it does not print, or refuses, of what clients send
 prompts      whole conversations: turn after turn, with a clock, with markers in somebody's text; rules of a run
-files        end tokens, further named templates
 behaviour    the prompts and tools that a lock keeps
 """
 

@@ -12,8 +12,7 @@ from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.parse.engines import ParserPair, VllmReleases, read_parser_name
 from prompt_debugger.core.pipeline.census import read_raw
 from prompt_debugger.core.tools.experiments import ReleaseRow
-from prompt_debugger.core.tools.experiments.control import reads_healthy_call, samples_for
-from prompt_debugger.core.tools.experiments.releases import histories
+from prompt_debugger.core.tools.experiments.releases import histories, reads_healthy_call, samples_for
 
 
 def row(version: str, *calls: tuple[str, str]) -> ReleaseRow:

@@ -11,11 +11,11 @@ from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.complete import ParserCase
 from prompt_debugger.core.parse.engines import WHEELS, fetch
 from prompt_debugger.core.parse.engines.wheels import installed_folder
-from prompt_debugger.core.tools.fixes.parser_repairs import REPAIRS
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.core.tools.fixes.upstream_diff import (
     DIFFED,
     MAX_LINES,
+    REPAIRS,
     parser_diff,
     sentence_of_diff,
     template_diff,
