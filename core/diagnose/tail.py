@@ -15,6 +15,7 @@ _TEXTS = {text.strip() for pair in TABLES.reasoning_pairs for text in pair}
 _TEXTS |= {pair.opener.strip() for pair in TABLES.prompt_pairs}
 _THINK = "|".join(map(re.escape, sorted(_TEXTS, key=len, reverse=True)))
 _THINK_TAIL = re.compile(rf"(?:\s|{_THINK})*\Z")
+_ENDS = tuple(text for text in _TEXTS if text)
 _TURN_END = re.compile(rf"(?:{'|'.join(map(re.escape, TABLES.turn_ends))})\s*\Z")
 _LONGEST_END = max(map(len, TABLES.turn_ends))
 
@@ -58,5 +59,7 @@ def read_tail(trace: Trace) -> Tail | None:
 
 
 def _without_think(text: str) -> str:
+    if not (text[-1:].isspace() or text.endswith(_ENDS)):
+        return text  # as nearly always; the search looks at every place of the end
     found = _THINK_TAIL.search(text, max(0, len(text) - 400))
     return text if found is None else text[: found.start()]

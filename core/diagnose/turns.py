@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from prompt_debugger.core.base.types import Span, Token, TokenKind, Trace
+from prompt_debugger.core.base.types import Span, Token, TokenKind, TokenTable, Trace
 from prompt_debugger.core.diagnose.trace_queries import end_texts
 from prompt_debugger.core.formats import TABLES
 
@@ -37,6 +37,8 @@ def _special_spans(trace: Trace, texts: frozenset[str]) -> Iterator[Span]:
 
 def _by_token(tokens: Sequence[Token], texts: frozenset[str]) -> Iterator[Span]:
     """Yield control tokens only: the same text spelled with ordinary tokens is prose."""
+    if isinstance(tokens, TokenTable):  # whose tokens need not be made to find a few of them
+        tokens = [tokens[at] for at, kind in enumerate(tokens.kinds) if kind is not TokenKind.TEXT]
     for token in tokens:
         if token.text in texts and token.kind in (TokenKind.SPECIAL, TokenKind.ADDED):
             yield token.char_span

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
+import marshal
 
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.worker import shared_worker
@@ -16,7 +15,7 @@ class Remembered:
     """
 
     def __init__(self) -> None:
-        self._key = ""
+        self._key = b""
         self._outcome: RenderOutcome | None = None
 
     def __call__(self, job: RenderJob) -> RenderOutcome:
@@ -29,6 +28,7 @@ class Remembered:
         return self._outcome if _key_of(job) == self._key else shared_worker().render(job)
 
 
-def _key_of(job: RenderJob) -> str:
-    """Return all that a render depends on; as text, where 1 is neither 1.0 nor true."""
-    return json.dumps(replace(job, is_traced=True).to_json())
+def _key_of(job: RenderJob) -> bytes:
+    """Return all that a render depends on; written out, where 1 is neither 1.0 nor true."""
+    variables = [(one.name, one.value, one.root) for one in job.variables]
+    return marshal.dumps((job.template, variables, job.continue_final_message, job.causes), 0)

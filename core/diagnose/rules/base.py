@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from prompt_debugger.core.base.types import Certainty, Finding, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, advise
@@ -77,19 +78,21 @@ class TraceRule:
 
     def check(self, trace: Trace) -> Iterator[Finding]:
         """Report what is wrong, in the order in which it was found."""
-        for report in self.find(trace):
-            yield Finding(
-                code=self.code,
-                name=self.name,
-                severity=report.severity or self.severity,
-                stage=report.stage or self.stage,
-                title=_without_blank_names(report.title),
-                detail=_without_blank_names(report.detail),
-                evidence=report.evidence,
-                fix=advise(trace, report.fix),
-                links=(*report.links, *(link for link in self.links if link not in report.links)),
-                certainty=report.certainty,
-            )
+        return map(partial(self._finding, trace), self.find(trace))
+
+    def _finding(self, trace: Trace, report: Report) -> Finding:
+        return Finding(
+            code=self.code,
+            name=self.name,
+            severity=report.severity or self.severity,
+            stage=report.stage or self.stage,
+            title=_without_blank_names(report.title),
+            detail=_without_blank_names(report.detail),
+            evidence=report.evidence,
+            fix=advise(trace, report.fix),
+            links=(*report.links, *(link for link in self.links if link not in report.links)),
+            certainty=report.certainty,
+        )
 
     @property
     def links(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_MOST_PIECES = 128  # that are remembered
+_MOST_OF_PIECE = 50_000  # characters of one that is
 
 
 class Encoding(Protocol):
@@ -133,6 +136,7 @@ class FastTokenizer:
         self._style = style
         self._entries: dict[int, Entry] = dict(added)
         self._added = added
+        self._ids_by_piece: dict[str, tuple[int, ...]] = {}
 
     @property
     def name(self) -> str:
@@ -187,6 +191,37 @@ class FastTokenizer:
         """Return the ids of `text`; nothing is added, special tokens in it are recognised."""
         return tuple(self._encode(text).ids)
 
+    def pieces_of(self, text: str) -> list[str]:
+        """Return the pieces of a text whose ids, one after the other, are the ids of the whole.
+
+        The library cuts a text at its added tokens before it does anything else, and encodes what lies between them
+        piece by piece, none knowing of the others. It takes the longest added token that begins at a place.
+        """
+        if self._cuts is None:
+            return [text]
+        starts = [match.start() for match in self._cuts.finditer(text)]
+        edges = [0, *(start for start in starts if start), len(text)]
+        return [text[start:stop] for start, stop in pairwise(edges)]
+
+    @cached_property
+    def _cuts(self) -> re.Pattern[str] | None:
+        longest_first = sorted(self.boundaries, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+    def _encode_known(self, text: str) -> tuple[int, ...]:
+        """Return what `encode` does; of prompts with one list of tools it is encoded once."""
+        return tuple(chain.from_iterable(map(self._encode_piece, self.pieces_of(text))))
+
+    def _encode_piece(self, piece: str) -> tuple[int, ...]:
+        ids = self._ids_by_piece.get(piece)
+        if ids is None:
+            ids = self.encode(piece)
+            if len(self._ids_by_piece) >= _MOST_PIECES:
+                self._ids_by_piece.clear()
+            if len(piece) <= _MOST_OF_PIECE:
+                self._ids_by_piece[piece] = ids
+        return ids
+
     def _encode(self, text: str) -> Encoding:
         if is_long(text):
             return self._source.encode(_encodable(text))
@@ -206,12 +241,12 @@ class FastTokenizer:
             origins: Tile it; with them each token says where its characters came from.
         """
         encoded = _encodable(text)
-        encoding = self._encode(encoded)
-        ids = tuple(encoding.ids)
+        encoding = self._encode(encoded) if is_long(text) else None
+        ids = self._encode_known(encoded) if encoding is None else tuple(encoding.ids)
         entries = self._entries_of(ids)
         pieces = [entries[token_id].piece for token_id in ids]
         fits = b"".join(pieces) == encoded.encode()
-        edges = align_pieces(encoded, pieces, None if fits else encoding.offsets)
+        edges = align_pieces(encoded, pieces, None if fits else (encoding or self._encode(encoded)).offsets)
         table = TokenTable(text, ids, edges, entries)
         return attribute_tokens(table, origins) if origins else table
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
 from prompt_debugger.core.base.errors import RenderError, SandboxError
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome, outcome_from_json, unattributed
-from prompt_debugger.core.render.worker.jobs import LIMITS, SANDBOX, inspect, render_in_steps
-from prompt_debugger.core.sandbox import Limits, Sandbox, sandbox_of
+from prompt_debugger.core.render.worker.jobs import LIMITS, SANDBOX, inspect, outcomes_of, render_in_steps
+from prompt_debugger.core.sandbox import Limits, Sandbox, is_inside, sandbox_of
 
 _HINT = "Check the template for loops over large ranges, repeated doubling, or huge widths."
 
@@ -46,6 +47,8 @@ class RenderWorker:
             RenderError: The template used more than it may.
             SandboxError: No process can be started, or the work was stopped.
         """
+        if is_inside():  # nothing has to travel
+            return _believable([*outcomes_of(job)])
         steps: list[JSONObject] = []
         try:
             self._sandbox.follow(self._render, steps.append, job.to_json())
@@ -55,10 +58,7 @@ class RenderWorker:
             if not steps:
                 raise _as_render_error(error, self._render.limits) from None
             return unattributed(str(steps[0]["text"]), "tracing it took too long")
-        last = outcome_from_json(steps[-1])
-        if len(steps) > 1 and last.fault is not None:
-            return unattributed(str(steps[0]["text"]), "tracing it took too long")
-        return last
+        return _believable([outcome_from_json(step) for step in steps])
 
     def inspect(self, template: str) -> JSONObject:
         """Return what can be seen in a template without running it; errors as `render`."""
@@ -78,6 +78,13 @@ class RenderWorker:
 def shared_worker() -> RenderWorker:
     """Return the worker that everything in this process shares; it starts with its first job."""
     return RenderWorker(is_shared=True)
+
+
+def _believable(steps: Sequence[RenderOutcome]) -> RenderOutcome:
+    """Return the last outcome, or the plain one if tracing failed behind it."""
+    if len(steps) > 1 and steps[-1].fault is not None:
+        return unattributed(steps[0].text, "tracing it took too long")
+    return steps[-1]
 
 
 def _as_render_error(error: SandboxError, limits: Limits) -> RenderError:

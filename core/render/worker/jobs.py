@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.render.job import Fault, RenderOutcome, job_from_json
+from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome, job_from_json
 from prompt_debugger.core.sandbox import Limits, job
 
 SANDBOX = "render"
@@ -26,7 +26,7 @@ _REHEARSALS = (
 def rehearse_templates() -> None:
     """Import everything that a template may need: afterwards nothing can be read any more."""
     from prompt_debugger.core.render.engine import run_in_steps
-    from prompt_debugger.core.render.job import RenderJob, Variable
+    from prompt_debugger.core.render.job import Variable
     from prompt_debugger.core.render.reference import warm_up
 
     warm_up()
@@ -41,15 +41,20 @@ def rehearse_templates() -> None:
 @job("running the template", LIMITS, sandbox=SANDBOX, rehearse=rehearse_templates)
 def render_in_steps(data: JSONObject) -> Iterator[JSONObject]:
     """Yield the plain outcome of a render job, then the traced one, if that was asked for."""
+    for outcome in outcomes_of(job_from_json(data)):
+        yield outcome.to_json()
+
+
+def outcomes_of(render: RenderJob) -> Iterator[RenderOutcome]:
+    """Yield the plain outcome of a render job, then the traced one, if that was asked for; never raises."""
     from prompt_debugger.core.render.engine import run_in_steps
 
     try:
-        for outcome in run_in_steps(job_from_json(data)):
-            yield outcome.to_json()
+        yield from run_in_steps(render)
     except MemoryError:
-        yield RenderOutcome(fault=Fault("MemoryError", "the template needs more memory than allowed")).to_json()
+        yield RenderOutcome(fault=Fault("MemoryError", "the template needs more memory than allowed"))
     except Exception as error:  # noqa: BLE001  # a fault of ours must not look like a crash
-        yield RenderOutcome(fault=Fault("WorkerError", f"{type(error).__name__}: {error}")).to_json()
+        yield RenderOutcome(fault=Fault("WorkerError", f"{type(error).__name__}: {error}"))
 
 
 @job("reading the template", LIMITS, sandbox=SANDBOX)
