@@ -409,6 +409,18 @@ def _of_unread(lines: int) -> tuple[str, ...]:
     return (f"{counted(lines, 'line')} of text around it {was} left out.",) if lines else ()
 
 
+def _with_its_answer(error: Evidence, text: str, read: Read) -> Evidence:
+    """Return an error about an answer with the answer that the same block of a log prints."""
+    found = next(classes_of(error.error.message), None) if error.error is not None else None
+    if error.chat is not None or error.raw is not None or found is None or found.error.cause is not Cause.OUTPUT:
+        return error
+    for inner in split(text):
+        answer = _try(inner.text, 1, read)[0] if inner.kind is BlockKind.JSON else None
+        if answer is not None and answer.chat is not None and answer.error is None:
+            return merge([answer, error], error.form, f"{answer.words}; {error.words}")
+    return error
+
+
 def _of_block(block: Block, read: Read) -> Evidence | None:
     text = clean(block.text).text if block.kind is BlockKind.FENCED else block.text
     if block.kind is BlockKind.PROSE:
@@ -419,7 +431,7 @@ def _of_block(block: Block, read: Read) -> Evidence | None:
     if evidence is not None and evidence.form is Form.OUTPUT and (is_template(text) or shows_prompt(block.lead)):
         return None
     if evidence is not None or block.kind is not BlockKind.FENCED:
-        return evidence
+        return _with_its_answer(evidence, text, read) if evidence is not None and evidence.error else evidence
     inner = split(text)
     shown = next((one for one in inner if one.kind is BlockKind.JSON and len(one.text) * 2 > len(text)), None)
     return (None if shown is None else _of_block(shown, read)) or by_lead(block.lead, text)

@@ -30,8 +30,9 @@ _CALL = re.compile(
     re.IGNORECASE,
 )
 _AS_TEXT = re.compile(
-    r"\bas (?:an? |the |just )?(?:(?:plain|raw|normal|regular|ordinary|literal|simple|assistant|visible|inline|unparsed"
-    r"|pure|json|xml|markdown)[ -]?){0,2}(?:text|strings?|content|messages?|prose|markup|json|xml)\b(?! parts?\b)"
+    r"\bas (?:an? |the |just )?(?:(?:plain|raw|normal|regular|ordinary|literal|simple|assistant|visible|chat|inline"
+    r"|unparsed|pure|json|xml|markdown)[ -]?){0,2}"
+    r"(?:text|strings?|content|output|messages?|prose|markup|json|xml)\b(?! parts?\b)"
     r"|\b(?:in|into|inside|within|to) (?:the |its |my |an? )?(?:[\w'\u2019]{1,20} ){0,2}?(?:[`'\"](?:choices\[0\]\.)?"
     r"(?:message\.|delta\.)?content[`'\"]|(?:message\.|delta\.)?content(?: field| string)?\b(?![ -]?types?\b)"
     r"|(?:plain|raw|assistant|visible|final) (?:text|message|reply)\b|chat (?:window|ui|output|message)\b)"
@@ -47,7 +48,7 @@ _HAPPENED = re.compile(
     r"\b(?:comes?|came|returns?|returned|returning|outputs?|outputting|emits?|emitted|prints?|printed|appears?|appeared"
     r"|show(?:s|n|ed)?|displayed|displays?|ends?|ended|lands?|leak(?:s|ed|ing)?|writes?|wrote|written|generates?"
     r"|generated|produces?|produced|responds?|responded|replies|replied|answers?|sends?|sent|gets?|got|contains?|is|are"
-    r"|was|were|rendered|serialized|dumped|treated|left|passed|surfaces?|receives?|received|streams?|streamed|remains?"
+    r"|was|were|renders?|rendered|serialized|dumped|treated|left|passed|surfaces?|receives?|received|streams?|streamed|remains?"
     r"|puts?|stays?|see|seeing|parsed)\b|\u8f93\u51fa|\u8fd4\u56de|\u663e\u793a|\u6253\u5370",
     re.IGNORECASE,
 )
@@ -86,6 +87,8 @@ _JOINED = re.compile(
     re.IGNORECASE,
 )
 _EMPTY = re.compile(
+    r"\b(?:tool|function)s? (?:is|are|was|were|gets?|got) (?:\w{1,12} )?called with (?:empty|no|missing) [`'\"]?"
+    r"(?:arguments|input|args|parameters)\b|"
     r"\b(?:tool|function)[ _-](?:calls?|use)\b.{0,80}\b(?:with|have|has|contains?|arrives? with|carr(?:y|ies))"
     r" (?:an |only )?(?:empty|missing|undefined|null|no) [`'\"]?(?:arguments|input|args|parameters)\b(?!-)"
     r"|\b(?:drops?|dropped|loses?|lost|discards?|discarded|strips?|stripped) (?:all |the )?"
@@ -139,5 +142,5 @@ def reported_calls(text: str) -> Iterator[str]:
 _KINDS = (
     (Reported.AS_TEXT, (_CALL, _AS_TEXT, _HAPPENED)),
     (Reported.JOINED, (_JOINED,)),
-    (Reported.EMPTY, (_CALL, _EMPTY)),
+    (Reported.EMPTY, (_EMPTY,)),
 )

@@ -34,7 +34,7 @@ _AS_CONTENT = re.compile(
     r"|\binstead of (?:execut|call|runn|invok)ing\b",
     re.IGNORECASE,
 )
-_OF_CALLS = re.compile(r"\b(?:tool|function)[ _-]?call(?:s|ing)?\b", re.IGNORECASE)
+_OF_CALLS = re.compile(r"\b(?:tool|function)[ _-]?call(?:s|ing)?\b|\bnative tools?\b", re.IGNORECASE)
 _OF_AN_OUTPUT = frozenset({Part.RAW, Part.FLAGS, Part.REQUEST})
 _MOST_CHARS = 60_000  # in which words are looked for
 
@@ -60,10 +60,18 @@ def _with_expectation(evidence: Evidence, text: str) -> Evidence:
         chat = ChatResult({"role": "assistant", "content": evidence.raw}, evidence.finish_reason)
         notes = (*evidence.notes, CAME_AS_CONTENT, CALL_EXPECTED)
         return replace(evidence, form=Form.ANSWER, raw=None, raw_reason="", chat=chat, notes=notes)
-    if evidence.chat is None or evidence.chat.message.get("tool_calls") or CALL_EXPECTED in evidence.notes:
+    if CALL_EXPECTED in evidence.notes or not _may_lack_calls(evidence):
         return evidence
     is_expected = _OF_CALLS.search(_prose_of(text)) is not None
     return replace(evidence, notes=(*evidence.notes, CALL_EXPECTED)) if is_expected else evidence
+
+
+def _may_lack_calls(evidence: Evidence) -> bool:
+    """Say whether evidence is an answer without calls, or a whole request alone whose every field was copied."""
+    if evidence.chat is not None:
+        return not evidence.chat.message.get("tool_calls")
+    is_alone = {*evidence.holds} <= {Part.REQUEST, Part.FLAGS} and evidence.form is not Form.FRAGMENT
+    return is_alone and evidence.request is not None and evidence.request.source != "python"
 
 
 def _around(raw: str, text: str) -> str:
@@ -88,7 +96,8 @@ def _with_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
         server, notes = server_of(command.kind, flags_of(command.kind, command.words), command.version)
     else:
         answer = "" if evidence.chat is None else evidence.chat.body
-        found = mentioned_server(text, has_words=is_mixed, answer=answer) if evidence.holds else None
+        has_content = bool(evidence.holds) or evidence.form is Form.REPORT
+        found = mentioned_server(text, has_words=is_mixed, answer=answer) if has_content else None
         server, notes = found or Server(""), ()
         server = replace(server, served_models=()) if _names_model(evidence) else server
     if server == Server("") or (known is not None and known.kind != server.kind):

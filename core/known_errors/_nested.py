@@ -27,6 +27,9 @@ _NEXT_TO = re.compile(
 _PARAM_WORDS = re.compile(
     r"\\{0,15}[\"']param\\{0,15}[\"']\s{0,4}:\s{0,4}\\{0,15}[\"']([^\"'\\]{1,60} [^\"'\\]{3,300})"
 )
+# An exception of Python whose words are a key alone, as a plug-in of Dify reports it.
+_KIND_BESIDE = re.compile(r"[\"']error_type[\"']: ?[\"'](\w{1,60}Error)[\"']")
+_LONE_WORD = re.compile(r"'\w{1,80}'")
 _FIELD = re.compile(r"(\\{0,15})[\"'](?:param|field)\1[\"']\s{0,4}:\s{0,4}\1[\"']([\w.\[\]$-]{1,200})\1[\"']")
 _LOC = re.compile(r"\\{0,15}[\"']loc\\{0,15}[\"']\s{0,4}:\s{0,4}[\[(]([^\])]{1,300})[\])]")
 _STEP = re.compile(r"[\"']?([\w$.-]{1,80})\\{0,15}[\"']?(?:,|$)")
@@ -67,6 +70,9 @@ def innermost(text: str) -> Nested:
         if found is None:
             break
         field = _field_in(words) or field
+        kind = _KIND_BESIDE.search(words) if _LONE_WORD.fullmatch(found) is not None else None
+        if kind is not None:
+            return Nested(f"{kind[1]}: {found}", field)
         beside = _PARAM_WORDS.search(words) if _KEY.search(found) is None else None
         words = found if beside is None else f"{found}: {beside[1]}"
     return Nested(_bare(" ".join(words.split())), _field_in(words) or field)
@@ -90,6 +96,8 @@ def _string_at(text: str, start: int, escape: str, quote: str) -> str:
     for closing in re.finditer(rf"(\\*+){quote}", text[start:stop]):
         if len(closing[1]) == len(escape):
             stop = start + closing.start()
+            if text[stop - 1] == "{":  # a body within, whose quotes nobody escaped
+                stop = min(len(text), start + _MOST_READ)
             break
     value = re.sub(r"\\{1,15}[nrt]", "\n", text[start:stop])
     deeper = "\\" * (2 * len(escape) + 1)

@@ -9,6 +9,16 @@ MAKER = "HTTP libraries"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "The requested URL was not found on the server. If you entered the URL manually",
+        Stage.REQUEST,
+        "A program that serves with Flask has nothing at that path: the request went to another program than the "
+        "model's server, or the path is doubled or cut.",
+        "Check the address, port and path that the program calls (up to and including `/v1` for chat completions), and "
+        "that what listens there is the server: in Dify, the inner address of its API and that of the plug-in daemon.",
+        "https://github.com/langgenius/dify/issues/16856",
+        cause=Cause.ADDRESS,
+    ),
+    KnownError(
         "Connection refused",
         Stage.COMPLETE,
         "Nothing accepts connections at that address and port: the server is not running there, is still "

@@ -130,6 +130,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"d|model_dump|parsed)\b"
         r"|KeyError: \W?(?P<key>content|choices|message|tool_calls|delta|text|usage|finish_reason|role"
         r"|candidates|parts|output|response|index|function|arguments|name)\W?$"
+        r"|[\"']error_type[\"']: ?[\"']KeyError[\"'],.{0,20}?'(?P<kept>name|content|choices|message|tool_calls"
+        r"|delta|arguments)'"
         r"|cannot read propert\w{1,3} .{0,30}?(?:undefined|null).{0,30}?\W(?P<property>content|choices"
         r"|message|tool_calls|delta|text|usage|role|index|length|map|0|function|name)\b"
         r"|(?:undefined|null) is not an object .{0,60}?(?:choices|content|delta|message)"

@@ -99,10 +99,23 @@ CLASSES: tuple[ErrorClass, ...] = (
         "fewer of them, and do not ask for calls as code in the prompt; check that the request carries the tools.",
     ),
     ErrorClass(
+        "text-ends-before-action",
+        r"could not parse (?:llm )?output:? ?[`'\"]?\s{0,3}thought:(?!.{0,1500}?\b(?:action|answer)\b).{0,1500}\Z",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "The model's text ends before it names an action or an answer",
+        "The agent reads lines of `Thought:` and `Action:` from the text. Here the thought stands alone: the output "
+        "was cut, or the model ended its turn there.",
+        "Look at `finish_reason`: if it is `length`, raise `max_tokens`, whose default is small in some clients. If it "
+        "is `stop`, check the stop texts that the agent sends; otherwise use a model with tool calls, and let the "
+        "agent send `tools`.",
+    ),
+    ErrorClass(
         "text-off-agents-form",
         r"missing 'action(?: input)?:' after|\baction input is not a valid\b"
         r"|\bi did it wrong\. (?:tried|invalid format)|\btried reusing the same input\b"
-        r"|parsing (?:the )?agent'?s? output\b",
+        r"|parsing (?:the )?agent'?s? output\b"
+        r"|could not parse (?:llm )?output:? ?[`'\"]?\s{0,3}(?:thought|action):",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The model's text is not in the form that the agent reads calls from",

@@ -158,3 +158,33 @@ def test_an_errors_words_are_what_a_sentence_quotes():
     text += "\"Missing required parameter: 'input[3].arguments'\""
 
     assert "proxy" not in findings_of(text)["PD100"].title
+
+
+SPLIT = (
+    '{"choices": [{"finish_reason": "stop", "message": {"content": "I look.", "role": "assistant"}}, {"finish_reason": '
+    '"tool_calls", "message": {"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": '
+    '{"name": "ping", "arguments": "{}"}}]}}]}'
+)
+
+
+def test_an_error_about_an_answer_is_read_with_the_answer_in_the_same_log():
+    log = f"ERROR could not parse the model response: {SPLIT}\n\nERROR 1 validation error for ChatResponse\n\nobject\n"
+
+    found = findings_of(f"The bridge logs:\n{FENCE}\n{log}  Field required [type=missing]\n{FENCE}\n")
+
+    assert {"PD445", "PD482"} <= {*found}
+
+
+def test_a_request_without_tools_among_words_on_tool_calls_is_named():
+    body = '{"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": true}'
+
+    assert "PD139" in findings_of(f"Native tool calling is on, this is sent:\n{FENCE}json\n{body}\n{FENCE}\n")
+    assert "PD139" not in findings_of(f"This is sent:\n{FENCE}json\n{body}\n{FENCE}\n")
+
+
+def test_a_described_answer_has_the_advice_for_the_server_that_is_named():
+    found = findings_of("With LM Studio the client renders the tool call as chat output. It is never executed.")[
+        "PD469"
+    ]
+
+    assert found.fix.startswith("LM Studio takes calls out")
