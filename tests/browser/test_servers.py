@@ -182,7 +182,7 @@ def test_a_saved_server_is_in_runs_menu(bare: DebuggerPage) -> None:
         page.get_by_role("option", name="on mine").click()
 
         expect(page.locator("#pd-run")).to_have_text(f"Run on {URL.removeprefix('http://').removesuffix('/v1')}")
-        expect(page.locator("#pd-run-on input")).to_have_value("automatic")
+        expect(page.locator("#pd-run-on input")).to_have_value("on the target")
         page.evaluate("localStorage.removeItem('pd-draft')")
         bare.load()
         expect(page.locator("#pd-run")).not_to_contain_text("127.0.0.1:10")

@@ -43,7 +43,7 @@ from prompt_debugger.ui.web.failures import as_debugger_error, as_visitors_see
 from prompt_debugger.ui.web.gate import RunGate, Turn
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import LimitError, Limits, bounded_request, check_length
-from prompt_debugger.ui.web.pasted import Checked, Reading, check_anything, read_anything
+from prompt_debugger.ui.web.pasted import Checked, Reading, check_anything, check_call, read_anything
 from prompt_debugger.ui.web.recorded import RecordedCases
 from prompt_debugger.ui.web.redraw_rate import TICK_S
 from prompt_debugger.ui.web.settings import PageSettings
@@ -55,7 +55,6 @@ from prompt_debugger.ui.web.targets import (
     choose_target,
     fields_for_run,
     is_same_address,
-    pasted_key,
     request_for,
     target_without_server,
     trusting_template,
@@ -261,10 +260,13 @@ class Handlers:
             yield await self._show(view, pasted)
             return
         request = pasted.request
+        aim = "the lab" if given.run_on is RunOn.LAB else fields.endpoint.strip()
+        called = await in_thread(check_call, request, given.text, aim, is_public=self.settings.public)
+        yield Update({"notices": called.payload})
         try:
             fields = fields_for_run(self.settings, fields, request, given.run_on)
             if not key and not self.settings.public and is_same_address(fields.endpoint, request.base_url):
-                key = pasted_key(given.text)
+                key = called.key
             target = choose_target(self.settings, self.labs, fields, key)
         except NoServerError as error:
             yield await self._without_server(view, request, fields, error)
@@ -274,7 +276,6 @@ class Handlers:
         # What bounds a stranger's request knows chat completions.
         target = replace(target, api=Api.CHAT if self.settings.public else given.api)
         target = trusting_template(target, request, is_public=self.settings.public)
-        yield Update({"notices": await self._notices(request)})
         view.facts = target_facts(target)
         async with aclosing(self._follow(view, request, target)) as updates:
             async for payloads in updates:
@@ -297,15 +298,13 @@ class Handlers:
         parsers = {"tool_parser": fields.tool_parser, "reasoning_parser": fields.reasoning_parser}
         target = target_without_server(self.settings, tokenizer=fields.tokenizer, **parsers)
         if (recorded := await in_thread(self.recorded.find, request, target, run=view.run)) is not None:
-            notices = await self._notices(request)
-            return Update({**recorded.payloads, "notices": notices}, recorded.trace, is_own=False)
+            return Update(recorded.payloads, recorded.trace, is_own=False)
         view.facts = target_facts(target)
         trace = await render_request(request, target)
         payloads = await in_thread(view.finish, trace)
-        notices = await self._notices(request)
         why = " ".join(trace.notes)
         verdict = unserved_payload(error, is_rendered=trace.local_prompt is not None, why=why, run=view.run)
-        return Update({**payloads, "notices": notices, "verdict": verdict}, trace)
+        return Update({**payloads, "verdict": verdict}, trace)
 
     async def _follow(self, view: RunView, request: Request, target: Target) -> AsyncGenerator[Payloads, None]:
         """Yield what changes, at most every `MIN_GAP_S` and at least every `TICK_S`; where many run, less often."""
@@ -332,9 +331,6 @@ class Handlers:
             _log.info("vLLM's parsers could not be asked: %s", error.message)
             return {}
         return await in_thread(view.finish, judged)
-
-    async def _notices(self, request: Request) -> str:
-        return await in_thread(notices_payload, request, is_public=self.settings.public)
 
     def _facts(self, example: Example) -> list[JSON]:
         target = self.settings.target

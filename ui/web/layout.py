@@ -185,7 +185,7 @@ def _wire_cases(page: Page) -> Dependency:
 
     def choose(run_on: str, endpoint: str) -> Changes:
         kept = "" if RunOn(run_on) is RunOn.LAB else endpoint
-        # The value is given back: the script takes a saved server for `automatic`, once its address is under Target.
+        # The value is given back: the script takes a saved server for the target, once its address is under Target.
         return {
             panel.run_on: run_on,
             panel.endpoint: gr.skip() if kept == endpoint else kept,

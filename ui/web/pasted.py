@@ -100,12 +100,12 @@ def check_anything(text: str, reading: Reading, *, is_public: bool, aim: str = "
     except RequestError as error:
         return Checked(notices_payload(error))
     if pasted.request is not None and not pasted.is_evidence and not pasted.rows:
-        return _called(pasted.request, text, aim, is_public=is_public)
+        return check_call(pasted.request, text, aim, is_public=is_public)
     return Checked(pasted_payload(pasted))
 
 
-def _called(request: Request, text: str, aim: str, *, is_public: bool) -> Checked:
-    """Return what is said of a request, and of the server that a call of it names."""
+def check_call(request: Request, text: str, aim: str, *, is_public: bool) -> Checked:
+    """Return what is said of a request that a text holds, and of the server that a call of it names."""
     server, key = request.base_url, pasted_key(text)
     is_chosen = bool(aim) and is_same_address(aim, server)
     if not is_chosen and not is_aimable(server):

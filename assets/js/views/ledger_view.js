@@ -85,7 +85,9 @@ class LedgerView {
     const account = this.data.accounts[this.chosen];
     this.bar.replaceChildren(...this.barItems(account));
     this.raw.replaceChildren(make("div", "pd-rail"), ...account.segments.map((segment, i) => this.segment(segment, i)));
-    this.messageHead.replaceChildren(this.accountTitle(account), make("span", "pd-counts", account.figures));
+    const figures = make("span", "pd-counts", account.figures);
+    figures.title = account.figures; // a narrow pane cuts them
+    this.messageHead.replaceChildren(this.accountTitle(account), figures);
     drawJson(this.message, account.message);
     if (!account.message.length) this.message.append(make("p", "pd-empty", "No message came with this output."));
     walkJson(this.message, this.name, "message", (path) => ({ target: path }));

@@ -169,3 +169,23 @@ def test_the_server_of_a_pasted_command_is_named_but_never_called(public, host, 
 
     assert said in str(unpack_payload(checked.payload)[0]["items"])
     assert (checked.server is None) == ("Run sends" not in said and not public)
+
+
+CALL = "curl http://127.0.0.1:9/v1/chat/completions -H 'Authorization: Bearer sk-abc123def456' -d '{\"messages\": []}'"
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "said"),
+    [
+        ("http://127.0.0.1:9/v1", "Run sends the request there, with the key that it contains."),
+        ("http://127.0.0.1:10/v1", "Run asks http://127.0.0.1:10/v1 instead."),
+    ],
+)
+async def test_a_run_says_of_a_pasted_call_s_server_what_was_said_before_it(handlers, endpoint, said):
+    """Also where another server was asked, no sentence says that the pasted one was."""
+    before = unpack_payload(handlers.check_request(CALL, aim=endpoint).payload)[0]
+    steps = await run(handlers, CALL, endpoint)
+
+    after = unpack_payload([step["notices"] for step in steps if "notices" in step][-1])[0]
+    assert said in before["items"][0]["message"]
+    assert after == before

@@ -99,16 +99,16 @@ def build_request_panel(
     # Gradio fills the fields of a closed one a moment after they appear, over what was typed by then: the page's script
     # closes it before it is shown.
     with gr.Accordion(target_label, elem_id="pd-target") as target_row:
-        servers = None if settings.public else build_asking_view("servers")
         target = _build_target(settings, first)
         with gr.Row(elem_id="pd-look-row"):
             look = build_look(shown=not settings.public)
+        servers = None if settings.public else build_asking_view("servers")
     with gr.Row(elem_id="pd-buttons"):
         run = gr.Button(label, variant="primary", elem_id="pd-run", min_width=80)
         # As aimed: the server under Target, else the one that a pasted call names, else the lab.
         both = [("both, and compare", RunOn.BOTH.value)] if settings.lab else []
         run_on = gr.Dropdown(
-            [("automatic", RunOn.AUTO.value), ("on the lab", RunOn.LAB.value), *both],
+            [("on the target", RunOn.AUTO.value), ("on the lab", RunOn.LAB.value), *both],
             value=RunOn.AUTO.value,
             label="Run on",
             show_label=False,
