@@ -8,7 +8,8 @@ https://docs.anthropic.com/en/api/messages, as of 2026-10.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
@@ -93,10 +94,15 @@ def is_anthropic_body(value: JSONObject) -> bool:
         return False
     if isinstance(value.get("system"), str | list) or "anthropic_version" in value:
         return True
-    if any("input_schema" in tool for tool in objects_in(tools)):
+    if any("input_schema" in tool or _is_built_in(tool) for tool in objects_in(tools)):
         return True
     parts = (part for message in objects_in(messages) for part in objects_in(message.get("content")))
     return any(part.get("type") in ("tool_use", "tool_result") for part in parts)
+
+
+def _is_built_in(tool: JSONObject) -> bool:
+    """Say whether a tool is one of Anthropic's own, whose types end in a date, such as `web_search_20250305`."""
+    return "function" not in tool and re.search(r"_20\d{6}$", str(tool.get("type"))) is not None
 
 
 def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, BodyWork], None]) -> Converted:
@@ -155,6 +161,8 @@ def _responses(value: JSONObject, work: BodyWork) -> None:
     for name, option in value.items():
         if name not in ("model", "instructions", "input"):
             _responses_option(name, option, work)
+    if work.body.get("top_logprobs"):  # chat completions takes it beside this alone
+        work.body["logprobs"] = True
 
 
 def _item(item: JSON, place: str, work: BodyWork) -> None:
@@ -164,8 +172,7 @@ def _item(item: JSON, place: str, work: BodyWork) -> None:
         case "message":
             content = item.get("content")
             if not isinstance(content, str):
-                parts = [_part(part, place, work) for part in objects_in(content)]
-                content = _plain_text([part for part in parts if part is not None])
+                content = _parts(content, place, work)
             role = str(item.get("role", "user"))
             if role == "assistant":
                 work.answer(content)
@@ -183,11 +190,9 @@ def _item(item: JSON, place: str, work: BodyWork) -> None:
             call_id = item.get("call_id") or item.get("id")
             work.call(call_id, item.get("name"), {"input": item.get("input", "")}, within="input", named="call_id")
         case "function_call_output" | "custom_tool_call_output":
-            work.add(
-                {"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output", "")},
-                "output",
-                "call_id",
-            )
+            output = item.get("output", "")
+            output = _parts(output, place, work) if isinstance(output, list) else output
+            work.add({"role": "tool", "tool_call_id": item.get("call_id"), "content": output}, "output", "call_id")
         case other:
             work.lose(place, f"Items of type `{str(other)[:40]}` do not exist in chat completions.")
     return None
@@ -197,6 +202,11 @@ def _thought(item: JSONObject) -> str:
     """Return the text of a reasoning item: its own, else the summary's."""
     texts = [[str(part.get("text", "")) for part in objects_in(item.get(name))] for name in ("content", "summary")]
     return "\n".join(texts[0] or texts[1])
+
+
+def _parts(content: JSON, place: str, work: BodyWork) -> JSON:
+    parts = [_part(part, place, work) for part in objects_in(content)]
+    return _plain_text([part for part in parts if part is not None])
 
 
 def _part(part: JSONObject, place: str, work: BodyWork) -> JSON:
@@ -221,7 +231,7 @@ def _responses_option(name: str, option: JSON, work: BodyWork) -> None:
     if name == "tools" and isinstance(option, list):
         tools = [_flat_tool(one, index, work) for index, one in enumerate(option)]
         kept = [index for index, tool in enumerate(tools) if tool is not None]
-        work.body["tools"] = [tools[index] for index in kept]
+        _keep_tools([tools[index] for index in kept], option, work)
         work.origins |= {f"tools[{at}].function": f"tools[{index}]" for at, index in enumerate(kept)}
     elif name == "tool_choice" and value.get("type") == "function":
         work.body["tool_choice"] = {"type": "function", "function": {"name": value.get("name")}}
@@ -238,6 +248,12 @@ def _responses_option(name: str, option: JSON, work: BodyWork) -> None:
         work.lose(name, f"Responses has no field `{name}`: it takes `{OF_CHAT[name]}`.")
     elif option not in (None, False, []):
         work.lose(name, f"`{name}` does not exist in chat completions.")
+
+
+def _keep_tools(kept: list[JSON], given: JSON, work: BodyWork) -> None:
+    """Set the tools; none at all where each was lost, as servers refuse an empty list that nobody wrote."""
+    if kept or not given:
+        work.body["tools"] = kept
 
 
 def _flat_tool(tool: JSON, index: int, work: BodyWork) -> JSON:
@@ -361,7 +377,7 @@ def _image_url(source: JSON) -> JSON:
 
 def _anthropic_option(name: str, option: JSON, work: BodyWork) -> None:
     if name == "tools":
-        work.body["tools"] = [_anthropic_tool(tool, index, work) for index, tool in enumerate(objects_in(option))]
+        _keep_tools([*_anthropic_tools(objects_in(option), work)], option, work)
     elif name == "tool_choice":
         _anthropic_choice(as_object(option), work)
     elif name == "stop_sequences":
@@ -388,7 +404,18 @@ def _output_config(config: JSONObject, work: BodyWork) -> None:
             work.lose(f"output_config.{name}", f"`output_config.{name}` does not exist in chat completions.")
 
 
-def _anthropic_tool(tool: JSONObject, index: int, work: BodyWork) -> JSON:
+def _anthropic_tools(tools: list[JSONObject], work: BodyWork) -> Iterator[JSON]:
+    count = 0
+    for index, tool in enumerate(tools):
+        if _is_built_in(tool) and "input_schema" not in tool:
+            kind = str(tool["type"])[:40]
+            work.lose(f"tools[{index}]", f"The built-in tool `{kind}` does not exist in chat completions.")
+            continue
+        yield _anthropic_tool(tool, index, count, work)
+        count += 1
+
+
+def _anthropic_tool(tool: JSONObject, index: int, at_index: int, work: BodyWork) -> JSON:
     function: JSONObject = {"name": tool.get("name")}
     if "description" in tool:
         function["description"] = tool["description"]
@@ -396,8 +423,8 @@ def _anthropic_tool(tool: JSONObject, index: int, work: BodyWork) -> JSON:
         function["strict"] = tool["strict"]
     if "input_schema" in tool:
         function["parameters"] = tool["input_schema"]
-    at = f"tools[{index}]"
-    work.origins |= {f"{at}.function": at, f"{at}.function.parameters": f"{at}.input_schema"}
+    own, made = f"tools[{index}]", f"tools[{at_index}].function"
+    work.origins |= {made: own, f"{made}.parameters": f"{own}.input_schema"}
     for name in tool:
         if name not in ("name", "description", "input_schema", "strict", "type"):
             work.lose(f"tools[{index}].{name}", f"`{name}` does not exist in chat completions.")

@@ -343,7 +343,7 @@ def _items(message: JSONObject, place: str, work: ApiWork) -> Iterator[JSONObjec
             item: JSONObject = {"type": "message", "id": f"msg_{place[9:-1]}", "status": "completed"}
             yield {**item, "role": role, "content": said}
         else:
-            yield {"role": role, "content": said}
+            yield {"role": role, "content": "" if said is None else said}  # servers refuse a null
     for _, call, function in calls:
         name, arguments = function.get("name"), function.get("arguments", "")
         yield {"type": "function_call", "call_id": call.get("id"), "name": name, "arguments": arguments}

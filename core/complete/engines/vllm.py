@@ -12,6 +12,7 @@ from pathlib import Path
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.protocols import RequestChange
 from prompt_debugger.core.base.types import Api, JSONObject, Server, ServerOutcome
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.vllm import request_derender, request_token_entries
@@ -43,6 +44,16 @@ async def _add_details(looks: Looks, server: Server) -> Server:
     config = as_object((await looks.fields("/server_info?config_format=json")).get("vllm_config"))
     name = text_of(as_object(config.get("structured_outputs_config")).get("reasoning_parser"))
     return replace(server, reasoning_parser=name or None, has_reasoning_parser=bool(name) if config else None)
+
+
+def _first_texts(body: JSONObject) -> JSONObject:
+    """Leave of what an assistant said in several texts the first, as vLLM 0.32's Responses does."""
+    messages = body.get("messages")
+    for message in objects_of(messages):
+        parts = objects_of(message.get("content"))
+        if message.get("role") == "assistant" and len(parts) > 1 and all(one.get("type") == "text" for one in parts):
+            message["content"] = parts[0].get("text")
+    return body
 
 
 def _offered(server: Server) -> tuple[str, ...]:
@@ -187,6 +198,9 @@ ENGINE = Engine(
         offered=_offered,
         run=_derender,
         needs="--enable-scale-out",
+    ),
+    request_changes=(
+        RequestChange("takes the first text alone of what an assistant said in several, by Responses", _first_texts),
     ),
     reports_ids=True,
     control_tokens=ControlTokens.KEPT,

@@ -37,6 +37,9 @@ _OF_SAMPLING = frozenset(
     | {"min_tokens", "presence_penalty", "frequency_penalty", "repetition_penalty", "bad_words", "allowed_token_ids"}
     | {"n", "thinking_token_budget"}
 )
+# A refusal of what is not text, and the types of parts that are not.
+_MEDIA_WORDS = re.compile(r"multi-?modal|\b(?:image|vision|audio|video|media)s?\b", re.IGNORECASE)
+_MEDIA_PARTS = re.compile(r'"type": "(?:input_)?(?:image|audio|video|file|document)(?:_url)?"')
 # What shapes a prompt.
 _OF_PROMPT = (
     "messages", "tools", "add_generation_prompt", "continue_final_message", "chat_template", "documents",
@@ -319,9 +322,10 @@ def _cause_of_refusal(refused: Sequence[Trace], both: Sequence[Trace]) -> str | 
     if len(refused) == 2:
         return "request checks: both APIs refuse the request, each in its own words"
     other = next(trace for trace in both if trace is not worst)
+    is_of_media = _is_of_media(worst) and _has_media(worst) and not _has_media(other)
     for this, opposite in ((other, worst), (worst, other)):
         for lost in this.lost:
-            if lost not in opposite.lost and _is_named(lost.field, worst):
+            if lost not in opposite.lost and (_is_named(lost.field, worst) or (this is other and is_of_media)):
                 return f"request conversion: To {this.api.label}: {lost.message}"
     return f"request checks: {finding.title}"
 
@@ -333,6 +337,15 @@ def _is_named(field: str, trace: Trace) -> bool:
     as_field = rf"parameter={field}\b|['\"`]{field}['\"`]|\bbody\.{field}\b"
     as_subject = rf"(?:^|[:'\"`,]\s?){field}(?:\.\w+)*\s(?:must|is|are|has|was|cannot|should|requires)\b"
     return re.search(f"{as_field}|{as_subject}", trace.refusal.message) is not None
+
+
+def _is_of_media(trace: Trace) -> bool:
+    return trace.refusal is not None and _MEDIA_WORDS.search(trace.refusal.message) is not None
+
+
+def _has_media(trace: Trace) -> bool:
+    """Say whether what went out held more than texts."""
+    return _MEDIA_PARTS.search(json.dumps(trace.sent_native or trace.sent or trace.request.body)) is not None
 
 
 def _refusal(trace: Trace) -> str:

@@ -208,3 +208,37 @@ def test_a_body_of_geminis_is_read():
     fields = [notice.field for notice in converted.notices]
     assert "contents[1].parts[0]" in fields
     assert "generationConfig.thinkingConfig" in fields
+
+
+def test_an_output_in_parts_is_its_text():
+    parts = [{"type": "input_text", "text": "12 degrees"}]
+    output = {"type": "function_call_output", "call_id": "c1", "output": parts}
+
+    made = convert_body({**RESPONSES, "input": [*RESPONSES["input"][:3], output]})
+
+    assert made.body["messages"][-1] == {"role": "tool", "tool_call_id": "c1", "content": "12 degrees"}
+
+
+def test_logprobs_of_responses_are_asked_for_as_chat_completions_wants_it():
+    made = convert_body({"input": "hi", "top_logprobs": 2})
+
+    assert (made.body["logprobs"], made.body["top_logprobs"]) == (True, 2)
+    assert "logprobs" not in convert_body({"input": "hi", "top_logprobs": 0}).body
+
+
+def test_a_tool_of_anthropic_itself_shows_whose_body_it_is_and_is_lost():
+    own = {"type": "web_search_20250305", "name": "web_search", "max_uses": 5}
+    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
+    both = convert_body({**body, "tools": [own, {"name": "f", "input_schema": {"type": "object"}}]})
+    alone = convert_body({**body, "tools": [own]})
+
+    assert "tools" not in alone.body
+    assert any("web_search_20250305" in notice.message for notice in alone.notices)
+    assert [tool["function"]["name"] for tool in both.body["tools"]] == ["f"]
+    assert both.place_of("tools[0].function.parameters") == "tools[1].input_schema"
+    assert convert_body({**body, "tools": [{"type": "function_20", "function": {"name": "f"}}]}) is None
+
+
+def test_tools_of_servers_alone_leave_no_empty_list():
+    assert "tools" not in convert_body({"input": "hi", "tools": [{"type": "web_search"}]}).body
+    assert convert_body({"input": "hi", "tools": []}).body["tools"] == []

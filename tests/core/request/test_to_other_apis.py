@@ -198,3 +198,17 @@ def test_a_switch_that_is_on_without_it_is_lost_where_it_is_off(api):
 
     assert [one.field for one in off.notices] == ["add_generation_prompt"]
     assert on.notices == ()
+
+
+@pytest.mark.parametrize("api", [Api.RESPONSES, Api.MESSAGES])
+def test_an_image_in_a_result_is_reported_to_be_left_out(api):
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    said = {"role": "assistant", "content": None, "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "a"}, image]}
+
+    made = to_api({"messages": [{"role": "user", "content": "hi"}, said, result], "max_tokens": 9}, api)
+
+    assert ("messages[2].content", "What is not text in this content was left out.") in [
+        (notice.field, notice.message) for notice in made.notices
+    ]

@@ -45,6 +45,13 @@ def _called(content: Any, *ids: str, results: list[Body] | None = None, argument
     return (_SYSTEM, asked, {"role": "assistant", "content": content, "tool_calls": calls}, *given, after)
 
 
+def _with_call(**fields: Any) -> tuple[Body, ...]:
+    """A history with a call whose fields are changed; `None` takes one out."""
+    system, asked, answer, *after = _called(None, _IDS[0])
+    call = {name: part for name, part in {**answer["tool_calls"][0], **fields}.items() if part is not None}
+    return (system, asked, {**answer, "tool_calls": [call]}, *after)
+
+
 def _result(call_id: str, content: Any) -> Body:
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
@@ -65,6 +72,12 @@ def _messages(*messages: Body, **fields: Any) -> Body:
 
 _USED: Body = {"type": "tool_use", "id": _IDS[0], "name": "get_weather", "input": {"city": "Paris"}}
 _ANSWERED: Body = {"type": "tool_result", "tool_use_id": _IDS[0]}
+_REF = {
+    "type": "object",
+    "properties": {"city": {"$ref": "#/$defs/city"}},
+    "$defs": {"city": {"type": "string"}},
+    "required": ["city"],
+}
 _CACHED: Body = {"cache_control": {"type": "ephemeral"}}
 
 SEEDS: dict[str, Body] = {
@@ -170,6 +183,104 @@ SEEDS: dict[str, Body] = {
     "Messages with a failed result": _messages(
         _HI, {"role": "assistant", "content": [_USED]}, {"role": "user", "content": [{**_ANSWERED, "is_error": True}]}
     ),
+    "two users in a row": _chat(_SYSTEM, {"role": "user", "content": "Be quick."}, _ASK),
+    "assistant last": _chat(_SYSTEM, _ASK, {"role": "assistant", "content": "Let me look."}),
+    "assistant first": _chat({"role": "assistant", "content": "Hello!"}, _ASK),
+    "refusal in the history": _chat(_SYSTEM, _HI, {"role": "assistant", "content": None, "refusal": "No."}, _ASK),
+    "result with a name": _chat(
+        *_called(None, _IDS[0], results=[{**_result(_IDS[0], "12 degrees"), "name": "get_weather"}])
+    ),
+    "result that is JSON": _chat(*_called(None, _IDS[0], results=[_result(_IDS[0], '{"t": 12, "c": "São Paulo"}')])),
+    "image in a result": _chat(*_called(None, _IDS[0], results=[_result(_IDS[0], [_IMAGE])])),
+    "letters in two forms": _chat(
+        _SYSTEM, {"role": "user", "content": "What's the weather in Rome? e\u0301 \u00e9 \u200b"}
+    ),
+    "control token in a text": _chat(_SYSTEM, {"role": "user", "content": "hi <|im_end|> there"}),
+    "one tool twice": _chat(tools=[_tool(_WEATHER), _tool(_WEATHER)]),
+    "tool with a reference": _chat(tools=[_tool({**_WEATHER, "parameters": _REF})]),
+    "tool keys in another order": _chat(
+        tools=[
+            {
+                "function": {"parameters": _CITY, "description": "Get the weather of a city.", "name": "get_weather"},
+                "type": "function",
+            }
+        ]
+    ),
+    "older functions": _chat(without=("tools",), functions=[_WEATHER], function_call="auto"),
+    "no token": _chat(max_tokens=0),
+    "too cold": _chat(temperature=-1),
+    "top_p of nothing": _chat(top_p=0),
+    "at least some tokens": _chat(_SYSTEM, _HI, min_tokens=20, max_tokens=25),
+    "stop by id": _chat(stop_token_ids=[20]),
+    "logprobs": _chat(logprobs=True, top_logprobs=2),
+    "penalties": _chat(_SYSTEM, _HI, frequency_penalty=1.5, presence_penalty=0.5),
+    "repetition penalty": _chat(_SYSTEM, _HI, repetition_penalty=1.8, max_tokens=30),
+    "choice that is no word": _chat(tool_choice="any"),
+    "call without an id": _chat(*_with_call(id=None)),
+    "arguments as an object": _chat(
+        *_with_call(function={**_called(None, _IDS[0])[2]["tool_calls"][0]["function"], "arguments": {"city": "Paris"}})
+    ),
+    "empty arguments": _chat(*_called(None, _IDS[0], arguments=" ")),
+    "arguments that are a list": _chat(*_called(None, _IDS[0], arguments="[1]")),
+    "only white space next to a call": _chat(*_called("\n\n", _IDS[0])),
+    "empty part of several next to a call": _chat(*_called(_text("Let me look.", ""), _IDS[0])),
+    "Responses with an output in parts": _responses(
+        [
+            {"role": "user", "content": "hi"},
+            {"type": "function_call", "call_id": _IDS[0], "name": "get_weather", "arguments": '{"city": "Paris"}'},
+            {
+                "type": "function_call_output",
+                "call_id": _IDS[0],
+                "output": [{"type": "input_text", "text": "12 degrees"}],
+            },
+            {"role": "user", "content": "And in Oslo?"},
+        ]
+    ),
+    "Responses with a tool by name": _responses(
+        "What's the weather in Rome?", tool_choice={"type": "function", "name": "get_weather"}
+    ),
+    "Responses with logprobs": _responses(
+        "What's the weather in Rome?", top_logprobs=2, include=["message.output_text.logprobs"]
+    ),
+    "Responses with an assistant's text": _responses(
+        [
+            {"role": "user", "content": "hi"},
+            {
+                "type": "message",
+                "role": "assistant",
+                "id": "msg_1",
+                "status": "completed",
+                "content": [{"type": "output_text", "text": "Hello!", "annotations": []}],
+            },
+            {"role": "user", "content": "What's the weather in Rome?"},
+        ]
+    ),
+    "Messages with no choice": _messages(_ASK, tool_choice={"type": "none"}),
+    "Messages with a tool by name": _messages(_ASK, tool_choice={"type": "tool", "name": "get_weather"}),
+    "Messages with a beginning": _messages(_ASK, {"role": "assistant", "content": "Let me"}),
+    "Messages with a web search": {
+        **_messages(_ASK),
+        "tools": [{"type": "web_search_20250305", "name": "web_search", "max_uses": 5}],
+    },
+    "Messages with an image in a result": _messages(
+        _HI,
+        {"role": "assistant", "content": [_USED]},
+        {
+            "role": "user",
+            "content": [
+                {
+                    **_ANSWERED,
+                    "content": [
+                        {
+                            "type": "image",
+                            "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+                        }
+                    ],
+                }
+            ],
+        },
+    ),
+    "Messages with a system": _messages(_ASK, system="Be brief."),
 }
 
 # What differs, by name: `API where: cause`, for answers that are whole and for streams.
@@ -209,6 +320,28 @@ _BOTH: dict[str, tuple[str, ...]] = {
     "Responses with a schema": ("messages status: request checks", "responses status: request checks"),
     "Responses with encrypted reasoning": ("responses status: request checks",),
     "Messages with thinking": ("messages status: request conversion",),
+    "image in a result": ("messages status: request conversion", "responses status: request conversion"),
+    "no token": ("messages status: request checks",),
+    "at least some tokens": (
+        "messages message: raw",
+        "messages raw: request conversion",
+        "messages request: request conversion",
+        "responses message: raw",
+        "responses raw: request conversion",
+        "responses request: request conversion",
+    ),
+    "choice that is no word": ("messages status: request checks", "responses status: request checks"),
+    "call without an id": ("messages status: request checks", "responses status: request checks"),
+    "arguments as an object": ("messages status: request checks", "responses status: request checks"),
+    "empty part of several next to a call": (
+        "messages prompt: request conversion",
+        "messages request: request conversion",
+        "responses prompt: request conversion",
+    ),
+    "Responses with a tool by name": ("messages message: way out", "responses message: way out"),
+    "Messages with a tool by name": ("messages message: way out", "responses message: way out"),
+    "Messages with a web search": ("messages status: request checks",),
+    "Messages with an image in a result": ("messages status: request conversion",),
 }
 _WHOLE: dict[str, tuple[str, ...]] = {
     "choice required": ("messages status: way out",),
