@@ -17,11 +17,7 @@ _LEFT = re.compile(r"^\s*(import|export)\b|\bimport\(", re.MULTILINE)
 
 @cache  # and so at hand where no file can be opened any more
 def read_script(name: str) -> str:
-    """Return the text of a module.
-
-    Args:
-        name: Its path in `assets/js/`, such as `lib/dom.js`.
-    """
+    """Return the text of a module by its path in `assets/js/`, such as `lib/dom.js`."""
     return (assets_dir() / "js" / name).read_text(encoding="utf-8")
 
 

@@ -30,13 +30,7 @@ class JUnitCase(NamedTuple):
 
 
 def suite_lines(name: str, cases: Iterable[JUnitCase], *, counts: tuple[int, int] | None = None) -> Iterator[str]:
-    """Yield a `<testsuite>`, which stands behind `JUNIT_HEAD`, alone or in a `<testsuites>`.
-
-    Args:
-        name: Of the suite.
-        cases: Its cases; what no XML may hold is replaced.
-        counts: How many cases there are and how many of them failed, if that is known before.
-    """
+    """Yield a `<testsuite>` for after `JUNIT_HEAD`; `counts`: how many cases there are and how many failed."""
     reported = "" if counts is None else f' tests="{counts[0]}" failures="{counts[1]}"'
     yield f"<testsuite name={_attribute(name)}{reported}>\n"
     for case in cases:

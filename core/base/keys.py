@@ -21,11 +21,7 @@ _TAKEN: Final[dict[str, str]] = {}
 
 
 def take_keys(others: Collection[str] = ()) -> tuple[str, ...]:
-    """Take keys out of this process's environment, for good; return the names of the variables.
-
-    Args:
-        others: Names of variables that hold keys, whatever they are called.
-    """
+    """Take keys, and the variables `others`, out of this process's environment; return the variables' names."""
     names = [name for name in os.environ if _KEY.search(name) or name in others]
     for name in names:
         _TAKEN[name] = os.environ[name]

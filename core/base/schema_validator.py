@@ -28,13 +28,7 @@ _Keyword: TypeAlias = Callable[[Validator, JSON, JSON, JSONObject], Iterator[Val
 
 
 def build_validator(schema: _Schema, cls: type[Validator] = Draft202012Validator, *, registry: _Registry) -> Validator:
-    """Return a validator of a draft that finds what that draft's own finds, in time that grows with the value.
-
-    Args:
-        schema: To check values against.
-        cls: jsonschema's validator of the draft.
-        registry: Where references lead to.
-    """
+    """Return a validator that finds what `cls`, jsonschema's of a draft, finds, in time that grows with the value."""
     return (_with_sets(cls) if _has_many_values(schema) else _extended(cls))(schema, registry=registry)
 
 

@@ -256,13 +256,7 @@ class ChatChunk(NamedTuple):
 
 @job("reading an event of the stream", READING)
 def read_chat_chunk(data: str, number: int, *, is_complete: bool = True) -> ChatChunk:
-    """Read one event.
-
-    Args:
-        data: What it holds.
-        number: Which of the stream it is, from 1.
-        is_complete: False if the end of the stream cut it off.
-    """
+    """Read one event, `number` from 1; `is_complete` is false if the end of the stream cut it off."""
     name = f"event {number} of the stream"
     try:
         chunk = parse_json(data)

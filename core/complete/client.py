@@ -153,13 +153,7 @@ class ServerClient:
     async def chat_stream(
         self, body: JSONObject, on_delta: OnDelta | None = None, on_prompt_ids: OnPromptIds | None = None
     ) -> ChatResult:
-        """Run a chat completion, streamed; a stream that breaks is data, with its `error` set.
-
-        Args:
-            body: The request; `stream` is set, and `usage` asked for.
-            on_delta: Called with each event of the first choice.
-            on_prompt_ids: Called once when the server tells the prompt ids.
-        """
+        """Run a chat completion, streamed; a stream that breaks is data, with its `error` set."""
         if self.api is not Api.CHAT:
             return await self._ask_native(lambda sent: request_streamed(self._connection, self.api, sent, on_delta))
 

@@ -76,12 +76,7 @@ def decoded_from_ids(completion: Completion) -> Completion:
 
 
 def judge_completeness(completion: Completion, witness: Witness) -> Completion:
-    """Return a completion whose text is the server's own, with the judgement on it.
-
-    Args:
-        completion: Its text as the server gave it.
-        witness: What else is known.
-    """
+    """Return a completion whose text is the server's own, with the judgement on it."""
     judgement = _judge(completion, witness)
     return replace(completion, completeness=judgement.completeness, completeness_reason=judgement.reason)
 

@@ -40,13 +40,7 @@ _CHANGES_SAMPLING = (
 
 
 def contradiction_in_list(chat: ChatResult, body: JSONObject, text: str | None) -> str | None:
-    """Return why the listed tokens cannot be those of the run, one sentence; `None` if nothing shows it.
-
-    Args:
-        chat: An answer with `logprobs`.
-        body: The request.
-        text: Text of the run by its ids, where those are known besides.
-    """
+    """Return why the listed tokens cannot be those of the run, one sentence; `None` if nothing shows it."""
     tokens = chat.logprobs or ()
     if not any(token.text or token.piece for token in tokens):
         return None  # ids alone

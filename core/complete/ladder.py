@@ -315,11 +315,7 @@ def with_logprob_pieces(gathered: Gathered) -> Gathered:
 
 
 def notes_of_refused(refused: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the notes on fields of ours that a server refused: they are about evidence, not about the request.
-
-    Args:
-        refused: The server's words by field; one note for all fields that they are said of.
-    """
+    """Return notes on fields of ours that a server refused: one for all that it says the same of."""
     by_words: dict[str, list[str]] = {}
     for name, words in refused.items():
         by_words.setdefault(words.rstrip("."), []).append(name if "`" in name else f"`{name}`")

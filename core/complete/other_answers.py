@@ -19,12 +19,7 @@ _CALLS = {"function_call": "arguments", "tool_use": "input"}
 
 
 def answer_paths(api: Api, body: str) -> dict[str, str]:
-    """Return by paths of the message where in the answer they stand.
-
-    Args:
-        api: Whose answer it is; any but chat completions.
-        body: It, as received, whole or streamed.
-    """
+    """Return by paths of the message where in the answer of another API, whole or streamed, they stand."""
     if api is Api.GEMINI:
         return _gemini_paths(body)
     holder = "output" if api is Api.RESPONSES else "content"

@@ -82,11 +82,7 @@ class RunFacts:
 
 
 async def facts_of(body: str) -> RunFacts:
-    """Return what an answer tells of its run.
-
-    Args:
-        body: The answer as received; a long one is read in the sandbox.
-    """
+    """Return what an answer, as received, tells of its run; a long one is read in the sandbox."""
     if _VERBOSE not in body and _DETAILS not in body:
         return RunFacts()
     with suppress(BackendError):  # it took too much

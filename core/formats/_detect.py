@@ -47,12 +47,7 @@ class Detector:
         self._ordered = lru_cache(maxsize=256)(self._in_order)  # the lines of a file often show the same signs
 
     def detect(self, raw: str, context: ReadContext) -> Detection:
-        """Score every format.
-
-        Args:
-            raw: The raw output.
-            context: Tools, end of the prompt, special tokens.
-        """
+        """Score every format."""
         found: list[tuple[str, FormatScore]] = []
         readings: dict[str, ParsedMessage] = {}
         signs = self._with_sign(raw, context.prompt_tail)

@@ -116,13 +116,7 @@ def tables_of(formats: Mapping[str, TextFormat]) -> FamilyTables:
 def find_stripped_calls(
     formats: Mapping[str, TextFormat], text: str, tool_names: Iterable[str]
 ) -> Iterator[StrippedCall]:
-    """Yield what looks like calls that lost their control tokens, format by format.
-
-    Args:
-        formats: The formats to think of.
-        text: A raw text, or the content of a message.
-        tool_names: Tools of the request; only their names are believed.
-    """
+    """Yield what looks like calls of the request's tools that lost their control tokens, format by format."""
     known = frozenset(tool_names)
     for one in formats.values() if known else ():
         if not one.facts.stripped:

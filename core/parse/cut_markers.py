@@ -43,13 +43,7 @@ class BegunMarkers:
 
 
 def cut_marker_start(raw: str, markers: frozenset[str], finish_reason: str | None) -> int:
-    """Return where half a marker begins at the end of `raw`; its length if there is none.
-
-    Args:
-        raw: The raw output.
-        markers: Texts that are markup.
-        finish_reason: The server's word; `length` means that the output was cut.
-    """
+    """Return where half a marker begins at the end of a cut output (`length`); its length if there is none."""
     begun = _begun_markers(markers)
     for size, marker in begun.at_end_of(raw):
         start = len(raw) - size

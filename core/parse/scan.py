@@ -146,12 +146,7 @@ class QuoteGuard:
         self._floor = self._position
 
     def is_quoted(self, span: Span, *, in_sentence: bool = False) -> bool:
-        """Say whether the stretch `span` is quoted.
-
-        Args:
-            span: What looks like a call.
-            in_sentence: True if prose on both sides in the same line makes a quotation, too.
-        """
+        """Say whether a stretch is quoted; with `in_sentence`, also by prose on both sides in the same line."""
         self._advance(span.start)
         if self._fence and self._closes_after(span.stop):
             return True

@@ -71,13 +71,7 @@ class HiddenMarkers:
 
 
 def hide_spelled_markers(raw: str, tokens: Sequence[Token], special_texts: Iterable[str]) -> HiddenMarkers | None:
-    """Hide the texts of control tokens that no control token of an output wrote; `None` if there are none.
-
-    Args:
-        raw: The output.
-        tokens: Its tokens, by the ids that the model wrote.
-        special_texts: Texts of the tokenizer's special tokens.
-    """
+    """Hide texts of special tokens that no control token of the output wrote; `None` if there are none."""
     written: set[int] = set()
     for token in tokens:
         if token.kind in _CONTROL:

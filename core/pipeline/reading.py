@@ -86,12 +86,7 @@ def with_step(trace: Trace, step: Parse | dict[str, ParserOutcome] | Checking | 
 
 @job("reading the output and checking the run", _LIMITS, hint=_HINT)
 def read_run(trace: Trace, special_texts: frozenset[str]) -> Iterator[Parse | Checking | Diagnosis]:
-    """Yield the census and ledger of a run that has a raw output; then its findings and verdict.
-
-    Args:
-        trace: A run whose answers are there.
-        special_texts: Texts of the tokenizer's special tokens.
-    """
+    """Yield the census and ledger of a run that has a raw output; then its findings and verdict."""
     if trace.raw is not None:
         parse = take_census(trace, special_texts=special_texts)
         stream = trace.chat_stream
@@ -125,12 +120,7 @@ def account_outcomes(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> dic
 def judge_outcomes(
     trace: Trace, outcomes: Mapping[str, ParserOutcome]
 ) -> Iterator[dict[str, ParserOutcome] | Checking | Diagnosis]:
-    """Yield the outcomes of parsers, those that read most calls first; then what is found with them.
-
-    Args:
-        trace: A run whose output was read.
-        outcomes: By the parsers' names.
-    """
+    """Yield the outcomes of parsers, those that read most calls first; then what is found with them."""
     assert trace.parse is not None
     accounted = with_accounts(trace.parse, outcomes)
     ranked = dict(sorted(accounted.items(), key=lambda item: (item[1].error is not None, -len(item[1].tool_calls))))

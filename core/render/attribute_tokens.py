@@ -15,12 +15,7 @@ _MARKER = re.compile(r"[<\[|].*[>\]|]", re.DOTALL)
 
 
 def attribute_tokens(tokens: TokenTable, spans: Sequence[PromptSpan]) -> TokenTable:
-    """Return the tokens with the origin of their characters.
-
-    Args:
-        tokens: Tile a text.
-        spans: Tile the same text.
-    """
+    """Return the tokens with the origin of their characters; tokens and spans tile the same text."""
     origins, origin_of = origins_of(tokens.edges, spans)
     forged = tuple(index for index in _controls(tokens) if origins[origin_of[index]].is_request)
     return replace(tokens, origins=origins, origin_of=origin_of, forged=forged)

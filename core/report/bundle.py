@@ -41,12 +41,7 @@ class Bundle(NamedTuple):
 
 
 def write_bundle(trace: Trace, program: str = "") -> str:
-    """Return a run as the text of a bundle; `read_bundle` gives the equal trace back.
-
-    Args:
-        trace: Stages that have not run stay absent.
-        program: Version of this program, told to whoever opens it.
-    """
+    """Return a run as the text of a bundle, with this program's version; `read_bundle` gives the equal trace back."""
     document = trace_to_json(trace, whole=True)
     more: JSONObject = {"version": BUNDLE_VERSION, "program": program}
     document["bundle"] = more

@@ -26,12 +26,7 @@ _BARS = re.compile(r"(?<!\\)(\\*+)\|")
 
 
 def prose(text: str, most: int | None = None) -> str:
-    """Return a text on one line, as Markdown that shows it.
-
-    Args:
-        text: Of whatever origin.
-        most: Its length is cut to this, with the number of characters left out.
-    """
+    """Return a text on one line, as Markdown that shows it, cut to `most` characters with the number left out."""
     shown = " ".join(redact_text(_cut(text, most)).split())
     pieces: list[str] = []
     end = 0

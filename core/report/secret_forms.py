@@ -86,12 +86,7 @@ class _Form(NamedTuple):
 
 
 def odd_secrets(text: str, shapes: Iterable[Shape]) -> list[Span]:
-    """Return where in a text secrets stand that its plain search would miss, in order, none touching another.
-
-    Args:
-        text: Any text.
-        shapes: What a secret looks like.
-    """
+    """Return where in a text secrets stand that its plain search would miss, in order, none touching another."""
     plain = _plain_characters(text)
     spans: list[Span] = []
     if plain is not None:
@@ -247,12 +242,7 @@ _DIALECT = str.maketrans("-_", "+/")
 
 
 def coded_secrets(text: str, contains_secret: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
-    """Yield where in a text something stands that, decoded, contains a secret.
-
-    Args:
-        text: Any text.
-        contains_secret: Says whether a decoded text does.
-    """
+    """Yield where in a text something stands that, decoded, contains a secret."""
     for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
         for found in pattern.finditer(text):
             stop = found.end()

@@ -35,13 +35,7 @@ class BodyWork:
         self.add({"role": role, "content": content})
 
     def add(self, message: JSONObject, content: str = "content", answers: str = "") -> None:
-        """Add a message.
-
-        Args:
-            message: It.
-            content: The field that its text stands in; "" if that is the place itself.
-            answers: The field with the id of the call that it answers.
-        """
+        """Add a message whose text is in the field `content` ("": the place itself), its call's id in `answers`."""
         at = f"messages[{len(self.messages)}]"
         self.messages.append(message)
         if self.place:

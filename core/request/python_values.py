@@ -360,12 +360,7 @@ ROLE_BY_CLASS: Final[Mapping[str, str]] = {
 
 
 def message_of(name: str, arguments: JSONObject) -> JSONObject:
-    """Return the message that a class of LangChain stands for.
-
-    Args:
-        name: The class.
-        arguments: What it is made with; `content`, `tool_calls`, `tool_call_id` and `name` are sent.
-    """
+    """Return the message that a class of LangChain stands for, of its content, calls, call id and name."""
     message: JSONObject = {"role": ROLE_BY_CLASS[name], "content": arguments.get("content", "")}
     calls = arguments.get("tool_calls")
     if isinstance(calls, list) and calls:
@@ -424,12 +419,7 @@ def placeholder_of(name: str) -> JSON:
 
 
 def made_of(name: str, values: list[JSON]) -> JSON:
-    """Return what a harmless function makes of values that are known; `None` if it is not followed.
-
-    Args:
-        name: Its dotted name, `.strip` for a method of text.
-        values: Its arguments; of a method the owner first.
-    """
+    """Return what a harmless function makes of values, a method's owner first; `None` if it is not followed."""
     match name.removeprefix("builtins."), values:
         case "str", [str() | int() | float() as value] if not isinstance(value, bool):
             return str(value)

@@ -209,12 +209,7 @@ _CHOICES = {"auto": "auto", "none": "none", "required": "any"}
 
 
 def to_api(body: JSONObject, api: Api) -> Converted:
-    """Return a chat completion body as one of another API, and a notice for each thing that has no place there.
-
-    Args:
-        body: Of chat completions, of any shape.
-        api: Any but chat completions.
-    """
+    """Return a chat body as one of another API, and a notice for each thing that has no place there."""
     work = ApiWork(api)
     _WRITERS[api](body, work)
     for name, value in body.items():

@@ -123,13 +123,7 @@ class Unlocked(NamedTuple):
 
 
 def rules_for(pid: int, *, has_threads: bool, is_reading: bool) -> tuple[Rule, ...]:
-    """Return what a process may call.
-
-    Args:
-        pid: Its own id: it may send signals to itself.
-        has_threads: Whether a library in it begins threads.
-        is_reading: Whether it may open files to read them.
-    """
+    """Return what a process may call: signals to itself, and what threads or reading files take if it does that."""
     rules = [Rule(name) for name in (*_PLAIN, *(_READING if is_reading else ()))]
     rules += [
         Rule("tgkill", ((Match(0, pid),),)),  # how a process ends itself after a fault
@@ -188,12 +182,7 @@ class Kernel:
         return (*missing, Unlocked("files", reason)) if reason else tuple(missing)
 
     def give_up_calls(self, *, has_threads: bool, is_reading: bool) -> tuple[Unlocked, ...]:
-        """Give up all system calls but those of the rules, for good; return what this system cannot take.
-
-        Args:
-            has_threads: Whether a library in this process begins threads.
-            is_reading: Whether it may open files to read them.
-        """
+        """Give up all system calls but those of the rules, for good; return what this system cannot take."""
         if self._libc is None:
             return (self._nothing("calls"),)
         reason = self._filter(self._libc, has_threads=has_threads, is_reading=is_reading)

@@ -252,12 +252,7 @@ _CONTAINER = Path("/sys/fs/cgroup")
 
 
 def has_memory_for_another(machine: Path = _MACHINE, container: Path = _CONTAINER) -> bool:
-    """Return whether a process may be started on top of those that are there; yes where the system does not tell.
-
-    Args:
-        machine: What the system says of its memory.
-        container: The folder of the control group.
-    """
+    """Return whether a process may be started on top of those that are there; yes where the system does not tell."""
     return all(free >= _NEEDED_BYTES for free in (_free_of_machine(machine), _free_of_container(container)))
 
 

@@ -22,13 +22,7 @@ _RIGHT, _STREAMED_WRONG, _WRONG, _NOT_ASKED = "+", "~", "-", "."
 
 
 def check_to_terminal(check: Check, changes: Sequence[Change] | None = None, *, since: str = "") -> str:
-    """Return a check as text; signs say all of it, no colour.
-
-    Args:
-        check: The check.
-        changes: What changed; `None` if it was compared with nothing.
-        since: The model it was compared with; "" for a lock.
-    """
+    """Return a check as text, signs without colour; `since` is the model it was compared with, "" for a lock."""
     parts = (
         _head(check),
         _matrix(check),

@@ -92,12 +92,7 @@ _works: list[_Work] = []  # one command at a time; the innermost is the last
 
 @contextmanager
 def working(words: str, quiet_s: float | None = None) -> Iterator[None]:
-    """Say what the program is at, as soon as it has said nothing for a moment.
-
-    Args:
-        words: What it is at; `say` changes them.
-        quiet_s: How long that moment is.
-    """
+    """Say what the program is at (`say` changes the words), as soon as it has said nothing for `quiet_s` seconds."""
     clear()
     work = _Work(words, QUIET_S if quiet_s is None else quiet_s)
     teller = threading.Thread(target=work.tell, daemon=True)

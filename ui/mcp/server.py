@@ -62,12 +62,7 @@ Ctx = Context[Any, Any]
 
 
 def build_server(tools: Tools, proxies: tuple[Network, ...] = ()) -> MCPServer[Any]:
-    """Return the server of some tools.
-
-    Args:
-        tools: What its tools do.
-        proxies: Whose word on who calls is believed.
-    """
+    """Return the server of some tools; the `proxies` are believed on who calls."""
     server: MCPServer[Any] = MCPServer(
         "prompt-debugger",
         instructions=INSTRUCTIONS,

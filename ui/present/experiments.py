@@ -31,13 +31,7 @@ _MAX_EXPLANATIONS = 40
 
 
 def switches_payload(report: WhatIf, source: str, *, is_running: bool = False) -> str:
-    """Return the payload of the switches.
-
-    Args:
-        report: What is known so far.
-        source: What the request is rendered with, in words.
-        is_running: Whether switches are still being tried.
-    """
+    """Return the payload of the switches known so far; `source` says in words what the request is rendered with."""
     by_kind: dict[EffectKind, list[Effect]] = {kind: [] for kind in EffectKind}
     for effect in report.effects:
         by_kind[effect.kind].append(effect)
@@ -105,13 +99,7 @@ def count_payload(
 
 
 def setups_payload(comparison: Comparison, source: str, other: str) -> str:
-    """Return the payload of one request in two setups.
-
-    Args:
-        comparison: The two renders compared.
-        source: The first setup, in words.
-        other: The second setup, in words.
-    """
+    """Return the payload of one request in two setups, each told in words."""
     unit = "token" if comparison.difference is None else comparison.difference.unit
     sides: list[JSON] = [
         {

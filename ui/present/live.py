@@ -13,12 +13,7 @@ MAX_FINDINGS = 6
 
 
 def live_payload(trace: Trace, source: str) -> str:
-    """Return the lines above the live prompt.
-
-    Args:
-        trace: The request and its local prompt.
-        source: Where template and tokenizer come from, in words.
-    """
+    """Return the lines above the live prompt; `source` says where template and tokenizer come from, in words."""
     prompt = trace.local_prompt
     if prompt is None:
         raise ValueError("a live view needs a prompt")

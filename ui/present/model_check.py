@@ -30,12 +30,7 @@ def check_running_payload(words: str, fraction: float | None = None) -> str:
 
 
 def check_payload(check: Check, missing: str = "") -> str:
-    """Return the payload of a finished check.
-
-    Args:
-        check: What was found.
-        missing: Why no parser was asked; "" if they were.
-    """
+    """Return the payload of a finished check; `missing` says why no parser was asked, "" if they were."""
     rows = sorted((_row(name, check) for name in check.cells), key=_rank)
     return pack_payload(
         {

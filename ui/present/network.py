@@ -35,12 +35,7 @@ _PURPOSES = (
 
 
 def network_payload(log: ExchangeLog, run: int) -> str | None:
-    """Return the payload of the view; `None` if nothing was sent.
-
-    Args:
-        log: What went over the wire.
-        run: Number of the run.
-    """
+    """Return the payload of the view; `None` if nothing was sent."""
     if not log.exchanges:
         return None
     return pack_payload({"run": run, "exchanges": [_exchange(one) for one in log.exchanges]})

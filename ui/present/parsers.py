@@ -80,12 +80,7 @@ def _matrix_row(name: str, outcome: ParserOutcome, parse: Parse, *, is_own: bool
 
 
 def row_verdict(outcome: ParserOutcome, parse: Parse | None) -> tuple[str, str]:
-    """Return the state of a result (`right`, `lossy`, `wrong`, `error`), and the same in words.
-
-    Args:
-        outcome: What a parser made of the output, its account filled in.
-        parse: Our reading of the output.
-    """
+    """Return the state of an accounted result (`right`, `lossy`, `wrong`, `error`), and the same in words."""
     account, written = outcome.account, 0 if parse is None else readable_calls(parse)
     if account is None:
         return "error", f"failed: {shortened(outcome.error or '', 200)}"

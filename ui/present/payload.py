@@ -15,12 +15,7 @@ from prompt_debugger.core.base.types import JSONObject
 
 
 def pack_payload(header: JSONObject, columns: bytes = b"") -> str:
-    """Return the payload of a view.
-
-    Args:
-        header: What the view draws, as JSON.
-        columns: Binary columns, little-endian, whose lengths the header tells.
-    """
+    """Return the payload of a view: a JSON header, then binary columns, little-endian, whose lengths it tells."""
     text = json.dumps(header, ensure_ascii=True, separators=(",", ":")).encode("ascii")
     text += b" " * (-len(text) % 4)
     packed = gzip.compress(len(text).to_bytes(4, "little") + text + columns, compresslevel=6, mtime=0)

@@ -26,12 +26,7 @@ def why_no_answer(trace: Trace) -> str:
 
 
 def empty_payload(trace: Trace, view: str) -> str:
-    """Return the payload of a view that a finished run has nothing to show in but the reason.
-
-    Args:
-        trace: The run.
-        view: One of `EXPLAINED`.
-    """
+    """Return the payload of a view, one of `EXPLAINED`, that a finished run has nothing to show in but the reason."""
     return pack_payload({"empty": _why_empty(trace, view)})
 
 

@@ -28,12 +28,7 @@ _HINTS = {
 
 
 def stages_payload(trace: Trace, *, running: bool = False) -> str:
-    """Return the payload of the stage cards.
-
-    Args:
-        trace: Stages that have not run are `None` in it.
-        running: Whether the run is under way.
-    """
+    """Return the payload of the stage cards."""
     cards: list[JSON] = [
         _card("render", "1 Render", Stage.RENDER, _render_figures(trace), trace, running=running),
         _card("complete", "2 Complete", Stage.COMPLETE, _complete_figures(trace), trace, running=running),

@@ -16,13 +16,7 @@ _MAX_NAMED = 8
 
 
 def edited_payload(prompt: Prompt, own: str, source: str) -> str:
-    """Return the line above the prompt of an edited template.
-
-    Args:
-        prompt: What it gives.
-        own: The model's own template.
-        source: Where template and tokenizer come from, in words.
-    """
+    """Return the line above the prompt of an edited template; `source` says in words where its setup comes from."""
     notes: list[JSON] = [source, _edits(prompt.template or "", own)]
     if prompt.unread:
         left_out = len(prompt.unread) - _MAX_NAMED

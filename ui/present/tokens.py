@@ -29,12 +29,7 @@ _ChipKey = tuple[int | tuple[int, ...], str, TokenKind, bool]  # id or ids, text
 
 
 def tokens_payload(tokens: Sequence[Token] | None, heat: Heat | None = None) -> str | None:
-    """Return the payload of the token view; `None` without tokens.
-
-    Args:
-        tokens: At most `MAX_TOKENS` are shown; the counts say what is left out.
-        heat: How likely the model found each of them, where the server said.
-    """
+    """Return the payload of at most `MAX_TOKENS` tokens, with their `heat` where the server said; `None` without."""
     if tokens is None:
         return None
     columns = columns_of(tokens if len(tokens) <= MAX_TOKENS else tokens[:MAX_TOKENS])

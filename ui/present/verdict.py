@@ -82,12 +82,7 @@ def running_payload(sentence: str, *, run: int, fraction: float | None = None, e
 
 
 def stopped_payload(*, run: int = 0, has_found: bool = True) -> str:
-    """Return the strip after Stop.
-
-    Args:
-        run: Number of the run.
-        has_found: Whether anything had come before.
-    """
+    """Return the strip after Stop; `has_found` says whether anything had come before."""
     rest = "What arrived before is below." if has_found else "Nothing had arrived yet."
     return verdict_strip("stopped", "STOPPED", f"Stopped before the end. {rest}", run=run)
 

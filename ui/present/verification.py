@@ -84,12 +84,7 @@ class Pair(NamedTuple):
 
 
 def verification_payload(sides: Sequence[Side], pairs: Sequence[Pair] = ()) -> str:
-    """Return the payload of the view.
-
-    Args:
-        sides: One verification, or several beside each other.
-        pairs: The first beside each further one, in their order.
-    """
+    """Return the payload of the view; `pairs` are the first side beside each further one, in their order."""
     return pack_payload(
         {
             "state": "done",

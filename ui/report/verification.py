@@ -63,11 +63,7 @@ def verification_to_html(
 
 
 def apis_to_html(document: JSONObject) -> str:
-    """Return the page of a dataset by several APIs: the report of each, how many rows differ, and why.
-
-    Args:
-        document: As `verify --api all --json` prints it; the report of each API lies in the folder of its name.
-    """
+    """Return the page of a document of `verify --api all`: each API's report, how many rows differ, and why."""
     summaries = {name: as_object(summary) for name, summary in as_object(document["apis"]).items()}
     rates = as_object(document["rows_that_differ"])
     own = as_object(next(iter(summaries.values()))["debugger"])

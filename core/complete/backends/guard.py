@@ -155,13 +155,7 @@ class PinnedTransport(httpx.AsyncBaseTransport):
 def build_transport(
     guard: NetworkGuard, limits: httpx.Limits, trust: ssl.SSLContext | None = None
 ) -> httpx.AsyncBaseTransport:
-    """Return a transport that goes nowhere but where `guard` allows; proxies of the environment are not asked.
-
-    Args:
-        guard: Judges every request, that of a redirect as well.
-        limits: Of the connections it keeps.
-        trust: Whose certificates count; `None` for those of the public internet.
-    """
+    """Return a transport that goes nowhere but where `guard` allows, after a redirect either; no proxy is asked."""
     inner = httpx.AsyncHTTPTransport(verify=trust or public_certificates(), limits=limits, trust_env=False)
     use_egress(inner)
     return PinnedTransport(guard, inner)

@@ -165,12 +165,7 @@ class Probe(NamedTuple):
 
 
 def refused(attempt: Attempt, control: Attempt | None = None) -> ProbeResult:
-    """Return the answer of a request that gives no prompt.
-
-    Args:
-        attempt: The request.
-        control: The same without what is asked about: if that fails as well, nothing is known.
-    """
+    """Return the answer of a request that gives no prompt; nothing is known if `control` gives none either."""
     error = attempt.error
     assert error is not None
     support, words = Support.REFUSED, error.message

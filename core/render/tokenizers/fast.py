@@ -234,12 +234,7 @@ class FastTokenizer:
         return self._backend.decode(list(token_ids), skip_special_tokens=False)
 
     def tokens_of_text(self, text: str, origins: Sequence[PromptSpan] = ()) -> TokenTable:
-        """Return the token table of `text`; char spans tile it as far as the vocabulary allows.
-
-        Args:
-            text: The text.
-            origins: Tile it; with them each token says where its characters came from.
-        """
+        """Return the token table of `text`; char spans tile it as far as the vocabulary allows."""
         encoded = _encodable(text)
         encoding = self._encode(encoded) if is_long(text) else None
         ids = self._encode_known(encoded) if encoding is None else tuple(encoding.ids)

@@ -107,12 +107,7 @@ def reached_slot(index: int) -> int:
 
 
 def find_branches(tokens: Iterable[tuple[int, str, str]], source: str) -> BranchMap:
-    """Return the branches of a template.
-
-    Args:
-        tokens: Of Jinja's lexer, numbered by `Position`.
-        source: The template, newlines normalised.
-    """
+    """Return the branches of a template; `tokens` are numbered by `Position`, newlines of `source` normalised."""
     found = BranchMap()
     open_statements: list[tuple[str, list[int]]] = []
     for tag_start, keyword, name, stop in _tags(tokens):

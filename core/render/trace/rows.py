@@ -56,12 +56,7 @@ class Row(NamedTuple):
 
 
 def build_rows(text: TracedStr, source: str) -> list[Row]:
-    """Return the spans of a traced text; they tile it.
-
-    Args:
-        text: What the template printed.
-        source: The template, newlines normalised.
-    """
+    """Return the spans of a traced text; they tile it. Newlines of the template's `source` are normalised."""
     whole = plain(text)
     runs = expand(text._runs)
     if total_length(runs) != len(whole):

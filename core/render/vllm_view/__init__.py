@@ -62,12 +62,7 @@ LLAMA_CPP_CAUSES = (
 
 
 def usual_causes(content_format: str, *, knows_developer: bool) -> tuple[str, ...]:
-    """Return what vLLM does by default for a template.
-
-    Args:
-        content_format: `openai` or `string`, as vLLM detects it.
-        knows_developer: Whether the template mentions the developer role.
-    """
+    """Return what vLLM does by default for a template, whose content format is `openai` or `string`."""
     left_out = {"content-string" if content_format == "openai" else "content-openai", MEDIA_CAUSE}
     if knows_developer:
         left_out.add("developer-role")

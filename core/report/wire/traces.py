@@ -36,12 +36,7 @@ from prompt_debugger.core.report.wire.form import dump_document, load_document, 
 
 
 def trace_to_json(trace: Trace, *, whole: bool = False) -> JSONObject:
-    """Return the `run` document of the contract.
-
-    Args:
-        trace: Stages that have not run stay absent.
-        whole: Also what scripts have no use for and a bundle needs to give the equal trace back.
-    """
+    """Return the `run` document of the contract; with `whole`, also what only a bundle needs to give the trace back."""
     return dump_document(_run_document(trace, whole=whole))
 
 

@@ -22,13 +22,7 @@ _OWN_LINK = re.compile(r"https://github\.com/[\w./#-]{1,200}")  # the rules' rep
 
 
 def trace_to_markdown(trace: Trace, program: str = "", title_of: Callable[[str], str] = str) -> str:
-    """Return the run as Markdown, secrets removed, long texts cut with the number of characters left out.
-
-    Args:
-        trace: Stages that have not run are left out.
-        program: Version of this program.
-        title_of: Says what people call a kind of server.
-    """
+    """Return the run as Markdown, secrets removed, long texts cut with the number of characters left out."""
     return "\n".join(_lines(trace, program, title_of)).rstrip() + "\n"
 
 

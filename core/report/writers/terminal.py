@@ -36,12 +36,7 @@ _MARKS = {
 
 
 def trace_to_terminal(trace: Trace, title_of: Callable[[str], str] = str) -> str:
-    """Return the run as plain text; control characters in data are shown, never sent to the terminal.
-
-    Args:
-        trace: Stages that have not run are left out.
-        title_of: Says what people call a kind of server.
-    """
+    """Return the run as plain text; control characters in data are shown, never sent to the terminal."""
     return printable("\n".join(_lines(trace, title_of)) + "\n")
 
 

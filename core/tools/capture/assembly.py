@@ -46,13 +46,7 @@ class Assembled:
 
 
 def assemble(api: Api, chunks: Sequence[JSONObject], *, is_done: bool) -> Assembled:
-    """Put the events of a stream together.
-
-    Args:
-        api: Which API's they are.
-        chunks: The JSON of each event, in order.
-        is_done: Whether `[DONE]` came.
-    """
+    """Put the JSON of a stream's events together, in order; `is_done` says whether `[DONE]` came."""
     match api:
         case Api.CHAT:
             return _chat(chunks, is_done=is_done)

@@ -51,13 +51,7 @@ class Conversation:
 def conversations(
     ideals: Sequence[Ideal], tools: Sequence[JSONObject], variables: Collection[str]
 ) -> Iterator[Conversation]:
-    """Yield the conversations to compare.
-
-    Args:
-        ideals: What the template makes of each answer; they show how a call is best written down.
-        tools: Tools that requests offer.
-        variables: Names that the template expects from outside.
-    """
+    """Yield the conversations to compare; the ideals show how a call is best written down."""
     offered: JSONObject = {"tools": list(tools)}
     yield _turns("plain", "a question", _user())
     yield _turns("system", "a system message and a question", {"role": "system", "content": "zqBe brief."}, _user())

@@ -262,12 +262,7 @@ class CheckDocument:
 
 
 def check_to_json(check: Check, changes: Sequence[Change] | None = None) -> JSONObject:
-    """Return the `check` document of the contract.
-
-    Args:
-        check: The check.
-        changes: What changed since a lock; `None` if it was compared with none.
-    """
+    """Return the `check` document of the contract; `changes` since a lock are `None` if it was compared with none."""
     chosen = check.recommendation
     document = CheckDocument(
         model=check.model.name,

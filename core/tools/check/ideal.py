@@ -68,13 +68,7 @@ class Form:
 
 
 def forms_of(answer: Answer, liked: Form | None, *, is_hopeless: bool = False) -> Iterator[Form]:
-    """Yield forms for an answer, the one that worked before first.
-
-    Args:
-        answer: The answer.
-        liked: The form that worked for an earlier answer with calls.
-        is_hopeless: Whether no form worked for an earlier answer with calls.
-    """
+    """Yield forms for an answer, the one that worked before first; few if no form worked for an earlier call."""
     bases = [liked or Form()]
     if liked is None and answer.calls and not is_hopeless:
         bases = [

@@ -14,12 +14,7 @@ _VERSION = re.compile(r"_v\d+$")
 
 
 def has_name_of(model: str, parser: str) -> bool:
-    """Return whether whole parts of a model's name are the name of a parser.
-
-    Args:
-        model: A folder, a hub id with or without its revision, a file's name.
-        parser: Name of a parser.
-    """
+    """Return whether whole parts of a model's name (a folder, hub id or file's name) are the name of a parser."""
     return _occurs_in(model, _POINT.sub("", parser.lower()))
 
 

@@ -50,12 +50,7 @@ class Notation:
 
 
 def notation_of(prompt: str, model: CheckedModel) -> Notation | None:
-    """Return how calls are written by the instructions in a prompt, else by vocabulary and template; `None` if unknown.
-
-    Args:
-        prompt: A rendered prompt with tools.
-        model: The template and its files.
-    """
+    """Return how calls are written by a prompt's instructions, else by vocabulary and template; `None` if unknown."""
     for shown in _SHOWN.finditer(prompt):
         opener, closer = shown["opener"], shown["closer"]
         if closer[2:] == opener[1:]:

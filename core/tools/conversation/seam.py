@@ -92,12 +92,7 @@ class Seam:
 
 
 def seam_between(last: Trace, now: Trace) -> Seam:
-    """Return how one turn's prompt goes on from the turn before.
-
-    Args:
-        last: The run before; its message, as the server gave it, is in the request of `now`.
-        now: The run.
-    """
+    """Return how one turn's prompt goes on from the run before, whose message is in its request."""
     prompts = _prompts(last, now)
     if prompts is None or last.raw is None:
         return Seam(problem="the prompt of one of the turns, or the raw output, is unknown.")

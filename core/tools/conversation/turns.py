@@ -82,13 +82,7 @@ def begin(trace: Trace) -> Conversation:
 
 
 def add_turn(conversation: Conversation, trace: Trace, answers: tuple[ToolAnswer, ...]) -> Conversation:
-    """Return a conversation with one more run, its prompt compared with the turn before.
-
-    Args:
-        conversation: What was said.
-        trace: The run of `request_after(conversation.last, answers)`.
-        answers: The answers that led to it.
-    """
+    """Return a conversation with the run that the answers led to, its prompt compared with the turn before."""
     seam = seam_between(conversation.last, trace)
     return replace(conversation, turns=(*conversation.turns, ConversationTurn(trace, answers, seam)))
 

@@ -52,13 +52,7 @@ class Comparison:
 
 
 def compare_setups(body: JSONObject, left: RenderSetup, right: RenderSetup) -> Comparison:
-    """Render a request with two setups and compare the prompts.
-
-    Args:
-        body: The request.
-        left: The first template and tokenizer.
-        right: The second.
-    """
+    """Render a request with two setups and compare the prompts."""
     first = render_variant(Variant(body, left), is_traced=True)
     second = render_variant(Variant(body, right), is_traced=True)
     sides = _side(first), _side(second)

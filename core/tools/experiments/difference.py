@@ -114,13 +114,7 @@ def diff_renders(
     after: Rendered,
     keys: tuple[Sequence[Hashable], Sequence[Hashable]] | None = None,
 ) -> TokenDifference | None:
-    """Return the difference of two renders; `None` if their units are equal.
-
-    Args:
-        before: The first.
-        after: The second.
-        keys: What to compare instead of `before.keys` and `after.keys`, one per unit.
-    """
+    """Return the difference of two renders, by their own keys or `keys`, one per unit; `None` if all are equal."""
     old, new = keys or (before.keys, after.keys)
     front = common_length(old, new)
     if front == len(old) == len(new):

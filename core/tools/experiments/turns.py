@@ -252,11 +252,7 @@ class TurnStudy:
     encoder: SharedEncoder
 
     def render(self, asked: str | None = None) -> TurnRenders | RenderFailure:
-        """Render the prompt before the turn, the turn, and the prompt after it.
-
-        Args:
-            asked: The prompt before the turn, where it is known from the turn before.
-        """
+        """Render the prompt before the turn (`asked`, where it is known), the turn, and the prompt after it."""
         texts: list[str] = []
         variants = (self._until(self.start), self._until(self.start + 1, opens=False), self._until(self.stop))
         for index, variant in enumerate(variants):

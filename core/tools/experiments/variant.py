@@ -130,12 +130,7 @@ class RenderFailure:
 
 
 def render_variant(variant: Variant, *, is_traced: bool = False) -> Rendered | RenderFailure:
-    """Render a variant and cut its text into units.
-
-    Args:
-        variant: What to render.
-        is_traced: Whether the origin of the characters is wanted.
-    """
+    """Render a variant and cut its text into units, with the origin of characters if `is_traced`."""
     made = render_text(variant, is_traced=is_traced)
     if isinstance(made, RenderFailure):
         return made

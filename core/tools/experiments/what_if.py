@@ -145,13 +145,7 @@ def step_switches(body: JSONObject, setup: RenderSetup, *, other_template: str |
 
 
 def try_switch(switch: Switch, base: Variant, rendered: Rendered | RenderFailure) -> Effect:
-    """Return what one switch does.
-
-    Args:
-        switch: The switch.
-        base: What it is applied to.
-        rendered: What the base gives.
-    """
+    """Return what one switch does to the variant `base`, which gives `rendered`."""
     variant = switch.apply(base)
     fields = tuple(changed_fields(base.body, variant.body))
     made = render_variant(variant, is_traced=True)

@@ -178,11 +178,7 @@ class Experiment:
         return CallGain(sum(steps), sum(step > 0 for step in steps), sum(step < 0 for step in steps), len(steps))
 
     def to_json(self, base: Experiment | None = None) -> JSONObject:
-        """Return it as the run document has it.
-
-        Args:
-            base: The unchanged request's runs; `None` for that variant itself.
-        """
+        """Return it as the run document has it; `base` is the unchanged request's runs, `None` for those."""
         document = ExperimentDocument(
             name=self.plan.name,
             finding=self.plan.finding,
@@ -416,12 +412,7 @@ def _count(trace: Trace, outcome: CallOutcome) -> int:
 
 
 async def reread(first: Trace, client: str) -> Trace:
-    """Return a run with its message changed as a client would change it; the server is not asked.
-
-    Args:
-        first: The run.
-        client: Source of the function `fix` (`core/diagnose/fixes.py`: `ClientFix`).
-    """
+    """Return a run with its message changed as the function `fix` of a `ClientFix` would; the server is not asked."""
     if first.chat is None:
         return first
     chat = replace(first.chat, message=fixed_message(client, first.chat.message))
@@ -431,12 +422,7 @@ async def reread(first: Trace, client: str) -> Trace:
 
 
 def fixed_message(source: str, message: JSONObject) -> JSONObject:
-    """Return a message as a client would change it; as it is where the change cannot be made.
-
-    Args:
-        source: Of the function, which a rule declares.
-        message: An answer's message.
-    """
+    """Return a message as a client's function would change it; as it is where the change cannot be made."""
     names: dict[str, object] = {}
     exec(source, names)
     fix = cast("Callable[[JSONObject], JSONObject]", names["fix"])

@@ -18,13 +18,7 @@ _WIDTH = 110
 
 
 def request_as(form: Form, body: JSONObject, trace: Trace) -> str:
-    """Return a request in one form; a key in it is taken out, as from all that is passed on.
-
-    Args:
-        form: Which.
-        body: The request.
-        trace: A run on the server that it is for.
-    """
+    """Return a request for the server of a run in one form; a key in it is taken out, as from all that is passed on."""
     body = redact_body(body)
     if form == "json":
         return body_text(body) + "\n"

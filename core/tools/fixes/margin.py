@@ -64,11 +64,7 @@ class TriggerMargin:
 
 
 def trigger_margin(trace: Trace) -> TriggerMargin | None:
-    """Return how close a call was; `None` without tools, a reading, or log probabilities with alternatives.
-
-    Args:
-        trace: The run.
-    """
+    """Return how close a call was; `None` without tools, a reading, or log probabilities with alternatives."""
     body = trace.request.body
     logprobs = _logprobs(trace)
     if trace.parse is None or logprobs is None or not body.get("tools") or body.get("tool_choice") == "none":

@@ -159,12 +159,7 @@ def try_source(source: str, runner: Runner) -> Trial:
 
 
 def try_test(file: str | Path, runner: Runner) -> Trial:
-    """Run the tests of a file.
-
-    Args:
-        file: A test file that `write_upstream_test` wrote.
-        runner: Where its package is.
-    """
+    """Run the tests of a file that `write_upstream_test` wrote."""
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _SET
     command = [runner.python, "-c", _RUNS, str(file), str(os.getpid()), str(_LIMIT_S), runner.package]
     if runner.overlay is not None:

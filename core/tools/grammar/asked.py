@@ -69,11 +69,7 @@ def asked_of(body: JSONObject) -> Asked | None:
 
 
 def constraint_of_server(text: str) -> Constraint | None:
-    """Return the constraint that a server puts on an answer, by its own words; `None` if they are not known.
-
-    Args:
-        text: In the shape of `structured_outputs`, as JSON.
-    """
+    """Return the constraint on an answer by the server's words, JSON like `structured_outputs`; `None` if unknown."""
     return next(_of_outputs(as_object(decoded(text))), (None, None))[1]
 
 

@@ -73,12 +73,7 @@ def enforcement_named(name: str) -> Enforcement:
 
 
 def enforcement_of_request(body: JSONObject, strict_level: StrictLevel = "auto") -> Enforcement:
-    """Return the level that a chat request asks for.
-
-    Args:
-        body: The request.
-        strict_level: What the server was started with.
-    """
+    """Return the level that a chat request asks for, on a server started with `strict_level`."""
     wanted = body.get("tool_choice")
     single = body.get("parallel_tool_calls") is False
     choice: Literal["auto", "required", "forced", "none"] = "auto"
@@ -97,13 +92,7 @@ def enforcement_of_request(body: JSONObject, strict_level: StrictLevel = "auto")
 
 
 def plan_grammar(family: GrammarFamily, tools: Sequence[JSONObject], level: Enforcement) -> GrammarPlan | None:
-    """Return what vLLM would enforce, `None` if nothing.
-
-    Args:
-        family: The format.
-        tools: The request's tools; those that are no functions with a name are left out.
-        level: The level of enforcement.
-    """
+    """Return what vLLM would enforce, `None` if nothing; tools that are no functions with a name are left out."""
     if not level.enabled or level.choice == "none" or (level.choice == "auto" and not family.grammar.constrains_auto):
         return None
     strict_level = level.strict_level if level.strict_level != "auto" else family.grammar.default_level

@@ -31,13 +31,7 @@ class WrittenCall:
 
 
 def find_call(text: str, place: int, forms: Sequence[CallForm]) -> WrittenCall | None:
-    """Return the last call that was opened before `place`.
-
-    Args:
-        text: The output.
-        place: A character of it, from 0.
-        forms: What the format writes around a name.
-    """
+    """Return the last call that was opened before the character `place`, from 0."""
     starts = [_last_end(text, form.before, place) for form in forms]
     start = max(starts, default=-1)
     if start < 0:

@@ -117,12 +117,7 @@ class LabGuard:
 
 
 def constraints_of(body: JSONObject, *, are_all_strict: bool = False) -> tuple[Constraint, ...]:
-    """Return all of a request that vLLM makes a grammar of.
-
-    Args:
-        body: The request.
-        are_all_strict: Whether the server holds every tool to its schema.
-    """
+    """Return all of a request that vLLM makes a grammar of; `are_all_strict`: every tool is held to its schema."""
     return (
         *_of_response_format(body.get("response_format")),
         *_of_structured_outputs(body),

@@ -56,12 +56,7 @@ class LabPool:
     """The labs of this program, usable from any number of event loops and threads."""
 
     def __init__(self, max_running: int = 2, guard: LabGuard | None = None) -> None:
-        """Make an empty pool.
-
-        Args:
-            max_running: How many labs may run at once; the least recently used idle one makes room.
-            guard: Judges what a lab is asked; whoever asks one has to ask it first.
-        """
+        """Make an empty pool: at `max_running` labs an idle one makes room; ask `guard` before asking a lab."""
         self.guard = guard or LabGuard()
         self._max_running = max_running
         self._entries: dict[LabSpec, _Entry] = {}

@@ -76,12 +76,7 @@ def tokens_of(metrics: str) -> float | None:
 
 
 def cpu_of(pid: int | None, proc: Path = Path("/proc")) -> float | None:
-    """Return the processor time of a process and all below it; `None` where the system does not tell.
-
-    Args:
-        pid: Of the topmost.
-        proc: Where the system tells of processes.
-    """
+    """Return the processor time of a process and all below it; `None` where the system does not tell."""
     found = [] if pid is None else [*_ticks_below(pid, proc)]
     return sum(found) / _TICKS if found else None
 

@@ -81,12 +81,7 @@ class SessionsDocument:
 
 
 def sessions_to_json(sessions: Iterable[Session], price: float | None = None) -> JSONObject:
-    """Return the document.
-
-    Args:
-        sessions: The sessions.
-        price: Of a million prompt tokens.
-    """
+    """Return the document; `price` is that of a million prompt tokens."""
     made = tuple(_session(number, session, price) for number, session in enumerate(sessions, 1))
     return dump_document(SessionsDocument(sessions=made))
 

@@ -109,12 +109,7 @@ class Session:
 
 
 def follow_sessions(exchanges: Iterable[Exchange], setup: RenderSetup | None = None) -> Iterator[Session]:
-    """Yield the sessions that exchanges make.
-
-    Args:
-        exchanges: In their order.
-        setup: Template and tokenizer of the model; `None` compares the requests themselves.
-    """
+    """Yield the sessions of exchanges, in their order; without a `setup` the requests themselves are compared."""
     for session in stitch(exchanges):
         yield _followed(session, setup)
 
@@ -285,12 +280,7 @@ _LOOKED_AT = 3  # requests, the last ones: they hold what the first ones do
 
 
 def setup_by_counts(exchanges: Sequence[Exchange], setup: RenderSetup) -> tuple[RenderSetup, str | None]:
-    """Return the setup whose prompts are as long as the server counted them, and whose view of a request it has.
-
-    Args:
-        exchanges: Of one session.
-        setup: Template and tokenizer; without counts or tokenizer it stays as it is.
-    """
+    """Return the setup whose prompts are as long as the server counted; without counts or tokenizer, the one given."""
     counted = [exchange for exchange in exchanges if exchange.prompt_tokens][-_LOOKED_AT:]
     if not counted or setup.tokenizer is None or setup.causes:
         return setup, None

@@ -31,13 +31,7 @@ class AbsentSwitch:
 def explain_absent(
     variant: Variant, found: Iterable[str], *, has_other_template: bool = False
 ) -> Iterator[AbsentSwitch]:
-    """Yield every named switch that was not found to apply, with the reason.
-
-    Args:
-        variant: The request as it is.
-        found: Names of the switches that apply.
-        has_other_template: Whether a second version of the template was given.
-    """
+    """Yield every named switch that was not found to apply, with the reason."""
     names = frozenset(found)
     for topic, reasons in _REASONS.items():
         for name, reason in reasons.items():

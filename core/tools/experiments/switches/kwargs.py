@@ -15,12 +15,7 @@ _TOP_LEVEL = "reasoning_effort"  # a field of the request itself; wins over a kw
 
 
 def kwarg_switches(variant: Variant, candidates: Mapping[str, tuple[JSON, ...]]) -> Iterator[Switch]:
-    """Yield other values for the variables that the template tells apart, and leave out what is given.
-
-    Args:
-        variant: What is to be changed.
-        candidates: Values worth trying, by variable.
-    """
+    """Yield other values for the variables that the template tells apart, and leave out what is given."""
     given = _given(variant.body)
     for name in dict.fromkeys([*candidates, *given]):
         now = json.dumps(given[name]) if name in given else None

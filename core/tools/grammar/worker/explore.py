@@ -15,13 +15,7 @@ _ORDER = b'"{[}]<,:-'
 
 
 def walk(matcher: Matcher, data: bytes, *, explore: bool) -> JSONObject:
-    """Feed `data` and say where it stopped.
-
-    Args:
-        matcher: At its start; where the text stopped afterwards.
-        data: Text as UTF-8.
-        explore: Whether to list ways on.
-    """
+    """Feed UTF-8 to a matcher at its start and say where it stopped, with ways on if it is to `explore`."""
     accepted = feed(matcher, data)
     answer: JSONObject = {"accepted": accepted, "completed": bool(matcher.is_completed())}
     if explore:

@@ -17,12 +17,7 @@ _MAX_MESSAGE = 200
 
 
 def opinions(schema: JSON, arguments: str) -> JSONObject:
-    """Return both opinions.
-
-    Args:
-        schema: Parameter schema of the tool.
-        arguments: As emitted, JSON or the start of it.
-    """
+    """Return both opinions on arguments as emitted, which are JSON or the start of it."""
     return _json_schema(schema, arguments) | {"llguidance": _llguidance(schema, arguments)}
 
 

@@ -136,13 +136,7 @@ def compile_constraint(library: XGrammar, kind: str, value: JSON) -> JSONObject:
 
 
 def _follow(matcher: Matcher, choice: random.Random, *, is_sticky: bool) -> None:
-    """Take one of the texts that a grammar allows, byte after byte.
-
-    Args:
-        matcher: At its start.
-        choice: Decides where several bytes may come.
-        is_sticky: Whether the last byte comes again as long as it may: that is where repetitions are many.
-    """
+    """Take one of the texts that a grammar allows, byte after byte; a sticky one repeats its last byte while it may."""
     last, taken = _USUAL[0], 0
     while taken < _MOST_BYTES:
         for value in _candidates(last if is_sticky and last not in _BLANKS else None, choice):
