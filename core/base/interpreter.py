@@ -30,8 +30,6 @@ class LabEnvironment:
     """An environment that `lab --install` made, whole.
 
     Attributes:
-        home: Its folder.
-        python: Its interpreter.
         vllm: Version of its vLLM.
         requirements: Digest of the list of packages it was made from.
         made_on: Day on which it was made, as ISO text.

@@ -16,7 +16,6 @@ class JUnitCase(NamedTuple):
 
     Attributes:
         group: What it belongs to; JUnit's class.
-        name: Its name.
         problem: What is wrong; `None` if it passed.
         message: The same in short.
         kind: `failure` if it is not as it has to be, `error` if that could not be found out.

@@ -22,7 +22,6 @@ class ToolGrammar:
 
     Attributes:
         index: Its place among the request's tools; −1 for a tool that was made up to see what follows.
-        name: Its name.
         parameters: Its parameter schema; `None` if it has none.
         is_strict: Whether its arguments must follow the schema.
     """

@@ -223,7 +223,6 @@ class ChatChoice(NamedTuple):
         stop_reason: Stop id or string, where it is told.
         logprobs: One per token, where they are told.
         value_count: How many values the delta is made of.
-        number: Which choice it is.
     """
 
     delta: JSONObject

@@ -47,7 +47,6 @@ class Gathered:
             failed, its `error` says how.
         chat_stream: The streamed answer; likewise. The same one where a stream was asked for.
         chat_whole: The answer that is not streamed, where a stream was asked for and this one besides.
-        raw: Raw output.
         raw_again: Raw completion on the same prompt, where `raw` is of the chat's own run.
         prompt_token_ids: The ids that the server used, as far as it tells.
         prompt_text: Their text, where the server gives it.

@@ -28,7 +28,6 @@ class Surroundings:
     """What is known beside an answer.
 
     Attributes:
-        body: The request.
         decode: Returns the text of ids, control tokens kept; `None` without a way to.
         is_decoder_known: Whether it is surely this model's: the server's own, or one that reads its prompt as it does.
         tokenizer: Knows the end tokens.

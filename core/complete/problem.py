@@ -14,7 +14,6 @@ class Problem(NamedTuple):
     """What is wrong with an answer.
 
     Attributes:
-        words: One sentence.
         unread: Why it was not read to its end, where it is we who stopped.
     """
 

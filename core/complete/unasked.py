@@ -19,7 +19,6 @@ class Known(NamedTuple):
     """What a client knows of its server.
 
     Attributes:
-        base_url: Its address.
         server: What a look at it found; `None` before.
         notes: What could not be seen, one sentence each.
         refused_fields: Fields of ours that it refused, with its words.

@@ -22,7 +22,6 @@ class ThinkingSwitch:
     """A template kwarg that turns thinking on and off.
 
     Attributes:
-        name: Its name.
         on: The value with which the model thinks.
         off: The value with which it does not.
     """
@@ -40,7 +39,6 @@ class Grammar:
     """The structural tag with which vLLM 0.32 constrains a family's calls.
 
     Attributes:
-        structural_tag: Its name.
         parser: vLLM's tool parser that asks for it.
         build: Builds it where vLLM does not take XGrammar's; `None` from it takes XGrammar's all the same.
         name: Its own name where a format has several; "" for the format's.

@@ -20,7 +20,6 @@ class TagValue:
     """A value as it stands between its tags.
 
     Attributes:
-        key: Its name.
         text: What is written, less framing line breaks.
         stop: Where its closing tag ends, or the value where it has none.
         is_closed: Whether it has one.

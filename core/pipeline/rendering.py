@@ -40,7 +40,6 @@ class Renderer:
 
     Attributes:
         template: Jinja source.
-        tokenizer: The vocabulary.
         note: Where they come from, or why one is missing.
         server_template: The template that the server says it uses, if it does.
         special_tokens: Named special tokens that the server showed, where there is no tokenizer.

@@ -268,7 +268,6 @@ class MissingName(NamedTuple):
 
     Attributes:
         kind: `filter` or `test`.
-        name: The name.
         line: Line of its first use, from 1.
         column: Column of it, from 1.
     """

@@ -17,7 +17,6 @@ class Variable:
 
     Attributes:
         name: Its name in the template.
-        value: Its value.
         root: Keys that lead to it in the request; empty for what the request did not say.
     """
 
@@ -61,7 +60,6 @@ class Fault:
 
     Attributes:
         kind: Class name of the exception.
-        message: Its words.
         line: Line of the template, from 1, where known.
         column: Column of the template, from 1, where known.
     """

@@ -30,7 +30,6 @@ class Bundle(NamedTuple):
     """What a file held.
 
     Attributes:
-        trace: The run.
         program: Version of the program that wrote it; "" if it did not know its own.
         is_edited: Whether the file was changed after it was written.
     """

@@ -63,7 +63,6 @@ class _Form(NamedTuple):
     """A text in a normal form.
 
     Attributes:
-        text: The form.
         starts: Where in it each unchanged stretch begins, in order.
         places: Where that stretch begins in the text.
         ends: Where in the text ends what stands for a character, by where it begins.

@@ -115,7 +115,6 @@ class Problem:
     """Something about a field.
 
     Attributes:
-        path: The field.
         message: What is to be said, one sentence.
         hint: What to write instead.
         is_fatal: True if no server could take it.

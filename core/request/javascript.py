@@ -147,7 +147,6 @@ class _Reader:
     """Reads expressions of one text, each from its position.
 
     Attributes:
-        text: The snippet.
         places: Position of each value that was read, by its path.
         notices: What was left out.
     """

@@ -36,7 +36,6 @@ class Draft:
         value: The JSON value that was pasted.
         source: The form it was pasted in.
         locate: Finds paths of `value` in the pasted text.
-        text: The pasted text.
         base_url: Server address named in it, up to and including `/v1`.
         notices: Repairs made while reading.
         api: The API that the address or the call names; `None` for chat completions or none.

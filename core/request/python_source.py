@@ -24,7 +24,6 @@ class Source:
 
     Attributes:
         text: As pasted.
-        tree: Its syntax tree.
         lines: The lines that were parsed, line ends kept.
         margin: How many characters of common indentation were taken off before parsing.
     """

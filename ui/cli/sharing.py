@@ -36,7 +36,6 @@ class Run(NamedTuple):
     """A run that another is compared with.
 
     Attributes:
-        trace: The run.
         name: What it is called.
     """
 

@@ -64,7 +64,6 @@ class Judged(NamedTuple):
     Attributes:
         name: What was verified.
         api: By which API it was asked.
-        rows: Yields its rows.
         summary: Of them.
         held: Which gates hold of it.
     """

@@ -19,7 +19,6 @@ class JsonSegment(NamedTuple):
     """A stretch of pretty JSON.
 
     Attributes:
-        text: The characters.
         role: `key`, `string`, `number`, `word` (true, false, null) or `mark` (brackets, commas, blanks).
         path: Path of the value it belongs to, such as `tool_calls[0].function.name`; "" at the top.
     """

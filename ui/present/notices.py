@@ -14,7 +14,6 @@ class Going(NamedTuple):
     """What Run does about the server that a pasted call names.
 
     Attributes:
-        words: A sentence.
         offer: The button beside it: `choose` makes it the target, `key` opens the field for its key, "" is none.
     """
 

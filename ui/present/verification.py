@@ -59,7 +59,6 @@ class Changed(NamedTuple):
     """A row that is at fault on one side alone.
 
     Attributes:
-        row: Its number.
         is_worse: Whether it is at fault on the first side.
         question: The last thing the user said.
         verdict: What happened where it is at fault.

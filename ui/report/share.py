@@ -16,11 +16,7 @@ MARKDOWN_ROOM = 60_000  # characters; an issue on GitHub takes 65,536
 
 
 class SharedRun:
-    """A run as anybody may see it; each form is made when it is asked for.
-
-    Attributes:
-        trace: The masked run.
-    """
+    """A run as anybody may see it; each form is made when it is asked for."""
 
     def __init__(self, trace: Trace, place: str = "") -> None:
         self.trace = mask_trace(trace)

@@ -78,7 +78,6 @@ class Trace:
         vocabulary: What is known of the tokenizer.
         notes: What could not be had or checked, and why, a sentence each.
         refusal: The server would not take the request; there is no answer, at most raw output.
-        raw: Raw output.
         raw_again: Output of raw completion on the same prompt ids, run beside the chat.
         chat: The chat answer as the request asked for it, whole or streamed.
         chat_stream: The streamed chat answer; the same one where the request asks for a stream.

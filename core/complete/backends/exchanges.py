@@ -34,7 +34,6 @@ class Exchange:
     """One request and its answer, as far as it has come; times are seconds since the log began.
 
     Attributes:
-        method: HTTP method.
         url: Whole address.
         sent_headers: As sent, keys masked.
         body: What was sent; "" if nothing.

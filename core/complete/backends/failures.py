@@ -104,8 +104,6 @@ class Call:
     """One request, as far as messages about it need it.
 
     Attributes:
-        method: HTTP method.
-        url: Full URL.
         secret: The API key sent with it; kept out of every message.
         others: What else is kept out: values of extra headers.
     """

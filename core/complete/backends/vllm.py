@@ -35,7 +35,6 @@ class RenderAnswer:
     """What vLLM would run for a chat request.
 
     Attributes:
-        token_ids: The prompt.
         sampling: Sampling parameters after defaults and the parser's adjustments.
         constraint: Grammar that chat puts on the output, in the shape of `structured_outputs`; `None` for none.
         template_kwargs: Effective template kwargs; `None` unless a reasoning parser is configured.

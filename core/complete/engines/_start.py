@@ -30,7 +30,6 @@ class StartCommand:
     """What starts one server software.
 
     Attributes:
-        program: Program and model.
         flags: What comes behind.
         is_tried: Whether this software's own parsers were asked.
         note: What is to be known of it; "" for nothing.

@@ -31,10 +31,8 @@ class NotingEnvironment(Environment):
     """What the generator asks of its environment.
 
     Attributes:
-        source: The template.
         literals: Its constants, as the generator meets them.
         mentions: Names of the variables from outside that it has.
-        branches: Its branches.
     """
 
     source: str

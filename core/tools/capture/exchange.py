@@ -100,7 +100,6 @@ class Exchange:
     Attributes:
         number: Which one of those that are kept, from 1; 0 for one that is not.
         api: What it is kept as; `None` if it is passed on only.
-        method: HTTP method.
         path: Path without the query, which may hold a key.
         secrets: What the client sent to show who it is; kept out of all that is written.
         sent: The request's body.

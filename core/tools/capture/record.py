@@ -42,7 +42,6 @@ class Raw:
 
     Attributes:
         facts: What is told of it besides, under `captured`.
-        number: Its id.
         api: Name of the API.
         sent: The request's body.
         is_sent_whole: Whether that is all of it.

@@ -85,7 +85,6 @@ class Outcome:
     """What came of one exchange.
 
     Attributes:
-        exchange: The exchange.
         n_calls: Tool calls in its answer; `None` if it has no whole answer, or is not kept.
         file: Where it stands; `None` if it is not kept.
         failure: Why it could not be written, if it should have been.

@@ -41,7 +41,6 @@ class Answer:
     Attributes:
         name: Stable name, such as `two-calls`.
         about: What it tries, a few words.
-        calls: Its tool calls.
         content: Its visible text; `None` for none.
         reasoning: Its hidden thinking; `None` for none.
     """

@@ -24,7 +24,6 @@ class Conversation:
     """One request that both are asked to render.
 
     Attributes:
-        name: Stable name.
         about: What it tries, a few words.
         body: What a server gets.
         kwargs: Template kwargs for transformers where they are not those of the body; `None` where they are.

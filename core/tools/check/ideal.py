@@ -37,7 +37,6 @@ class Form:
         ids: Pattern of call ids: `counted` as `functions.NAME:0`, or `short` as nine letters and digits.
         text_arguments: Whether arguments are JSON text, not an object.
         null_content: Whether a content that there is none of is null, not "".
-        kwargs: Template kwargs.
     """
 
     reasoning_field: str = REASONING_FIELDS[0]

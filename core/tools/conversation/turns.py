@@ -22,7 +22,6 @@ class ConversationTurn:
     """One run of a conversation.
 
     Attributes:
-        trace: The run.
         answers: Answers to the calls of the turn before, which led to it.
         seam: How its prompt goes on from the turn before; `None` for the first.
     """

@@ -23,7 +23,6 @@ class ReleaseRow:
     """What one release made of the output.
 
     Attributes:
-        version: The release.
         outcome: The outcome; `None` if the release could not be asked.
         error: Why not, or what went wrong in the parser.
         control: Whether the parser reads a healthy call; without that it tells nothing that it does not read another.

@@ -66,8 +66,6 @@ class RunComparison:
     Attributes:
         request: Fields of the requests that differ, as pasted.
         facts: Server, parsers, evidence, counts: all that both or one of them says.
-        prompt: The prompts.
-        raw: The raw outputs.
         message: Fields of the returned messages that differ; `None` if a run has no message.
         only_left: Findings of the first run that the second has not.
         only_right: Likewise of the second.

@@ -66,7 +66,6 @@ class Variant:
     """A request and a way to render it.
 
     Attributes:
-        body: The request.
         setup: What it is rendered with.
         causes: Server habits applied before the template (`core.render.vllm_view`).
         prefix: Text that the server puts in front of the prompt.
@@ -89,7 +88,6 @@ class Rendered:
     """What a variant gives.
 
     Attributes:
-        text: The prompt.
         unit: What `keys` are.
         keys: Token ids or words, in order.
         char_spans: Characters of `text` that each of them covers.

@@ -115,8 +115,6 @@ class Experiment:
     """What came of a variant.
 
     Attributes:
-        plan: The variant.
-        traces: Its runs.
         numbers: The number of the sample that each of them is, from 0.
         valid: Returned calls that pass their schema.
         problem: Why it could not be run; "" if it could.
@@ -254,7 +252,6 @@ class Cost(NamedTuple):
 
     Attributes:
         requests: Requests to the model: each run asks it as chat, raw, and once more as a stream or a repeat.
-        prompt_tokens: Tokens to read.
         completion_tokens: Tokens to write, if the answers are as long as the first.
     """
 

@@ -72,7 +72,6 @@ class Runner:
     """Where a test can be run.
 
     Attributes:
-        python: The interpreter.
         package: What is tested.
         wheel: Folder of the wheel that `parse --fetch` brought; `None` where the package is installed.
         overlay: Folder that comes before what is installed; `None` for none.

@@ -319,7 +319,6 @@ class Repair:
     """A class of faults and its edit.
 
     Attributes:
-        name: The class.
         says: What the changed parser does, for whoever reads the diff.
         edits: Yields changed sources, the likeliest first.
         siblings: Returns outputs that the change could harm, made from the one that is not read.

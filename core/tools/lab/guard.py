@@ -35,7 +35,6 @@ class Constraint(NamedTuple):
     """A part of a request that becomes a grammar.
 
     Attributes:
-        field: Its path.
         kind: `schema`, `regex`, `choice`, `grammar` or `tag`.
         value: What stands there.
     """

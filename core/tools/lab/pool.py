@@ -27,7 +27,6 @@ class _Entry:
     """A lab in the pool.
 
     Attributes:
-        lab: The server.
         ready: Done when its boot is.
         listeners: Whom to tell about its boot.
         lease_count: How many callers use it, or wait for its boot.
