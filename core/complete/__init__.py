@@ -28,7 +28,6 @@ from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.core.complete.engines import (
     ENGINES,
     PARSER_NAMES,
-    Engine,
     OutputToParse,
     OwnParsers,
     ParserCase,
@@ -50,7 +49,6 @@ __all__ = [
     "ENGINES",
     "PARSER_NAMES",
     "Decoding",
-    "Engine",
     "Gathered",
     "Known",
     "MustAskError",

@@ -10,7 +10,7 @@ from prompt_debugger.core.pipeline.case_parser import CaseParser
 from prompt_debugger.core.pipeline.cases import case_setup, render_case
 from prompt_debugger.core.pipeline.constrained import judge_constrained, judge_trace
 from prompt_debugger.core.pipeline.examples import EXAMPLE_NAMES, Example, find_example, load_examples
-from prompt_debugger.core.pipeline.native import Asked, asked_by
+from prompt_debugger.core.pipeline.native import asked_by
 from prompt_debugger.core.pipeline.parsers import (
     MatrixStep,
     ask_parsers,
@@ -21,7 +21,7 @@ from prompt_debugger.core.pipeline.parsers import (
     with_outcomes,
 )
 from prompt_debugger.core.pipeline.progress import Progress
-from prompt_debugger.core.pipeline.recordings import Recording, load_recording
+from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.pipeline.render_only import check_rendered, render_request
 from prompt_debugger.core.pipeline.server_parsers import (
     ask_server_parsers,
@@ -36,12 +36,10 @@ from prompt_debugger.core.pipeline.target import RUN_S, Target, client_of
 __all__ = [
     "EXAMPLE_NAMES",
     "RUN_S",
-    "Asked",
     "CaseParser",
     "Example",
     "MatrixStep",
     "Progress",
-    "Recording",
     "Target",
     "account_of",
     "ask_parsers",

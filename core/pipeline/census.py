@@ -16,13 +16,12 @@ from prompt_debugger.core.parse.spelled_markers import hide_spelled_markers
 PROMPT_TAIL_CHARS = 200
 
 
-def take_census(trace: Trace, *, special_texts: frozenset[str], wanted: str = "auto") -> Parse:
+def take_census(trace: Trace, *, special_texts: frozenset[str]) -> Parse:
     """Read the raw output of a trace and account for it against the chat message.
 
     Args:
         trace: With `raw`; `chat` if there is a message to account against.
         special_texts: Texts of the tokenizer's special tokens.
-        wanted: Format to read with; `auto` takes the best score.
 
     Returns:
         Census, ledger and scores.
@@ -39,9 +38,7 @@ def take_census(trace: Trace, *, special_texts: frozenset[str], wanted: str = "a
     )
     message = None if trace.chat is None else trace.chat.message
     comparability = compare_outputs(trace)
-    return read_raw(
-        raw.text, context, message=message, tokens=raw.tokens, wanted=wanted, comparability=comparability or TOGETHER
-    )
+    return read_raw(raw.text, context, message=message, tokens=raw.tokens, comparability=comparability or TOGETHER)
 
 
 def read_raw(

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.protocols import RequestChange, Tokenizer
 from prompt_debugger.core.base.text import excerpt, first_divergence
-from prompt_debugger.core.base.types import JSON, JSONObject, Prompt, PromptSpan, Span, SpanKind, TokenTable
+from prompt_debugger.core.base.types import JSONObject, Prompt, PromptSpan, Span, SpanKind, TokenTable
 from prompt_debugger.core.render.align import align_spans, find_fields, likeness
 from prompt_debugger.core.render.attribute_tokens import attribute_tokens
 from prompt_debugger.core.render.explanations import Attempt, Hypothesis
@@ -61,7 +61,6 @@ def explain_server_prompt(
     *,
     template: str | None,
     tokenizer: Tokenizer | None,
-    template_kwargs: Mapping[str, JSON] | None = None,
     special_tokens: Mapping[str, str] | None = None,
     renderer: Renderer | None = None,
     remembered: Remembered | None = None,
@@ -73,7 +72,6 @@ def explain_server_prompt(
         told: What is known of it.
         template: Template of the model as we have it, if known.
         tokenizer: Tokenizer of the model, if known.
-        template_kwargs: Defaults the server was started with.
         special_tokens: Named special tokens, where they are known without the tokenizer.
         renderer: Runs the jobs in this process; the shared worker process does if not given.
         remembered: What the run has rendered there before.
@@ -88,7 +86,7 @@ def explain_server_prompt(
     prompt = Prompt("server", shown, _unknown(shown), tokens, identical=False)
     named_tokens = special_tokens_of(tokenizer) if tokenizer is not None else reported_special_tokens(told.pieces)
     named_tokens = {**named_tokens, **(special_tokens or {})}
-    context = _Context(body, named_tokens, template_kwargs or {}, renderer, remembered, told.kind, told.changes)
+    context = _Context(body, named_tokens, renderer, remembered, told.kind, told.changes)
     templates = [one for one in dict.fromkeys((template, told.template)) if one is not None]
     made = replace(prompt, spans=find_fields(shown, body), note=_NOT_PROVED) if not templates else prompt
     for one in templates:
@@ -144,7 +142,6 @@ class _Context:
 
     body: JSONObject
     special_tokens: Mapping[str, str]
-    template_kwargs: Mapping[str, JSON]
     renderer: Renderer | None
     remembered: Remembered | None
     server_kind: str
@@ -159,17 +156,16 @@ class _Context:
         return read_variables(
             body,
             special_tokens=self.special_tokens,
-            template_kwargs=self.template_kwargs,
+            template_kwargs={},
             add_generation_prompt=None,
         )
 
     def attributed(self, prompt: Prompt, assumed: tuple[str, ...]) -> Prompt:
         """Return the prompt with its origins, as far as its template tells them; to have it takes what is `assumed`."""
-        tokens, defaults = self.special_tokens, self.template_kwargs
         try:
             variables = self.variables_of(self.body)
             search = _Search(prompt, variables, self, assumed)
-            kwargs = explain_kwargs(variables, self.body, special_tokens=tokens, server_defaults=defaults)
+            kwargs = explain_kwargs(variables, self.body, special_tokens=self.special_tokens, server_defaults={})
             return replace(
                 search.explain(),
                 effective_kwargs=variables.effective_kwargs(),

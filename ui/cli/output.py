@@ -206,11 +206,10 @@ def read_json_file(name: str, what: str) -> JSON:
     return value
 
 
-def add_output_arguments(parser: argparse.ArgumentParser, *, report: bool = True) -> None:
-    """Add `--json`, and `--report` where a command writes shareable files."""
+def add_output_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add `--json` and `--report`."""
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else on stdout")
-    if report:
-        parser.add_argument("--report", metavar="DIR", help="write the shareable files into this folder")
+    parser.add_argument("--report", metavar="DIR", help="write the shareable files into this folder")
 
 
 MOST_CHARS = 200_000  # a longer document is for a program, and colouring it would take seconds

@@ -15,7 +15,7 @@ from prompt_debugger.ui.present.prompt import difference_payload, template_paylo
 from prompt_debugger.ui.present.run import VIEWS, RunView, empty_payloads
 from prompt_debugger.ui.present.stages import stages_payload
 from prompt_debugger.ui.present.tokens import tokens_payload
-from prompt_debugger.ui.present.verdict import idle_payload, running_payload, verdict_payload
+from prompt_debugger.ui.present.verdict import running_payload, verdict_payload
 
 __all__ = [
     "VIEWS",
@@ -26,7 +26,6 @@ __all__ = [
     "error_payload",
     "findings_payload",
     "header_payload",
-    "idle_payload",
     "lab_payload",
     "ledger_payload",
     "notices_payload",

@@ -6,10 +6,10 @@ file together, `sections` says what only the report shows, `report.js` places
 the views; the views are those of `assets/`. `verification` is the report of `verify`.
 """
 
-from prompt_debugger.ui.report.document import trace_to_html, trace_to_notebook
+from prompt_debugger.ui.report.document import trace_to_html
 from prompt_debugger.ui.report.link import link_state
-from prompt_debugger.ui.report.mask import mask_request, mask_trace
-from prompt_debugger.ui.report.place import known_place, run_for_link
+from prompt_debugger.ui.report.mask import mask_trace
+from prompt_debugger.ui.report.place import known_place
 from prompt_debugger.ui.report.sections import again_payload
 from prompt_debugger.ui.report.share import SharedRun, describe_bundle, share_trace
 from prompt_debugger.ui.report.verification import apis_to_html, times_of, verification_to_html
@@ -21,12 +21,9 @@ __all__ = [
     "describe_bundle",
     "known_place",
     "link_state",
-    "mask_request",
     "mask_trace",
-    "run_for_link",
     "share_trace",
     "times_of",
     "trace_to_html",
-    "trace_to_notebook",
     "verification_to_html",
 ]

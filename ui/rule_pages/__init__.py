@@ -8,7 +8,6 @@ from prompt_debugger.ui.rule_pages.html import RULES_PATH, rules_html
 from prompt_debugger.ui.rule_pages.markdown import index_page, page_name, rule_page
 from prompt_debugger.ui.rule_pages.pages import (
     HEADINGS,
-    RulePage,
     page_of_rule,
     read_sections,
     rule_docstring,
@@ -18,7 +17,6 @@ from prompt_debugger.ui.rule_pages.pages import (
 __all__ = [
     "HEADINGS",
     "RULES_PATH",
-    "RulePage",
     "index_page",
     "page_name",
     "page_of_rule",

@@ -25,11 +25,11 @@ def plain(probing: Probing) -> Attempt:
 
 
 def _ask_system(probing: Probing) -> ProbeResult:
-    return _role_answer(probing, "system", SYSTEM)
+    return _role_answer(probing, "system")
 
 
 def _ask_developer(probing: Probing) -> ProbeResult:
-    said = _role_answer(probing, "developer", SYSTEM)
+    said = _role_answer(probing, "developer")
     if said.support is not Support.SUPPORTED:
         return said
     attempt = probing.render(_headed("developer"))
@@ -44,15 +44,15 @@ def _headed(role: str) -> list[JSON]:
     return [{"role": role, "content": SYSTEM}, *PLAIN]
 
 
-def _role_answer(probing: Probing, role: str, words: str) -> ProbeResult:
+def _role_answer(probing: Probing, role: str) -> ProbeResult:
     attempt = probing.render(_headed(role))
     if attempt.error is not None:
         return refused(attempt, plain(probing))
-    start = attempt.text.find(words)
+    start = attempt.text.find(SYSTEM)
     if start < 0:
         return ignored(attempt, "messages[0].content", f"The content of a `{role}` message")
     at_user = attempt.text.find(USER)
-    between = attempt.text[start + len(words) : at_user] if at_user > start else ""
+    between = attempt.text[start + len(SYSTEM) : at_user] if at_user > start else ""
     if at_user > start and not between.strip():
         return seen(Support.CHANGED, "Put before the user's words, in the same turn.", attempt, start, at_user)
     if at_user < 0:

@@ -16,7 +16,6 @@ from prompt_debugger.core.report.wire.documents import ErrorDocument, ParseDocum
 from prompt_debugger.core.report.wire.form import (
     dump_document,
     load_document,
-    write_document,
     write_json,
     write_line,
 )
@@ -45,7 +44,6 @@ __all__ = [
     "trace_to_dense_line",
     "trace_to_json",
     "trace_to_line",
-    "write_document",
     "write_json",
     "write_line",
 ]

@@ -45,9 +45,9 @@ def trace_to_line(trace: Trace) -> str:
     return write_document(_run_document(trace, whole=True))
 
 
-def prompt_to_json(prompt: Prompt, *, case_id: JSON = None, findings: tuple[Finding, ...] = ()) -> JSONObject:
+def prompt_to_json(prompt: Prompt, *, findings: tuple[Finding, ...] = ()) -> JSONObject:
     """Return the `render` document of the contract."""
-    return dump_document(_render_document(prompt, case_id, findings))
+    return dump_document(_render_document(prompt, findings))
 
 
 def parse_to_json(
@@ -116,11 +116,8 @@ def _run_document(trace: Trace, *, whole: bool) -> RunDocument:
     )
 
 
-def _render_document(
-    prompt: Prompt, case_id: JSON = None, findings: tuple[Finding, ...] = (), *, whole: bool = False
-) -> RenderDocument:
+def _render_document(prompt: Prompt, findings: tuple[Finding, ...] = (), *, whole: bool = False) -> RenderDocument:
     return RenderDocument(
-        id=case_id,
         source=prompt.source,
         text=prompt.text,
         identical=prompt.identical,

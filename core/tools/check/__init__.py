@@ -35,9 +35,7 @@ from prompt_debugger.core.tools.check.run import (
     refuse_choice,
 )
 from prompt_debugger.core.tools.check.serve import (
-    PluginCommands,
     plugin_commands,
-    serve_command,
     serve_commands,
 )
 from prompt_debugger.core.tools.check.served import Place, load_served
@@ -50,7 +48,6 @@ __all__ = [
     "Checker",
     "Ideal",
     "Place",
-    "PluginCommands",
     "Wanted",
     "cell_trace",
     "check_to_json",
@@ -68,6 +65,5 @@ __all__ = [
     "plugin_commands",
     "read_lock",
     "refuse_choice",
-    "serve_command",
     "serve_commands",
 ]

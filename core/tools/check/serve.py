@@ -20,12 +20,6 @@ from prompt_debugger.core.tools.check.run import Check
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME
 
 
-def serve_command(check: Check) -> str | None:
-    """Return the command for the recommended engine; `None` if no parser reads the calls."""
-    made = serve_commands(check).get(check.engine)
-    return None if made is None else made.command
-
-
 def serve_commands(check: Check) -> dict[str, StartCommand]:
     """Return by `kind` a command for each server software, those first whose parsers were asked.
 

@@ -7,7 +7,6 @@ trip changed tokens, and the server's prefix cache is lost from there on.
 """
 
 from prompt_debugger.core.tools.conversation.answers import (
-    ToolAnswer,
     answers_from_stub,
     answers_to_calls,
     read_stub,
@@ -15,15 +14,13 @@ from prompt_debugger.core.tools.conversation.answers import (
     returned_calls,
 )
 from prompt_debugger.core.tools.conversation.documents import conversation_to_json
-from prompt_debugger.core.tools.conversation.seam import Seam, SeamPlace, seam_between
+from prompt_debugger.core.tools.conversation.seam import Seam, seam_between
 from prompt_debugger.core.tools.conversation.turns import Conversation, ConversationTurn, add_turn, begin, converse
 
 __all__ = [
     "Conversation",
     "ConversationTurn",
     "Seam",
-    "SeamPlace",
-    "ToolAnswer",
     "add_turn",
     "answers_from_stub",
     "answers_to_calls",

@@ -21,7 +21,7 @@ from prompt_debugger.core.tools.experiments.documents import (
     splits_to_json,
 )
 from prompt_debugger.core.tools.experiments.json_changes import JsonChange, json_changes
-from prompt_debugger.core.tools.experiments.oracle import CountAnswer, Explanation, agree, explain_count, step_count
+from prompt_debugger.core.tools.experiments.oracle import CountAnswer, agree, explain_count, step_count
 from prompt_debugger.core.tools.experiments.releases import (
     CallHistory,
     ReleaseRow,
@@ -31,7 +31,6 @@ from prompt_debugger.core.tools.experiments.releases import (
     versions_by_engine,
 )
 from prompt_debugger.core.tools.experiments.runs import (
-    Fact,
     RunComparison,
     TextComparison,
     compare_runs,
@@ -52,8 +51,6 @@ __all__ = [
     "CountAnswer",
     "Effect",
     "EffectKind",
-    "Explanation",
-    "Fact",
     "Hunk",
     "JsonChange",
     "Place",

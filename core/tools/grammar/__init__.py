@@ -19,18 +19,16 @@ from prompt_debugger.core.tools.grammar.engine import (
     GrammarMissingError,
     GrammarTooMuchError,
 )
-from prompt_debugger.core.tools.grammar.families import FAMILIES, GrammarFamily, find_family
+from prompt_debugger.core.tools.grammar.families import FAMILIES, find_family
 from prompt_debugger.core.tools.grammar.first_illegal import first_illegal_token
 from prompt_debugger.core.tools.grammar.in_force import judge_in_force
 from prompt_debugger.core.tools.grammar.output import JudgedOutput
 from prompt_debugger.core.tools.grammar.verdict import (
     Cause,
-    Forbidden,
     GrammarStatus,
     GrammarVerdict,
     InForce,
     InForceReason,
-    InForceStatus,
     Intervention,
     SchemaRule,
     SecondOpinion,
@@ -42,9 +40,7 @@ __all__ = [
     "LEVELS",
     "Cause",
     "Enforcement",
-    "Forbidden",
     "GrammarEngine",
-    "GrammarFamily",
     "GrammarLimits",
     "GrammarMissingError",
     "GrammarStatus",
@@ -52,7 +48,6 @@ __all__ = [
     "GrammarVerdict",
     "InForce",
     "InForceReason",
-    "InForceStatus",
     "Intervention",
     "JudgedOutput",
     "SchemaRule",

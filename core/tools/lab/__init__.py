@@ -15,12 +15,12 @@ looks at the model's class in one more process and remembers what it saw under `
 
 The end: cutting the pipe to the supervisor, which the kernel does for us when we are killed, ends everything.
 
-Public: `LabSpec`, `LabPool`, `Lab`, `LabProgress`, `LabState`, `run_lab`, `describe_lab`, `require_vllm`,
+Public: `LabSpec`, `LabPool`, `Lab`, `LabProgress`, `LabState`, `run_lab`, `require_vllm`,
 `vllm_version`, `packaged_model_dir`, `start_words`.
 """
 
 from prompt_debugger.core.base.assets import LAB_MODEL_NAME, packaged_model_dir
-from prompt_debugger.core.tools.lab.front import describe_lab, run_lab
+from prompt_debugger.core.tools.lab.front import run_lab
 from prompt_debugger.core.tools.lab.installation import require_vllm, vllm_version
 from prompt_debugger.core.tools.lab.launch import start_words
 from prompt_debugger.core.tools.lab.pool import LabPool
@@ -35,7 +35,6 @@ __all__ = [
     "LabProgress",
     "LabSpec",
     "LabState",
-    "describe_lab",
     "packaged_model_dir",
     "require_vllm",
     "run_lab",

@@ -6,6 +6,6 @@ What differs from a server is in the run: special tokens are stripped from the t
 parser reads it, and without `max_tokens` an output ends after vLLM's 16 tokens.
 """
 
-from prompt_debugger.core.tools.offline.run import OfflineMethod, run_offline
+from prompt_debugger.core.tools.offline.run import run_offline
 
-__all__ = ["OfflineMethod", "run_offline"]
+__all__ = ["run_offline"]

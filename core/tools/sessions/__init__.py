@@ -4,17 +4,15 @@
     captures,  exchanges  by the     where the   JSON
     HARs, logs            messages   prompts part
 
-Public: `gather_exchanges`, `gather_pasted`, `Exchange`, `Gathered`, `follow_sessions`, `sessions_to_json`.
+Public: `gather_exchanges`, `gather_pasted`, `Exchange`, `follow_sessions`, `sessions_to_json`.
 """
 
 from prompt_debugger.core.tools.sessions.document import sessions_to_json
-from prompt_debugger.core.tools.sessions.gather import Exchange, Gathered, gather_exchanges, gather_pasted
-from prompt_debugger.core.tools.sessions.turns import Session, follow_sessions
+from prompt_debugger.core.tools.sessions.gather import Exchange, gather_exchanges, gather_pasted
+from prompt_debugger.core.tools.sessions.turns import follow_sessions
 
 __all__ = [
     "Exchange",
-    "Gathered",
-    "Session",
     "follow_sessions",
     "gather_exchanges",
     "gather_pasted",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 
@@ -64,11 +63,3 @@ class Whole:
             call.name = piece.name or call.name
             call.id = piece.id or call.id
             call.arguments += piece.arguments
-
-
-def assembled(deltas: Iterable[Delta]) -> Whole:
-    """Return the message that some deltas make."""
-    whole = Whole()
-    for delta in deltas:
-        whole.add(delta)
-    return whole

@@ -6,7 +6,7 @@ import pytest
 
 from prompt_debugger.core.complete import PARSER_NAMES
 from prompt_debugger.core.formats import TABLES
-from prompt_debugger.core.tools.check import check_to_json, serve_command, serve_commands
+from prompt_debugger.core.tools.check import check_to_json, serve_commands
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.recommend import Recommendation
 from tests.core.tools.check.checks import STREAMS_WRONG, check_of
@@ -29,7 +29,7 @@ def test_a_flag_of_vllm_names_the_answers_that_prove_it_and_those_that_fail():
 def test_the_command_of_the_contract_is_the_one_for_vllm():
     document = check_to_json(check_of())["recommended"]
 
-    assert document["command"] == document["commands"][0]["command"] == serve_command(check_of())
+    assert document["command"] == document["commands"][0]["command"] == serve_commands(check_of())["vllm"].command
     assert [one["engine"] for one in document["commands"]] == ["vllm", "sglang", "llama.cpp"]
     assert [one["tried"] for one in document["commands"]] == [True, False, False]
 
@@ -65,7 +65,6 @@ def test_where_no_name_is_known_no_command_is_made_up():
     nothing = Recommendation(None, None, None, "nothing-works", ())
 
     assert serve_commands(replace(check_of(), recommendation=nothing)) == {}
-    assert serve_command(replace(check_of(), recommendation=nothing)) is None
     assert "sglang" not in serve_commands(replace(check_of(), family="functionary"))
 
 

@@ -10,7 +10,7 @@ from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.tools.plugin.inside.call_stream import CallStream
-from prompt_debugger.core.tools.plugin.inside.deltas import Whole, assembled
+from prompt_debugger.core.tools.plugin.inside.deltas import Whole
 from tests.core.tools.plugin.outputs import CHUNKINGS, at_once, differences, outputs, pieces, streamed
 
 OUTPUTS = outputs()
@@ -32,6 +32,13 @@ WEATHER: JSONObject = {
     "function": {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}},
 }
 CONTEXT = ReadContext(tools=(WEATHER,))
+
+
+def assembled(deltas):
+    whole = Whole()
+    for delta in deltas:
+        whole.add(delta)
+    return whole
 
 
 @pytest.mark.parametrize(("name", "family", "raw", "given"), OUTPUTS, ids=IDS)
