@@ -29,9 +29,6 @@ _TWO_RUNS = "Raw output and answer come from two runs that may differ"
 def compare_outputs(trace: Trace) -> Comparability | None:
     """Say how surely raw output and chat message belong to one generation, and whether the raw text is whole.
 
-    Args:
-        trace: With `raw` and `chat`, `sent` and `evidence`.
-
     Returns:
         `OBSERVED` for one run (or a pair that somebody handed over together),
         `INFERRED` for two runs that had to agree, and for what stands in one text; no certainty, and the reason, where

@@ -42,11 +42,6 @@ def discover(package: ModuleType, constant: str) -> dict[str, object]:
 def discover_installed(group: str, constant: str, taken: Iterable[str] = ()) -> dict[str, object]:
     """Return what installed packages bring under a group of entry points, each a module with one constant.
 
-    Args:
-        group: Such as `prompt_debugger.rules`.
-        constant: Name of the constant that each module must define, such as `RULE`.
-        taken: Names that they may not have.
-
     Returns:
         The constants by the entry points' names, in sorted order.
 

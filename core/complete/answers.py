@@ -42,11 +42,6 @@ def read_chat_text(text: str) -> ChatResult:
 def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
     """Read the answer of a chat completion that was not streamed; the first choice counts.
 
-    Args:
-        answer: The answer's JSON, of any shape.
-        body: The same as text.
-        elapsed_s: Seconds it took.
-
     Returns:
         What it holds; `error` says what it should hold and does not.
     """

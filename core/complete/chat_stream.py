@@ -96,13 +96,7 @@ class ChatStreamReader:
         return self._result(whole, body, elapsed_s, failure)
 
     def finish(self, body: str, elapsed_s: float, failure: Problem | None = None) -> ChatResult:
-        """Return what came.
-
-        Args:
-            body: The stream as received.
-            elapsed_s: Seconds from sending to the end.
-            failure: How the connection broke, if it did.
-        """
+        """Return what came."""
         whole = read_document(body) if self._event_count == 0 and failure is None else None
         return self._result(whole, body, elapsed_s, failure)
 

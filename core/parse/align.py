@@ -39,10 +39,6 @@ class _Gap(NamedTuple):
 def align(source: str, target: str) -> tuple[Match, ...]:
     """Return the stretches that `source` and `target` have in common, in order.
 
-    Args:
-        source: One text.
-        target: The other one.
-
     Returns:
         Matches, none empty, increasing in both texts.
     """

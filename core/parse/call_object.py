@@ -61,12 +61,6 @@ class WrittenCall(NamedTuple):
 def read_call(text: str, start: int, stop: int, keys: CallKeys) -> WrittenCall:
     """Read the call that the object at `start` makes, be it JSON, broken, or a Python dict.
 
-    Args:
-        text: The whole raw text.
-        start: Position of its `{`.
-        stop: Where reading must end.
-        keys: Where name, arguments and id stand.
-
     Returns:
         The call, its char span that of the object, as far as it could be followed.
     """
@@ -96,11 +90,6 @@ def _of_doubled_braces(text: str, scan: JSONScan, stop: int, keys: CallKeys) -> 
 
 def call_from_object(text: str, scan: JSONScan, keys: CallKeys) -> ToolCallAttempt:
     """Return the call that an object at `scan.span` makes.
-
-    Args:
-        text: The whole raw text.
-        scan: The object, whole or broken.
-        keys: Where name, arguments and id stand.
 
     Returns:
         The call, its char span that of the object. Without a name it is malformed, unless it was cut.

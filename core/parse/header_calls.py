@@ -216,13 +216,6 @@ def build_call(
 ) -> ToolCallAttempt:
     """Return a call from its header and its arguments.
 
-    Args:
-        text: The whole raw text.
-        start: Where the call starts.
-        header: Name and id.
-        arguments: Arguments, with the end of the call.
-        problem: What is wrong with its frame, if anything.
-
     Returns:
         The call; without a name it is malformed, unless it was cut.
     """

@@ -58,11 +58,6 @@ class Member:
 def scan_json(text: str, start: int, stop: int) -> JSONScan:
     """Read the JSON object or array that starts at `start`, not looking behind `stop`.
 
-    Args:
-        text: The whole text.
-        start: Position of its `{` or `[`.
-        stop: Where reading must end.
-
     Returns:
         What was found; never raises.
     """
@@ -113,11 +108,6 @@ def explain_json_error(error: Exception) -> str:
 
 def scan_members(text: str, start: int, stop: int) -> tuple[Member, ...]:
     """Return the members of the object at `start`, as many as are written, the last one perhaps cut.
-
-    Args:
-        text: The whole text.
-        start: Position of the object's `{`.
-        stop: Where reading must end.
 
     Returns:
         The members in order; a broken object gives those before the break.

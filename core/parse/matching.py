@@ -45,10 +45,6 @@ def message_calls(message: JSONObject) -> tuple[MessageCall, ...]:
 def match_calls(calls: Sequence[ToolCallAttempt], returned: Sequence[MessageCall]) -> tuple[CallMatch, ...]:
     """Pair raw calls and returned calls.
 
-    Args:
-        calls: The census.
-        returned: The message's tool calls.
-
     Returns:
         Every call of either side once: raw calls in order, then invented ones.
     """

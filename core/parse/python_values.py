@@ -50,11 +50,6 @@ def read_python_value(text: str, start: int, stop: int) -> PythonValue:
 def read_loose_string(text: str, start: int, stop: int) -> PythonValue | None:
     """Read a string whose own quotation mark stands unescaped in it: it ends where an argument can end.
 
-    Args:
-        text: The whole text.
-        start: Where the string begins.
-        stop: Where reading must end.
-
     Returns:
         The string; `None` if none begins there, or none of its quotation marks is followed
         by `)` and the end of a call, or by a comma and another argument.

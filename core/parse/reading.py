@@ -142,13 +142,6 @@ def read_message(
 ) -> ParsedMessage:
     """Read a raw output by a family's conventions.
 
-    Args:
-        name: The family's name.
-        raw: The raw output.
-        context: Tools, end of the prompt, special tokens.
-        conventions: What the family does around calls.
-        scan: Finds the family's calls.
-
     Returns:
         The reading; never raises.
     """

@@ -17,15 +17,7 @@ PROMPT_TAIL_CHARS = 200
 
 
 def take_census(trace: Trace, *, special_texts: frozenset[str]) -> Parse:
-    """Read the raw output of a trace and account for it against the chat message.
-
-    Args:
-        trace: With `raw`; `chat` if there is a message to account against.
-        special_texts: Texts of the tokenizer's special tokens.
-
-    Returns:
-        Census, ledger and scores.
-    """
+    """Read the raw output of a trace and account for it against the chat message."""
     raw = trace.raw
     if raw is None:
         raise ValueError("the census needs a raw output")

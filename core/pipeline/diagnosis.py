@@ -58,10 +58,6 @@ async def judged_steps(
 ) -> AsyncGenerator[Trace, None]:
     """Yield a run as a job of `core.pipeline.reading` reads and judges it, after each step.
 
-    Args:
-        trace: The run, as the job was given it.
-        steps: Of the job.
-
     Raises:
         SandboxError: It takes too much, and no schema is why.
     """
@@ -73,10 +69,6 @@ async def judged_steps(
 
 async def read_trace(trace: Trace, special_texts: frozenset[str] = frozenset()) -> Trace:
     """Return a run whose answers are there with all that can be said of them; no server is asked.
-
-    Args:
-        trace: The run.
-        special_texts: Texts of the tokenizer's special tokens.
 
     Raises:
         SandboxError: Reading it takes too much.

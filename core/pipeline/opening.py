@@ -28,12 +28,6 @@ async def lease_lab(
 ) -> tuple[Lab, Target]:
     """Boot the lab for a target without an endpoint, until the stack is left.
 
-    Args:
-        stack: Keeps the lab from being ended.
-        target: Names the lab's settings.
-        labs: Labs that may be booted.
-        on_progress: Told how far its boot is.
-
     Returns:
         The lab; and the target with the lab's model and, unless one is named, its tokenizer.
 

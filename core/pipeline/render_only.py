@@ -16,10 +16,6 @@ from prompt_debugger.core.sandbox import in_thread
 async def render_request(request: Request, target: Target) -> Trace:
     """Return a run up to the prompt: local render, and the findings on request and prompt.
 
-    Args:
-        request: What would be run.
-        target: Whose tokenizer and template are used; the lab's if none is named.
-
     Raises:
         RenderError: The named tokenizer cannot be loaded.
         SandboxError: Checking the request takes too much.
@@ -49,10 +45,6 @@ def _render(renderer: Renderer, request: Request) -> tuple[Prompt | None, str]:
 
 async def check_rendered(trace: Trace, special_texts: frozenset[str]) -> Trace:
     """Return a run that ended with the local prompt, with the findings on request and prompt.
-
-    Args:
-        trace: Nothing behind the prompt is in it.
-        special_texts: Texts of the tokenizer's special tokens.
 
     Raises:
         SandboxError: Checking the request takes too much.

@@ -177,11 +177,6 @@ def _pieces(reported: Sequence[bytes | str] | None, text: str | None) -> tuple[b
 def load_renderer(target: Target, server: Server, tokenizer_info: JSONObject | None = None) -> Renderer:
     """Find template and tokenizer: what the person named first, then what the server says.
 
-    Args:
-        target: May name a tokenizer and a template.
-        server: May say where its model lies.
-        tokenizer_info: The server's tokenizer settings, which may hold its template.
-
     Returns:
         The renderer; a missing part is `None` and said in `note`.
 

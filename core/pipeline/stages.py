@@ -70,12 +70,6 @@ async def run(
 ) -> Trace:
     """Run a request to its end and return the complete trace.
 
-    Args:
-        request: What to run.
-        target: Where to.
-        labs: Labs that may be booted for it; not needed for an endpoint.
-        on_progress: Told what is known so far.
-
     Raises:
         DebuggerError: The run could not be done.
     """

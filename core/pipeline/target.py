@@ -56,12 +56,7 @@ class Target:
 
 
 def client_of(target: Target, base_url: str | None = None, timeouts: Timeouts | None = None) -> ServerClient:
-    """Return the client of a target's server, or of a lab that was booted for it.
-
-    Args:
-        target: Where to.
-        base_url: Address of that lab; `None` for the target's own server.
-        timeouts: How long to wait.
+    """Return the client of a target's server, or of the lab at `base_url` that was booted for it.
 
     Raises:
         BackendError: The address is none, or what the target holds must not or cannot be sent there.

@@ -17,11 +17,6 @@ _TELLING = 4  # characters a text must have to be found again without a proof
 def align_spans(text: str, known: str, spans: Sequence[PromptSpan]) -> tuple[PromptSpan, ...]:
     """Carry spans over from a known text to one that resembles it.
 
-    Args:
-        text: The text to attribute.
-        known: The text that `spans` tile.
-        spans: Its spans.
-
     Returns:
         Spans that tile `text`; unknown where the two differ.
     """

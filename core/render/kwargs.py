@@ -24,14 +24,7 @@ def explain_kwargs(
     special_tokens: Mapping[str, str],
     server_defaults: Mapping[str, JSON],
 ) -> tuple[TemplateKwarg, ...]:
-    """Return every kwarg that was set anywhere, by name.
-
-    Args:
-        variables: What reaches the template.
-        body: The request as pasted.
-        special_tokens: Named special tokens of the tokenizer.
-        server_defaults: Kwargs that the server was started with.
-    """
+    """Return every kwarg that was set anywhere, by name."""
     layers: dict[KwargSource, dict[str, JSON]] = {
         KwargSource.TOKENIZER: dict(special_tokens),
         KwargSource.SERVER_DEFAULT: dict(server_defaults),

@@ -42,12 +42,6 @@ def read_address(base_url: str) -> Address:
     A missing scheme is taken as http, a missing path as `/v1`; an endpoint at the end, such as
     `/chat/completions`, is cut off.
 
-    Args:
-        base_url: For instance `http://127.0.0.1:8000/v1`.
-
-    Returns:
-        The address.
-
     Raises:
         BackendError: It is no address of a server (kind `refused`).
     """

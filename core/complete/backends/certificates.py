@@ -42,10 +42,6 @@ def public_certificates(*, trust_env: bool = False) -> ssl.SSLContext:
 def certificates_of(authorities: Authorities = PUBLIC, *, trust_env: bool = False) -> ssl.SSLContext:
     """Return the trust in the certificates of the public internet, and in others.
 
-    Args:
-        authorities: The others.
-        trust_env: As `public_certificates` has it.
-
     Raises:
         BackendError: A file cannot be read, or there is no certificate in what was given (kind `refused`).
     """

@@ -64,16 +64,7 @@ def build_client(
     headers: Mapping[str, str] | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> httpx.AsyncClient:
-    """Return a client that follows no redirect, keeps no cookie, and opens its sockets through the door alone.
-
-    Args:
-        timeout: As httpx has it.
-        limits: As httpx has it.
-        trust_env: Whether proxies of the environment count.
-        verify: Certificates to trust.
-        headers: Of every request.
-        transport: Ours instead of httpx's own.
-    """
+    """Return a client that follows no redirect, keeps no cookie, and opens its sockets through the door alone."""
     client = httpx.AsyncClient(
         headers=headers,
         timeout=timeout,

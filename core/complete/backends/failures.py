@@ -132,12 +132,6 @@ class Call:
 def failure_of_transport(call: Call, error: httpx.HTTPError, timeouts: Timeouts, *, began: bool) -> BackendError:
     """Explain why no answer came, or why it broke off.
 
-    Args:
-        call: The request.
-        error: What httpx raised.
-        timeouts: What was waited for.
-        began: Whether the answer had begun.
-
     Returns:
         The error to raise; kind `unreachable`, `tls`, `timeout`, `refused` or `broken-answer`.
     """

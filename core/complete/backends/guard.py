@@ -166,11 +166,6 @@ def guard_of(
 ) -> NetworkGuard:
     """Return the guard that lets servers of these addresses through.
 
-    Args:
-        base_urls: Such as `https://api.example.com/v1`.
-        resolve: Finds the addresses of a host.
-        is_open: Says whether an address may be connected to.
-
     Raises:
         BackendError: One is no address of a server (kind `refused`).
     """

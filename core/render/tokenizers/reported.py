@@ -17,10 +17,6 @@ def tokens_of_pieces(token_ids: Sequence[int], pieces: Sequence[bytes]) -> tuple
     """Return the text of ids and their token table.
 
     Which entries are special is not told; those that look like markers count as added.
-
-    Args:
-        token_ids: The ids.
-        pieces: The bytes of each.
     """
     text, edges = decode_pieces(pieces)
     first: dict[int, bytes] = {}

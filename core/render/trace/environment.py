@@ -199,10 +199,6 @@ class TracedTemplate:
 def compile_traced(source: str, reference: Environment) -> TracedTemplate:
     """Compile `source` so that its render is traced.
 
-    Args:
-        source: The template.
-        reference: The environment of the plain template; filters and globals are taken from it.
-
     Raises:
         jinja2.TemplateError: The template cannot be compiled.
     """

@@ -107,17 +107,7 @@ async def compare_engines(
     kind: str = "vllm",
     renderer: Renderer | None = None,
 ) -> Engines:
-    """Render every conversation twice and compare the two; where that cannot be, say so.
-
-    Args:
-        engine: Renders as a server does.
-        model: The template and its files.
-        ideals: What the template makes of each answer.
-        tools: Tools that requests offer.
-        name: What the engine is called.
-        kind: Which server software it is; its habits are tried first.
-        renderer: Runs the template for transformers; the shared worker process if not given.
-    """
+    """Render every conversation twice and compare the two; where that cannot be, say so."""
     asked = list(conversations(ideals, tools, template_facts(model.template, renderer).variables))
     has_vocabulary = model.folder is not None and (model.folder / "tokenizer.json").is_file()
     try:

@@ -36,11 +36,6 @@ def ideal_of(check: Check, answer: str) -> Ideal:
 def cell_trace(check: Check, parser: str, answer: str) -> Trace:
     """Return one parser on one answer as a run that has not been read yet.
 
-    Args:
-        check: The check.
-        parser: Name of the parsers, such as `vllm:hermes`.
-        answer: Name of the answer.
-
     Raises:
         RequestError: The parser was not asked about that answer.
     """

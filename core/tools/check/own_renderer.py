@@ -40,14 +40,7 @@ class ChoosesRenderer(Protocol):
 
 
 async def words_on_renderer(engine: ChoosesRenderer, model: CheckedModel, family: str | None, name: str) -> Words:
-    """Return what is to be said of how vLLM renders a model.
-
-    Args:
-        engine: The engine.
-        model: The model's files.
-        family: Format of its outputs, where it is known.
-        name: What the engine is called.
-    """
+    """Return what is to be said of how vLLM renders a model."""
     architectures = _architectures(model)
     try:
         choice = await engine.renderer_of(architectures, None if model.folder is None else str(model.folder))

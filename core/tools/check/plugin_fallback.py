@@ -59,14 +59,7 @@ class PluginFallback:
 def plugin_fallback(
     ideals: Sequence[Ideal], tools: tuple[JSONObject, ...], family: str | None, row: Mapping[str, Cell]
 ) -> PluginFallback:
-    """Return what our reader makes of the answers.
-
-    Args:
-        ideals: What the template makes of each answer.
-        tools: What every request offered.
-        family: Format that the model writes in.
-        row: What the recommended parsers give back; empty if nothing works.
-    """
+    """Return what our reader makes of the answers."""
     asked = [ideal for ideal in ideals if ideal.is_whole and ideal.answer.calls]
     family = None if family == _NO_FAMILY else family
     ours = 0 if family is None else sum(_reads(ideal, tools, family) for ideal in asked)

@@ -124,14 +124,7 @@ class Ranking:
 def recommend(
     ideals: Sequence[Ideal], cells: Mapping[str, Mapping[str, Cell]], order: Sequence[str], ranking: Ranking
 ) -> Recommendation:
-    """Return what to start a server with.
-
-    Args:
-        ideals: What the template makes of each answer.
-        cells: What came back, by parser and answer.
-        order: Names that may be recommended, best first.
-        ranking: What is known of the family.
-    """
+    """Return what to start a server with; `order` are the names that may be recommended, best first."""
     name = next((one for one in order if _may_be_named(one, cells[one], ranking)), None)
     if name is None:
         return Recommendation(None, None, None, "nothing-works", tuple(_why_nothing(ideals, cells, ranking)))

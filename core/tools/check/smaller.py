@@ -37,14 +37,7 @@ class Smaller:
 
 
 async def make_smaller(writer: Writer, ideal: Ideal, cell: Cell, again: Again) -> Smaller | None:
-    """Return the smallest answer found with the same problem; `None` if nothing can go.
-
-    Args:
-        writer: Writes answers as the template does.
-        ideal: The answer that fails, of one call.
-        cell: How it fails.
-        again: Asks the same parser about another output, streamed or not.
-    """
+    """Return the smallest answer found with the same problem; `None` if nothing can go."""
     if len(ideal.answer.calls) != 1 or cell.is_passed:
         return None
     call, wanted, is_streamed = ideal.answer.calls[0], kind_of(cell), cell.whole
@@ -69,14 +62,7 @@ async def make_smaller(writer: Writer, ideal: Ideal, cell: Cell, again: Again) -
 async def smaller_answers(
     writer: Writer, ideals: Sequence[Ideal], row: Mapping[str, Cell], again: Again
 ) -> dict[str, Smaller]:
-    """Return by name the drawn answers that fail, as small as they go; those that cannot get smaller are left out.
-
-    Args:
-        writer: Writes answers as the template does.
-        ideals: What the template makes of each answer.
-        row: What came back of them.
-        again: Asks the same parser about another output, streamed or not.
-    """
+    """Return by name the drawn answers that fail, as small as they go; those that cannot get smaller are left out."""
     usual = {one.name: one for one in answers()}
     failing = [one for one in ideals if one.answer.name not in usual and one.answer.name in row]
     failing = [one for one in failing if not row[one.answer.name].is_passed]

@@ -90,11 +90,6 @@ def request_after(trace: Trace, answers: Sequence[ToolAnswer], *, user: str | No
     The message goes back as the server gave it, without fields that are null or an empty list of calls, as client
     libraries send it.
 
-    Args:
-        trace: The run.
-        answers: Answers to its calls.
-        user: A further message; `None` for none.
-
     Raises:
         RequestError: The run has no message.
     """

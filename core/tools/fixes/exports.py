@@ -60,10 +60,6 @@ class Written:
 def export_run(trace: Trace, form: str) -> str:
     """Return a run in another program's form.
 
-    Args:
-        trace: The run, secrets out.
-        form: One of `EXPORTS`.
-
     Raises:
         RequestError: The run lacks what the form needs.
     """
@@ -73,14 +69,7 @@ def export_run(trace: Trace, form: str) -> str:
 def sarif(
     findings: Sequence[Finding], *, file: str = _TEMPLATE, prompt: Prompt | None = None, version: str = ""
 ) -> str:
-    """Return findings as SARIF, each at the template's line that wrote what it points at, where that is known.
-
-    Args:
-        findings: Of a run or a check.
-        file: Name of the template's file.
-        prompt: The prompt that the findings' places are of.
-        version: Of this program.
-    """
+    """Return findings as SARIF, each at the template's line that wrote what it points at, where that is known."""
     codes = {one.code: one for one in findings}
     rules: list[JSON] = [
         {"id": code, "name": one.name, "shortDescription": {"text": one.name.replace("-", " ")}}

@@ -67,12 +67,7 @@ class Plan:
 
 
 def plan_experiments(trace: Trace, target: Target) -> list[Plan]:
-    """Return the variants for a run: the unchanged request first, each fix, then the fixes put together one by one.
-
-    Args:
-        trace: The run.
-        target: Where it ran; flags can be changed on the lab alone.
-    """
+    """Return the variants for a run: the unchanged request first, each fix, then the fixes put together one by one."""
     plans = [Plan(UNCHANGED)]
     distinct: list[tuple[str, OfferedFix]] = []
     for code, fix in fixes_of(trace).items():
@@ -134,12 +129,6 @@ def target_of(plan: Plan, target: Target) -> Target:
 
 def pick_plans(trace: Trace, target: Target, picks: Sequence[str], *, template: str = "") -> list[Plan]:
     """Return the variants that a person picked; see the table above.
-
-    Args:
-        trace: The run.
-        target: Where it ran.
-        picks: Their names.
-        template: Source of the template that `chat-template=FILE` names.
 
     Raises:
         RequestError: A name is not known, or changes nothing of this request.

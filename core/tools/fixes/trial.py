@@ -140,9 +140,6 @@ def why_not_run(kind: str) -> str:
 def try_in_vllm(file: str | Path) -> Trial:
     """Run the tests of a file in the installed vLLM.
 
-    Args:
-        file: A test file that `write_upstream_test` wrote for vLLM.
-
     Raises:
         SandboxError: The visitor's turn has ended, and the test with it.
     """

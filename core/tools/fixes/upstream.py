@@ -60,10 +60,6 @@ def case_of_trace(trace: Trace, parser: str | None = None, engine: str = "vllm")
 def write_upstream_test(case: ParserCase, engine: str) -> str:
     """Return the source of a test.
 
-    Args:
-        case: What the parser must make of which output.
-        engine: One of `PARSER_TESTS`.
-
     Raises:
         RequestError: No test can be written for it.
     """

@@ -107,11 +107,6 @@ async def _rendered(trace: Trace, template: str) -> set[str]:
 async def parser_diff(case: ParserCase, engine: str, own_tests: Path | None = None) -> UpstreamDiff:
     """Return the smallest proved change of a parser's source that makes it read an output.
 
-    Args:
-        case: The output, and the calls that it holds.
-        engine: One of `PARSER_TESTS`; that of a wheel must have been fetched.
-        own_tests: File with the maintainers' tests of the parser.
-
     Raises:
         EngineError: The engine was not fetched, or its parsers cannot be imported.
     """
@@ -251,15 +246,7 @@ def _outputs(case: ParserCase, repairs: tuple[Repair, ...]) -> tuple[str, ...]:
 async def _read(
     engine: str, folder: Path, case: ParserCase, raws: tuple[str, ...], *, goes_on: bool = True
 ) -> dict[str, VllmOutcome]:
-    """Return what the parser in a folder makes of some outputs, whole and streamed.
-
-    Args:
-        engine: Whose parser it is.
-        folder: Where it is imported from.
-        case: Names the parser and the tools.
-        raws: The outputs.
-        goes_on: Whether the others are asked where the first is not read.
-    """
+    """Return what the parser in a folder makes of some outputs, whole and streamed."""
     helper = WheelEngine(engine, folder) if engine in CHECKED else VllmEngine(overlay=(folder,))
     name = f"{engine}:{case.parser}"
     found: dict[str, VllmOutcome] = {}

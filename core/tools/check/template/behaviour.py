@@ -44,14 +44,7 @@ class Behaviour:
 def behaviour_of(
     model: CheckedModel, ideals: Sequence[Ideal], *, has_plain_tools: bool, renderer: Renderer | None = None
 ) -> Behaviour:
-    """Render every usual conversation, and every kind of tool by itself.
-
-    Args:
-        model: The template and its files.
-        ideals: What it makes of each answer.
-        has_plain_tools: Whether it fails for a parameter of two types.
-        renderer: Runs the template; the shared worker process if not given.
-    """
+    """Render every usual conversation, and every kind of tool by itself."""
     offered = PLAIN_TOOLS if has_plain_tools else TOOLS
     render = model.renderer(renderer)
     prompts = {one.name: _rendered(render, one.plain_body) or "" for one in conversations(ideals, offered, ())}

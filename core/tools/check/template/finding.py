@@ -8,16 +8,7 @@ from prompt_debugger.core.tools.check.template.catalogue import CODES
 
 
 def found(name: str, severity: Severity, title: str, detail: str, *, quote: str = "", fix: str = "") -> Finding:
-    """Return a finding.
-
-    Args:
-        name: The defect, one of `TEMPLATE_RULES`.
-        severity: How bad it is, one of those that the rule can have.
-        title: One sentence that can be quoted alone.
-        detail: What was seen, with the values.
-        quote: The prompt around it.
-        fix: What to change.
-    """
+    """Return a finding of one of `TEMPLATE_RULES`; the title is one sentence that can be quoted alone."""
     evidence = (FindingEvidence("prompt", quote=quote[:400]),) if quote else ()
     return Finding(
         CODES[name], name, severity, Stage.RENDER, title, detail, evidence, fix, certainty=Certainty.OBSERVED

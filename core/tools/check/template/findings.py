@@ -49,14 +49,7 @@ class TemplateCheck:
 def check_template(
     model: CheckedModel, ideals: Sequence[Ideal], *, has_plain_tools: bool = False, renderer: Renderer | None = None
 ) -> TemplateCheck:
-    """Ask a template everything that takes no parser.
-
-    Args:
-        model: The template and its files.
-        ideals: What it makes of each answer.
-        has_plain_tools: Whether it failed for a parameter of two types.
-        renderer: Runs the template; the shared worker process if not given.
-    """
+    """Ask a template everything that takes no parser."""
     probes = probe_template(model.template, special_tokens=model.special_tokens, renderer=renderer)
     findings = [
         *(_union_types(model, renderer) if has_plain_tools else ()),
