@@ -23,6 +23,7 @@ MAY_BE_CONTENT = "it contains no control token, and it may have been copied from
 KEEPS_TOKENS = "it contains control tokens; whether it is an output or content that kept them is unknown"
 NO_BEGINNING = "it begins in the middle of a marker or of a call, so its beginning may not have been copied"
 REQUEST_GAP = "Something was left out of the request; what it was is unknown."
+NEW_IN_EVERY_RUN = "gives a new value in every run"  # so that a placeholder stands for it in the request
 _TWO_RUNS = "Raw output and answer come from two runs that may differ"
 
 

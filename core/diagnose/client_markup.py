@@ -36,6 +36,7 @@ _INVOKE = re.compile(
 )
 _OPEN = re.compile(r"(?m)^[ \t]*<([a-z][a-z0-9_]{0,60})>(?=\s{0,8}(?:<[a-z_]{1,40}>|\{))")
 _CALLS = "tool_use|tool_call|toolcall|tool|function_call|functioncall|function|invoke|action"
+_HTML = r"(?!(?:br|p|div|span|code|pre|b|i|li|ul|ol|td|tr|table|summary|details)\b)"  # around what a page shows
 _NAMED = re.compile(
     rf"<({_CALLS})>\s{{0,8}}<(?:name|tool_name|invoke_name|function_name|tool)>\s{{0,8}}([\w.:/-]{{1,100}})\s{{0,8}}</"
 )
@@ -62,7 +63,7 @@ _PRINTED = re.compile(
 _LISTED = re.compile(
     r"(?m)^(?:Tool|Function)[ _][Cc]alls?:[ \t]{0,4}\n[ \t]{0,4}[-*] ([\w.:/-]{1,100})(?:: ?(?=\{)|\((?=\{|\w{1,60}=))"
 )
-_AROUND_JSON = re.compile(rf"<({_CALLS})>\s{{0,8}}<([A-Za-z][\w.-]{{0,60}})>\s{{0,8}}\{{")
+_AROUND_JSON = re.compile(rf"<({_CALLS})>\s{{0,8}}<{_HTML}([A-Za-z][\w.-]{{0,60}})>\s{{0,8}}\{{")
 # Tools that Cline, Roo Code and their kin describe in their prompts.
 _TAUGHT = frozenset(
     {

@@ -96,14 +96,14 @@ def understand(refusal: Refusal) -> Understood:
     quoted = quoted_output(refusal.message, refusal.output)
     nested = innermost(refusal.message) if quoted is None else None
     words = words_as_one_line(refusal.message) if nested is None else nested.words
-    known = recognise_error(words) or recognise_error(refusal.message)
+    raised = f"{refusal.code}: {words}" if _EXCEPTION.fullmatch(refusal.code or "") else words
+    known = recognise_error(f"{refusal.code}: {words}" if refusal.code else words) or recognise_error(refusal.message)
     if refusal.code is not None and (known is None or known.error.is_about is Cause.UNCLEAR):
         known = recognise_error(refusal.code) or known
     around = f"{refusal.code or ''} {refusal.around or ''}"
     speaker = speaker_of(f"{around} {refusal.message}")
     is_of_api = speaker is None or not speaker.where or speaker.stage is Stage.REQUEST
     named = _named_cause(refusal, words)
-    raised = f"{refusal.code}: {words}" if _EXCEPTION.fullmatch(refusal.code or "") else words
     classified = None if quoted is not None else _class(known, named, classes_of(raised, around, is_of_api=is_of_api))
     if classified is not None and classified.error.cause is Cause.UNCLEAR and _is_failure(refusal):
         classified = None  # the status says more than words without a reason

@@ -10,13 +10,16 @@ import html
 import json
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.log_columns import joined_entries
 from prompt_debugger.core.evidence.log_lines import has_entries
-from prompt_debugger.core.evidence.wrapped import unwrapped, unwrapped_escaped
+from prompt_debugger.core.evidence.markdown_table import without_tables
+from prompt_debugger.core.evidence.transcripts import output_of_command
+from prompt_debugger.core.evidence.wrapped import of_one_width, unwrapped, unwrapped_escaped
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _QUOTE = re.compile(r"[ \t]{0,3}>(?!>>) ?")
@@ -45,10 +48,12 @@ _SPACED_KEY = re.compile("[\"']:\u00a0")  # behind every key of JSON
 _KEY = re.compile("[\"']: ")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _MOST_PARAGRAPHS = 50
-_CELL = re.compile(r"(?<!\\)\|")
 _BOX = "\u2503\u2502|"
 _LEAST_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
 _CODE_START = re.compile(r"[{\[<]|data:|(?:analysis|commentary)[A-Z ]|[A-Za-z]\w{1,40}\(")
+
+
+Step = tuple[str, Callable[[str], str | None]]
 
 
 class Cleaned(NamedTuple):
@@ -65,13 +70,27 @@ class Cleaned(NamedTuple):
 
 def clean(text: str) -> Cleaned:
     """Take off what all of a text carries and nobody wrote."""
+    text, notes = _after(_STEPS, text)
+    parts = _BLANK_LINE.split(text)
+    if not 1 < len(parts) <= _MOST_PARAGRAPHS:
+        return Cleaned(text, tuple(dict.fromkeys(notes)))
+    cleaned = [_after(_OF_A_PART, part) for part in parts]  # several things, each copied in its own way
+    kept = [one if _CODE_START.match(one[0].lstrip()) else (part, []) for one, part in zip(cleaned, parts, strict=True)]
+    if any(said for _, said in kept):
+        text = "\n\n".join(part for part, _ in kept)
+        notes += [note for _, said in kept for note in said]
+    return Cleaned(text, tuple(dict.fromkeys(notes)))
+
+
+def _after(steps: Sequence[Step], text: str) -> tuple[str, list[str]]:
+    """Return a text after steps, and what is to be said of those that changed it."""
     notes: list[str] = []
-    for note, change in _STEPS:
+    for note, change in steps:
         changed = change(text)
         if changed is not None:
             text = changed
-            notes += [note] if note and note not in notes else []
-    return Cleaned(text, tuple(notes))
+            notes += [note] if note else []
+    return text, notes
 
 
 def without_prefix(line: str) -> str:
@@ -256,23 +275,12 @@ def _unescaped_once(text: str) -> str | None:
     """Turn back the escapes of a text that was copied out of a JSON string: none of its quotes stands alone."""
     if '\\"' not in text or _BARE_QUOTE.search(text) is not None:
         return None
+    text = of_one_width(text.strip("\n")) or text  # a terminal broke what had no line end of its own
     inside = text.rstrip("\\").replace("\n", "\\n").replace("\t", "\\t")
     inner = json_of(f'"{inside}"')
     if isinstance(inner, str):
         return inner
     return text.replace('\\"', '"') if text.lstrip().startswith(('{\\"', '[{\\"')) else None
-
-
-def _untabled(text: str) -> str | None:
-    """Return the cells of a table of Markdown that hold several lines, below one another."""
-    if "<br>" not in text:
-        return None
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
-    if len(lines) < 3 or not all(line.startswith("|") and line.endswith("|") for line in lines):
-        return None
-    cells = [cell.strip() for line in lines for cell in _CELL.split(line[1:-1])]
-    kept = [cell for cell in cells if "<br>" in cell]
-    return "\n\n".join(cell.replace("\\|", "|").replace("<br>", "\n") for cell in kept)
 
 
 def _unremarked(text: str) -> str | None:
@@ -340,12 +348,14 @@ def _with_line_feeds(text: str) -> str | None:
 
 
 # What is done in order, and what is said of it; nothing of what nobody sees.
-_STEPS: tuple[tuple[str, Callable[[str], str | None]], ...] = (
+_STEPS: tuple[Step, ...] = (
     ("Terminal colours were removed.", _uncoloured),
     ("", _with_line_feeds),
+    ("", joined_entries),
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Line numbers at the beginning of each line were removed.", _unnumbered),
     ("The signs of a diff at the beginning of each line were removed.", _unadded),
+    ("The command above the text and the prompt below it were removed.", output_of_command),
     ("Quote marks at the beginning of each line were removed.", _unquoted),
     ("A shell's prompts at the beginning of each line were removed.", _unprompted),
     ("Log prefixes at the beginning of each line were removed.", _unprefixed),
@@ -354,16 +364,32 @@ _STEPS: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     ("", _unindented),
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("A frame around each line was removed.", _unboxed),
-    ("The table around the text was removed.", _untabled),
+    ("The table around the text was removed.", without_tables),
     ("HTML escapes were decoded.", _unescaped),
     ("Typographic quotes were replaced by plain ones.", _straightened),
     ("The JSON string around the text was unwrapped.", _unstringed),
     ("The JSON string around the text was unwrapped.", _unstringed_lines),
     ("Escapes of a JSON string around the text were decoded.", _unescaped_once),
-    ("The table around the text was removed.", _untabled),
+    ("The table around the text was removed.", without_tables),
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Remarks next to lines of JSON were removed.", _unremarked),
     ("Comments between lines of JSON were removed.", _uncommented),
     ("Line breaks from wrapping were removed.", unwrapped),
     ("Line breaks from wrapping were removed.", _unwrapped_paragraphs),
+)
+# Of several things below one another, what each may carry by itself.
+_OF_A_PART: tuple[Step, ...] = tuple(
+    step
+    for step in _STEPS
+    if step[1]
+    in (
+        _unnumbered,
+        _unadded,
+        output_of_command,
+        _unprefixed,
+        _unescaped,
+        _straightened,
+        _unstringed,
+        _unescaped_once,
+    )
 )

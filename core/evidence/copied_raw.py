@@ -1,6 +1,7 @@
 r"""A raw output as the model wrote it, where copying changed it: out of a JSON string, or through a terminal's width.
 
-    <|tool_call_argument_begin|>{\"city\": \"Oslo\"}<|tool_call_end|>  each quote is escaped, as in a JSON string
+    <|tool_call_argument_begin|>{\"city\": \"Oslo\"}<|tool_call_end|>  each quote is escaped, as in JSON, once or twice
+    <|tool_call_argument_begin|>{“city”: “Oslo”}<|tool_call_end|>      or is typographic, as a word processor makes it
     …_argument_begin|>{"                                                  a full line breaks within a word
     city": "Oslo"}<|tool_call_end|>
 
@@ -12,11 +13,17 @@ from __future__ import annotations
 import json
 import re
 
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.json_of import json_of
 
 ESCAPES = "Each quotation mark of the arguments was escaped, as within a JSON string: they were read without."
+CURLY = "Typographic quotes were replaced by plain ones."
 BREAKS = "Line breaks from wrapping were removed."
-_ESCAPED = re.compile(r"(?<=[>\n:])\s{0,8}\{\s{0,8}\\\"(?:[^\"\\]|\\.){0,8000}?\}(?=\s{0,8}(?:<|\Z))")
+_COPIED = re.compile(
+    r"(?<=[>\n:])\s{0,8}\{\s{0,8}(?=\\{1,7}\"|\\{0,7}[\u201c\u201d\u201e])(?:[^\"\\]|\\.){0,8000}?\}(?=\s{0,8}(?:<|\Z))"
+)
+_TYPOGRAPHIC = str.maketrans(dict.fromkeys("\u201c\u201d\u201e", '"'))
+_MOST_ESCAPED = 3  # times
 _START = re.compile(r"(?<=[>\n])\s{0,8}\{")
 _WIDTHS = frozenset({72, 76, 78, 79, 80, 100, 120, 132, 160})  # of terminals and mails
 _MOST_STARTS = 50
@@ -25,19 +32,24 @@ _MOST_STARTS = 50
 def as_written(raw: str) -> tuple[str, tuple[str, ...]]:
     """Return a raw output without what copying put into it, and what was undone."""
     notes: list[str] = []
-    if '{\\"' in raw and (plain := _ESCAPED.sub(_unescaped, raw)) != raw:
+    if ("\\" in raw or "\u201d" in raw) and (plain := _COPIED.sub(_plain, raw)) != raw:
+        notes += [ESCAPES] if plain.count("\\") < raw.count("\\") else []
+        notes += [CURLY] if "\u201d" in raw and "\u201d" not in plain else []
         raw = plain
-        notes.append(ESCAPES)
     if (joined := _joined(raw)) is not None:
         raw = joined
         notes.append(BREAKS)
     return raw, tuple(notes)
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    """Return arguments without the escapes of a JSON string, where they are an object then."""
-    inner = json_of('"{}"'.format(found[0].replace("\n", "\\n").replace("\u00a0", " ")))
-    return inner if isinstance(inner, str) and isinstance(json_of(inner), dict) else found[0]
+def _plain(found: re.Match[str]) -> str:
+    """Return arguments without the escapes of JSON strings and with plain quotes, where they are an object then."""
+    text: JSON = found[0].replace("\n", "\\n").replace("\u00a0", " ").translate(_TYPOGRAPHIC)
+    for _ in range(_MOST_ESCAPED):
+        if isinstance(text, str) and isinstance(json_of(text), dict):
+            return text
+        text = json_of(f'"{text}"')
+    return text if isinstance(text, str) and isinstance(json_of(text), dict) else found[0]
 
 
 def _joined(raw: str) -> str | None:

@@ -6,7 +6,10 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.base.json_values import as_object
+import re
+from itertools import islice
+
+from prompt_debugger.core.base.json_values import as_object, strings_in
 from prompt_debugger.core.base.types import JSON, JSONObject, Refusal
 from prompt_debugger.core.complete.backends.error_words import words_of_value
 from prompt_debugger.core.complete.backends.issue_lists import faults_of_issues
@@ -14,6 +17,8 @@ from prompt_debugger.core.evidence.json_of import json_of
 
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
 _NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
+_NO_REASON = re.compile(r"(?i)(?:provider|upstream) returned (?:an )?error\W{0,3}\Z|(?:bad request|\d{3})\W{0,3}\Z")
+_MOST_TEXTS = 40  # that may hold the reason
 _TEXT_OF_BODY = ("responseBody", "response_body", "body", "response")
 
 
@@ -47,7 +52,17 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
     if not words.text and words.output is None:
         return None
     status = status or _status_of(value) or _status_of(as_object(value.get("error")))
-    return Refusal(status, words.text or "(no words)", words.field, words.code, words.output)
+    found = Refusal(status, words.text or "(no words)", words.field, words.code, words.output)
+    return _reason_within(value, found) or found
+
+
+def _reason_within(value: JSONObject, said: Refusal) -> Refusal | None:
+    """Return the error that a gateway keeps as text in the body of its own, which gives no reason; else `None`."""
+    if _NO_REASON.search(said.message) is None:
+        return None
+    texts = (text for text in strings_in(value) if text.lstrip().startswith("{"))
+    found = (error_of_value(json_of(text), said.status) for text in islice(texts, _MOST_TEXTS))
+    return next((one for one in found if one is not None), None)
 
 
 def _of_agents(value: JSONObject) -> JSONObject:

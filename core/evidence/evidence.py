@@ -28,8 +28,10 @@ from prompt_debugger.core.formats import CONTROL_TOKEN
 
 _IN_LOG = "it contains no control token, and a log may leave them out"
 # A text that begins with the rest of a marker, or with a marker that only stands within a call.
+# A call whose opening marker is not there: where the text begins, or a line of it that is not a whole header.
 _MID_CALL = re.compile(
-    r"\s*+(?:[\w\u2581:]{0,40}[|\uff5c]>|[\w.:-]{0,80}"
+    r"\s*+(?:[\w\u2581:]{0,40}[|\uff5c]>"
+    r"|(?:[^<]{0,400}\n(?!functions\.[\w.-]{1,80}:\d))?(?:\d{1,5}[:|] ?)?[\w.:-]{0,80}"
     r"(?:<\|tool_call_(?:argument_begin|end)|<\uff5ctool\u2581(?:sep|call\u2581end|calls\u2581end)|<\|tool_calls_section_end))"
 )
 # A turn that no model writes: the text holds its prompt, too.

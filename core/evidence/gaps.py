@@ -43,11 +43,20 @@ _OPEN_FIELD = re.compile(r"(?<!\\)\"\s{0,4}:\s{0,4}(?:\.{3,}|…)")  # no value,
 _GLUED = re.compile(rf"(?:{_EXPLICIT.pattern})\w")  # a text whose beginning somebody took off
 _MEMBERS = re.compile(r"(?<=[,{\[])\s{0,4}(?:\.{3,}|…)\s{0,4}(?=[,}\]])")
 _NAME = re.compile(r'"name"\s{0,4}:\s{0,4}"[^"\n]{0,80}(?:\.{3,}|…)')
-_HEADER = re.compile(rf"(?:begin[|\uff5c]>|functions\.)[\w.:-]{{0,80}}(?:\.{{3,}}|…|{_EXPLICIT.pattern})")
+_HEADER = re.compile(
+    rf"(?:begin[|\uff5c]>|functions\.)[\w.:-]{{0,80}}(?:<[|\uff5c]?\w{{0,40}}[|\uff5c]?)?(?:\.{{3,}}|…|{_EXPLICIT.pattern})"
+)
+_KEY = re.compile(r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,4}:')
+_OF_ANSWERS = frozenset({"usage", "choices", "finish_reason"})
+_OF_NO_MESSAGE = frozenset({"function", "parameters", "description", "properties", "required"})  # but of a tool
 _TURN = re.compile(r"(?:start[|\uff5c]>)\w{0,20}(?:\.{3,}|…)")
 _RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
 _DOTS = re.compile(r"\.{3,}|…")
 _WORD = re.compile(r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,8}[,}]')  # behind which a name would have its value
+_SET = re.compile(r"\{\s{0,4}['\"][^'\"\n]{0,80}(?:\.{3,}|…)[^'\"\n]{0,80}['\"]\s{0,4}\}")  # a dict that lost a key
+_SHORT_KEY = re.compile(
+    r"['\"](?:choices|message|content|tool_calls|function|arguments|name|index|finish_reason|usage)(?:\.{3,}|…)"
+)
 _REMARK = re.compile(r"(?:#|//) (?:\.{3,}|…)")
 _NO_CALLS = re.compile(r"['\"]?tool_calls['\"]?(?:=|: ?)(?:None|\[\]|null)")
 _NO_ARGUMENTS = re.compile(r"['\"]?arguments['\"]?(?:=|: ?)None")  # printed as absent
@@ -65,10 +74,11 @@ def without_gaps(evidence: Evidence, text: str) -> Evidence:
     """
     if evidence.run is not None:
         return evidence
-    is_cut = evidence.form in (Form.FRAGMENT, Form.OBJECT) and CUT_NOTE in evidence.notes
+    is_elided = evidence.form is Form.FRAGMENT and any(note.startswith(_LEFT_OUT) for note in evidence.notes)
+    is_cut = is_elided or (evidence.form in (Form.FRAGMENT, Form.OBJECT) and CUT_NOTE in evidence.notes)
     is_structured = evidence.form in _STRUCTURED or (evidence.form is Form.OUTPUT and evidence.chat is not None)
     if is_structured and (is_cut or _has_half_call(evidence) or _lacks_calls(evidence, text) or has_gap(text)):
-        evidence = _careful(evidence, is_noted=evidence.form is not Form.FRAGMENT)
+        evidence = _careful(evidence, text, is_noted=evidence.form is not Form.FRAGMENT)
     evidence = _without_shortened_ids(_without_shortened_texts(evidence))
     return replace(evidence, notes=(*evidence.notes, REQUEST_GAP)) if _has_elided_request(evidence) else evidence
 
@@ -79,8 +89,11 @@ def _has_elided_request(evidence: Evidence) -> bool:
         return False
     is_of_one_text = evidence.form in (Form.FRAGMENT, Form.OBJECT) or _IN_MESSAGE in evidence.notes
     is_elided = any(note.startswith(_LEFT_OUT) for note in evidence.notes) and is_of_one_text
-    texts = [as_object(one).get("content") for one in as_list(evidence.request.body.get("messages"))]
+    messages = [as_object(one) for one in as_list(evidence.request.body.get("messages"))]
+    texts = [one.get("content") for one in messages]
     is_glued = any(isinstance(text, str) and _GLUED.match(text) for text in texts)
+    is_glued = is_glued or any(_OF_NO_MESSAGE & one.keys() and _has_sign(str(one)) for one in messages)
+    is_glued = is_glued or bool(_OF_ANSWERS & evidence.request.body.keys() and _has_sign(str(evidence.request.body)))
     return is_elided or is_glued or _is_elided(evidence.request.body)
 
 
@@ -118,9 +131,9 @@ def has_gap(text: str) -> bool:
         return _is_elided(value)
     if _LINE.search(text) is not None or _TAG.search(text) is not None or _has_elided_event(text):
         return True
-    if _is_sound(text):
+    if _SET.search(text) is None and _is_sound(text):
         return False
-    signs = (_EXPLICIT, _REMARK, _WORD)
+    signs = (_EXPLICIT, _REMARK, _WORD, _SHORT_KEY, _SET)
     return any(sign.search(text) for sign in signs) or _DOTS.search(without_strings(text)) is not None
 
 
@@ -187,7 +200,7 @@ def _has_sign(text: str) -> bool:
     return _DOTS.search(text) is not None or _EXPLICIT.search(text) is not None
 
 
-def _careful(evidence: Evidence, *, is_noted: bool) -> Evidence:
+def _careful(evidence: Evidence, text: str, *, is_noted: bool) -> Evidence:
     """Return evidence of whose answer only what is whole counts."""
     chat = evidence.chat if evidence.chat is not None else evidence.stream
     notes = (*evidence.notes, GAP_NOTE) if is_noted else evidence.notes
@@ -196,7 +209,8 @@ def _careful(evidence: Evidence, *, is_noted: bool) -> Evidence:
     calls = chat.message.get("tool_calls")
     listed = calls if isinstance(calls, list) else []
     is_cut_by_server = chat.finish_reason in _ENDS_OF_A_CUT
-    kept = [_with_id(call) for call in listed if is_cut_by_server or _is_whole(call)]
+    shows_empty = "{}" in text  # as arguments, and not only because a reader writes absent ones so
+    kept = [_with_id(call) for call in listed if is_cut_by_server or _is_whole(call, shows_empty=shows_empty)]
     message: JSONObject = {name: item for name, item in chat.message.items() if name != "tool_calls"}
     if kept:
         message["tool_calls"] = kept
@@ -228,20 +242,24 @@ def _with_message(evidence: Evidence, chat: ChatResult, message: JSONObject) -> 
     return replace(evidence, chat=chat, stream=None if evidence.stream is None else chat, finish_reason=reason)
 
 
-def _is_whole(call: JSON) -> bool:
+def _is_whole(call: JSON, *, shows_empty: bool) -> bool:
     function = as_object(as_object(call).get("function"))
     arguments = function.get("arguments")
     if not function.get("name") or _has_sign(str(function["name"])):
         return False
+    if arguments in ("{}", {}) and not shows_empty:
+        return False
     if not isinstance(arguments, str):
         return isinstance(arguments, dict)
     fault = break_of(arguments)
-    return json_of(arguments) is not None or (fault is not None and fault.kind is Break.PYTHON)
+    value = json_of(arguments)
+    is_value = isinstance(value, dict) or (value is not None and not _has_sign(arguments))
+    return is_value or (fault is not None and fault.kind is Break.PYTHON)
 
 
 def _with_id(call: JSON) -> JSON:
     """Return a call whose id may be what was left out."""
-    return {"id": UNKNOWN_ID, **as_object(call)}
+    return {**as_object(call), "id": as_object(call).get("id") or UNKNOWN_ID}
 
 
 def _without_shortened_ids(evidence: Evidence) -> Evidence:
@@ -290,6 +308,7 @@ def _without_shortened_texts(evidence: Evidence) -> Evidence:
         _OPEN_VALUE,
         _MEMBERS,
         _NAME,
+        _KEY,
         *((_REMARK,) if is_compared else ()),
     )
     if raw is None or not any(sign.search(raw) for sign in (*signs, _RAW_LINE)):

@@ -145,6 +145,7 @@ def _take(reading: _Reading, kind: str, token: str, text: str, position: int) ->
             reading.is_cut = True
         case "string" | "word":
             if _is_key(text, position) and node.kind != "[":
+                reading.has_elisions = reading.has_elisions or node.waiting is not None or _is_broken(token)
                 node.waiting = _text_of(token)
             else:
                 _take_value(reading, node, token)
@@ -176,6 +177,11 @@ def _take_value(reading: _Reading, node: _Node, token: str) -> None:
 def _is_key(text: str, position: int) -> bool:
     rest = text[position : position + 8].lstrip(" \t")
     return rest.startswith(":")
+
+
+def _is_broken(token: str) -> bool:
+    """Say whether a key has a sign of something left out: it begins as a value, and ends as another key."""
+    return token.startswith('"') and ("..." in token or "…" in token or json_of(token) is None)
 
 
 def _text_of(token: str) -> str:

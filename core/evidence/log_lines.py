@@ -214,6 +214,8 @@ def _vllm_output(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     read = read_printed(log.text, match.end())
     if read is None or read.is_cut or not isinstance(read.value, str) or read.value.startswith("<streaming_complete"):
         return []
+    if "\n\n" in log.text[match.end() : read.stop]:
+        return []  # it was cut, and what is printed below it is something else
     found: list[tuple[What, JSON]] = [(What.RAW if match["streamed"] else What.CONTENT, read.value)]
     line = log.text[read.stop : line_end(log.text, read.stop)]
     if ids := re.match(r", output_token_ids: (?=\[)", line):

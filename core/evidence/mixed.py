@@ -38,7 +38,7 @@ from prompt_debugger.core.evidence.report_text import (
     not_recognised,
 )
 from prompt_debugger.core.evidence.reported import reported_answer, with_reported
-from prompt_debugger.core.evidence.shown import find_shown, mentions_output, shows_several
+from prompt_debugger.core.evidence.shown import begins_in_fence, find_shown, mentions_output, shows_several
 from prompt_debugger.core.evidence.split import Block, BlockKind, comment_runs, split, without_comments
 from prompt_debugger.core.evidence.spoken_errors import spoken_error
 from prompt_debugger.core.evidence.taking import compatible
@@ -122,7 +122,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
         return read_mixed(lone.text, row, read, depth + 1)
     if row > 1:
         return read(text, row)
-    is_talk = is_report(blocks) or shows_several(blocks)
+    is_talk = is_report(blocks) or shows_several(blocks) or begins_in_fence(blocks)
     whole, failure = _try(text, row, read)
     if whole is not None and is_talk and whole.form is Form.OUTPUT:
         whole, failure = None, not_recognised(text)

@@ -194,7 +194,8 @@ def _read_stream(text: str, _row: int) -> Evidence:
     if isinstance(value, dict):  # one event of a stream, of which nobody said that there are no others
         answer = _of_one_event(answer)
     evidence = with_answer(Evidence(Form.STREAM, "a streamed response"), answer)
-    return of_deltas_alone(evidence) if are_call_deltas([json_of(line) for line in json_lines(text)]) else evidence
+    is_piece = isinstance(value, dict) or are_call_deltas([json_of(line) for line in json_lines(text)])
+    return of_deltas_alone(evidence) if is_piece else evidence
 
 
 def _of_one_event(answer: Answer) -> Answer:

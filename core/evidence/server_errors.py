@@ -249,7 +249,7 @@ def _of_exception(text: str) -> FoundError | None:
     if body is not None:
         return FoundError(_with(_introduced(body, said), status, name), 0.95)
     said = _cut(said)
-    code = text[last.start() : last.end()].strip(" \t>|:").rpartition(": ")[2].partition(" ")[0]
+    code = text[last.start() : last.end()].strip(" \t>|:!*`").rpartition(": ")[2].partition(" ")[0]
     refusal = Refusal(status, said, None, code)
     is_known = recognise_error(said) is not None or recognise_error(code) is not None
     if not is_known and recognise_error(with_frame := _with_frame(text, last)) is not None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.recognise import recognise
+from prompt_debugger.core.evidence.recognise import MARKER, recognise
 from prompt_debugger.core.evidence.report_text import shown_output
 from prompt_debugger.core.evidence.split import Block, BlockKind
 
@@ -102,6 +102,12 @@ def shows_several(blocks: Sequence[Block]) -> bool:
     shown = [block for block in blocks if block.kind is BlockKind.FENCED and recognise(block.text) is Form.OUTPUT]
     around = "\n".join(block.text for block in blocks if block.kind is not BlockKind.FENCED)
     return len(shown) > 1 and _REPORT_WORDS.search(around) is not None and not mentions_output(around)
+
+
+def begins_in_fence(blocks: Sequence[Block]) -> bool:
+    """Say whether the first markup of a text stands in a fence, and more of it outside: two things, not one output."""
+    marked = [block for block in blocks if MARKER.search(block.text) is not None]
+    return len(marked) > 1 and marked[0].kind is BlockKind.FENCED and marked[0] is not blocks[0]
 
 
 def is_placeholder(text: str) -> bool:

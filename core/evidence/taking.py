@@ -24,6 +24,7 @@ CUT_NOTE = "The pasted text ends inside the answer; what came after that is unkn
 
 def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
     """Return evidence with what was read of an answer; its words say how many calls there are."""
+    answer = _without_pieces(answer)
     calls = () if answer.chat is None else answer.chat.message.get("tool_calls") or ()
     count = len(calls) if isinstance(calls, list) else 0
     words = evidence.words
@@ -42,6 +43,22 @@ def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
         prompt=answer.prompt or evidence.prompt,
         token_ids=answer.token_ids if answer.token_ids is not None else evidence.token_ids,
         notes=tuple(dict.fromkeys((*evidence.notes, *answer.notes))),
+    )
+
+
+def _without_pieces(answer: Answer) -> Answer:
+    """Return an answer without calls that are one piece of a stream: numbered, and without a name or any arguments."""
+    chat = answer.chat
+    calls = None if chat is None or answer.stream is not None else chat.message.get("tool_calls")
+    if chat is None or chat.finish_reason is not None or not isinstance(calls, list):
+        return answer
+    if not all("index" in as_object(call) for call in calls):
+        return answer
+    kept = [call for call in calls if as_object(as_object(call).get("function")).get("name") and _arguments(call)]
+    return (
+        answer
+        if len(kept) == len(calls)
+        else answer._replace(chat=replace(chat, message={**chat.message, "tool_calls": kept}, body=""))
     )
 
 

@@ -65,6 +65,7 @@ _FAILS = re.compile(
 )
 # What sentences of people do not hold: a status, a path of a body, a body, the name of an exception.
 _MARKED = re.compile(r"\b[45]\d\d\b|\w\[\d{1,6}\]|\{[\"']|[A-Z]\w{2,60}(?:Error|Exception)\b|\b[a-z]+(?:_[a-z]+)+\b")
+_TOLD = re.compile(r"\W{0,4}(?:I|I'm|I've|[Ww]e|[Mm]y|[Oo]ur|[Tt]he user) ")
 _CLASS = re.compile(r"[A-Z]\w{2,60}(?:Error|Exception)\b")
 _PERSON = re.compile(r"\b(?:I|I'm|I've|[Ww]e|[Mm]y|[Oo]ur|let's|hello|thanks|how (?:do|can|to)|why)\b|\?(?:\s|$)")
 # What people write of errors, and programs do not.
@@ -181,7 +182,8 @@ def _quoted_alone(statement: Statement, found: Classified) -> Statement:
 
 def may_report(words: str, *, is_quoted: bool) -> bool:
     """Say whether words may be an error's: quoted ones by their words, a line of its own by its form alone."""
-    is_shaped = _SHAPED.match(words) is not None or _EXCEPTION.search(words) is not None
+    is_told = not is_quoted and _TOLD.match(words) is not None  # what somebody says of an error is not its words
+    is_shaped = (_SHAPED.match(words) is not None and not is_told) or _EXCEPTION.search(words) is not None
     return is_shaped or (_FAILS if is_quoted else _MARKED).search(words) is not None
 
 

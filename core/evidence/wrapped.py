@@ -30,7 +30,7 @@ def unwrapped(text: str) -> str | None:
     if "\n" not in text.strip() or _STARTS.match(text) is None or json_of(text) is not None:
         return None
     is_command = text.lstrip().startswith("curl ")
-    joined = None if is_command and text.strip().count("\n") < _LEAST_BREAKS else _of_one_width(text.strip("\n"))
+    joined = None if is_command and text.strip().count("\n") < _LEAST_BREAKS else of_one_width(text.strip("\n"))
     if joined is not None and _is_whole(joined):
         return joined
     is_request = '"messages"' in text and '"choices"' not in text
@@ -42,9 +42,18 @@ def unwrapped(text: str) -> str | None:
 
 def unwrapped_escaped(text: str) -> str | None:
     """Return a text that was escaped for HTML and then wrapped, as it was before both; `None` if it was not wrapped."""
-    joined = _of_one_width(text.strip("\n")) if "\n" in text.strip() else None
+    joined = of_one_width(text.strip("\n")) if "\n" in text.strip() else None
     plain = None if joined is None else html.unescape(joined)
     return plain if plain is not None and _is_whole(plain) else None
+
+
+def of_one_width(text: str) -> str | None:
+    """Return a text without its line ends, where all of its lines but the last are full; else `None`."""
+    lines = text.split("\n")
+    width = len(lines[0])
+    if not _LEAST_WIDTH <= width <= _MOST_WIDTH or len(lines[-1]) > width:
+        return None
+    return "".join(lines) if all(len(line) == width for line in lines[:-1]) else None
 
 
 def _of_events(text: str) -> str | None:
@@ -78,14 +87,6 @@ def _with_whole_strings(text: str) -> str:
         at = line_end + 1
     kept.append(text[at:])
     return ("" if is_hard else " ").join(kept)
-
-
-def _of_one_width(text: str) -> str | None:
-    lines = text.split("\n")
-    width = len(lines[0])
-    if not _LEAST_WIDTH <= width <= _MOST_WIDTH or len(lines[-1]) > width:
-        return None
-    return "".join(lines) if all(len(line) == width for line in lines[:-1]) else None
 
 
 def _is_whole(text: str) -> bool:

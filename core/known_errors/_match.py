@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from prompt_debugger.core.known_errors.base import KnownError, pattern_of
+from prompt_debugger.core.known_errors.base import KnownError, is_cut_within, pattern_of
 
 MOST_CHARS = 8_000  # of a text; sentences stand at its beginning
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
@@ -99,7 +99,7 @@ def _find(
             literals = error.bare_literals if is_bare else error.literals
             if all(part.lower().strip() in folded for part in literals):
                 found = pattern_for(error.says).search(line)
-                if found is not None:
+                if found is not None and not is_cut_within(found):
                     parts = {name: text for name, text in found.groupdict().items() if text}
                     best = Recognised(error, maker, parts, _sentence(line, found.start(), found.end()))
     return best

@@ -21,6 +21,7 @@ from prompt_debugger.core.base.types import Stage
 _VARIABLE = re.compile(r"\{([a-z_]+)(?::(int|word))?\}")
 _KINDS = {"int": r"\d{1,9}", "word": r"[^\s'\"`]{1,200}"}
 _LIGHTER = 1_000  # so much lighter is a sentence that others quote
+_GAP_IN_WORD = re.compile(r"(?<=\w)(?:(?:\.{3,}|…)(?=\w)|<snip>|\[\.{3,}\]|\(truncated\))")
 _MOST = 400  # characters that stand for a variable part
 
 
@@ -169,3 +170,8 @@ def pattern_of(says: str) -> re.Pattern[str]:
             parts.append(f"(?P<{name}>.{{0,{_MOST}}})")
     parts.append(re.escape(says[position:]))
     return re.compile("".join(parts), re.IGNORECASE)
+
+
+def is_cut_within(found: re.Match[str]) -> bool:
+    """Say whether one of the parts that vary breaks off in a word, where somebody left something out: `Cha…content`."""
+    return any(_GAP_IN_WORD.match(found.string, found.end(name)) for name, part in found.groupdict().items() if part)

@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from prompt_debugger.core.base.comparable import NEW_IN_EVERY_RUN
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice
@@ -253,7 +254,7 @@ def read_python(text: str) -> Draft:
     for name in dict.fromkeys(reading.values.defaults_used):
         reading.report("", f"The default value for the environment variable `{name}` was used.", None)
     for name, (made, node) in reading.values.placeholders.items():
-        reading.report("", f"`{name}` gives a new value in every run: `{made}` stands for it.", node)
+        reading.report("", f"`{name}` {NEW_IN_EVERY_RUN}: `{made}` stands for it.", node)
     base_url = _base_url(reading)
     return Draft(value, "python", _Locator(reading, value), text, base_url, tuple(reading.notices), *reading.named)
 

@@ -27,6 +27,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.comparable import NEW_IN_EVERY_RUN
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Prompt, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
@@ -39,6 +40,7 @@ _THINK_BLOCK = re.compile(
     "|".join(f"{re.escape(a)}.*?{re.escape(b)}" for a, b in TABLES.reasoning_pairs if a != b), re.DOTALL
 )
 _TRIED_PREFIX = 4000
+_PLACEHOLDER = re.compile(rf"{NEW_IN_EVERY_RUN}: `([^`]+)`")  # for what a snippet makes up, which no prompt has
 _BILLING_HEADER = "x-anthropic-billing-header"  # a first line of Claude Code's; servers remove it on purpose
 
 
@@ -48,7 +50,9 @@ def find(trace: Trace) -> Iterator[Report]:
     if prompt is None:
         return
     haystack = _squeezed(prompt.text)
-    absent = [field for field in message_texts(trace.request) if not _occurs(field, prompt, haystack)]
+    made_up = [made for notice in trace.request.notices for made in _PLACEHOLDER.findall(notice.message)]
+    known = [field for field in message_texts(trace.request) if not any(made in field.text for made in made_up)]
+    absent = [field for field in known if not _occurs(field, prompt, haystack)]
     if not absent:
         return
     first = absent[0]

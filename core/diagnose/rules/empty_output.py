@@ -23,15 +23,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.comparable import KEEPS_TOKENS
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, end_texts, in_raw
+from prompt_debugger.core.diagnose.trace_queries import TracePart, end_texts, in_raw, prompt_of
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report an output without any text."""
-    if trace.raw is None:
+    if trace.raw is None or _is_an_end_alone(trace):
         return
     text = trace.raw.text
     for end in end_texts(trace):
@@ -47,6 +48,12 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=(in_raw(trace, Span(0, len(trace.raw.text))),),
         fix="Check the end of the prompt: it should open the assistant's turn, once.",
     )
+
+
+def _is_an_end_alone(trace: Trace) -> bool:
+    """Say whether the output was copied alone: then it may be the end of one that was longer."""
+    is_pasted = trace.raw is not None and trace.raw.completeness_reason == KEEPS_TOKENS
+    return is_pasted and prompt_of(trace) is None
 
 
 RULE: Rule = TraceRule(

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from prompt_debugger.core.base.comparable import REQUEST_GAP
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, request_tools, returned_calls
@@ -34,7 +35,7 @@ from prompt_debugger.core.diagnose.words import listed
 def find(trace: Trace) -> Iterator[Report]:
     """Report every returned call to a tool that is not offered."""
     known = [tool.name for tool in request_tools(trace.request)]
-    if not known or not body_of(trace).get("tools"):
+    if not known or not body_of(trace).get("tools") or REQUEST_GAP in trace.notes:
         return
     for call in returned_calls(trace):
         if call.name is None or call.name in known or any(True for _ in find_markers(call.name)):

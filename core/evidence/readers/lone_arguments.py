@@ -37,7 +37,10 @@ _HOLDERS = re.compile(
 _INNER = re.compile(r'\A["\']?,? ?"(?:arguments|parameters)": ?\{(?!\s*"(?:type|properties|required)":)')  # or a schema
 _PRINTED = re.compile(r"\A(?:Function\()?(?:name|arguments|id)=")
 _BEGINS = re.compile(r"\{\s*[\"']")  # as an object does, and no template
-_ENDED = re.compile(r"\{[^<]*\}\s*\}\s*(?:</?)?")  # arguments with the end of their call, before its closing tag
+_ENDED = re.compile(
+    r"\{[^<]*\}\s*\}(?:\s|\\n)*(?:</?)?"
+)  # arguments with the end of their call, before its closing tag
+_TAGS = re.compile(r"(?:\s|\\n|<[^<>]{1,60}>)*+(?:<[^<>]{0,60})?")
 _KNOWN = (Break.JOINED, Break.MARKUP, Break.ESCAPED, Break.WRAPPED, Break.PYTHON)
 
 
@@ -143,6 +146,10 @@ def _is_of_other_data(text: str, fault: BrokenArguments) -> bool:
     """Say whether a text may as well be a piece of a list, lines of JSON or a template, as nothing says what it is."""
     if _BEGINS.match(text) is None or (fault.kind is Break.PYTHON and not text.endswith("}")):
         return True
+    if fault.kind is Break.PYTHON and text.count("}") > text.count("{"):
+        return True  # which is the end of something larger
+    if fault.kind is Break.MARKUP and json_of(text[: fault.span.start]) is not None:
+        return _TAGS.fullmatch(text, fault.span.start) is not None  # which end a call, as in a raw output
     if fault.kind is Break.MARKUP and _ENDED.fullmatch(text[: fault.span.start]):
         return json_of(text[: text.rindex("}", 0, fault.span.start)].rstrip().removesuffix("}") + "}") is not None
     if fault.kind is Break.JOINED:

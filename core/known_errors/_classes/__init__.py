@@ -22,6 +22,7 @@ from prompt_debugger.core.known_errors._classes import (
     of_validators,
 )
 from prompt_debugger.core.known_errors._classes.base import Classified, ErrorClass, words_pattern
+from prompt_debugger.core.known_errors.base import is_cut_within
 
 CLASSES: tuple[ErrorClass, ...] = (
     *of_commands.CLASSES,
@@ -59,6 +60,7 @@ def classes_of(words: str, around: str = "", *, is_of_api: bool = True) -> Itera
         found = words_pattern(error.says).search(words)
         if (
             found is None
+            or is_cut_within(found)
             or (not is_of_api and error.name in LOOSE)
             or (error.unless and words_pattern(error.unless).search(words))
         ):

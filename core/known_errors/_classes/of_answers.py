@@ -193,7 +193,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "`prompt-debugger capture` between; then paste that.",
         is_distinctive=False,
         has_reason=False,
-        unless=r"for url:? ?\S{1,300}(?: \(request id: [^)]{1,120}\))?[ :,-]{1,4}"
+        unless=r"for url:? ?\S{1,300}+(?: \(request id: [^)]{1,120}\))?[ :,-]{1,4}"
         r"(?!for more|note|see )[a-z'\"{][^:/]{14}",
     ),
     ErrorClass(

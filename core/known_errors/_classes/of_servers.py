@@ -176,8 +176,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:does not|doesn't) recognize this architecture|unsupported (?:model )?architecture"
         r"|architectures? .{0,80}?not supported"
         r"|model type\b.{0,80}?(?:not (?:supported|recogni[sz]ed)|but transformers)"
-        r"|invalid (?:gguf|magic)|missing tensor|wrong number of tensors|llama runner process"
-        r"|model (?:runner|loader)\b.{0,40}?(?:stopped|terminated|failed|crashed)|repo(?:sitory)? id"
+        r"|invalid (?:gguf|magic)|missing tensor|wrong number of tensors|llama runner process.{0,60}?(?:load|tensor)"
+        r"|model loader\b.{0,40}?(?:stopped|terminated|failed|crashed)|repo(?:sitory)? id"
         r"|is not a valid model identifier",
         Stage.COMPLETE,
         Cause.SERVER,
@@ -185,6 +185,20 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The model's files are missing, damaged, or of a kind that this release of the server does not know.",
         "Update the server (a model is often newer than it), and check path and files: complete, of the format and "
         "quantization that this server reads. Its log names the file or tensor.",
+    ),
+    ErrorClass(
+        "runner-died",
+        r"(?:model|llama|mlx) ?runner\b.{0,40}?(?:stopped|terminated|crashed|exited|died)"
+        r"|model has crashed|model process (?:crashed|exited|died)"
+        r"|llama[-_ ]?server\b.{0,30}?(?:crashed|exited|died|terminated)",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "The process that runs the model ended",
+        "The server started another process for this model, and that process crashed, was ended by the system, or gave "
+        "up: while it loaded the model, or in the middle of an answer.",
+        "Look at the server's log above that line: it names a signal, a lack of memory or an assertion. Then try a "
+        "shorter context (`num_ctx`, `-c`), fewer layers on the GPU or a smaller model, and the newest release, or the "
+        "one that worked before.",
     ),
     ErrorClass(
         "loading",

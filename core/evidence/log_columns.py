@@ -1,0 +1,48 @@
+r"""Entries of a log that its handler broke to fit a column → one line each.
+
+    2026-03-01 10:00:00 ERROR    Error from the API: 400. {'error': {'code': 400,
+    2026-03-01 10:00:00          'message': 'Invalid value at 'tools[0].type''}}
+    [03/01/26 10:00:00] ERROR    Error from the API
+                                 of a model
+
+What goes on begins at the column at which the words of its entry began, with the time before it or without. A line that
+fills the column broke within a word.
+"""
+
+from __future__ import annotations
+
+import re
+
+_HEAD = re.compile(
+    r"(\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[\d.,]{0,8}\]?|\[\d\d/\d\d/\d\d \d\d:\d\d:\d\d\]) (?:[A-Z]{4,8}) +(?=\S)"
+)
+_LEAST_BLANK = 6  # characters before the column: as wide as the name of a level
+_LEAST_BROKEN = 2
+
+
+def joined_entries(text: str) -> str | None:
+    """Return a log whose entries are one line each; `None` where none of them goes on in a column."""
+    if _HEAD.match(text.lstrip("\n")) is None:
+        return None
+    kept: list[str] = []
+    count = 0
+    time, column, is_full = "", 0, False
+    lines = text.split("\n")
+    width = max(map(len, lines))
+    for line in lines:
+        head = _HEAD.match(line)
+        if head is None and kept and _goes_on(line, time, column):
+            kept[-1] = f"{kept[-1].rstrip()}{'' if is_full else ' '}{line[column:].rstrip()}"
+            count += 1
+        else:
+            time, column = ("", 0) if head is None else (head[1], head.end())
+            kept.append(line)
+        is_full = len(line) == width and not line.endswith(" ")
+    return "\n".join(kept) if count >= _LEAST_BROKEN else None
+
+
+def _goes_on(line: str, time: str, column: int) -> bool:
+    """Say whether a line stands in the column of the entry above it."""
+    before = line[:column]
+    is_blank = not before.removeprefix(time).strip() and before.endswith(" " * _LEAST_BLANK)
+    return column > 0 and is_blank and line[column : column + 1].strip() != ""
