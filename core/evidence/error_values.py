@@ -52,8 +52,8 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
     if not words.text and words.output is None:
         return None
     status = status or _status_of(value) or _status_of(as_object(value.get("error")))
-    found = Refusal(status, words.text or "(no words)", words.field, words.code, words.output)
-    return _reason_within(value, found) or found
+    refusal = Refusal(status, words.text or "(no words)", words.field, words.code, words.output)
+    return _reason_within(value, refusal) or refusal
 
 
 def _reason_within(value: JSONObject, said: Refusal) -> Refusal | None:
