@@ -18,7 +18,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.not_errors import is_manual, is_source
 from prompt_debugger.core.evidence.split import BlockKind, split
 
-_MOST_CHARS = 40_000
+_MOST_CHARS = 30_000  # of a report; what is longer is a document about many things
 _MOST_SENTENCES = 400
 _MOST = 500  # characters of a sentence
 _MOST_SAID = 2
@@ -57,7 +57,7 @@ _NOT_SAID = re.compile(
     r"|ensures?|expect(?:s|ed)?|history|in the prompt|system prompt|works? (?:fine|correctly|well|as)|we (?:send|pass|"
     r"convert|render|write)|I (?:send|pass|convert)|parses? (?:it|them|tool calls?) (?:from|out of)|never (?:as|in)"
     r"|not (?:as|in) (?:plain |raw )?(?:text|content)|support(?:s|ed)?|feature|propos\w{1,4}|add(?:s|ed)?|allows?)\b"
-    r"|\?\s*\Z|\A\s*[-+*]?\s*\[[ x]\]",
+    r"|\bwhere (?:it|the)\b|\bwith the wrong\b|\bwrong one\b|\A\W{0,4}\|| \| |\?\s*\Z|\A\s*[-+*]?\s*\[[ x]\]",
     re.IGNORECASE,
 )
 _COMPLAINT = re.compile(
@@ -123,8 +123,7 @@ def with_reported(evidence: Evidence, text: str) -> Evidence:
 
 def reported_calls(text: str) -> Iterator[str]:
     """Yield what a text says of an answer whose calls are not as they should be, as notes; nothing of other texts."""
-    text = text[:_MOST_CHARS]
-    if _CALL.search(text) is None or is_source(text) or is_manual(text):
+    if len(text) > _MOST_CHARS or _CALL.search(text) is None or is_source(text) or is_manual(text):
         return
     prose = "\n".join(block.text for block in split(text) if block.kind is BlockKind.PROSE)
     if _COMPLAINT.search(prose) is None:

@@ -40,6 +40,8 @@ def test_a_call_that_came_as_text_is_reported_though_it_is_not_shown(text):
         "If the parser is missing, tool calls would come back as plain text, which is not parsed.",
         "The tool call should be returned as plain text in this mode, and not be executed.",
         "We send the tool calls of earlier turns as text, because the API does not take them.",
+        "| `hermes` | with the wrong parser the tool call stays in `content`, not executed |",
+        "The wrong one fails silently: the tool call stays in the content, and is not parsed.",
         "Tool calls no longer appear as plain text in content; that bug is gone.",
         "The plugin displays every tool call as text in the chat window.",
         "The tool call works, but the final answer is not shown as text.",
