@@ -19,6 +19,14 @@ from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
+from prompt_debugger.core.evidence.parts_together import (
+    form_of,
+    is_of_two,
+    is_pair,
+    of_twice,
+    with_other_answers,
+    with_whole_answer,
+)
 from prompt_debugger.core.evidence.prose import (
     as_printed,
     by_lead,
@@ -53,7 +61,6 @@ Read = Callable[[str, int], Evidence]
 _MOST_READ = 200  # blocks
 _MOST_FENCES = 3  # around one another
 _MOST_PARAGRAPHS = 50
-_MOST_OTHERS = 3
 _PARAGRAPHS = re.compile(r"\n[ \t]*(?:```\w{0,20}[ \t]*)?(?:\n|\Z)")  # a fence parts them, too
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
@@ -339,28 +346,17 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     if any(piece.evidence.request is not None for piece in pieces):  # whose answer such a text may be
         pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or _CALL_LEAD.search(one.block.lead)]
     shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces
-    ordered = sorted(shown, key=lambda piece: (piece.is_counterexample, not _is_pair(piece.evidence)))
+    ordered = sorted(shown, key=lambda piece: (piece.is_counterexample, not is_pair(piece.evidence)))
     whole = compatible([piece.evidence for piece in ordered])
     kept = of_one_run(whole)
     if len(kept) < len(whole):
         kept[0] = _noted(kept[0], (UNRELATED,))
     words = "; ".join(dict.fromkeys(evidence.words for evidence in kept))
-    merged = merge(kept, _form_of(kept), words[:300])
-    is_assumed = _is_of_two(kept, Part.RAW, Part.MESSAGE) or _is_of_two(kept, Part.REQUEST, Part.PROMPT)
-    merged = replace(_with_whole_answer(merged, kept), is_assumed_run=is_assumed)
-    merged = _noted(merged, (*_of_twice([piece.evidence for piece in pieces]), *_of_unread(unread)))
-    return replace(merged, others=_with_other_answers(merged, whole)) if UNRELATED not in merged.notes else merged
-
-
-def _with_other_answers(merged: Evidence, pieces: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Return the evidence with each further answer of the text in place of the one that was read."""
-    answers = [one for one in pieces if one.chat is not None or one.stream is not None]
-    read = {id(merged.chat), id(merged.stream)}
-    return tuple(
-        replace(merged, chat=one.chat, stream=one.stream, words=one.words)
-        for one in answers
-        if merged.raw is None and not {id(one.chat), id(one.stream)} & (read - {id(None)})
-    )[:_MOST_OTHERS]
+    merged = merge(kept, form_of(kept), words[:300])
+    is_assumed = is_of_two(kept, Part.RAW, Part.MESSAGE) or is_of_two(kept, Part.REQUEST, Part.PROMPT)
+    merged = replace(with_whole_answer(merged, kept), is_assumed_run=is_assumed)
+    merged = _noted(merged, (*of_twice([piece.evidence for piece in pieces]), *_of_unread(unread)))
+    return replace(merged, others=with_other_answers(merged, whole)) if UNRELATED not in merged.notes else merged
 
 
 def _is_end_alone(evidence: Evidence) -> bool:
@@ -369,39 +365,6 @@ def _is_end_alone(evidence: Evidence) -> bool:
     return (
         CONTROL_TOKEN.fullmatch(text) is not None and "{" not in text
     )  # as a call of Gemma 4 has it, from `<|` to `|>`
-
-
-def _with_whole_answer(merged: Evidence, pieces: Sequence[Evidence]) -> Evidence:
-    """Return evidence of a stream with the answer that was not streamed, where the text shows both."""
-    whole = next((one.chat for one in pieces if one.chat is not None and one.stream is None and one.raw is None), None)
-    is_both = whole is not None and merged.stream is not None and merged.chat is merged.stream
-    return replace(merged, chat=whole) if is_both else merged
-
-
-def _is_pair(evidence: Evidence) -> bool:
-    return evidence.raw is not None and evidence.chat is not None
-
-
-def _is_of_two(pieces: Sequence[Evidence], one: Part, other: Part) -> bool:
-    """Say whether two parts of a run are there, and no piece holds both."""
-    held = [{*piece.holds} & {one, other} for piece in pieces]
-    return {one, other} == set().union(*held) and not any(len(parts) == 2 for parts in held)
-
-
-def _form_of(pieces: Sequence[Evidence]) -> Form:
-    forms = {piece.form for piece in pieces}
-    if len(forms) == 1:
-        return pieces[0].form
-    return Form.EXCHANGE if any(piece.request is not None for piece in pieces) else pieces[0].form
-
-
-def _of_twice(pieces: Sequence[Evidence]) -> tuple[str, ...]:
-    counts = {
-        "request": sum(1 for piece in pieces if piece.request is not None),
-        "answer": sum(1 for piece in pieces if piece.chat is not None or piece.stream is not None),
-        "raw output": sum(1 for piece in pieces if piece.raw is not None),
-    }
-    return tuple(f"Of {count} {name}s in the text, one was read." for name, count in counts.items() if count > 1)
 
 
 def _of_unread(lines: int) -> tuple[str, ...]:

@@ -1,0 +1,58 @@
+"""What several parts of one text make together: their form, which of several answers counts, what was not read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from prompt_debugger.core.evidence.evidence import Evidence, Part
+from prompt_debugger.core.evidence.forms import Form
+
+_MOST_OTHERS = 3
+
+
+def with_other_answers(merged: Evidence, pieces: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Return the evidence with each further answer of the text in place of the one that was read."""
+    answers = [one for one in pieces if one.chat is not None or one.stream is not None]
+    read = {id(merged.chat), id(merged.stream)}
+    return tuple(
+        replace(merged, chat=one.chat, stream=one.stream, words=one.words)
+        for one in answers
+        if merged.raw is None and not {id(one.chat), id(one.stream)} & (read - {id(None)})
+    )[:_MOST_OTHERS]
+
+
+def with_whole_answer(merged: Evidence, pieces: Sequence[Evidence]) -> Evidence:
+    """Return evidence of a stream with the answer that was not streamed, where the text shows both."""
+    whole = next((one.chat for one in pieces if one.chat is not None and one.stream is None and one.raw is None), None)
+    is_both = whole is not None and merged.stream is not None and merged.chat is merged.stream
+    return replace(merged, chat=whole) if is_both else merged
+
+
+def is_pair(evidence: Evidence) -> bool:
+    """Say whether evidence holds a raw output with its answer."""
+    return evidence.raw is not None and evidence.chat is not None
+
+
+def is_of_two(pieces: Sequence[Evidence], one: Part, other: Part) -> bool:
+    """Say whether two parts of a run are there, and no piece holds both."""
+    held = [{*piece.holds} & {one, other} for piece in pieces]
+    return {one, other} == set().union(*held) and not any(len(parts) == 2 for parts in held)
+
+
+def form_of(pieces: Sequence[Evidence]) -> Form:
+    """Return the form of several pieces together."""
+    forms = {piece.form for piece in pieces}
+    if len(forms) == 1:
+        return pieces[0].form
+    return Form.EXCHANGE if any(piece.request is not None for piece in pieces) else pieces[0].form
+
+
+def of_twice(pieces: Sequence[Evidence]) -> tuple[str, ...]:
+    """Return a note for each kind of which the text has several, and one was read."""
+    counts = {
+        "request": sum(1 for piece in pieces if piece.request is not None),
+        "answer": sum(1 for piece in pieces if piece.chat is not None or piece.stream is not None),
+        "raw output": sum(1 for piece in pieces if piece.raw is not None),
+    }
+    return tuple(f"Of {count} {name}s in the text, one was read." for name, count in counts.items() if count > 1)
