@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.base.errors import DebuggerError, RequestError, shorten
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import Form, read_evidence, trace_of
+from prompt_debugger.core.base.types import JSON, JSONObject, Trace
+from prompt_debugger.core.evidence import Evidence, Form, read_evidence, trace_of
+from prompt_debugger.core.evidence.read import exchange_of
 from prompt_debugger.core.sandbox import Limits, job
 from prompt_debugger.core.sandbox.values import admit
+
+_REFUSED = 400
 
 
 @admit
@@ -46,8 +49,21 @@ def read_line(line: str) -> Passed:
             problem = str(problems[0]) if isinstance(problems, list) and problems else "there is no whole answer"
             return Passed(None, problem=problem)
         client = str(facts.get("client") or "")
-        return Passed(trace_of(read_evidence(line, Form.EXCHANGE)), at, duration_ms, client)
+        return Passed(trace_of(_evidence_of(line, value, facts.get("status"))), at, duration_ms, client)
     except DebuggerError as error:
         return Passed(None, problem=error.message)
     except (ValueError, RecursionError, AttributeError) as error:
         return Passed(None, problem=f"it cannot be read: {error}"[:200])
+
+
+def _evidence_of(line: str, value: JSONObject, status: JSON) -> Evidence:
+    """Return what an exchange shows; whatever came with a status of 400 or more is an error, in whatever form."""
+    try:
+        return read_evidence(line, Form.EXCHANGE)
+    except RequestError:
+        request, said = value["request"], value["response"]
+        if not isinstance(status, int) or status < _REFUSED or not isinstance(request, dict):
+            raise
+        known = (as_object(said).get(name) for name in ("detail", "message"))
+        words = next((one for one in known if isinstance(one, str) and one), None) or shorten(said)
+        return exchange_of(Form.EXCHANGE, request, {"error": {"message": words, "code": status}})
