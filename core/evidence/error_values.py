@@ -116,6 +116,8 @@ def _is_error(value: JSONObject) -> bool:
     ):
         return True
     detail = value.get("detail")
+    if [*value] == ["detail"] and isinstance(detail, dict):  # FastAPI wraps whatever it is given
+        return _is_error(detail)
     if len(value) <= 3 and ((isinstance(detail, str) and detail.strip()) or _is_list_of_faults(detail)):
         return True
     if not isinstance(value.get("message"), str) or "role" in value or "content" in value:

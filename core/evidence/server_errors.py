@@ -108,6 +108,11 @@ _CHECKED = re.compile(r"\b(?:tool|arguments|input|parameters)\b")  # what a vali
 _BLANK_LINES = re.compile(r"\n[ \t]*\n|\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
 _FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
 _STACK = re.compile(r"\n\s{1,12}(?:at|\u276f) |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}")
+_ERROR_PAGE = re.compile(
+    r"\s{0,99}(?:<!doctype html[^>]{0,200}>\s{0,99})?<html\b.{0,2000}?<title>\s{0,99}"
+    r"(?P<said>(?P<status>[45]\d\d)\b[^<]{0,200})",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 class FoundError(NamedTuple):
@@ -161,6 +166,7 @@ def _of_form(text: str, bare: str) -> FoundError | None:
     """Return the error of a text in one of the forms that are known, or whose sentence is."""
     return (
         _of_head(text)
+        or _of_page(text)
         or _of_parser(bare)
         or _of_faults(text)
         or _of_exception(text)
@@ -193,6 +199,14 @@ def _of_head(text: str) -> FoundError | None:
     if found is None:
         return None
     return FoundError(found, 0.95)
+
+
+def _of_page(text: str) -> FoundError | None:
+    """Read the source of a page that a proxy shows in place of an answer; its title begins with the status."""
+    page = _ERROR_PAGE.match(text)
+    if page is None:
+        return None
+    return FoundError(Refusal(int(page["status"]), page["said"].strip()), 0.95)
 
 
 def _of_stream(text: str) -> FoundError | None:

@@ -99,4 +99,13 @@ SENTENCES: tuple[KnownError, ...] = (
         f"{_ISSUES}/2180",
         cause=Cause.TEMPLATE,
     ),
+    KnownError(
+        "No models loaded. Please load a model",
+        Stage.COMPLETE,
+        "The server runs, but has no model in memory.",
+        "Load a model in the server (`lms load`), or let it load models when they are asked for; then send again.",
+        "LM Studio, developer page",
+        example="No models loaded. Please load a model in the developer page or use the `lms load` command.",
+        cause=Cause.SETTING,
+    ),
 )

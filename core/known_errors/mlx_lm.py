@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import KnownError
+from prompt_debugger.core.known_errors.base import Cause, KnownError
 
 MAKER = "mlx-lm"
 
@@ -79,5 +79,16 @@ SENTENCES: tuple[KnownError, ...] = (
         "Look at `finish_reason`: if it is `length`, raise `max_tokens`; otherwise the model wrote the call in another "
         "notation, or its arguments are not JSON.",
         "mlx_lm/server.py: ToolCallFormatter.__call__",
+    ),
+    KnownError(
+        "Repository Not Found for url: {url}",
+        Stage.REQUEST,
+        "The server took `model` for a repository of the Hugging Face hub, which shows it no such repository: there is "
+        "no such name, or the token of the server may not read it.",
+        "Name the model that the server was started with (`/v1/models` lists what it has), or one that exists.",
+        "huggingface_hub/utils/_http.py: hf_raise_for_status",
+        example="404 Client Error. Repository Not Found for url: https://huggingface.co/api/models/o/m/revision/main.",
+        field="model",
+        cause=Cause.MODEL_NAME,
     ),
 )

@@ -48,4 +48,28 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/letta-ai/letta/issues/3142",
         cause=Cause.ADDRESS,
     ),
+    KnownError(
+        "error code: 1020",
+        Stage.COMPLETE,
+        "A firewall rule in front of the server (Cloudflare) turned the client away; the server never saw the request.",
+        "Have the owner of the site let this client, address or country through; the request itself needs no change.",
+        "https://developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-1xxx-errors/",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "error code: 1015",
+        Stage.COMPLETE,
+        "A rule in front of the server (Cloudflare) limits how often a client asks; the server never saw the request.",
+        "Wait, and send fewer requests at a time; the owner of the site can raise the limit.",
+        "https://developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-1xxx-errors/",
+        cause=Cause.RATE,
+    ),
+    KnownError(
+        "RBAC: access denied",
+        Stage.COMPLETE,
+        "A policy of the proxy or mesh (Envoy, Istio) does not allow this client; the server never saw the request.",
+        "Allow the client in that policy; the request itself needs no change.",
+        "Envoy, envoy.filters.http.rbac",
+        cause=Cause.SETTING,
+    ),
 )

@@ -93,6 +93,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"(?:quota|credits?|balance|spend(?:ing)? limit)|billing (?:details|plan|period|account|cycle|hard|issue)"
         r"|(?:check|update|enable|your) (?:your )?(?:plan and )?billing\b|credit balance|payment required"
         rf"|{_STATUS}402\b|arrear|account .{{0,30}}?(?:suspended|deactivated|overdue)"
+        r"|\bbudget (?:has been |was |is |limit )?(?:exceeded|exhausted|reached|spent)"
         r"|quota (?:exceeded|exhausted|limit)|(?:weekly|monthly|usage|5-hour) limit",
         Stage.COMPLETE,
         Cause.QUOTA,
@@ -106,7 +107,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"overloaded|at capacity|(?:over|lack of|insufficient) capacity"
         r"|server (?:is )?(?:busy|too busy)|high demand|temporarily (?:unavailable|rate-limited|out)"
         r"|no (?:available|healthy) (?:workers?|upstream|instances?|endpoints?|providers?|channels?|de"
-        r"ployments?|servers?)|queue (?:is )?full|service unavailable|engine is currently overloaded"
+        r"ployments?|servers?|slots?)|no slots? (?:is |are )?available|\bbackpressure\b"
+        r"|queue (?:is )?full|service unavailable|engine is currently overloaded"
         r"|try again later",
         Stage.COMPLETE,
         Cause.BUSY,
@@ -138,6 +140,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"model\b.{0,60}?not (?:supported|available|allowed|permitted|enabled) (?:when|for|with|in|to|"
         r"on)\b.{0,60}?(?:account|plan|subscription|region|key|project|organization|user|tier)"
         r"|(?:(?:does not|do not|don't|doesn't) have|has no|have no|no) access to (?:the |this )?(?:model|it)"
+        r"|access to .{1,200}? is restricted|not in the authorized list|gated (?:model|repo)"
         r"|not allowed for (?:the |your |this )?(?:organi[sz]ation|account|user|key|team|project|plan)"
         r"|access (?:to (?:the |this )?model )?(?:is )?denied"
         r"|not (?:authorized|entitled|allowed) to (?:access|use|perform|invoke)|permission(?:s)? (?:denied|error)"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from prompt_debugger import diagnose
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Completeness, Stage
 from prompt_debugger.core.evidence import Form, Part, read_evidence, show_evidence
@@ -28,6 +29,7 @@ BODIES = {
     "Anthropic": ({"type": "error", "error": {"type": "invalid_request_error", "message": WORDS}}, None),
     "Google": ([{"error": {"code": 400, "message": WORDS, "status": "INVALID_ARGUMENT"}}], 400),
     "FastAPI": ({"detail": WORDS}, None),
+    "FastAPI, an error within": ({"detail": {"error": WORDS}}, None),
     "FastAPI's validation": ({"detail": [{"loc": ["body", "tools"], "msg": WORDS}]}, None),
     "Cloudflare": ({"success": False, "errors": [{"code": 7009, "message": WORDS}], "messages": []}, None),
     "Mistral": ({"object": "error", "message": WORDS, "type": "invalid_request_error", "code": "3230"}, None),
@@ -299,3 +301,41 @@ def test_a_script_that_cannot_be_read_leaves_its_error():
     evidence = read_evidence(f"client.create(messages=f(x))\n\nopenai.BadRequestError: Error code: 400 - {PYTHON}\n")
 
     assert evidence.error is not None
+
+
+PAGES = {
+    "nginx": "<html>\r\n<head><title>504 Gateway Time-out</title></head>\r\n<body><hr>nginx</body></html>",
+    "with a document type": "<!DOCTYPE html>\n<html lang=en><head><title> 504 Gateway Time-out</title></head></html>",
+}
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=[*PAGES])
+def test_the_page_of_a_proxy_is_the_error_that_its_title_names(page: str) -> None:
+    found = error_of_text(page)
+
+    assert found is not None
+    assert (found.refusal.status, found.refusal.message) == (504, "504 Gateway Time-out")
+
+
+@pytest.mark.parametrize("title", ["My 404 days", "Docs", "5040 words", "200 OK"])
+def test_another_page_is_no_error(title: str) -> None:
+    with pytest.raises(RequestError, match="HTML page"):
+        read_evidence(f"<html><head><title>{title}</title></head><body>504</body></html>")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Budget has been exceeded! Current cost: 10.2, Max budget: 10.0",
+        "Access to model org/m is restricted and you are not in the authorized list.",
+        "No models loaded. Please load a model in the developer page or use the `lms load` command.",
+        "Value for 'tool_choice' is enabled only for api versions 2024-06-01 and later",
+        "error code: 1020",
+        "RBAC: access denied",
+    ],
+)
+def test_what_an_account_a_setting_or_a_proxy_refuses_is_not_the_requests_fault(words: str) -> None:
+    verdict = diagnose(json.dumps({"error": {"message": words, "type": "invalid_request_error"}})).verdict
+
+    assert verdict is not None
+    assert verdict.stage is Stage.COMPLETE
