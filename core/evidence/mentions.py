@@ -52,6 +52,14 @@ _SOFTWARE = tuple(
     (kind, re.compile(rf"(?<![A-Za-z0-9-])(?:{names})(?![A-Za-z0-9]|-mlx)", re.IGNORECASE))
     for kind, names in _NAMES.items()
 )
+_VERSIONED = {
+    kind: re.compile(
+        rf"(?<![A-Za-z0-9-])(?:{names})(?:[ -]?version)?\)?[ \t`:=@v|]{{1,6}}"
+        r"(\d{1,4}\.\d{1,4}(?:\.\d{1,4})?)(?![\d.]\d)",
+        re.IGNORECASE,
+    )
+    for kind, names in _NAMES.items()
+}
 # What only this software writes into its answers, or listens at.
 _SIGNS = (
     ("ollama", re.compile(r"[\"']?(?:done_reason|eval_duration)[\"']?[:=]|[:/]11434\b|/api/chat\b(?!/completions)")),
@@ -92,7 +100,19 @@ def mentioned_server(text: str, *, has_words: bool = True, answer: str = "") -> 
     if kind is None and model is None:
         return None
     server = server_of(kind or "", {"tool_call_parser": parser} if parser else {}, is_whole=False).server
-    return replace(server, kind=kind or _UNKNOWN.kind, served_models=() if model is None else (model,))
+    version = None if kind is None else version_in(text, kind)
+    return replace(server, kind=kind or _UNKNOWN.kind, version=version, served_models=() if model is None else (model,))
+
+
+def version_in(text: str, kind: str) -> str | None:
+    """Return the only release of a software that a text names.
+
+    >>> version_in("vLLM v0.10.2 loses it.", "vllm"), version_in("vLLM 0.10.2 does, vllm==0.11.0 not.", "vllm")
+    ('0.10.2', None)
+    """
+    pattern = _VERSIONED.get(kind)
+    found = set() if pattern is None else {one[1] for one in pattern.finditer(text[:_MOST_CHARS])}
+    return found.pop() if len(found) == 1 else None
 
 
 def _signed(text: str) -> str | None:

@@ -19,7 +19,7 @@ from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.flags import flags_of, server_of
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
-from prompt_debugger.core.evidence.mentions import mentioned_server
+from prompt_debugger.core.evidence.mentions import mentioned_server, version_in
 from prompt_debugger.core.evidence.not_errors import is_source
 from prompt_debugger.core.evidence.readers import Paste
 from prompt_debugger.core.evidence.split import BlockKind, split
@@ -93,7 +93,8 @@ def _with_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
         return evidence
     if commands:
         command = with_parser(commands)
-        server, notes = server_of(command.kind, flags_of(command.kind, command.words), command.version)
+        version = command.version or version_in(text, command.kind)
+        server, notes = server_of(command.kind, flags_of(command.kind, command.words), version)
     else:
         answer = "" if evidence.chat is None else evidence.chat.body
         has_content = bool(evidence.holds) or evidence.form is Form.REPORT

@@ -1,0 +1,88 @@
+"""The answer shows a fault that the server's tool parser is known for.
+
+What it finds:
+    Server software and tool parser that are in a table of known faults, an answer
+    that shows the fault's sign, and a release that may have it: not one that was
+    tried and is without. A conclusion from the three, so a note beside the finding
+    that says what is wrong.
+
+Why it matters:
+    Neither the request nor the model is at fault, and a newer release, or a whole
+    answer in place of a stream, is all that is needed.
+
+Bad:
+    vLLM 0.17.0, `--tool-call-parser glm47`, streamed arguments `{"x":2{"x": 2}`
+
+Good:
+    The same with vLLM 0.26.0: `{"x": 2}`
+
+Source:
+    derived: outputs read by the parsers of vLLM 0.11.0 to 0.32.0 and SGLang 0.5.9 to 0.5.23.
+    tracker: vllm-project/vllm#39253, vllm-project/vllm#13622, sgl-project/sglang#23071.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, FindingEvidence, Server, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.parser_faults import Fault, Sign, known_fault
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.trace_queries import TracePart
+
+_TITLES = {"vllm": "vLLM", "sglang": "SGLang"}
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the fault with its releases."""
+    found, server = known_fault(trace), trace.server
+    if found is None or server is None:
+        return
+    fault, call = found
+    maker = _TITLES[fault.kind]
+    of_call = "" if call is None or not call.name else f" (the call to `{call.name}`)"
+    yield Report(
+        title=f"This answer fits a known fault of {maker}'s parser `{server.tool_parser}`: it {fault.does}.",
+        detail=f"{_releases(fault, maker)} {_of_this(server)} The answer shows it{of_call}; the raw output would prove "
+        "it.",
+        evidence=(FindingEvidence("server", quote=f"--tool-call-parser {server.tool_parser}"),),
+        fix=_fix(fault, maker),
+        certainty=Certainty.INFERRED,
+        links=tuple(_link(thread) for thread in fault.threads),
+    )
+
+
+def _releases(fault: Fault, maker: str) -> str:
+    if fault.mended:
+        return f"{maker} {fault.seen} does this, and {fault.mended} does not."
+    return f"{maker} {fault.seen} does this; no release without it is known here."
+
+
+def _of_this(server: Server) -> str:
+    return "The release that answered is not known." if server.version is None else f"{server.version} answered."
+
+
+def _fix(fault: Fault, maker: str) -> str:
+    whole = "ask without streaming, as a whole answer is parsed at once"
+    if fault.sign is Sign.AFTER_TEXT:
+        return "Have the prompt ask for the call alone, without words before it; the parser reads nothing else."
+    if fault.mended:
+        return f"Run {maker} {fault.mended} or later; until then, {whole}."
+    return f"{whole[:1].upper()}{whole[1:]}, and see whether a release after {maker} {fault.seen} has fixed it."
+
+
+def _link(thread: str) -> str:
+    name, _, number = thread.partition("#")
+    return f"https://github.com/{name}/issues/{number}"
+
+
+RULE: Rule = TraceRule(
+    code="PD471",
+    name="known-parser-fault",
+    severity=Severity.NOTE,
+    stage=Stage.PARSE,
+    find=find,
+    needs=TracePart.ANSWER,
+    threads=("vllm-project/vllm#39253", "vllm-project/vllm#13622", "sgl-project/sglang#23071"),
+)
