@@ -55,6 +55,10 @@ _AGENTS = re.compile(
     r"\s{0,20}[\"'](?:(?:tool_|action_)?(?:arguments|args|input|parameters|params))"
     r"|name[\"']\s{0,4}:\s{0,4}'([\w.:/-]{1,100})'\s{0,4},\s{0,20}'(?:arguments|parameters|args))[\"']\s{0,4}:"
 )
+_WRAPPED = re.compile(  # a list of calls as a field, each with its name first: no answer and no delta has that
+    _BEGINS + r"\{\s{0,20}\"tool_calls\"\s{0,4}:\s{0,4}\[\s{0,20}\{\s{0,20}"
+    r"\"(?:name|function|tool|tool_name|function_name)\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\""
+)
 _PRINTED = re.compile(
     _BEGINS
     + r"\[?\s{0,8}\{\s{0,20}[\"']id[\"']: ?[\"'][^\"']{0,100}[\"'],\s{1,20}[\"']type[\"']: ?[\"']function[\"'],\s{1,20}"
@@ -105,6 +109,7 @@ _LINES = (
     (_REACT, Notation.REACT),
     (_LISTED, Notation.LISTED),
     (_AGENTS, Notation.AGENTS),
+    (_WRAPPED, Notation.AGENTS),
     (_PRINTED, Notation.PRINTED),
 )
 
@@ -118,6 +123,8 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
     'shell'
     >>> find_client_call('Action:\n{"tool_name": "read", "tool_arguments": {"path": "a.md"}}').name
     'read'
+    >>> find_client_call('{"tool_calls": [{"function": "light_on", "args": {"room": "hall"}}]}').name
+    'light_on'
     >>> find_client_call("<details>\n<summary>More</summary>\n</details>")
     """
     invoked = _INVOKE.search(text)

@@ -31,6 +31,13 @@ _OF_TENSORRT = (
 )
 
 
+_OF_LLAMA_CPP_PYTHON = (
+    "llama-cpp-python takes calls out with few chat formats alone (`chat_format` as `chatml-function-calling` or "
+    "`functionary-v2`), whatever the template: serve the model with llama.cpp's `llama-server --jinja`, or read the "
+    "call in the client."
+)
+
+
 def own_way(trace: Trace, family: str) -> Step | None:
     """Return what to do where the server is of a software that vLLM's flags say nothing to; else `None`."""
     server = trace.server
@@ -73,6 +80,7 @@ _WAYS: Mapping[str, Callable[[str], str]] = {
     "ollama": lambda _: _OF_OLLAMA,
     "lm-studio": lambda _: _OF_LM_STUDIO,
     "llama.cpp": lambda _: _OF_LLAMA_CPP,
+    "llama-cpp-python": lambda _: _OF_LLAMA_CPP_PYTHON,
     "mlx-lm": _of_mlx,
     "mlx-vlm": _of_mlx_vlm,
     "lmdeploy": _of_lmdeploy,

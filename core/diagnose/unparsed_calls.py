@@ -44,6 +44,8 @@ def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
     own = _for_models(_parsers_of(kind, family), models)
     if (wrong := foreign_parser(trace, family)) is not None and own:
         return (Step(f"Start the server with `--tool-call-parser {own[0]}` in place of `{wrong}`."),)
+    if has_own_names(trace.server) and trace.server is not None and is_made_for(trace.server, family):
+        return tuple(_beside_its_parser(trace, trace.server.tool_parser))
     if has_own_names(trace.server):
         return (Step(FAMILYS_PARSER), Step(_DISTINGUISHING))
     parser = None if trace.server is None else trace.server.tool_parser

@@ -64,6 +64,7 @@ _MOST_PARAGRAPHS = 50
 _PARAGRAPHS = re.compile(r"\n[ \t]*(?:```\w{0,20}[ \t]*)?(?:\n|\Z)")  # a fence parts them, too
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
+_ANSWERS = frozenset({Part.MESSAGE, Part.STREAM})
 # Of two things, one instead of the other, a report shows the one that came, unless it says *instead of this*.
 _OTHER_LEAD = re.compile(
     r"\b(?:expect(?:ed|ing|s)?|should|correct|works?|working|fixed|desired|workaround|good case)\b"
@@ -316,6 +317,8 @@ def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is
     if is_fenced or (is_talk and whole.form in (Form.ERROR, Form.LOG, Form.REQUEST) and _is_known(merged)):
         return {*merged.holds} >= {*whole.holds}  # the same without the talk around it
     strong = {*merged.holds} & _STRONG
+    if whole.form is Form.ERROR and strong & _ANSWERS and not _is_known(whole) and not _has_class(whole):
+        return True  # words of a program beside the answer that it could not use
     if whole.form is Form.OUTPUT:
         return bool(strong) or UNRELATED in merged.notes
     return {*merged.holds} > {*whole.holds}

@@ -113,7 +113,8 @@ _OF_NOTATION = {
         "as text, as it should.",
         "Let the framework read the calls from the text, with its agent for JSON actions. Or have it send `tools`, to "
         "a server that parses this model's calls, and drop the prompt that teaches this form: it hides the model's "
-        "own notation.",
+        "own notation. If the request has `tools` already, the model departs from its notation: update the server and "
+        "the template.",
     ),
     Notation.PRINTED: (
         "It is a call as clients hold and print it, not as a model's notation has it: the model repeats what it read "

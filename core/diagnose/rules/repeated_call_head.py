@@ -51,7 +51,7 @@ def find(trace: Trace) -> Iterator[Report]:
             found.append(("null", _of_null(known, name, event)))
         elif name and not known and event > first:
             found.append(("late", _of_late_name(name, first, event)))
-        elif name and known == name:
+        elif name and known == name and heads.get((index, "id"), call_id) == (call_id or heads.get((index, "id"), "")):
             found.append(("name", _of_repeated(name, "name", event)))
         elif empty and known and not asked_server(trace):
             found.append(("empty", _of_empty(known, empty, event)))

@@ -154,3 +154,36 @@ def test_arguments_that_break_off_in_a_short_stream_without_a_limit_were_lost_by
 )
 def test_arguments_that_a_limit_may_have_cut_are_not_said_to_be_lost(text):
     assert "though no limit was reached" not in shown(text).verdict.sentence
+
+
+def answer(content: str | None, **call: object) -> str:
+    message: dict[str, object] = {"role": "assistant", "content": content}
+    if call:
+        message["tool_calls"] = [{"id": "c", "type": "function", "function": call}]
+    return json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}, indent=1)
+
+
+def test_the_words_of_a_client_do_not_hide_the_answer_that_it_could_not_use():
+    shown_answer = answer(None, name="get_time", arguments={"zone": "UTC"})
+    text = (
+        f"```json\n{shown_answer}\n```\nMy client crashes:\nTypeError: it must be str, bytes or bytearray, not dict\n"
+    )
+
+    assert codes(text) == {"PD506"}
+
+
+def test_an_error_that_is_known_still_comes_before_an_answer():
+    text = f"```json\n{answer(None, name='get_time', arguments='{}')}\n```\n\nTool parser 'qwen9' not found.\n"
+
+    assert "PD100" in codes(text)
+
+
+def test_a_server_with_names_of_its_own_that_runs_the_familys_parser_is_not_told_to_start_it():
+    call = "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|>"
+    text = (
+        f"`python -m sglang.launch_server --model-path m --tool-call-parser kimi_k2`\n\n```json\n{answer(call)}\n```\n"
+    )
+
+    fix = next(finding.fix for finding in shown(text).findings if finding.code == "PD426")
+    assert "Start the server" not in fix
+    assert "--parser sglang:kimi_k2" in fix
