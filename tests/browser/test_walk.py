@@ -67,3 +67,21 @@ def test_run_is_the_filled_button_where_the_verdict_offers_no_step(bare: Debugge
     expect(bare.page.locator("html[data-own-text]")).to_be_attached()
 
     assert bare.page.evaluate(FILLED) == ["Run"]
+
+
+@pytest.mark.parametrize("window_width", [1440, 400])
+def test_a_huge_paste_and_a_server_that_is_not_there_leave_the_page_whole(bare: DebuggerPage) -> None:
+    bare.paste(json.dumps({"messages": [{"role": "user", "content": "A word of many. " * 125_000}]}))
+    expect(bare.page.locator("#pd-notices")).to_contain_text("characters: read when you press Run")
+    bare.settle_layout()
+
+    assert bare.page.evaluate(FAULTS) == []
+
+    bare.paste('curl http://127.0.0.1:9/v1/chat/completions -d \'{"messages": [{"role": "user", "content": "Hi"}]}\'')
+    expect(bare.page.locator("#pd-run")).to_have_text("Run on 127.0.0.1:9")
+    bare.run()
+    bare.settle_layout()
+
+    assert bare.badge() == "SERVER"
+    assert bare.page.evaluate(FAULTS) == []
+    assert bare.page.evaluate(FILLED) == ["Change the target"]
