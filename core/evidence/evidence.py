@@ -31,8 +31,9 @@ _IN_LOG = "it contains no control token, and a log may leave them out"
 # A call whose opening marker is not there: where the text begins, or a line of it that is not a whole header.
 _MID_CALL = re.compile(
     r"\s*+(?:[\w\u2581:]{0,40}[|\uff5c]>"
-    r"|(?:[^<]{0,400}\n(?!functions\.[\w.-]{1,80}:\d))?(?:\d{1,5}[:|] ?)?[\w.:-]{0,80}"
-    r"(?:<\|tool_call_(?:argument_begin|end)|<\uff5ctool\u2581(?:sep|call\u2581end|calls\u2581end)|<\|tool_calls_section_end))"
+    r"|(?:(?:(?!<\|tool_call_begin).){0,400}\n(?!functions\.[\w.-]{1,80}:\d))?(?:\d{1,5}[:|] ?|[$>%#] )?[\w.:-]{0,80}"
+    r"(?:<\|tool_call_(?:argument_begin|end)|<\uff5ctool\u2581(?:sep|call\u2581end|calls\u2581end)|<\|tool_calls_section_end))",
+    re.DOTALL,
 )
 # A turn that no model writes: the text holds its prompt, too.
 _PROMPT_TURN = re.compile(
@@ -219,7 +220,7 @@ def _completion(evidence: Evidence, text: str) -> Completion:
     if evidence.raw_reason:
         return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=evidence.raw_reason)
     is_alone = evidence.chat is None and evidence.prompt is None and not evidence.prompt_tail
-    if is_alone and _MID_CALL.match(text) is not None:
+    if (is_alone or evidence.is_assumed_run) and _MID_CALL.match(text) is not None:
         return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=NO_BEGINNING)
     if evidence.chat is not None:
         return raw

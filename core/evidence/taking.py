@@ -47,12 +47,12 @@ def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
 
 
 def _without_pieces(answer: Answer) -> Answer:
-    """Return an answer without calls that are one piece of a stream: numbered, and without a name or any arguments."""
+    """Return an answer without calls that are one piece of a stream: without a name or arguments."""
     chat = answer.chat
     calls = None if chat is None or answer.stream is not None else chat.message.get("tool_calls")
     if chat is None or chat.finish_reason is not None or not isinstance(calls, list):
         return answer
-    if not all("index" in as_object(call) for call in calls):
+    if not all("index" in as_object(call) or not as_object(call).get("id") for call in calls):
         return answer
     kept = [call for call in calls if as_object(as_object(call).get("function")).get("name") and _arguments(call)]
     return (

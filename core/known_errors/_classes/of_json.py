@@ -107,7 +107,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"expected (?:a )?(?:string|str)\b(?! for ['\"`]).{0,40}?(?:got|found|not|received) ['\"`]?"
         r"(?:NoneType|null|undefined)\b"
         r"|must be (?:a )?(?:str|string)\b.{0,40}?not ['\"`]?NoneType|argument of type ['\"`]NoneType"
-        r"|(?:can only concatenate|unsupported operand).{0,60}?NoneType|sequence item \d{1,3}: expected str"
+        r"|(?:can only concatenate.{0,60}?|unsupported operand.{0,40}?'str' and ['\"]?)NoneType"
+        r"|sequence item \d{1,3}: expected str"
         r"|valid string.{0,40}?input_value=None"
         r"|cannot read properties of null \(reading '(?:trim|match|replace|split)'",
         Stage.PARSE,

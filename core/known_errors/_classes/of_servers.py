@@ -368,6 +368,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "engine-died",
         r"enginedead|enginecore\b.{0,40}?(?:issue|died|dead|failed|fatal|error)"
         r"|engine (?:core )?(?:crashed|died|has died|process failed|loop)|segmentation fault|sigsegv"
+        r"|received sigquit from a child"
         r"|core dumped|cuda error|illegal memory access|device-side assert|nccl|broadcast_shapes"
         r"|cannot be broadcast|shapes? (?:mismatch|cannot)|size mismatch"
         r"|worker (?:process )?(?:died|crashed|exited|failed)|ggml_assert|scheduler hit an exception"

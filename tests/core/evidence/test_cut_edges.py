@@ -76,6 +76,8 @@ def test_broken_arguments_of_a_model_are_told():
     "text",
     [
         f"1: {KIMI[KIMI.index('ok:0') :]}",
+        f"$ {KIMI[KIMI.index('ok:0') :]}",
+        f"</tool_call><|im_end|>\n\n{KIMI[KIMI.index('ok:0') :]}",
         f"Look at this\n\n{KIMI[KIMI.index('k:0') :]}",
         KIMI.replace('{"seat": "12A"}<|tool_call_end|', "<\u2026"),
         KIMI.replace('argument_begin|>{"seat": "12A"}<|tool_call_end|', "argument_begin|\u2026"),
@@ -102,6 +104,7 @@ def test_a_wrong_header_is_told():
         "{'choices': [{'message': {'content': None, 'tool_calls\u2026A\"}'}}]}, 'finish_reason': 'tool_calls'}]}",
         "Message(id='m', content=[ToolUseBlock(id='t', input={'\u2026A'}, name='book', type='tool_use')], "
         "role='assistant', stop_reason='tool_use', type='message')",
+        ' {"name": "book", "arguments": ""}}]}, "finish_reason": null}]}',
         "{'prompt_tokens': 20, 'completion_tokens': 30}}",
         '{"seat": "12A"}<|tool_call_end|><|tool_calls_sec',
         ' {"seat": "12A"}}\\n</tool_call><|im_end|>\', output_token_ids: None',
