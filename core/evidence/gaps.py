@@ -46,9 +46,10 @@ _NAME = re.compile(r'"name"\s{0,4}:\s{0,4}"[^"\n]{0,80}(?:\.{3,}|…)')
 _HEADER = re.compile(
     rf"(?:begin[|\uff5c]>|functions\.)[\w.:-]{{0,80}}(?:<[|\uff5c]?\w{{0,40}}[|\uff5c]?)?(?:\.{{3,}}|…|{_EXPLICIT.pattern})"
 )
-_KEY = re.compile(r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,4}:|[{,]\s{0,4}"(?:\.{3,}|…)\s{0,4}[}\]]')
+_KEY = re.compile(r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,4}:|[{,]\s{0,4}"(?:\.{3,}|…)[^"\n]{0,40}"?\s{0,4}[}\]]')
 _OF_ANSWERS = frozenset({"usage", "choices", "finish_reason"})
 _OF_NO_MESSAGE = frozenset({"function", "parameters", "description", "properties", "required"})  # but of a tool
+_OPENED = re.compile(r"[\"'](?:\.{3,}|…)[:,]")  # a string's end, and what was left out up to the middle of a member
 _TURN = re.compile(r"(?:start[|\uff5c]>)\w{0,20}(?:\.{3,}|…)")
 _RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
 _DOTS = re.compile(r"\.{3,}|…")
@@ -77,6 +78,7 @@ def without_gaps(evidence: Evidence, text: str) -> Evidence:
     is_elided = evidence.form is Form.FRAGMENT and any(note.startswith(_LEFT_OUT) for note in evidence.notes)
     is_cut = is_elided or (evidence.form in (Form.FRAGMENT, Form.OBJECT) and CUT_NOTE in evidence.notes)
     is_structured = evidence.form in _STRUCTURED or (evidence.form is Form.OUTPUT and evidence.chat is not None)
+    is_cut = is_cut or _has_elided_text(evidence)
     if is_structured and (is_cut or _has_half_call(evidence) or _lacks_calls(evidence, text) or has_gap(text)):
         evidence = _careful(evidence, text, is_noted=evidence.form is not Form.FRAGMENT)
     evidence = _without_shortened_ids(_without_shortened_texts(evidence))
@@ -95,6 +97,16 @@ def _has_elided_request(evidence: Evidence) -> bool:
     is_glued = is_glued or any(_OF_NO_MESSAGE & one.keys() and _has_sign(str(one)) for one in messages)
     is_glued = is_glued or bool(_OF_ANSWERS & evidence.request.body.keys() and _has_sign(str(evidence.request.body)))
     return is_elided or is_glued or _is_elided(evidence.request.body)
+
+
+def _has_elided_text(evidence: Evidence) -> bool:
+    """Say whether a sign stands in content that holds markup, or in arguments that are no object because of it."""
+    message = evidence.chat.message if evidence.chat is not None else {}
+    content, calls = message.get("content"), message.get("tool_calls")
+    written = [as_object(as_object(call).get("function")).get("arguments") for call in as_list(calls)]
+    return (isinstance(content, str) and _is_elided_text("content", content)) or any(
+        isinstance(one, str) and _OPENED.search(one) is not None and json_of(one) is None for one in written
+    )
 
 
 def _has_half_call(evidence: Evidence) -> bool:
@@ -252,6 +264,8 @@ def _is_whole(call: JSON, *, shows_empty: bool) -> bool:
     if not isinstance(arguments, str):
         return isinstance(arguments, dict)
     fault = break_of(arguments)
+    if _OPENED.search(arguments) is not None:
+        return json_of(arguments) is not None
     value = json_of(arguments)
     is_value = isinstance(value, dict) or (value is not None and not _has_sign(arguments))
     return is_value or (fault is not None and fault.kind is Break.PYTHON)

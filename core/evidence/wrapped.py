@@ -15,6 +15,7 @@ from prompt_debugger.core.evidence.python_repr import read_printed
 
 _LEAST_WIDTH = 40
 _LEAST_BREAKS = 2  # in a command, below which an answer may stand
+_MOST_PIECES = 40  # of one event
 _MOST_WIDTH = 1_000
 _STARTS = re.compile(r"\s*+(?:[{\[]|[A-Za-z_][\w.]{0,80}\(|curl )")
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
@@ -60,7 +61,8 @@ def _of_events(text: str) -> str | None:
     """Return a stream without the breaks within its events; `None` if none of them is broken, or one stays broken."""
     pieces: list[list[str]] = []
     for line in text.split("\n"):
-        if not line.strip() or _EVENT_FIELD.match(line) or not pieces or not pieces[-1][0].startswith("data:"):
+        is_field = _EVENT_FIELD.match(line) is not None and not (line.startswith(":") and _is_open(pieces))
+        if not line.strip() or is_field or not pieces or not pieces[-1][0].startswith("data:"):
             pieces.append([line.strip()])
         else:
             pieces[-1].append(line)
@@ -69,6 +71,12 @@ def _of_events(text: str) -> str | None:
     lines = ["".join(parts) for parts in pieces]
     data = [line.removeprefix("data:").strip() for line in lines if line.startswith("data:")]
     return "\n".join(lines) if all(one == "[DONE]" or json_of(one) is not None for one in data if one) else None
+
+
+def _is_open(pieces: list[list[str]]) -> bool:
+    """Say whether the last event of a stream is not whole yet, so that a line after a colon goes on with it."""
+    data = "".join(pieces[-1]).removeprefix("data:").strip() if pieces and len(pieces[-1]) <= _MOST_PIECES else ""
+    return data.startswith("{") and json_of(data) is None
 
 
 def _with_whole_strings(text: str) -> str:

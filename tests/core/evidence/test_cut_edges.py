@@ -105,6 +105,10 @@ def test_a_wrong_header_is_told():
         "Message(id='m', content=[ToolUseBlock(id='t', input={'\u2026A'}, name='book', type='tool_use')], "
         "role='assistant', stop_reason='tool_use', type='message')",
         ' {"name": "book", "arguments": ""}}]}, "finish_reason": null}]}',
+        "ChatCompletion(id='x', choices=[Choice(finish_reason='stop', index=0, message=ChatCompletionMessage(content="
+        "'<tool_call>\\n{\"name\": \"bo<snip>A\"}}\\n</tool_call>', role='assistant', tool_calls=[]))])",
+        '{"raw": "<tool_call>\\n{\\"name\\": \\"book\\", \\"\u2026A\\"}}\\n</tool_call><|im_end|>", "message": {'
+        '"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "book", "arguments": "{}"}}]}}',
         "{'prompt_tokens': 20, 'completion_tokens': 30}}",
         '{"seat": "12A"}<|tool_call_end|><|tool_calls_sec',
         ' {"seat": "12A"}}\\n</tool_call><|im_end|>\', output_token_ids: None',
@@ -113,7 +117,8 @@ def test_a_wrong_header_is_told():
 )
 def test_a_piece_proves_nothing(text):
     assert (
-        codes_of(text) & {"PD312", "PD507", "PD105", "PD416", "PD450", "PD452", "PD445", "PD466", "PD412", "PD506"}
+        codes_of(text)
+        & {"PD312", "PD507", "PD105", "PD416", "PD450", "PD452", "PD445", "PD466", "PD412", "PD506", "PD402", "PD426"}
         == set()
     )
 
