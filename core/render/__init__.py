@@ -12,8 +12,12 @@ tokenizers  vocabularies from files, without anybody's code
 
 from prompt_debugger.core.render.compare import compare_prompts
 from prompt_debugger.core.render.local import generation_prompt, render_local
-from prompt_debugger.core.render.remember import Remembered
-from prompt_debugger.core.render.server import ReportedPrompt, explain_server_prompt, reported_special_tokens
+from prompt_debugger.core.render.server import (
+    Remembered,
+    ReportedPrompt,
+    explain_server_prompt,
+    reported_special_tokens,
+)
 from prompt_debugger.core.render.tokenizers import choose_template, load_template, load_templates, load_tokenizer
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer, PackedTokenizer
 from prompt_debugger.core.render.tokenizers.reported import pieces_of_reported, tokens_of_pieces

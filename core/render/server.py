@@ -8,6 +8,7 @@ are parts of our render. What none of them explains stays unknown.
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,7 +26,6 @@ from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
 from prompt_debugger.core.render.local import Renderer, special_tokens_of
 from prompt_debugger.core.render.own_changes import ChangedRequest, changed_requests
-from prompt_debugger.core.render.remember import Remembered
 from prompt_debugger.core.render.request_variables import Variables, read_variables
 from prompt_debugger.core.render.tokenizers.reported import is_marker, tokens_of_pieces
 from prompt_debugger.core.render.worker import shared_worker
@@ -360,3 +360,29 @@ def _within(spans: Sequence[PromptSpan], start: int, stop: int) -> Iterator[Prom
             first = field_span.start + low - span.char_span.start
             field_span = Span(first, first + high - low)
         yield replace(span, char_span=Span(low - start, high - start), field_span=field_span)
+
+
+class Remembered:
+    """Runs jobs in the render sandbox, and keeps the outcome of the first traced one: the request as pasted.
+
+    One for each run: another may see another clock, and the outcome may be large.
+    """
+
+    def __init__(self) -> None:
+        self._key = b""
+        self._outcome: RenderOutcome | None = None
+
+    def __call__(self, job: RenderJob) -> RenderOutcome:
+        """Return the outcome of a job; for one that wants no spans, that of its traced twin will do."""
+        if self._outcome is None:
+            outcome = shared_worker().render(job)
+            if job.is_traced:
+                self._key, self._outcome = _key_of(job), outcome
+            return outcome
+        return self._outcome if _key_of(job) == self._key else shared_worker().render(job)
+
+
+def _key_of(job: RenderJob) -> bytes:
+    """Return all that a render depends on; written out, where 1 is neither 1.0 nor true."""
+    variables = [(one.name, one.value, one.root) for one in job.variables]
+    return marshal.dumps((job.template, variables, job.continue_final_message, job.causes), 0)

@@ -7,11 +7,10 @@ the views; the views are those of `assets/`. `verification` is the report of `ve
 """
 
 from prompt_debugger.ui.report.document import trace_to_html
-from prompt_debugger.ui.report.link import link_state
 from prompt_debugger.ui.report.mask import mask_trace
 from prompt_debugger.ui.report.place import known_place
 from prompt_debugger.ui.report.sections import again_payload
-from prompt_debugger.ui.report.share import SharedRun, describe_bundle, share_trace
+from prompt_debugger.ui.report.share import SharedRun, describe_bundle, link_state, share_trace
 from prompt_debugger.ui.report.verification import apis_to_html, times_of, verification_to_html
 
 __all__ = [

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from prompt_debugger import __version__
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.report import Bundle, file_stem, markdown_fold, pack_bundle, write_bundle
+from prompt_debugger.core.base.types import JSONObject, Trace
+from prompt_debugger.core.report import Bundle, file_stem, markdown_fold, pack_bundle, redact_text, write_bundle
+from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.fixes.upstream import case_of_trace, write_upstream_test
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report.document import trace_to_html
-from prompt_debugger.ui.report.mask import mask_trace
+from prompt_debugger.ui.report.mask import mask_request, mask_trace
 from prompt_debugger.ui.report.place import run_for_link
 from prompt_debugger.ui.report.sections import markdown_of
 
@@ -73,3 +76,34 @@ def describe_bundle(bundle: Bundle) -> str:
     called = f" \u201c{shortened(' '.join(bundle.trace.title.split()), 80)}\u201d" if bundle.trace.title else ""
     edited = " The file was modified after it was written." if bundle.is_edited else ""
     return f"Reopened{called} from a bundle written by {by}; nothing was run.{edited}"
+
+
+_HUB_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")  # what is not a Hub id may be a folder of this machine
+
+
+def link_state(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, ...]]:
+    """Return what a link carries, and what is to be said about it.
+
+    Of a command or a snippet only the body goes into a link: around it stand the server's address and the key.
+
+    Args:
+        text: The request as it stands in the editor.
+        choices: `tool_parser`, `reasoning_parser`, `model`, `tokenizer`; empty ones are left out.
+
+    Raises:
+        RequestError: The request cannot be read, so nobody can tell what is secret in it.
+    """
+    request = read_request(text)
+    masked = mask_request(request)
+    notes: list[str] = []
+    if request.source != "json":
+        notes.append("The link contains only the request's body, not the command around it.")
+    if masked.body != request.body:
+        notes.append("What looks like a secret in the request is masked with •.")
+    state: JSONObject = {"request": masked.text}
+    for name, value in choices.items():
+        if isinstance(value, str) and value and (name != "tokenizer" or _HUB_ID.fullmatch(value)):
+            state[name] = redact_text(value)
+    if choices.get("tokenizer") and "tokenizer" not in state:
+        notes.append("The tokenizer is a folder on this machine, so the link does not include it.")
+    return state, tuple(notes)

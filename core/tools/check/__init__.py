@@ -12,15 +12,14 @@ agreement    transformers and an engine's renderer on the same conversations
 own_renderer models that an engine renders without their template
 engine_choice        which of several engines to take
 taught       calls of a template that prints none
-evidence     one cell as a run              cases       failing cells for `parse --cases`
+evidence     one cell as a run, and the failing ones as cases for `parse --cases`
 served       a running server as the model      named        a parser's name in a model's
 smaller      drawn answers that fail, made small
 """
 
-from prompt_debugger.core.tools.check.cases import failing_cases
 from prompt_debugger.core.tools.check.changes import Change
 from prompt_debugger.core.tools.check.document import check_to_json
-from prompt_debugger.core.tools.check.evidence import cell_trace, ideal_of, pasted_text
+from prompt_debugger.core.tools.check.evidence import cell_trace, failing_cases, ideal_of, pasted_text
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.junit import check_to_junit
