@@ -74,12 +74,6 @@ class SandboxProcess:
     ) -> Iterator[tuple[object, ...]]:
         """Ask one job and yield its answers, the last one its end.
 
-        Args:
-            what: The job in words.
-            limits: What it may use.
-            question: Name, arguments and keywords.
-            hint: What to look for if a limit was hit.
-
         Raises:
             SandboxError: It hit a limit or died; the process is gone then.
         """

@@ -28,12 +28,6 @@ _AROUND = ("request", "body")
 async def run_cases(name: str, run: RunOne, document_of: DocumentOf, *, jobs: int) -> int:
     """Run every line of a file; a bad line gives an `error` object and the rest still runs.
 
-    Args:
-        name: The file, or `-` for standard input.
-        run: Makes one run.
-        document_of: Writes it down.
-        jobs: Runs at a time.
-
     Returns:
         1 if any line has an error or a finding of severity `error`, else 0.
 

@@ -33,12 +33,6 @@ async def serve_http(
 ) -> None:
     """Serve until `ending` is set.
 
-    Args:
-        server: What is served.
-        settings: Where it listens, and what it is called.
-        on_ready: Told its address once it listens.
-        ending: Set when it is to end.
-
     Raises:
         DebuggerError: The port is taken.
     """

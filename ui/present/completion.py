@@ -17,14 +17,7 @@ MAX_SHOWN_CHARS = 200_000
 
 
 def completion_payload(trace: Trace, *, raw_text: str = "", chat_text: str = "", streaming: bool = False) -> str:
-    """Return the payload of the completion view.
-
-    Args:
-        trace: Finished parts win over what has streamed so far.
-        raw_text: Raw text so far.
-        chat_text: Visible text of the streamed chat so far.
-        streaming: Whether more is to come.
-    """
+    """Return the payload of the completion view; finished parts of the trace win over what has streamed so far."""
     special = () if trace.vocabulary is None else trace.vocabulary.special.values()
     why = why_no_answer(trace)
     return pack_payload(

@@ -66,14 +66,7 @@ def turns_payload(report: TurnReport, source: str, *, is_running: bool = False) 
 def count_payload(
     answer: CountAnswer, source: str, *, earlier: Sequence[CountAnswer] = (), is_running: bool = False
 ) -> str:
-    """Return the payload of the explanations of a token count.
-
-    Args:
-        answer: What is known so far.
-        source: What the request is rendered with, in words.
-        earlier: Answers for other requests to the same server.
-        is_running: Whether renders are still being tried.
-    """
+    """Return the payload of the explanations of a token count."""
     shown = answer.explanations[:_MAX_EXPLANATIONS]
     failed = f"Under {len(answer.failed)} of the switches the template fails." if answer.failed else ""
     left_out = f"{count_of(answer.left_out, 'combination')} left untried." if answer.left_out else ""

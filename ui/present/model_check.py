@@ -54,14 +54,7 @@ def check_payload(check: Check, missing: str = "") -> str:
 
 
 def cell_payload(check: Check, parser: str, ideal: Ideal, trace: Trace) -> str:
-    """Return the payload of one cell.
-
-    Args:
-        check: The check.
-        parser: Name of the parsers.
-        ideal: What the template makes of the answer.
-        trace: The cell as a run that was read.
-    """
+    """Return the payload of one cell."""
     cell = check.cells[parser][ideal.answer.name]
     parse = trace.parse
     return pack_payload(

@@ -27,13 +27,7 @@ def notices_payload(
     is_public: bool = False,
     going: Going = Going(),  # noqa: B008  # a constant
 ) -> str:
-    """Return the payload of the lines under the editor.
-
-    Args:
-        outcome: What was read, or why it could not be.
-        is_public: Whether the page talks to servers of a list only.
-        going: What Run does about the server that a pasted call names, where it may be named.
-    """
+    """Return the payload of the lines under the editor."""
     if isinstance(outcome, RequestError):
         return pack_payload({"state": "error", "summary": "", "items": [_error(outcome)]})
     items: list[JSON] = [_notice(notice) for notice in outcome.notices]

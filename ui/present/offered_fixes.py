@@ -99,14 +99,7 @@ def tried_payload(code: str, first: Trace, experiment: Experiment, *, worked: bo
 
 
 def proof_of(code: str, first: Trace, experiment: Experiment, *, worked: bool) -> FixProof:
-    """Return how trying a fix ended.
-
-    Args:
-        code: Of the finding.
-        first: The run that failed.
-        experiment: The changed run.
-        worked: Whether the finding is gone, and no other error has come but what it had hidden.
-    """
+    """Return how trying a fix ended."""
     before = {finding.code for finding in first.findings}
     new = {
         f"{f.code} {f.name}": f.severity for trace in experiment.traces for f in trace.findings if f.code not in before

@@ -26,13 +26,6 @@ def matrix_payload(
 ) -> str | None:
     """Return the payload of the matrix: which parser would have parsed this?
 
-    Args:
-        trace: A run.
-        outcomes: Those that have come; by default those of the trace.
-        total: How many there will be.
-        version: Version of the vLLM they come from.
-        is_running: Whether more are to come.
-
     Returns:
         The payload; `None` if nobody was asked yet.
     """

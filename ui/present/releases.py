@@ -16,15 +16,7 @@ _CONTROL = {True: "reads a healthy call", False: "does not read a healthy call e
 
 
 def releases_payload(trace: Trace, table: ReleaseTable, *, total: int, step: str = "", is_running: bool = False) -> str:
-    """Return the payload of the releases.
-
-    Args:
-        trace: A run.
-        table: What is known so far.
-        total: How many releases are asked.
-        step: What is happening now.
-        is_running: Whether more are to come.
-    """
+    """Return the payload of the releases."""
     calls: list[JSON] = [
         {
             "name": call.name,

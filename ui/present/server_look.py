@@ -16,14 +16,7 @@ _MOST_NAME = 300  # characters of one
 
 
 def server_look_payload(server: Server, notes: tuple[str, ...], model: str | None, endpoint: str = "") -> str:
-    """Return the lines about a server that answered, and the models to choose from.
-
-    Args:
-        server: What it is.
-        notes: What could not be seen.
-        model: The name under Target; `None` if it was left empty.
-        endpoint: The address under Target, whose models they are.
-    """
+    """Return the lines about a server that answered, and the models to choose from."""
     models: list[JSON] = [name for name in server.served_models[:_LISTED] if len(name) <= _MOST_NAME]
     return _payload(" ".join([*_sentences(server, model), *notes]), models, endpoint)
 

@@ -16,14 +16,7 @@ _MAX_NOTES = 5
 
 
 def sessions_payload(document: JSONObject, source: str, unread: Sequence[str] = (), *, is_running: bool = False) -> str:
-    """Return the payload of the sessions.
-
-    Args:
-        document: Of `sessions --json`.
-        source: What the requests are rendered with, in words.
-        unread: What was left out, and why.
-        is_running: Whether more sessions will come.
-    """
+    """Return the payload of the sessions."""
     sessions = objects_of(document["sessions"])
     turns = sum(len(objects_of(one["turns"])) for one in sessions)
     again = sum(integer_of(one["recomputed_tokens"]) or 0 for one in sessions)

@@ -23,14 +23,7 @@ REQUESTS_A_RUN = 3  # raw, chat, and the chat streamed
 
 
 def variants_payload(plans: Mapping[str, Plan], ticked: frozenset[str], trace: Trace, most_runs: int) -> str:
-    """Return what can be tried on a run's request.
-
-    Args:
-        plans: The variants by what they are chosen by, without the unchanged request.
-        ticked: Those that are suspected.
-        trace: The run.
-        most_runs: Runs that one experiment may have.
-    """
+    """Return what can be tried on a run's request."""
     body = trace.request.body
     prompt = trace.prompt or trace.local_prompt
     return pack_payload(
@@ -62,14 +55,7 @@ def _most_tokens(body: JSONObject) -> int | None:
 
 
 def trials_payload(step: Step, source: str, now: str, *, is_running: bool) -> str:
-    """Return the table of the experiments.
-
-    Args:
-        step: How far they are.
-        source: Where they run, in words.
-        now: What goes on.
-        is_running: Whether more will come.
-    """
+    """Return the table of the experiments."""
     base = step.experiments[0] if step.experiments else None
     return pack_payload(
         {
@@ -165,14 +151,7 @@ def _shrunk(state: str, sentence: str, body: JSONObject, progress: JSON, curl: s
 
 
 def upstream_payload(engine: str, source: str, trial: Trial | None, why_not: str) -> str:
-    """Return a test for maintainers, and how it ended here.
-
-    Args:
-        engine: Whose parser it is for.
-        source: The test.
-        trial: How it ended; `None` if it was not run.
-        why_not: Why it was not run, "" if it was.
-    """
+    """Return a test for maintainers, and how it ended here."""
     header: JSONObject = {
         "state": "done",
         "sentence": _upstream_sentence(engine, trial, why_not),

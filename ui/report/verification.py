@@ -43,15 +43,7 @@ def verification_to_html(
     pages: Mapping[int, str],
     journal: str | None = None,
 ) -> str:
-    """Return the report.
-
-    Args:
-        summary: As `verify --json` prints it.
-        clusters: Rows at fault by cause.
-        times: When each row was answered, and whether it is at fault; in any order.
-        pages: By number of a row, the address of its whole trace.
-        journal: File that holds the runs of all rows, as a command names it; `None` if there is none.
-    """
+    """Return the report; `pages` has by number of a row the address of its whole trace."""
     own = as_object(summary["debugger"])
     title = f"{own['dataset']} against {own['endpoint']}"
     opener = None if journal is None else f"--journal {shlex.quote(journal)}"

@@ -53,9 +53,6 @@ def load_tokenizer(source: str | Path) -> FastTokenizer:
 def load_templates(source: str | Path) -> dict[str, str]:
     """Return the chat templates of a folder, file or Hub id by their names; the usual one is called `default`.
 
-    Args:
-        source: A folder, a template file, or a Hub id, which may name a revision after `@`.
-
     Raises:
         RenderError: The place does not exist, or the Hub cannot be reached.
     """

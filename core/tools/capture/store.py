@@ -58,14 +58,6 @@ class Store:
     def write(self, number: int, kind: str, line: str) -> Path:
         """Write an exchange.
 
-        Args:
-            number: Its number.
-            kind: A word for the file's name.
-            line: What is written, without the line's end.
-
-        Returns:
-            The file.
-
         Raises:
             RequestError: It cannot be written, or there is enough.
         """

@@ -327,15 +327,7 @@ class Repair(NamedTuple):
 
 
 def find_repair(matcher: GrammarMatcher, plan: GrammarPlan, data: bytes, at: int, walk: Walk) -> Repair | None:
-    """Return the change after which most of `data` passes, `None` if none gets beyond the next few bytes.
-
-    Args:
-        matcher: The family's grammars.
-        plan: What is enforced.
-        data: What was fed.
-        at: Byte that was refused.
-        walk: What was allowed there.
-    """
+    """Return the change after which most of `data` passes, `None` if none gets beyond the next few bytes."""
     best: tuple[int, Repair] | None = None
     for repair in _candidates(data, at, walk):
         if matcher.limits_reached:

@@ -66,10 +66,6 @@ class Written:
 def judge_in_force(trace: Trace, engine: GrammarEngine) -> InForce | None:
     """Return whether the grammar that a run's request asks for was in force; `None` if it asks for none.
 
-    Args:
-        trace: A complete run.
-        engine: XGrammar; it is asked only where the request asks for a grammar.
-
     Returns:
         The verdict, *unknown* with the reason where XGrammar is not installed or the grammar was too much for it.
     """

@@ -29,14 +29,7 @@ _SHOWN_RULE = 160
 
 
 def describe_cause(plan: GrammarPlan, found: Explanation, walk: Walk, came: str) -> str:
-    """Return why the grammar would have stepped in, one or two sentences.
-
-    Args:
-        plan: What was enforced.
-        found: The cause.
-        walk: What was allowed there.
-        came: The token, or the text, that came.
-    """
+    """Return why the grammar would have stepped in, one or two sentences."""
     name = found.call.name if found.call is not None else ""
     match found.cause:
         case Cause.TEXT_OUTSIDE_CALL:

@@ -61,10 +61,6 @@ class LabGuard:
     def check(self, body: JSONObject, spec: LabSpec) -> None:
         """Refuse a request whose constraints would hold up the lab; waits for a helper if there are any.
 
-        Args:
-            body: As it would be sent.
-            spec: Of the lab.
-
         Raises:
             RequestError: A constraint takes too much processor time or memory.
             EngineError: No helper can be had.

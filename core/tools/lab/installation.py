@@ -35,9 +35,6 @@ def vllm_version() -> str | None:
 def require_vllm(python: str = sys.executable) -> None:
     """Make sure that an interpreter has vLLM.
 
-    Args:
-        python: The interpreter that is to run it.
-
     Raises:
         LabError: It has none, or is no interpreter.
     """

@@ -38,16 +38,7 @@ _SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 
 
 def build_command(spec: LabSpec, model: str, port: int) -> tuple[str, ...]:
-    """Return the command line that serves `spec`.
-
-    Args:
-        spec: What to serve.
-        model: Folder or hub id to read, see `prepare_model`.
-        port: Port on 127.0.0.1.
-
-    Returns:
-        Interpreter and arguments.
-    """
+    """Return the command line that serves `spec`."""
     command = [spec.python or vllm_python(), "-m", _MODULE_BY_KIND[spec.kind], "--model", model]
     command += ["--host", HOST, "--port", str(port), "--served-model-name", spec.model]
     command += ["--max-model-len", str(spec.max_model_len), "--disable-uvicorn-access-log"]
@@ -70,11 +61,6 @@ def start_words(spec: LabSpec) -> str:
 
 def build_environment(spec: LabSpec, inherited: Mapping[str, str], scratch: Path) -> dict[str, str]:
     """Return the environment of the server.
-
-    Args:
-        spec: What to serve.
-        inherited: Our own environment.
-        scratch: Folder for sockets and other temporary files.
 
     Returns:
         What is inherited, without secrets and without vLLM settings that would change the lab, and our own settings.

@@ -45,10 +45,6 @@ _STOP_SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 def supervise(scratch: Path, command: list[str]) -> int:
     """Run `command` until it ends, we are told to stop, or the parent is gone.
 
-    Args:
-        scratch: Folder the command works in; removed at the end.
-        command: Program and arguments.
-
     Returns:
         The command's exit status, as `subprocess` gives it.
     """

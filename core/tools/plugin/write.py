@@ -19,10 +19,7 @@ _ALWAYS = ("generic",)
 
 
 def write_plugin(family: str = "all") -> str:
-    """Return the source of a plugin for vLLM.
-
-    Args:
-        family: Name of the family to read, or `all` for any.
+    """Return the source of a plugin for vLLM that reads one family, or `all`.
 
     Returns:
         One file; it needs what vLLM has installed and nothing else.

@@ -28,9 +28,6 @@ def link_home(home: Path) -> bool:
 def remove_environment(home: Path) -> int:
     """Remove an environment, whole or half made; return how many bytes came free.
 
-    Args:
-        home: Its folder, or the link to it.
-
     Raises:
         LabError: The folder is none of ours, or cannot be removed.
     """
