@@ -47,6 +47,12 @@ and has an approximate vocabulary. How it is asked: [parsers](parsers.md). For o
 * `2 of 3` some outputs only
 * `–` the engine has no parser of that name for the family; whether another one reads it, `parse --parsers all` says
 
+Of several parsers that an engine has for a family, the table shows the one that reads most of these outputs whole. That
+is not always the one to start a server with. Under vLLM, `llama3_json` stands for hermes because it takes JSON wherever
+it finds it: so it reads a call whose opening tag is missing and one with `</tool_call>` in a string, and `hermes` reads
+neither. But each of the three outputs it streams differently in some chunking, `hermes` only the one with the tag in
+its string. [`check`](check.md) weighs both with the model's own template.
+
 """
 _AFTER = """
 ## Engines that are not asked
