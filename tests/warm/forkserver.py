@@ -165,6 +165,8 @@ def _serve(order: dict[str, Any], files: list[int]) -> NoReturn:
             os.environ.pop(_PROGRAM, None)
         os.chdir(order["folder"])
         tempfile.tempdir = None  # decided by the environment
+        added = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        sys.path[:0] = [one for one in added if one and one not in sys.path]
         _run(order["kind"], order["program"], order["arguments"])
         status = 0
     except SystemExit as left:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.parse.engines import client, pool, vllm_worker
+from prompt_debugger.core.parse.engines.client import VllmEngine
 from tests.warm.forkservers import Forkservers
 from tests.warm.labs import ADDRESS
 
@@ -17,10 +19,24 @@ VLLM_WORKER = Path(vllm_worker.__file__).parent
 
 @contextmanager
 def warm_parsers() -> Iterator[None]:
-    """Engines of this process share what has imported the same vLLM, which is what the labs split off from, too."""
+    """Engines of this process share what has imported the same vLLM, which is what the labs split off from, too.
+
+    Those of wheels split off from it as well: all that they need but the wheel itself is imported there.
+    """
     forkservers = Forkservers(lambda command: str(command[-1]) == str(VLLM_WORKER))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(client, "_KEPT_ENVIRONMENT", (*client._KEPT_ENVIRONMENT, "PYTHONPATH", ADDRESS))
         patch.setattr(pool, "Forkserver", forkservers.share)
+        patch.setattr(VllmEngine, "_environment", _warm_environment)
         yield
     forkservers.close()
+
+
+_environment_of_users = VllmEngine._environment
+
+
+def _warm_environment(engine: VllmEngine) -> dict[str, str]:
+    environment, warm = _environment_of_users(engine), os.environ.get("PYTHONPATH")
+    if not (engine._worker_arguments and warm and ADDRESS in environment):  # another vLLM is imported by itself
+        return environment
+    return environment | {"PYTHONPATH": os.pathsep.join([environment["PYTHONPATH"], warm])}

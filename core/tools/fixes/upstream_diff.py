@@ -247,7 +247,8 @@ async def _read(
     engine: str, folder: Path, case: ParserCase, raws: tuple[str, ...], *, goes_on: bool = True
 ) -> dict[str, VllmOutcome]:
     """Return what the parser in a folder makes of some outputs, whole and streamed."""
-    helper = WheelEngine(engine, folder) if engine in CHECKED else VllmEngine(overlay=(folder,))
+    overlay = () if folder == installed_folder("vllm") else (folder,)
+    helper = WheelEngine(engine, folder) if engine in CHECKED else VllmEngine(overlay=overlay)
     name = f"{engine}:{case.parser}"
     found: dict[str, VllmOutcome] = {}
     try:
