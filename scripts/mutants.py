@@ -67,7 +67,7 @@ GROUPS = {
     "verdict": Group(
         ("core/diagnose/*.py",),
         "diagnose/test_advice.py diagnose/test_broken_arguments.py diagnose/test_diagnose.py diagnose/test_markers.py "
-        "diagnose/test_open_reasoning.py diagnose/test_own_names.py diagnose/test_properties.py "
+        "diagnose/test_open_reasoning.py diagnose/test_other_forms.py diagnose/test_own_names.py "
         "diagnose/test_refused_fields.py diagnose/test_request_alone.py diagnose/test_rules.py "
         "diagnose/test_schema_uses.py diagnose/test_schemas.py diagnose/test_shown.py diagnose/test_trace_queries.py "
         "diagnose/test_verdict.py diagnose/test_written_calls.py",

@@ -369,3 +369,12 @@ def test_a_worker_that_is_given_back_with_a_new_process_does_not_stand_aside(sha
     workers._look_again()
 
     assert not worker.is_aside()
+
+
+def test_a_page_that_was_never_seen_is_as_old_as_the_clock(fairness, clock):
+    clock.now = NEW_PAGE_S + 0.5
+    fairness.charge("a/1", 3 * MUCH_AT_ONE_ADDRESS_S)
+
+    assert not fairness.had_much("a/unseen")
+    clock.now = NEW_PAGE_S - 0.5
+    assert fairness.had_much("a/unseen")

@@ -238,3 +238,16 @@ def test_an_unknown_kind_of_value_is_named():
 def test_a_frame_that_breaks_off_is_an_end(cut):
     with pytest.raises(EOFError):
         read_frame(io.BytesIO(pack("abc")[:cut]))
+
+
+def test_many_records_of_one_class_travel_by_columns():
+    spans, few = (Span(0, 1),) * 4, (Span(0, 1),) * 3
+
+    assert [encode_value(one)[0] for one in (spans, few)] == ["c", "t"]
+    assert encode_value((TokenKind.TEXT,) * 4)[0] == "e*"
+    assert [decode_value(encode_value(one)) for one in (spans, few)] == [spans, few]
+
+
+def test_an_error_that_nobody_knows_is_named():
+    with pytest.raises(UnknownValueError, match="builtins:SystemExit is not a known error"):
+        decode_value(("x", "builtins:SystemExit", {}))
