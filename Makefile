@@ -198,9 +198,7 @@ sbom: setup ## write sbom.json: everything in requirements.lock, as CycloneDX
 # In an environment of its own: what looks for known faults brings packages of other versions than ours.
 # A package that the database could not be asked about is a failure, not silence.
 audit: setup ## look for known vulnerabilities of everything in requirements.lock (asks a public database)
-	@test -x .venv-audit/bin/pip-audit || { $(PY) -m venv .venv-audit && .venv-audit/bin/python -m pip install --quiet pip-audit; }
-	@sed 's/+cpu//' requirements.lock > .venv-audit/requirements.txt
-	.venv-audit/bin/pip-audit --strict --disable-pip --no-deps --requirement .venv-audit/requirements.txt $(ARGS)
+	@$(PY) scripts/audit.py $(ARGS)
 
 clean: ## remove the virtual environment and caches
 	rm -rf .venv .venv-audit .venv-uv .venv-litellm .venv-ray .venv-mlx .venv-js .mypy_cache .ruff_cache .pytest_cache .hypothesis
