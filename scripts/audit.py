@@ -40,7 +40,16 @@ def main(arguments: Sequence[str]) -> int:
     auditor = FOLDER / "bin" / "pip-audit"
     if not auditor.exists():
         venv.create(FOLDER, with_pip=True)
-        install = [FOLDER / "bin" / "python", "-m", "pip", "install", "--quiet", "--retries", "1", "pip-audit"]
+        install: list[str | Path] = [
+            FOLDER / "bin" / "python",
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--retries",
+            "1",
+            "pip-audit",
+        ]
         if status := told(install):
             return status
     plain = FOLDER / "requirements.txt"

@@ -193,6 +193,20 @@ _WORDS = ("key", "secret", "passw", "passphrase", "token", "authorization", "coo
 BESIDE_NAMES = (
     _drawn(rf"(?i)({_NAME}{_BETWEEN}){_DRAWN}", *_WORDS),
     _drawn(rf"(?i)((?<![\w-])token\\{{0,3}}[\"']?\s?[:=]\s?\\{{0,3}}[\"']?){_DRAWN}", "token"),
+    # Between name and value: a type, a tag of YAML, the default of a variable; or a class that holds keys alone.
+    _drawn(rf"(?i)((?:{NAMES})\s?:\s?[\w.<>?]{{1,30}}\s?=\s?\\?[\"']){_DRAWN}", *_WORDS),
+    _drawn(rf"(?i)((?:{NAMES})\\?[\"']?:\s?!\w{{1,20}}\s\\?[\"']?){_DRAWN}", *_WORDS),
+    _drawn(
+        rf"(?i)(\bvariable \\?[\"'][\w-]{{0,40}}(?:{NAMES})\\?[\"'] \{{"
+        rf"[^{{}}]{{0,300}}?\bdefault\s{{0,9}}=\s{{0,9}}\\?[\"'])"
+        rf"{_DRAWN}",
+        "variable ",
+    ),
+    _drawn(
+        rf"((?<!\w)(?:[A-Z]\w{{0,30}})?(?:Key|Secret|Token)(?:Credentials?|Str|Auth)\(\s?\\?[\"']){_DRAWN}",
+        "credential", "secretstr", "keyauth", "tokenauth",
+    ),
+    _drawn(rf"(\s-A (?:bearer|basic) (?:-a|--auth)[ =]\\?[\"']?){_DRAWN}", " -a "),
     # A password that a person chose, where nothing else can stand.
     shape(
         r"((?<![\w-])name\\?[\"']?: ?\\?[\"']?[A-Z0-9_]{0,40}(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY)"

@@ -37,6 +37,13 @@ CODED = {
 _MIDDLES = tuple(text[len(text) // 3 : 2 * len(text) // 3] for text in CODED.values())
 
 PLACED = {
+    # Between a name and its value.
+    "a declared type": f'let apiKey: String = "{DRAWN}"',
+    "a tag of YAML": f"api_key: !unsafe '{DRAWN}'",
+    "the default of a variable": f'variable "api_key" {{ default = "{DRAWN}" }}',
+    "a class of keys": f'new ApiKeyCredential("{DRAWN}")',
+    "a class of secrets": f"SecretStr('{DRAWN}')",
+    "HTTPie": f"http -A bearer -a {DRAWN} :8000/v1/models",
     # Vendors.
     "Notion": f"secret_{DRAWN}{DRAWN[:12]}",
     "Square": f"EAAA{DRAWN}{DRAWN}",
@@ -109,6 +116,10 @@ PLACED = {
 }
 
 NEAR = (
+    'let apiKey: String = load("OPENAI_API_KEY_OF_THE_TESTS")',
+    'variable "instance_count" { default = "three-instances-of-it" }',
+    'new KeyBinding("Control-Shift-Alternate-1"), TokenCounter("cl100k_base_of_the_tests")',
+    "ls -A basic -a directory_of_the_tests_0123",
     "call_a1B2c3D4e5F6g7H8i9J0k1L2, toolu_01A09q90qw90lq917835lq9K, msg_01XFDUDYJgAACzvnptvVoYEL",
     "chatcmpl-BN7a8Wq2ZtC3dE4fG5hI6jK7lM8n, resp_68af4030592c81938ec0a5fbab4a3e9f05438e46b5f69a3b",
     "chatcmpl-tool-3f9a1c7e5b2d80463f9a1c7e5b2d8046, cmpl-9c1f3f9a1c7e5b2d8046",
