@@ -30,6 +30,22 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.SETTING,
     ),
     KnownError(
+        "argument --reasoning-parser: not allowed with argument --tool-call-parser",
+        Stage.REQUEST,
+        "The server did not start: this release of LMDeploy takes only one of the two flags.",
+        "Update LMDeploy, which takes both since this change; until then, leave one of the two out.",
+        "https://github.com/InternLM/lmdeploy/pull/3550",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "argument --tool-call-parser: not allowed with argument --reasoning-parser",
+        Stage.REQUEST,
+        "The server did not start: this release of LMDeploy takes only one of the two flags.",
+        "Update LMDeploy, which takes both since this change; until then, leave one of the two out.",
+        "https://github.com/InternLM/lmdeploy/pull/3550",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
         "Failed to parse fc related info to json format!",
         Stage.PARSE,
         "The tool parser failed on a call that the model wrote, so the server refused the whole answer.",
