@@ -46,7 +46,9 @@ _NAME = re.compile(r'"name"\s{0,4}:\s{0,4}"[^"\n]{0,80}(?:\.{3,}|…)')
 _HEADER = re.compile(
     rf"(?:begin[|\uff5c]>|functions\.)[\w.:-]{{0,80}}(?:<[|\uff5c]?\w{{0,40}}[|\uff5c]?)?(?:\.{{3,}}|…|{_EXPLICIT.pattern})"
 )
-_KEY = re.compile(r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,4}:|[{,]\s{0,4}"(?:\.{3,}|…)[^"\n]{0,40}"?\s{0,4}[}\]]')
+_KEY = re.compile(
+    r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,4}:|[{,]\s{0,4}"(?:\.{3,}|…)[^"\n]{0,40}"?\s{0,4}[}\]]|[>\n]\s{0,4}\{(?:\.{3,}|…)\w'
+)
 _OF_ANSWERS = frozenset({"usage", "choices", "finish_reason"})
 _OF_NO_MESSAGE = frozenset({"function", "parameters", "description", "properties", "required"})  # but of a tool
 _OPENED = re.compile(r"[\"'](?:\.{3,}|…)[:,]")  # a string's end, and what was left out up to the middle of a member

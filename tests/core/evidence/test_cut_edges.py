@@ -109,6 +109,8 @@ def test_a_wrong_header_is_told():
         "'<tool_call>\\n{\"name\": \"bo<snip>A\"}}\\n</tool_call>', role='assistant', tool_calls=[]))])",
         '{"raw": "<tool_call>\\n{\\"name\\": \\"book\\", \\"\u2026A\\"}}\\n</tool_call><|im_end|>", "message": {'
         '"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "book", "arguments": "{}"}}]}}',
+        '{"raw": "<tool_call>\\n{...book\\", \\"arguments\\": {}}\\n</tool_call><|im_end|>", "message": {'
+        '"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "book", "arguments": "{}"}}]}}',
         "{'prompt_tokens': 20, 'completion_tokens': 30}}",
         '{"seat": "12A"}<|tool_call_end|><|tool_calls_sec',
         ' {"seat": "12A"}}\\n</tool_call><|im_end|>\', output_token_ids: None',
@@ -118,7 +120,22 @@ def test_a_wrong_header_is_told():
 def test_a_piece_proves_nothing(text):
     assert (
         codes_of(text)
-        & {"PD312", "PD507", "PD105", "PD416", "PD450", "PD452", "PD445", "PD466", "PD412", "PD506", "PD402", "PD426"}
+        & {
+            "PD312",
+            "PD507",
+            "PD105",
+            "PD416",
+            "PD450",
+            "PD452",
+            "PD445",
+            "PD466",
+            "PD412",
+            "PD506",
+            "PD402",
+            "PD426",
+            "PD403",
+            "PD413",
+        }
         == set()
     )
 
