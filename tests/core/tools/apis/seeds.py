@@ -290,6 +290,11 @@ _OTHER_PROMPTS = tuple(
     for kind in ("message: prompt", "prompt: request conversion", "raw: prompt", "request: request conversion")
 )
 _OTHER_GRAMMAR = ("messages message: raw", "messages raw: request conversion", "messages request: request conversion")
+_OTHER_SAMPLING = tuple(
+    f"{api} {kind}"
+    for api in ("messages", "responses")
+    for kind in ("message: raw", "raw: request conversion", "request: request conversion")
+)
 _BOTH: dict[str, tuple[str, ...]] = {
     "system in parts": ("messages prompt: request conversion", "messages request: request conversion"),
     "two systems": ("messages prompt: request conversion", "messages request: request conversion"),
@@ -308,28 +313,14 @@ _BOTH: dict[str, tuple[str, ...]] = {
     "bias": _OTHER_GRAMMAR,
     "two choices": ("messages status: request conversion", "responses status: request conversion"),
     "no generation prompt": _OTHER_PROMPTS,
-    "beyond the end": (
-        "messages message: raw",
-        "messages raw: request conversion",
-        "messages request: request conversion",
-        "responses message: raw",
-        "responses raw: request conversion",
-        "responses request: request conversion",
-    ),
+    "beyond the end": _OTHER_SAMPLING,
     "regex": _OTHER_GRAMMAR,
     "Responses with a schema": ("messages status: request checks", "responses status: request checks"),
     "Responses with encrypted reasoning": ("responses status: request checks",),
     "Messages with thinking": ("messages status: request conversion",),
     "image in a result": ("messages status: request conversion", "responses status: request conversion"),
     "no token": ("messages status: request checks",),
-    "at least some tokens": (
-        "messages message: raw",
-        "messages raw: request conversion",
-        "messages request: request conversion",
-        "responses message: raw",
-        "responses raw: request conversion",
-        "responses request: request conversion",
-    ),
+    "at least some tokens": _OTHER_SAMPLING,
     "choice that is no word": ("messages status: request checks", "responses status: request checks"),
     "call without an id": ("messages status: request checks", "responses status: request checks"),
     "arguments as an object": ("messages status: request checks", "responses status: request checks"),
