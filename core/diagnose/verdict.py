@@ -9,6 +9,8 @@ The sentence is what people quote in a bug report. How it is written:
   guilty one (`blame.py`), never a later one that only suffered.
 * Where nothing broke it says what was counted: "Nothing lost: 214 of 214
   characters accounted for." Warnings are named behind it.
+* An error whose words any program may use, pasted alone, is shown, and no
+  stage is named.
 * What was not seen is said, never passed over: no prompt, no raw output, no
   message, or two runs that may differ; the notes of the run follow. "Nothing
   lost" is said only of output and message of one run, or of two that had to
@@ -46,6 +48,7 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.diagnose.blame import blame_rank
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
+from prompt_debugger.core.diagnose.refusals import understand
 from prompt_debugger.core.diagnose.trace_queries import asked_server
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.formats import TABLES
@@ -56,6 +59,7 @@ _REFUSALS = frozenset({REFUSED, "PD221", "PD445"})  # an error in place of an an
 _SYMPTOMS = frozenset({"PD412"})  # which say little beside what explains them
 _AS_TEXT = "PD463"  # a call that nobody says to be a raw output or a message
 _DESCRIBED = "PD469"  # an answer that a report describes and does not show
+_STAGE_UNKNOWN = "Its words do not say at which stage of a run it arose."
 _NOT_SAID = "so whether anything was lost is unknown."
 
 
@@ -71,6 +75,9 @@ def reach_verdict(trace: Trace) -> Verdict:
     calls = None if trace.parse is None or trace.chat is None else count_calls(trace.parse.ledger)
     counts = (0, 0, 0) if calls is None else (calls.dropped, calls.altered, calls.invented)
     guilty = _guilty(trace.findings, is_wrong=any(counts))
+    if guilty is not None and _is_of_no_stage(guilty, trace):
+        sentence = f"{guilty.title} {_STAGE_UNKNOWN}"
+        return Verdict(*counts, stage=None, sentence=sentence, conclusion=Conclusion.FAULT)
     if guilty is not None:
         sentence = _sentence_of(guilty, trace.findings)
         return Verdict(*counts, stage=guilty.stage, sentence=sentence, conclusion=Conclusion.FAULT)
@@ -101,6 +108,13 @@ def _guilty(findings: Sequence[Finding], *, is_wrong: bool) -> Finding | None:
     cause = _cause_of(first, broken)
     is_reported = cause is not None and (cause.stage is Stage.REQUEST or first.code in _SYMPTOMS)
     return cause if is_reported else first
+
+
+def _is_of_no_stage(guilty: Finding, trace: Trace) -> bool:
+    """Say whether it is an error alone, in words that any program may use: nothing says that a request is at fault."""
+    if trace.refusal is None or trace.request.body or guilty.code != REFUSED:
+        return False
+    return not understand(trace.refusal).says_its_stage
 
 
 def _cause_of(finding: Finding, findings: Sequence[Finding]) -> Finding | None:

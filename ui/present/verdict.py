@@ -157,7 +157,7 @@ def _tone(verdict: Verdict, findings: tuple[Finding, ...]) -> str:
     worst = worst_severity(findings)
     if verdict.dropped_calls or verdict.invented_calls or verdict.altered_calls:
         return "error"
-    if verdict.stage is not None:
+    if verdict.stage is not None or verdict.conclusion is Conclusion.FAULT:
         return "error" if worst is Severity.ERROR else "warning"
     if worst is Severity.WARNING:
         return "warning"
@@ -216,8 +216,8 @@ def read_result(trace: Trace, verdict: Verdict) -> Result:
 
 
 def guilty_finding(trace: Trace, verdict: Verdict) -> Finding | None:
-    """Return the finding that the verdict's sentence begins with; `None` where no stage is guilty."""
-    if verdict.stage is None:
+    """Return the finding that the verdict's sentence begins with; `None` where nothing is at fault."""
+    if verdict.conclusion is not Conclusion.FAULT:
         return None
     return next((finding for finding in trace.findings if verdict.sentence.startswith(finding.title)), None)
 

@@ -86,6 +86,10 @@ _INSIDE = (
     "Check that the releases of the programs in the traceback belong together, and search the bug tracker of the one "
     "that raised it for these words. To know more, paste the request that it was working on next to it."
 )
+_UNPLACED = (
+    "Find out which program printed it, and search its bug tracker for these words. To know more, paste the error with "
+    "the request that it answers, or with the server's log of that moment; `capture` records both request and answer."
+)
 _MORE = (
     "Change what the message names. To know more, paste it with the request that it answers, or with the server's log "
     "of that moment; `capture` records both request and answer."
@@ -184,7 +188,7 @@ def _fix(trace: Trace, understood: Understood) -> str:
     if cause in _FIXES:
         return _FIXES[cause]
     field = refusal.field or understood.field or field_in_words(refusal.message, trace.request.body)
-    return _fix_of_request(trace, field, understood.certainty)
+    return _fix_of_request(trace, field, understood)
 
 
 def _fix_of_class(trace: Trace, understood: Understood) -> str:
@@ -202,11 +206,9 @@ def _fix_of_setting(understood: Understood) -> str:
     return f"Start the server with `{flag}`{companion}; the request itself needs no change."
 
 
-def _fix_of_request(trace: Trace, field: str | None, certainty: Certainty) -> str:
-    if field is None and certainty is Certainty.INFERRED:
-        return _MORE
+def _fix_of_request(trace: Trace, field: str | None, understood: Understood) -> str:
     if field is None:
-        return _MORE
+        return _MORE if trace.request.body or understood.says_its_stage else _UNPLACED
     if held := held_path(trace.request.body, field):
         return f"Change `{held}` as the server asks."
     if not trace.request.body:

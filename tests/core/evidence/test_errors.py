@@ -11,7 +11,7 @@ import pytest
 
 from prompt_debugger import diagnose
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Completeness, Stage
+from prompt_debugger.core.base.types import Completeness, Conclusion, Stage
 from prompt_debugger.core.evidence import Form, Part, read_evidence, show_evidence
 from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.server_errors import error_of_text
@@ -265,13 +265,31 @@ def test_an_exception_of_a_program_of_ones_own_is_left_to_others(text, *, is_err
     assert (error_of_text(text) is not None) == is_error
 
 
-def test_an_error_that_no_one_knows_is_shown_whole_and_its_stage_as_probable():
+def test_an_error_that_no_one_knows_is_shown_whole_and_no_stage_is_named():
     trace = asyncio.run(show_evidence(read_evidence(json.dumps({"error": "The flux is out of phase."}))))
 
     assert trace.verdict is not None
-    assert trace.verdict.sentence.startswith(
-        "An error was reported: The flux is out of phase. Probable stage: request."
+    assert trace.verdict.sentence == (
+        "An error was reported: The flux is out of phase. Its words do not say at which stage of a run it arose."
     )
+    assert (trace.verdict.stage, trace.verdict.conclusion) == (None, Conclusion.FAULT)
+    finding = next(finding for finding in trace.findings if finding.code == "PD100")
+    assert finding.fix.startswith("Find out which program printed it")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"error": {"message": "The flux is out of phase.", "param": "flux"}}',
+        "BadRequestError: Error code: 400 - {'error': {'message': 'The flux is out of phase.'}}",
+    ],
+    ids=["its field", "its status"],
+)
+def test_an_error_that_says_where_it_arose_keeps_its_stage(text):
+    trace = asyncio.run(show_evidence(read_evidence(text)))
+
+    assert trace.verdict is not None
+    assert trace.verdict.stage is Stage.REQUEST
 
 
 def test_a_report_with_request_and_error_names_the_messages_by_index():
