@@ -16,6 +16,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from http import HTTPStatus
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -50,6 +51,13 @@ _STATUS = re.compile(
     r"Request Entity Too Large|Unprocessable|Too Many Requests|Internal Server Error|Bad Gateway|Service Unavailable|"
     r"Gateway Time)"
     r"|\A[^\w\n]{0,9}([45]\d\d) ",
+    re.IGNORECASE,
+)
+_STATUSES = {str(status.value): status.phrase for status in HTTPStatus}
+_MOST_OF_STATUS = 120
+_STATUS_LINE = re.compile(
+    r"(?P<label>(?:(?:HTTP(?:/[\d.]{1,3})?|status(?: code)?|error(?: code)?)\s{0,3}[:=]?\s{0,3}){0,3})"
+    r"(?P<status>[45]\d\d)(?P<phrase>[:\s]{0,3}[A-Za-z][A-Za-z' -]{2,60}|)\.?",
     re.IGNORECASE,
 )
 _STATUS_BY_CLASS = {
@@ -173,6 +181,7 @@ def _of_form(text: str, bare: str) -> FoundError | None:
         or (_of_exception(bare) if bare != text else None)
         or _of_body_within(text)
         or _of_sentence(text)
+        or _of_status_line(text)
     )
 
 
@@ -199,6 +208,17 @@ def _of_head(text: str) -> FoundError | None:
     if found is None:
         return None
     return FoundError(found, 0.95)
+
+
+def _of_status_line(text: str) -> FoundError | None:
+    """Read a status that stands alone: `502 Bad Gateway`, `HTTP 404`; a number with other words is none."""
+    stripped = text.strip()
+    line = _STATUS_LINE.fullmatch(stripped) if len(stripped) <= _MOST_OF_STATUS else None
+    if line is None or line["status"] not in _STATUSES:
+        return None
+    phrase, said = _STATUSES[line["status"]], line["phrase"].strip(": \t\n")
+    is_status = said.lower() == phrase.lower() if said else bool(line["label"])
+    return FoundError(Refusal(int(line["status"]), said or phrase), 0.9) if is_status else None
 
 
 def _of_page(text: str) -> FoundError | None:

@@ -200,7 +200,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "no-reason-given",
         r"there was an issue with your request\b|request contains an invalid argument"
         r"|the request is not valid, http status"
-        r"|bad request\W{0,3}$|(?:an )?unknown error(?: occurred)?\W{0,3}$|something went wrong\b"
+        r"|bad request\W{0,3}$|\A\W*(?:422\W*)?unprocessable (?:entity|content)\W{0,3}\Z"
+        r"|(?:an )?unknown error(?: occurred)?\W{0,3}$|something went wrong\b"
         r"|(?:there was |an? )?(?:unexpected |unknown )?error (?:occurred )?(?:while |during |when |in"
         r" )?(?:processing|handling|executing|running|intent|calling|sending)\b[^:]{0,60}[.:]?$"
         r"|provider returned error\W{0,3}$",

@@ -247,7 +247,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "address",
-        r"404 page not found|\b(?:404|405)\b.{0,80}?\burl\W{1,3}https?://"
+        r"404 page not found|\A\W{0,3}(?:404\W{1,3})?not found\W{0,3}\Z|\b(?:404|405)\b.{0,80}?\burl\W{1,3}https?://"
         r"|\bnot found: ?/|no (?:route|static resource|handler)"
         r"|cannot (?:post|get|put) /|method not allowed|invalid (?:url|endpoint)"
         r"|unknown (?:url|endpoint|path|request url)|unexpected endpoint|unexpected token '?<'?"
@@ -317,6 +317,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         "No connection came about: nothing listens there, the name is not known, or something in between keeps "
         "it away.",
         _REACH,
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "behind-proxy",
+        rf"\bbad gateway\b|{_STATUS}502\b",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "A proxy got no valid answer from the server that it forwards to",
+        "A proxy or gateway passed the request on, and that server was down, still loading, ended in the middle, "
+        "or is not at that address.",
+        "Check that the server runs and has loaded its model, and that the proxy forwards to its address and port; "
+        "its log shows whether the request arrived.",
         is_distinctive=False,
     ),
     ErrorClass(

@@ -335,6 +335,30 @@ def test_the_page_of_a_proxy_is_the_error_that_its_title_names(page: str) -> Non
     assert (found.refusal.status, found.refusal.message) == (504, "504 Gateway Time-out")
 
 
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        ("502 Bad Gateway", (502, "Bad Gateway")),
+        ("404: Not Found\n", (404, "Not Found")),
+        ("HTTP 502", (502, "Bad Gateway")),
+        ("status code: 404", (404, "Not Found")),
+        ("422 unprocessable entity.", (422, "unprocessable entity")),
+    ],
+)
+def test_a_status_that_stands_alone_is_an_error(text, refusal):
+    found = error_of_text(text)
+
+    assert found is not None
+    assert (found.refusal.status, found.refusal.message) == refusal
+
+
+@pytest.mark.parametrize(
+    "text", ["500", "404 cats found", "500 tokens", "HTTP 404 page", "499 Bad Luck", "404 Not Found in it"]
+)
+def test_a_number_with_other_words_is_no_status(text):
+    assert error_of_text(text) is None
+
+
 @pytest.mark.parametrize("title", ["My 404 days", "Docs", "5040 words", "200 OK"])
 def test_another_page_is_no_error(title: str) -> None:
     with pytest.raises(RequestError, match="HTML page"):
