@@ -4,7 +4,7 @@ What it finds:
     A pasted report without an answer, an output or an error, one of whose sentences says
     that a call was returned as text, in content, or as JSON in place of a call; that calls
     were joined into one; or that a call came without its arguments. Silent about what
-    should happen, what a prompt teaches, and what was mended.
+    should happen, what a prompt teaches, and what was fixed.
 
 Why it matters:
     Each of these has few causes, and one question to the server tells them apart. What it
