@@ -64,13 +64,13 @@ class Fault(NamedTuple):
 
 
 _IN_ONE_PIECE = "loses a call that arrives in one piece, as with speculative decoding or a `stream_interval`"
-_EMPTY = "streams no arguments for a call that has none, in place of `{}`"
+_EMPTY = "streams nothing, not even `{}`, as the arguments of a call without any"
 FAULTS: tuple[Fault, ...] = (
     Fault(
         "vllm",
         ("glm45", "glm47"),
         Sign.TWICE,
-        "streams arguments without their end, and then once more whole",
+        "streams the arguments without their end, and then again in full",
         "0.17.0",
         "0.26.0",
         ("vllm-project/vllm#39253",),
@@ -79,7 +79,7 @@ FAULTS: tuple[Fault, ...] = (
         "vllm",
         ("mistral",),
         Sign.TWICE,
-        "streams numbers among the arguments with gaps, and then the arguments once more whole",
+        "streams the arguments with gaps at numbers, and then again in full",
         "0.11.0",
         "0.26.0",
         ("vllm-project/vllm#13622",),
@@ -99,7 +99,7 @@ FAULTS: tuple[Fault, ...] = (
         "vllm",
         ("hermes",),
         Sign.NAME_BEHIND,
-        "takes the name for a part of the arguments where the model writes the name after them",
+        "takes the name for part of the arguments if the model writes it after them",
         "0.32.0",
         threads=("vllm-project/vllm#9693",),
     ),
@@ -119,7 +119,7 @@ FAULTS: tuple[Fault, ...] = (
         "vllm",
         ("pythonic", "llama4_pythonic"),
         Sign.AFTER_TEXT,
-        "reads no call that text precedes",
+        "reads no call that comes after text",
         "0.32.0",
         threads=("vllm-project/vllm#17109", "vllm-project/vllm#22917"),
     ),

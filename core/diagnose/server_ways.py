@@ -32,9 +32,9 @@ _OF_TENSORRT = (
 
 
 _OF_LLAMA_CPP_PYTHON = (
-    "llama-cpp-python takes calls out with few chat formats alone (`chat_format` as `chatml-function-calling` or "
-    "`functionary-v2`), whatever the template: serve the model with llama.cpp's `llama-server --jinja`, or read the "
-    "call in the client."
+    "llama-cpp-python extracts calls only with a few chat formats (`chat_format` as `chatml-function-calling` "
+    "or `functionary-v2`), whatever the template: serve the model with llama.cpp's `llama-server --jinja`, or "
+    "read the call in the client."
 )
 
 

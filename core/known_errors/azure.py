@@ -34,7 +34,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Value for '{name}' is enabled only for api versions {version} and later",
         Stage.REQUEST,
         "The `api-version` in the address is older than the field that the request sets.",
-        "Ask with that `api-version`, or a later one, in the address; the request itself may stay as it is.",
+        "Ask with that `api-version`, or a later one, in the address; the request itself needs no change.",
         "https://learn.microsoft.com/azure/ai-services/openai/api-version-lifecycle",
         example="Value for 'tool_choice' is enabled only for api versions 2024-06-01 and later",
         cause=Cause.SETTING,

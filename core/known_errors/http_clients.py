@@ -11,10 +11,11 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The requested URL was not found on the server. If you entered the URL manually",
         Stage.REQUEST,
-        "A program that serves with Flask has nothing at that path: the request went to another program than the "
-        "model's server, or the path is doubled or cut.",
-        "Check the address, port and path that the program calls (up to and including `/v1` for chat completions), and "
-        "that what listens there is the server: in Dify, the inner address of its API and that of the plug-in daemon.",
+        "A Flask program has nothing at that path: the request went to a program other than the model's "
+        "server, or the path is doubled or cut.",
+        "Check the address, port and path that the program calls (up to and including `/v1` for chat "
+        "completions), and that what listens there is the server: in Dify, check the internal addresses of "
+        "its API and of the plug-in daemon.",
         "https://github.com/langgenius/dify/issues/16856",
         cause=Cause.ADDRESS,
     ),

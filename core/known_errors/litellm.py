@@ -146,10 +146,11 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "APIConnectionError: Expecting value: line {line:int} column {column:int} (char {at:int})",
         Stage.COMPLETE,
-        "LiteLLM read what the provider answered as JSON, and it is not: the body was empty, or a page. The words say "
-        "nothing of the request.",
-        "Look at what the provider really sends: call its address by hand (`curl -i URL`), or let LiteLLM print it "
-        "(`--detailed_debug`). Mostly region, project, path or key lead to a page instead of the API.",
+        "LiteLLM tried to read the provider's answer as JSON, and it is not JSON: the body was empty, or a "
+        "web page. The message says nothing about the request.",
+        "Look at what the provider really sends: call its address by hand (`curl -i URL`), or let LiteLLM "
+        "print it (`--detailed_debug`). A wrong region, project, path or key usually leads to a page instead "
+        "of the API.",
         "https://github.com/BerriAI/litellm/issues/13756",
         example="litellm.APIConnectionError: Expecting value: line 1 column 1 (char 0). Received Model Group=m",
         cause=Cause.CONNECTION,

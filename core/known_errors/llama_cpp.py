@@ -253,9 +253,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "error parsing grammar: Undefined rule identifier {name}",
         Stage.COMPLETE,
-        "A rule of the grammar names another one that the grammar does not have. Where the server made the grammar of "
-        "a schema, its properties are mostly in an order or of names that the converter loses.",
-        "Where the request holds a `grammar`, define that rule in it. Where it holds a schema, give the properties "
+        "A rule of the grammar names another one that the grammar does not have. If the server made the "
+        "grammar from a schema, its converter usually failed on the order or the names of the properties.",
+        "If the request has a `grammar`, define that rule in it. If it has a schema, give the properties "
         "names of plain letters and digits, mark them as `required`, and update the server.",
         "ggml-org/llama.cpp, src/llama-grammar.cpp: llama_grammar_parser::parse",
         example="parse: error parsing grammar: Undefined rule identifier 'tags-kv'",
@@ -264,11 +264,11 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "error parsing grammar: {why}",
         Stage.COMPLETE,
-        "The text of a grammar is not GBNF: its words quote the place from which on it cannot be read. Some releases "
-        "answer all the same, without the grammar, others crash.",
-        "Correct the request's `grammar` at that place: one rule a line as `NAME ::= …`, and one of them named `root`. "
-        "A JSON schema belongs in `json_schema` or `response_format`. Where the server made the grammar itself, "
-        "simplify the schema and update the server.",
+        "The grammar is not valid GBNF: the message quotes the place at which reading failed. Some releases "
+        "then answer without the grammar, others crash.",
+        "Correct the request's `grammar` at that place: one rule per line, as `NAME ::= …`, and one of them "
+        "named `root`. A JSON schema belongs in `json_schema` or `response_format`. If the server made the "
+        "grammar itself, simplify the schema and update the server.",
         "ggml-org/llama.cpp, src/llama-grammar.cpp: llama_grammar_parser::parse",
         example='parse: error parsing grammar: expecting ::= at := "yes"',
         cause=Cause.REQUEST,
@@ -276,9 +276,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Cannot determine type of 'item'",
         Stage.REQUEST,
-        "The Responses API of llama.cpp does not know the kind of one item of `input`: it takes a reasoning item only "
-        "with a list of `summary` and with `content`.",
-        "Take reasoning items without content out of `input`, and the other kinds that only OpenAI's server knows.",
+        "The Responses API of llama.cpp does not know the type of one item of `input`: it accepts a reasoning "
+        "item only with `content` and a list as `summary`.",
+        "Remove from `input` reasoning items without content, and other types that only OpenAI's server knows.",
         "https://github.com/am17an/llama.cpp/issues/50",
         cause=Cause.REQUEST,
         field="input",

@@ -83,8 +83,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Repository Not Found for url: {url}",
         Stage.REQUEST,
-        "The server took `model` for a repository of the Hugging Face hub, which shows it no such repository: there is "
-        "no such name, or the token of the server may not read it.",
+        "The server looked for `model` on the Hugging Face Hub, which shows it no such repository: the name "
+        "does not exist, or the server's token may not read it.",
         "Name the model that the server was started with (`/v1/models` lists what it has), or one that exists.",
         "huggingface_hub/utils/_http.py: hf_raise_for_status",
         example="404 Client Error. Repository Not Found for url: https://huggingface.co/api/models/o/m/revision/main.",

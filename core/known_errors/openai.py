@@ -168,8 +168,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid 'input[{index:int}].id': '{id:word}'. Expected an ID that begins with '{prefix:word}'.",
         Stage.REQUEST,
-        "An item of the history has an id that this API did not give: it comes from another API or provider, whose "
-        "answers an adapter turned into items of Responses.",
+        "An item of the history has an id that did not come from this API: an adapter turned the answer of "
+        "another API or provider into items of Responses.",
         "Leave `id` out of items that this API did not make, or send the history of each provider to that provider "
         "alone. Update the agent framework: some fill in a placeholder such as `__fake_id__`.",
         "https://github.com/openai/openai-agents-python/issues/270",

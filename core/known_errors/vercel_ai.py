@@ -96,8 +96,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid JSON response",
         Stage.CONTRACT,
-        "The server answered, and the client's check of the answer failed: it is no JSON, or a field is missing, null "
-        "or of another type.",
+        "The server answered, and the client's check of the answer failed: it is not JSON, or a field is "
+        "missing, null or of the wrong type.",
         "Compare the body (`responseBody` of the error) with `cause`, which names the field; paste the body here. "
         "Report a field that the server leaves out to the server or gateway.",
         "https://github.com/OpenRouterTeam/ai-sdk-provider/issues/287",

@@ -85,7 +85,7 @@ def text_of_parts(content: JSON, place: str, work: ApiWork) -> str:
         return content or ""
     texts = [str(part.get("text", "")) for part in objects_in(content) if part.get("type") == "text"]
     if len(texts) < len(objects_in(content)):
-        work.lose(place, "What is not text in this content was left out.")
+        work.lose(place, "The parts of this content that are not text were left out.")
     else:
         work.lose(place, "The parts of this content were joined into one text.")
     return "\n".join(texts)

@@ -200,7 +200,7 @@ ENGINE = Engine(
         needs="--enable-scale-out",
     ),
     request_changes=(
-        RequestChange("takes the first text alone of what an assistant said in several, by Responses", _first_texts),
+        RequestChange("keeps only the first of several texts in an assistant's message, in Responses", _first_texts),
     ),
     reports_ids=True,
     control_tokens=ControlTokens.KEPT,

@@ -46,10 +46,10 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The call{'s' if len(calls) > 1 else ''} to {listed(names)} {'are' if len(calls) > 1 else 'is'} in "
         f"`choices[{later}]`, and clients read `choices[0]`.",
         detail=f"The answer has {len(choices)} choices for one question: the text in the first, the calls in another. "
-        "In chat completions a message holds both.",
+        "In chat completions one message holds both.",
         evidence=(FindingEvidence("server", quote=f"choices[{later}].message.tool_calls"),),
-        fix="Report it to the gateway: text and calls of one answer belong in one message. Until then ask the "
-        "provider's own API, or let the client join the choices.",
+        fix="Report it to the gateway: text and calls of one answer belong in one message. Until then use the "
+        "provider's own API, or have the client join the choices.",
     )
 
 

@@ -59,12 +59,12 @@ def find(trace: Trace) -> Iterator[Report]:
     more = f" ({len(found)} such events)" if len(found) > 1 else ""
     lost = "the text of this one does" if block != "tool_use" else "the arguments of this one do"
     yield Report(
-        title=f"Event {number} of the stream is an `{delta}` in a block of type `{block}`{more}.",
-        detail=f"A client takes only deltas that belong to the type of their block, so {lost} not arrive. "
+        title=f"Event {number} of the stream holds `{delta}` in a block of type `{block}`{more}.",
+        detail=f"Clients accept only deltas that match the type of their block, so {lost} not arrive. "
         "Upstream the model may have answered as it should.",
         evidence=(FindingEvidence("server", quote=delta),),
-        fix="Ask without streaming, or through the gateway's chat completions. Update the gateway that translates the "
-        "stream, and report it there with the stream of the server that it asks.",
+        fix="Ask without streaming, or through the gateway's chat completions. Update the gateway that "
+        "translates the stream, and report it there, with the stream of the server behind it.",
     )
 
 

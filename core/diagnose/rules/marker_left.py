@@ -201,7 +201,7 @@ def _what_is_missing(trace: Trace, content: str, marker: str) -> Report | None:
     return Report(
         title=f"What the model wrote after the marker `{marker}` is not in the message.",
         detail=f"The server counted {count} tokens of output, but the message has only {counted(shown, 'byte')}, and "
-        "content ends with the marker: a parser began to take a call out, and lost it.",
+        "content ends with the marker: a parser began to extract a call, and lost it.",
         evidence=(in_message("content", marker, Span(len(content.rstrip()) - len(marker), len(content.rstrip()))),),
         fix=_fix(trace),
         certainty=Certainty.INFERRED,

@@ -47,9 +47,9 @@ def find(trace: Trace) -> Iterator[Report]:
         title="The request has no `tools`, so the server has no tool calls to return.",
         detail="The text around it speaks of tool calls, and the body has neither `tools` nor `functions`.",
         evidence=(in_request("messages"),),
-        fix="Let the client send its tools in `tools`: look for its setting of native tool calls, which often depends "
-        "on the provider and model that are chosen. A client that describes tools in the system prompt instead "
-        "reads the calls from the text, and no parser of the server takes part.",
+        fix="Let the client send its tools in `tools`: look for its setting for native tool calls, which "
+        "often depends on the chosen provider and model. A client that describes tools in the system "
+        "prompt instead reads the calls from the text, and the server's parser has no part in it.",
         certainty=Certainty.INFERRED,
     )
 

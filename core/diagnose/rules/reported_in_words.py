@@ -44,8 +44,8 @@ _TITLES = {
     Reported.EMPTY: "According to the report, a call came without its arguments; the answer is not shown.",
 }
 _DETAILS = {
-    Reported.AS_TEXT: "The model wrote a call, and nothing parsed it: the server has no parser for this model's "
-    "notation, or none is switched on, or the model wrote another notation than its own.",
+    Reported.AS_TEXT: "The model wrote a call, and nothing parsed it: the server has no parser for this "
+    "model's notation, or none is switched on, or the model did not write its own notation.",
     Reported.JOINED: "In a stream the pieces of a call have its `index`: either the server gives two calls one index, "
     "or the client does not look at it.",
     Reported.EMPTY: "Either the model wrote none, or they were lost: arguments come in pieces of a stream, which a "
@@ -55,9 +55,10 @@ _FIXES = {
     Reported.JOINED: "Record the stream (`capture`) and paste it: it shows whether two calls have one index. If each "
     "has its own, update the client. Until then ask without streaming, or for one call at a time "
     "(`parallel_tool_calls: false`).",
-    Reported.EMPTY: "Ask once without streaming, and once the server itself without a gateway: the arguments are lost "
-    "where they are missing first. Record that stream (`capture`) and paste it. If the whole answer has none, either, "
-    "get the raw output: the model left them out, or the server's parser lost them.",
+    Reported.EMPTY: "Ask once without streaming, and once the server itself without a gateway: the arguments "
+    "are lost at the first place where they are missing. Record that stream (`capture`) and "
+    "paste it. If the whole answer has none, either, get the raw output: the model left them "
+    "out, or the server's parser lost them.",
 }
 
 

@@ -209,6 +209,6 @@ def test_an_image_in_a_result_is_reported_to_be_left_out(api):
 
     made = to_api({"messages": [{"role": "user", "content": "hi"}, said, result], "max_tokens": 9}, api)
 
-    assert ("messages[2].content", "What is not text in this content was left out.") in [
+    assert ("messages[2].content", "The parts of this content that are not text were left out.") in [
         (notice.field, notice.message) for notice in made.notices
     ]
