@@ -94,8 +94,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.PARSE,
         "Text was parsed as JSON, but it breaks in the middle: a quotation mark that is not escaped, a missing comma "
         "or bracket, or a second value after the first.",
-        "Look at the arguments of the call that was to be read: the model wrote them so. Ask again, or have the server "
-        "constrain calls (`strict`, `tool_choice`).",
+        "Look at the arguments of the call that was being read: the model wrote them like that. Ask again, or have the "
+        "server constrain calls (`strict`, `tool_choice`).",
         "https://pkg.go.dev/encoding/json",
         example="invalid character '}' after array element",
         is_general=True,
@@ -105,8 +105,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.PARSE,
         "Text was parsed as JSON, but a string, number or word in it is broken, as by a line break that is not "
         "escaped.",
-        "Look at the arguments of the call that was to be read: the model wrote them so. Ask again, or have the server "
-        "constrain calls (`strict`, `tool_choice`).",
+        "Look at the arguments of the call that was being read: the model wrote them like that. Ask again, or have the "
+        "server constrain calls (`strict`, `tool_choice`).",
         "https://pkg.go.dev/encoding/json",
         example="invalid character '\\n' in string literal",
         is_general=True,
