@@ -43,12 +43,14 @@ class Stripped(NamedTuple):
         shown: What shows it.
         span: Where that stands.
         meaning: What the structure was.
+        format: Its format; "" where it is of no one family.
     """
 
     family: str
     shown: str
     span: Span
     meaning: str
+    format: str = ""
 
 
 def ends_at_tail(text: str) -> tuple[Leftover, ...]:
@@ -122,11 +124,11 @@ def stripped_structure(text: str) -> Stripped | None:
     first, then = _HARMONY.match(text), _HARMONY_NEXT.search(text)
     if first is not None and then is not None and then.start() >= first.end():
         meaning = "the names of the channels `analysis` and `final` remain from its headers"
-        return Stripped("gpt-oss (harmony)", then.group(), Span(*then.span()), meaning)
+        return Stripped("gpt-oss (harmony)", then.group(), Span(*then.span()), meaning, "harmony")
     found = _THOUGHT.match(text)
     if found is not None:
         meaning = "`thought` remains from the header `<|channel>thought` of its reasoning"
-        return Stripped("Gemma 4", "thought", Span(*found.span()), meaning)
+        return Stripped("Gemma 4", "thought", Span(*found.span()), meaning, "gemma4")
     found = _THINKING.match(text)
     if found is not None:
         meaning = "a line `thinking` remains from the tag that opens its reasoning"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prompt_debugger.core.base.types import ToolCallAttempt, Trace
+from prompt_debugger.core.base.types import Server, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import KEEP_SPECIAL_TOKENS, Step
 from prompt_debugger.core.diagnose.bare_lists import bare_list, model_names
 from prompt_debugger.core.diagnose.fields import body_of
@@ -24,6 +24,11 @@ _OF_GEMMA3 = (
     "No parser reads Python in a `tool_code` fence, which Gemma 3 writes where a prompt describes functions: it "
     "does not have its own notation. vLLM's examples have the template `tool_chat_template_gemma3_pythonic.jinja`, "
     "made for `--tool-call-parser pythonic`; otherwise read the fence in the client."
+)
+MISTRAL_TOKENIZER = "The server was started with `--tokenizer-mode mistral`."  # a note of what was pasted
+_WITH_MISTRAL_TOKENIZER = (
+    "vLLM's parser `mistral` reads calls without a list, `[TOOL_CALLS]name{…}`, only where it knows by Mistral's own "
+    "tokenizer that the model writes them: start the server with `--tokenizer-mode mistral`, too."
 )
 _STOP_OF_CALL = "'<|call|>'"  # the stop token of harmony, which servers do not show
 
@@ -55,6 +60,28 @@ def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
     if others and not models:
         text += f" Other models write the same: for those vLLM has {listed(others)}."
     return (Step(text, server=is_set), *(_beside_its_parser(trace, parser) if is_set else (Step(_DISTINGUISHING),)))
+
+
+def has_its_parser(server: Server | None) -> bool:
+    """Say whether the server runs a parser that is made for its model, by the model's name."""
+    if server is None or server.tool_parser is None or not server.model:
+        return False
+    model = server.model.lower()
+    named = (name for name, one in FORMATS.items() for word in one.facts.model_names if word in model)
+    return any(is_made_for(server, name) for name in (*named, family_of_model(server.model)) if name is not None)
+
+
+def beside_its_parser(trace: Trace) -> str:
+    """Return what helps where the parser of the model's family runs already and failed; "" where it does not run."""
+    server = trace.server
+    if server is None or not has_its_parser(server):
+        return ""
+    if server.kind == "vllm" and server.tool_parser == "mistral" and MISTRAL_TOKENIZER not in trace.notes:
+        return _WITH_MISTRAL_TOKENIZER
+    return (
+        f"The parser of this model's family runs already (`{server.tool_parser}`): run a current release, and try the "
+        "raw output on the parser alone (`parse RAW --parser`)."
+    )
 
 
 def _beside_its_parser(trace: Trace, parser: str | None) -> tuple[Step, ...]:

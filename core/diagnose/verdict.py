@@ -51,6 +51,7 @@ from prompt_debugger.core.diagnose.markers import find_unquoted_markers
 from prompt_debugger.core.diagnose.refusals import understand
 from prompt_debugger.core.diagnose.trace_queries import asked_server
 from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.diagnose.written_calls import COMPLAINED
 from prompt_debugger.core.formats import TABLES
 
 REFUSED = "PD100"
@@ -203,6 +204,8 @@ def _examined(trace: Trace, only: str = "") -> str:
     were = "were" if " and " in parts or parts.endswith("s") else "was"
     nothing = "nothing more serious than a note was found" if trace.findings else "no problem was found"
     found = nothing if is_nothing_wrong(trace.findings) else ""
+    if COMPLAINED in trace.notes and found and not only:
+        return f"What the words complain of does not show in {parts} alone. "
     if not only:
         return f"{nothing[:1].upper()}{nothing[1:]} in {parts}{_first_note(trace.findings)}. "
     return f"Only {parts} {were} examined" + (f", and {found}." if found else ".")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Server
 from prompt_debugger.core.complete.engines import families_of_parser
+from prompt_debugger.core.diagnose.unparsed_calls import MISTRAL_TOKENIZER
 from prompt_debugger.core.evidence.json_of import json_of
 
 _MOST_WORDS = 5_000
@@ -117,6 +118,8 @@ def _notes(kind: str, flags: JSONObject, *, is_whole: bool) -> tuple[str, ...]:
         notes.append("The server was started with a tool parser and without `--enable-auto-tool-choice`.")
     if kind == "vllm" and is_whole and has_auto and not _text(flags.get("tool_call_parser")):
         notes.append("The server was started with `--enable-auto-tool-choice` and without a tool parser.")
+    if kind == "vllm" and _text(flags.get("tokenizer_mode")) == "mistral":
+        notes.append(MISTRAL_TOKENIZER)
     return tuple(notes)
 
 

@@ -15,9 +15,11 @@ from dataclasses import dataclass, replace
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.clean import clean
+from prompt_debugger.core.evidence.crash_beside import with_crash
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.leads import is_of_other
 from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
 from prompt_debugger.core.evidence.parts_together import (
     form_of,
@@ -35,6 +37,7 @@ from prompt_debugger.core.evidence.prose import (
     shows_prompt,
     without_parts,
 )
+from prompt_debugger.core.evidence.raw_beside import with_raw_beside
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
@@ -65,18 +68,6 @@ _PARAGRAPHS = re.compile(r"\n[ \t]*(?:```\w{0,20}[ \t]*)?(?:\n|\Z)")  # a fence 
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 _ANSWERS = frozenset({Part.MESSAGE, Part.STREAM})
-# Of two things, one instead of the other, a report shows the one that came, unless it says *instead of this*.
-_OTHER_LEAD = re.compile(
-    r"\b(?:expect(?:ed|ing|s)?|should|correct|works?|working|fixed|desired|workaround|good case)\b"
-    r"|\binstead of(?: (?:this|that|the following))?\W*\Z",
-    re.IGNORECASE,
-)
-_NOT_LEAD = re.compile(
-    r"\b(?:actual(?:ly)?|but|wrong|not|(?:does|is)n't|gets?|got|receive[ds]?|prints?|printed|stopped|fail(?:s|ed)|never"
-    r"|no longer|broken)\b",
-    re.IGNORECASE,
-)
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)")
 _CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
 _HOLDER = re.compile(r'"(?:raw|message|choices|response|request|prompt|content|role)"\s*+:\s*+["{\[n]')
 _PRINTED = re.compile(r"[# ]{0,8}generated[ _]text: ?(['\"])[^\n]{0,4000}\\n", re.IGNORECASE)  # by Python, as a literal
@@ -95,8 +86,7 @@ class _Piece:
     @property
     def is_counterexample(self) -> bool:
         """Whether the line above, or its last sentence, says that this is what ought to have come."""
-        lead = _SENTENCE_END.split(self.block.lead)[-1]
-        return bool(_OTHER_LEAD.search(lead)) and not _NOT_LEAD.search(lead)
+        return is_of_other(self.block.lead)
 
 
 def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
@@ -119,7 +109,8 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
         if said is None:
             raise
         evidence = said
-    return with_reported(with_words(_noted(evidence, cleaned.notes), cleaned.text), cleaned.text)
+    evidence = with_raw_beside(_noted(evidence, cleaned.notes), cleaned.text)
+    return with_reported(with_words(evidence, cleaned.text), cleaned.text)
 
 
 def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
@@ -139,9 +130,10 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     is_one = len(blocks) < 2 and not (whole is not None and whole.form is Form.COMMAND and "\n" in text.strip())
     if whole is not None and shown is None and (is_one or _is_certain(whole, text, blocks)):
         return whole
+    merged = _merged(blocks, read) if shown is None or any(block.kind is BlockKind.JSON for block in blocks) else None
     if shown is not None:
-        return shown
-    merged = _merged(blocks, read)
+        return merged if merged is not None and merged.is_assumed_run and is_pair(merged) else shown
+    merged = None if merged is None else with_crash(merged, text)
     if whole is not None and (merged is None or not _says_more(merged, whole, blocks, is_talk=is_talk)):
         return whole
     if merged is None and failure is not None and (printed := _of_comments(text, read, failure)) is not None:

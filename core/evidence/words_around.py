@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import ChatResult, Server
-from prompt_debugger.core.diagnose.written_calls import CALL_EXPECTED, CAME_AS_CONTENT
+from prompt_debugger.core.diagnose.written_calls import CALL_EXPECTED, CAME_AS_CONTENT, COMPLAINED
 from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, with_parser
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.flags import flags_of, server_of
@@ -35,6 +35,20 @@ _AS_CONTENT = re.compile(
     re.IGNORECASE,
 )
 _OF_CALLS = re.compile(r"\b(?:tool|function)[ _-]?call(?:s|ing)?\b|\bnative tools?\b", re.IGNORECASE)
+_COMPLAINT = re.compile(
+    r"\b(?:bugs?|buggy|broken|breaks|fail(?:s|ed|ing|ure)?|wrong(?:ly)?|incorrect(?:ly)?|lost|loses|losing|missing|drop(?:s|ped)"
+    r"|crash(?:es|ed)?|garbled|corrupt(?:s|ed)?|malformed|unexpected(?:ly)?|truncated|(?:is|are|was|were)(?:n't| not) "
+    r"(?:being )?(?:parsed|called|executed|extracted|recogni[sz]ed|returned|streamed|read))\b",
+    re.IGNORECASE,
+)
+_NO_COMPLAINT = re.compile(
+    r"\b(?:no|not|without|never|nothing|any|fixe[sd]|should|would|could|must|if|when|used to|no longer|[a-z]+n't)\b"
+    r"[^.!?\n]{0,60}\b(?:bug|broken|fail|wrong|incorrect|lost|los|missing|drop|crash|garbled|corrupt|malformed|unexpected"
+    r"|truncated)|\?\s*\Z",
+    re.IGNORECASE,
+)
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_MOST_SENTENCE = 500  # characters; what is longer is data
 _OF_AN_OUTPUT = frozenset({Part.RAW, Part.FLAGS, Part.REQUEST})
 _MOST_CHARS = 60_000  # in which words are looked for
 
@@ -48,7 +62,7 @@ def with_words(evidence: Evidence, text: str) -> Evidence:
     """
     is_mixed = Paste(text).value is None
     if is_mixed:
-        evidence = _with_expectation(with_last_answer(evidence), text)
+        evidence = _with_complaint(_with_expectation(with_last_answer(evidence), text), text)
     return _with_server(evidence, text, is_mixed=is_mixed)
 
 
@@ -64,6 +78,15 @@ def _with_expectation(evidence: Evidence, text: str) -> Evidence:
         return evidence
     is_expected = _OF_CALLS.search(_prose_of(text)) is not None
     return replace(evidence, notes=(*evidence.notes, CALL_EXPECTED)) if is_expected else evidence
+
+
+def _with_complaint(evidence: Evidence, text: str) -> Evidence:
+    """Note that somebody says of an answer that something is wrong: that nothing was found is then no good news."""
+    if evidence.chat is None or evidence.form is Form.RUN:
+        return evidence
+    sentences = (one for one in _SENTENCES.split(_prose_of(text)) if len(one) <= _MOST_SENTENCE)
+    is_said = any(_COMPLAINT.search(one) and not _NO_COMPLAINT.search(one) for one in sentences)
+    return replace(evidence, notes=(*evidence.notes, COMPLAINED)) if is_said else evidence
 
 
 def _may_lack_calls(evidence: Evidence) -> bool:

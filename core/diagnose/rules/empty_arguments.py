@@ -23,11 +23,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import calls_of_message
+from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import CallField, calls_of_message
 from prompt_debugger.core.diagnose.fixes import ClientFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
+
+_FILL_IN = "Read an empty string as `{}`, once the raw output shows that the model wrote no arguments."
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -47,10 +49,36 @@ def find(trace: Trace) -> Iterator[Report]:
                 title=f"The call to `{call.name}` came back without arguments.",
                 detail=f"{field} is {what}; the protocol requires the text of a JSON object, at least `{{}}`.",
                 evidence=(in_message(field, ""),),
-                fix="Read an empty string as `{}`, once the raw output shows that the model wrote no arguments.",
+                fix=_fix(trace, call),
             )
         if empty:
             return
+
+
+def _fix(trace: Trace, call: CallField) -> str:
+    """Return what to do with the call: nothing is filled in where its arguments show elsewhere, or it has no name."""
+    if (where := _shown_in(trace, call)) is not None:
+        return f"Do not run the call without arguments: {where} has them. Take them from there."
+    if not call.name:
+        return "Do not run it: what was called shows in the raw output alone. Ask without streaming, and compare."
+    return _FILL_IN
+
+
+def _shown_in(trace: Trace, call: CallField) -> str | None:
+    """Return where arguments show that belong to a call; `None` where none are seen."""
+    if trace.parse is not None and any(one.name == call.name and one.arguments for one in trace.parse.parsed.calls):
+        return "the raw output"
+    for result, name in ((trace.chat, "the whole answer"), (trace.chat_stream, "the streamed answer")):
+        others = calls_of_message(result.message) if result is not None else ()
+        if call.name and any(one.name == call.name and _has_values(one.arguments) for one in others):
+            return name
+        if any(not one.name and one.field != call.field and _has_values(one.arguments) for one in others):
+            return "the entry without a name beside it"
+    return None
+
+
+def _has_values(arguments: JSON) -> bool:
+    return bool(arguments) and arguments != "{}"
 
 
 def _has_gaps(trace: Trace) -> bool:

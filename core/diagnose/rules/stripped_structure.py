@@ -32,15 +32,10 @@ from prompt_debugger.core.diagnose.leftovers import Stripped, stripped_structure
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import comparison, in_message, in_raw, why_cut
+from prompt_debugger.core.diagnose.unparsed_calls import foreign_parser
+from prompt_debugger.core.formats import FORMATS
 
-_FIX = (
-    Step(
-        "Have the server split the output before it removes special tokens: for gpt-oss, vLLM's "
-        "`--reasoning-parser openai_gptoss --tool-call-parser openai`, for other models the parsers of "
-        "their family."
-    ),
-    Step("Send `skip_special_tokens: false` and split the text in the client.", {"skip_special_tokens": False}),
-)
+_IN_CLIENT = Step("Send `skip_special_tokens: false` and split the text in the client.", {"skip_special_tokens": False})
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -58,15 +53,27 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _report(trace: Trace, found: Stripped, evidence: FindingEvidence, where: str) -> Report:
     reason = why_cut(trace)
+    fix = (_split_by_server(trace, found), _IN_CLIENT)
     cut = "" if reason is None else f" The output was cut inside it: {reason}."
     return Report(
         title=f"{where} looks like output of {found.family} with its control tokens removed.",
         detail=f"`{found.shown}` is at character {found.span.start}: {found.meaning}.{cut}",
         evidence=(evidence,),
-        fix=_FIX if reason is None else (output_limit(trace).step, *_FIX),
+        fix=fix if reason is None else (output_limit(trace).step, *fix),
         certainty=Certainty.INFERRED,
         severity=None if found.shown.startswith("assistant") else Severity.WARNING,
     )
+
+
+def _split_by_server(trace: Trace, found: Stripped) -> Step:
+    """Return which parsers split the output of the family that shows, and which one runs in their place."""
+    parsers = "with the parsers of this model's family"
+    if found.format:
+        facts = FORMATS[found.format].facts
+        parsers = f"`--reasoning-parser {facts.reasoning_parsers[0]} --tool-call-parser {facts.tool_parsers[0]}`"
+        wrong = foreign_parser(trace, found.format)
+        parsers = f"for {found.family}, vLLM's {parsers}{f' in place of `{wrong}`' if wrong else ''}"
+    return Step(f"Have the server split the output before it removes special tokens: {parsers}.")
 
 
 RULE: Rule = TraceRule(

@@ -41,7 +41,7 @@ from prompt_debugger.core.diagnose.refusal_words import (
 from prompt_debugger.core.diagnose.refusals import Understood, understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw, in_request, quote
-from prompt_debugger.core.diagnose.unparsed_calls import named_parser
+from prompt_debugger.core.diagnose.unparsed_calls import beside_its_parser, named_parser
 from prompt_debugger.core.known_errors import Cause, JsonBreak, json_break
 
 _BEFORE = 40  # characters that are shown before the place
@@ -81,7 +81,10 @@ def _fix(trace: Trace, understood: Understood) -> str:
             f"Start the server with `--tool-call-parser {named}` in place of `{trace.server.tool_parser}`: by its "
             f"name, `{trace.server.model}` writes the notation that `{named}` reads."
         )
-    return remedy_of(understood) or _FIX
+    remedy = remedy_of(understood)
+    if "--tool-call-parser" in remedy and (beside := beside_its_parser(trace)):
+        return beside
+    return remedy or _FIX
 
 
 def _subject(understood: Understood) -> str:

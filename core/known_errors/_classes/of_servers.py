@@ -377,6 +377,20 @@ CLASSES: tuple[ErrorClass, ...] = (
         is_distinctive=False,
     ),
     ErrorClass(
+        "crashed-on-none",
+        r"'nonetype'",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "The server's own code failed on a value that was not set",
+        "A process of the server ended because its code used a value that is `None`. Which one it is, and which field "
+        "of the request it comes from, shows in the last frames of the traceback.",
+        "Update the server, and look for these words in its bug tracker. Until then, leave out the fields of the "
+        "request that change how it samples or schedules (`response_format`, tools, penalties, `logprobs`) one after "
+        "the other, to see which one meets the fault.",
+        around=r"received sigquit from a child|scheduler hit an exception|enginecore\b|engine ?core (?:died|crashed)",
+        is_distinctive=False,
+    ),
+    ErrorClass(
         "engine-died",
         r"enginedead|enginecore\b.{0,40}?(?:issue|died|dead|failed|fatal|error)"
         r"|engine (?:core )?(?:crashed|died|has died|process failed|loop)|segmentation fault|sigsegv"

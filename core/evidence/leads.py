@@ -1,0 +1,28 @@
+"""Whether the words above an output say that it ought to have come, and not that it did."""
+
+from __future__ import annotations
+
+import re
+
+# Of two things, one instead of the other, a report shows the one that came, unless it says *instead of this*.
+_OTHER_LEAD = re.compile(
+    r"\b(?:expect(?:ed|ing|s)?|should|correct|works?|working|fixed|desired|workaround|good case)\b"
+    r"|\binstead of(?: (?:this|that|the following))?\W*\Z",
+    re.IGNORECASE,
+)
+_NOT_LEAD = re.compile(
+    r"\b(?:actual(?:ly)?|but|wrong|not|(?:does|is)n't|gets?|got|receive[ds]?|prints?|printed|stopped|fail(?:s|ed)|never"
+    r"|no longer|broken)\b",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)")
+
+
+def is_of_other(lead: str) -> bool:
+    """Say whether the line above something, or its last sentence, says that this is what ought to have come.
+
+    >>> is_of_other("Expected:"), is_of_other("I expected more. But it prints:")
+    (True, False)
+    """
+    last = _SENTENCE_END.split(lead)[-1]
+    return bool(_OTHER_LEAD.search(last)) and not _NOT_LEAD.search(last)
