@@ -16,7 +16,7 @@ import pytest
 
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.diagnose.schemas import violations
-from prompt_debugger.core.tools.grammar.worker.service import opinions
+from prompt_debugger.core.tools.grammar.worker.opinions import opinions
 from tests.attacks.listener import Listener, listening
 from tests.patience import PATIENCE_S
 

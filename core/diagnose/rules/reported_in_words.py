@@ -54,7 +54,7 @@ _DETAILS = {
 _FIXES = {
     Reported.JOINED: "Record the stream (`capture`) and paste it: it shows whether two calls have one index. If each "
     "has its own, update the client. Until then ask without streaming, or for one call at a time "
-    "(`parallel_tool_calls: false`).",
+    "(`parallel_tool_calls` set to `false`).",
     Reported.EMPTY: "Ask once without streaming, and once the server itself without a gateway: the arguments "
     "are lost at the first place where they are missing. Record that stream (`capture`) and "
     "paste it. If the whole answer has none, either, get the raw output: the model left them "

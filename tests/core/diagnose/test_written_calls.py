@@ -12,7 +12,7 @@ from prompt_debugger.core.diagnose.written_calls import written_calls
 from tests.core.formats.scenarios import Written, written
 
 # What these write is JSON, Python or words that prose may hold too; functionary has `>>>`, which quotes mail as well.
-BARE = {"calling_tool", "functionary", "gemma3", "llama3_json", "pythonic", "ui_tars", "xlam"}
+BARE = {"calling_tool", "functionary", "gemma3", "llama3_json", "pythonic", "tool_arrow", "ui_tars", "xlam"}
 CALLING = [one for one in written() if one.scenario.calls and not one.scenario.reasoning]
 FAMILIES = {one.format for one in CALLING}
 

@@ -13,12 +13,8 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import islice
 from typing import BinaryIO
 
-from referencing import Registry
-
-from prompt_debugger.core.base.schema_validator import build_validator
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.sandbox.lock import Memory, allow_cpu, lock_in
 from prompt_debugger.core.tools.grammar.worker.explore import walk
@@ -76,6 +72,8 @@ def _answer(library: XGrammar, question: JSONObject) -> JSONObject:
     if question.get("ask") == "compile":
         return compile_constraint(library, str(question["kind"]), question["value"])
     if question.get("ask") == "opinions":
+        from prompt_debugger.core.tools.grammar.worker.opinions import opinions
+
         return opinions(question["schema"], str(question["arguments"]))
     data = base64.b64decode(str(question["data"]))
     matcher = library.compile_constraint(str(question["kind"]), question["value"])
@@ -84,6 +82,10 @@ def _answer(library: XGrammar, question: JSONObject) -> JSONObject:
 
 def _rehearse(library: XGrammar) -> None:
     """Do everything once: libraries read files late, and nothing can be read once the door is locked."""
+    from prompt_debugger.core.tools.grammar.worker.opinions import (
+        opinions,  # another library, which may be missing, too
+    )
+
     schema: JSONObject = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^a$"}}}
     opinions(schema, '{"a": "a"}')
     constraints: dict[str, JSON] = {"schema": schema, "regex": "a+", "grammar": 'root ::= "a"', "choice": ["a"]}
@@ -162,43 +164,3 @@ def _ask_llguidance(kind: str, value: JSON) -> None:
     else:
         grammar = library.grammar_from("grammar", str(value))
     library.LLMatcher.validate_grammar(grammar, library.LLTokenizer("byte"))
-
-
-_MAX_ERRORS = 5
-_LONGEST_OPINION = 200
-
-
-def opinions(schema: JSON, arguments: str) -> JSONObject:
-    """Return both opinions on arguments as emitted, which are JSON or the start of it."""
-    return _json_schema(schema, arguments) | {"llguidance": _llguidance(schema, arguments)}
-
-
-def _json_schema(schema: JSON, arguments: str) -> JSONObject:
-    try:
-        instance = json.loads(arguments)
-    except ValueError:
-        return {"is_json": False, "schema_errors": []}
-    try:
-        usable = schema if isinstance(schema, (dict, bool)) else True
-        found = islice(build_validator(usable, registry=Registry()).iter_errors(instance), _MAX_ERRORS)
-        errors: list[JSON] = [f"{error.json_path}: {error.message[:_LONGEST_OPINION]}" for error in found]
-    except Exception as error:  # noqa: BLE001 - a pasted schema may fail in any way
-        errors = [f"the schema itself cannot be used: {type(error).__name__}"]
-    return {"is_json": True, "schema_errors": errors}
-
-
-def _llguidance(schema: JSON, arguments: str) -> JSONObject:
-    if importlib.util.find_spec("llguidance") is None:
-        return {"word": "not asked", "note": "LLGuidance is not installed"}
-    library = importlib.import_module("llguidance")
-    data = arguments.encode()
-    matcher = library.LLMatcher(
-        library.LLTokenizer("byte"), library.LLMatcher.grammar_from_json_schema(json.dumps(schema)), log_level=0
-    )
-    problem = str(matcher.get_error()).split("\n", 1)[0]
-    if problem:
-        return {"word": "refuses the schema", "note": problem[:_LONGEST_OPINION]}
-    accepted = int(matcher.try_consume_tokens(list(data)))
-    if accepted < len(data):
-        return {"word": "steps in", "accepted": len(data[:accepted].decode("utf-8", "ignore"))}
-    return {"word": "accepts" if matcher.is_accepting() else "incomplete"}
