@@ -23,13 +23,22 @@ def test_what_is_typed_stands_as_a_prompt_next_to_the_run_it_does_not_touch(bare
     expect(page.locator("#pd-live-tokens")).to_contain_text("TYPED")
     expect(page.locator(".pd-own-text")).to_be_visible()
     expect(page.locator("#pd-prompt-tokens")).to_be_hidden()
+    expect(page.locator(".pd-live-back")).to_be_hidden()  # what ran was the example, not an earlier text of one's own
+    assert violations(page, "#pd-panel-render") == []
+
+
+def test_an_edit_shows_its_prompt_beside_that_of_the_run(bare: DebuggerPage) -> None:
+    page = bare.page
+    page.locator("#pd-request .cm-line", has_text='"content"').last.click()
+    page.keyboard.type("TYPED")
+    bare.open_stage("render")
+    expect(page.locator("#pd-live-tokens")).to_contain_text("TYPED")
 
     page.get_by_role("button", name="Prompt of the run").click()
     expect(page.locator("#pd-prompt-tokens")).to_be_visible()
     expect(page.locator("#pd-prompt-tokens")).not_to_contain_text("TYPED")
     page.get_by_role("button", name="Prompt of what I typed").click()
     expect(page.locator("#pd-live-tokens")).to_be_visible()
-    assert violations(page, "#pd-panel-render") == []
 
 
 def test_a_rule_has_a_page_and_the_question_mark_opens_the_help(bare: DebuggerPage) -> None:

@@ -86,7 +86,7 @@ class LedgerView {
     this.bar.replaceChildren(...this.barItems(account));
     this.raw.replaceChildren(make("div", "pd-rail"), ...account.segments.map((segment, i) => this.segment(segment, i)));
     const figures = make("span", "pd-counts", account.figures);
-    figures.title = account.figures; // a narrow pane cuts them
+    figures.title = visibleText(account.figures, false); // a narrow pane cuts them
     this.messageHead.replaceChildren(this.accountTitle(account), figures);
     drawJson(this.message, account.message);
     if (!account.message.length) this.message.append(make("p", "pd-empty", "No message came with this output."));
