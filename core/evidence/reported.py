@@ -56,7 +56,8 @@ _NOT_SAID = re.compile(
     r"\b(?:should|would|could|might|must|if|unless|whenever we|no longer|used to|fix(?:es|ed)?|prevents?|avoids?"
     r"|ensures?|expect(?:s|ed)?|history|in the prompt|system prompt|works? (?:fine|correctly|well|as)|we (?:send|pass|"
     r"convert|render|write)|I (?:send|pass|convert)|parses? (?:it|them|tool calls?) (?:from|out of)|never (?:as|in)"
-    r"|not (?:as|in) (?:plain |raw )?(?:text|content)|support(?:s|ed)?|feature|propos\w{1,4}|add(?:s|ed)?|allows?)\b"
+    r"|not (?:as|in) (?:plain |raw )?(?:text|content)|support(?:s|ed)?|feature|propos\w{1,4}|add(?:s|ed)?|allows?"
+    r"|(?:which|that|this) is (?:correct|right|fine|expected|intended|by design))\b"
     r"|\bwhere (?:it|the)\b|\bwith the wrong\b|\bwrong one\b|\A\W{0,4}\|| \| |\?\s*\Z|\A\s*[-+*]?\s*\[[ x]\]",
     re.IGNORECASE,
 )
@@ -67,6 +68,26 @@ _COMPLAINT = re.compile(
     r"|(?:\u4e0d|\u6ca1\u6709|\u672a|\u65e0\u6cd5)[^\u3002\n]{0,6}(?:\u6267\u884c|\u8c03\u7528|\u89e3\u6790)|\u5931\u8d25",
     re.IGNORECASE,
 )
+# An answer that is no call at all: `function calling fails, the model answers in plain text`.
+_ANSWERED = re.compile(
+    r"\b(?:answer|respond|repl(?:y|ie)|say|said|talk|explain|describe)\w{0,3}\b[^.,;]{0,30}\b(?:in|with|as) (?:a )?"
+    r"(?:plain|normal|regular|natural|simple|ordinary)[ -](?:text|language|prose|words|message)\b"
+    r"(?![^.]{0,20}\b(?:tool|function)[ _-]?call|[^.]{0,20}\b(?:json|xml)\b)",
+    re.IGNORECASE,
+)
+# What is set against the fault in the same sentence.
+_CONTRAST = re.compile(
+    r"[,;(]\s{0,3}(?:(?:but|while|and|whereas|it|this) ){0,2}(?:non[- ]?stream\w{0,5}|without stream\w{0,5})"
+    r"[^.,;]{0,60}\bworks? (?:fine|correctly|well|as expected)",
+    re.IGNORECASE,
+)
+_SHOWN_CALL = re.compile(r"\{ ?[\"'](?:name|tool|function)[\"'][^{}\n]{0,200}(?:\{[^{}\n]{0,200}\}[^{}\n]{0,100})?\}")
+_EMPTY_PART = re.compile(
+    r"\b(?:arguments|args|parameters|input)(?: (?:of|for|in) (?:\w{1,5} )?(?:tool|function)[ _-]?calls?)?"
+    r" (?:is|are|was|were) (?:\w{1,9} )?(?:empty|missing|null)\b",
+    re.IGNORECASE,
+)
+_CALL_MARK = '{"name": \u2026}'
 _NO_CALLS = re.compile(
     r"`?\btool_calls\b`?(?: (?:field|array|list|property))?(?: (?:is|was|are|were|remains?|stays?"
     r"|comes?(?: back)?|returns?)|:| ?=)(?: (?:always|just|still|simply|often))? [`'\"]?(?:empty|null|none|missing"
@@ -79,7 +100,6 @@ _STOP = re.compile(
     r"(?:stop|end_turn)\b",
     re.IGNORECASE,
 )
-_WORDS = "a report in words"
 _JOINED = re.compile(
     r"\b(?:merg|concatenat|join|combin|glu)(?:e|es|ed|s)\b (?:(?:both|two|the|multiple|several|all"
     r"|parallel|separate) ){0,3}(?:tool|function)[ _-]calls?\b|\b(?:tool|function)[ _-]calls? "
@@ -91,6 +111,10 @@ _EMPTY = re.compile(
     r"(?:arguments|input|args|parameters)\b|"
     r"\b(?:tool|function)[ _-](?:calls?|use)\b.{0,80}\b(?:with|have|has|contains?|arrives? with|carr(?:y|ies))"
     r" (?:an |only )?(?:empty|missing|undefined|null|no) [`'\"]?(?:arguments|input|args|parameters)\b(?!-)"
+    r"|\b(?:(?:tool|function)[ _-]?calls?(?:'s|\u2019s)? (?:arguments|args|parameters|input)"
+    r"|(?:arguments|args|parameters|input) (?:of|for|in) (?:the |a |any |every )?(?:tool|function)[ _-]?calls?)"
+    r" (?:is|are|was|were|comes?|came|arrives?|arrived|stays?|remains?)"
+    r" (?:(?:always|often|sometimes|just|all|back|as) ){0,2}(?:an )?(?:empty|missing|null|undefined|lost|[`(]?\{\})"
     r"|\b(?:drops?|dropped|loses?|lost|discards?|discarded|strips?|stripped) (?:all |the )?"
     r"(?:tool |tool[ _](?:call|use) |function )?(?:call )?(?:arguments|input arguments)\b",
     re.IGNORECASE,
@@ -126,12 +150,13 @@ def reported_calls(text: str) -> Iterator[str]:
     if len(text) > _MOST_CHARS or _CALL.search(text) is None or is_source(text) or is_manual(text):
         return
     prose = "\n".join(block.text for block in split(text) if block.kind is BlockKind.PROSE)
-    if _COMPLAINT.search(prose) is None:
+    if _COMPLAINT.search(prose) is None and _EMPTY_PART.search(prose) is None:
         return
     sentences = [one.strip(" -*#>\t") for one in _SENTENCES.split(prose)[:_MOST_SENTENCES]]
-    sentences = [one for one in sentences if len(one) <= _MOST and _NOT_SAID.search(one) is None]
-    for kind, signs in _KINDS:
-        said = [one for one in sentences if all(sign.search(one) for sign in signs)]
+    sentences = [one for one in sentences if len(one) <= _MOST and _NOT_SAID.search(_CONTRAST.sub("", one)) is None]
+    for kind, signs, other in _KINDS:
+        meant = sentences if other is None else [one for one in sentences if other.search(one) is None]
+        said = [one for one in meant if all(sign.search(_SHOWN_CALL.sub(_CALL_MARK, one)) for sign in signs)]
         if said:
             also = [one for one in sentences if one not in said and (_NO_CALLS.search(one) or _STOP.search(one))]
             yield from (f"{kind.value}{one}" for one in [*said[:_MOST_SAID], *also[:1]])
@@ -139,7 +164,7 @@ def reported_calls(text: str) -> Iterator[str]:
 
 
 _KINDS = (
-    (Reported.AS_TEXT, (_CALL, _AS_TEXT, _HAPPENED)),
-    (Reported.JOINED, (_JOINED,)),
-    (Reported.EMPTY, (_EMPTY,)),
+    (Reported.AS_TEXT, (_CALL, _AS_TEXT, _HAPPENED), _ANSWERED),
+    (Reported.JOINED, (_JOINED,), None),
+    (Reported.EMPTY, (_EMPTY,), None),
 )

@@ -25,6 +25,7 @@ def findings_of(text):
         'With our gateway the model replies with raw JSON `{"name": ...}` instead of a tool call. It never runs.',
         "Bug: the function call ends up inside `message.content`. `tool_calls` is empty, finish_reason is `stop`.",
         "### Problem\nThe client prints the tool call as text instead of running it.",
+        'The model prints JSON like {"name": "read_file", "arguments": {"path": "a.py"}} instead of calling the tool.',
     ],
 )
 def test_a_call_that_came_as_text_is_reported_though_it_is_not_shown(text):
@@ -46,6 +47,8 @@ def test_a_call_that_came_as_text_is_reported_though_it_is_not_shown(text):
         "The plugin displays every tool call as text in the chat window.",
         "The tool call works, but the final answer is not shown as text.",
         "Please add an option that shows a tool call as JSON text. The current view is not enough.",
+        "Function calling does not work, the model just answers in plain text.",
+        "Tool call arguments are empty when the tool has no parameters, which is correct.",
     ],
 )
 def test_what_may_or_ought_to_happen_is_not(text):
@@ -58,6 +61,8 @@ def test_what_may_or_ought_to_happen_is_not(text):
     [
         ("The client merged both tool calls and their parameters, so the tool does not exist.", "joined into one"),
         ("In streams the tool calls are concatenated, which is wrong.", "joined into one"),
+        ("When streaming, the tool call arguments are empty ({}), non-streaming works fine.", "without its arguments"),
+        ("The arguments of the tool call are missing: the server returns nothing for them.", "without its arguments"),
         ("Every tool_use block is wrong: a tool call arrives with empty arguments.", "without its arguments"),
         ("The adapter drops the tool call arguments, and the tool call fails.", "without its arguments"),
         (
