@@ -115,7 +115,10 @@ _OF_REQUEST = re.compile(
 _CHECKED = re.compile(r"\b(?:tool|arguments|input|parameters)\b")  # what a validator was given
 _BLANK_LINES = re.compile(r"\n[ \t]*\n|\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
 _FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
-_STACK = re.compile(r"\n\s{1,12}(?:at|\u276f) |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}")
+_STACK = re.compile(
+    r"\n\s{1,12}(?:at|\u276f) |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}"
+    r"|\n[ \t]{0,8}(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)(?::[ \t]|[ \t]{1,4}(?:\d|\[))"  # the log's next entry
+)
 _ERROR_PAGE = re.compile(
     r"\s{0,99}(?:<!doctype html[^>]{0,200}>\s{0,99})?<html\b.{0,2000}?<title>\s{0,99}"
     r"(?P<said>(?P<status>[45]\d\d)\b[^<]{0,200})",

@@ -47,6 +47,16 @@ _NO_COMPLAINT = re.compile(
     r"|truncated)|\?\s*\Z",
     re.IGNORECASE,
 )
+# Not a field of an object that is shown: of such a one all is read that is whole.
+_REASON = re.compile(
+    r"(?P<before>[^\n]{0,40})(?<![\"'(,{\w])(?<![\"'(,{] )finish_?reason\b[`'\"\])]{0,3}"
+    r"(?:[ \t]{0,3}[:=]|[ \t]{1,3}(?:is|was)\b|[ \t]{0,3}\n)[ \t]{0,4}[`'\"]{0,2}"
+    r"(?P<reason>length|stop|tool_calls|content_filter|max_tokens)\b",
+    re.IGNORECASE,
+)
+_NOT_THIS = re.compile(
+    r"\b(?:expect\w{0,3}|should|want\w{0,3}|other|openai|gpt|claude|without|if|when)\b", re.IGNORECASE
+)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _MOST_SENTENCE = 500  # characters; what is longer is data
 _OF_AN_OUTPUT = frozenset({Part.RAW, Part.FLAGS, Part.REQUEST})
@@ -62,8 +72,23 @@ def with_words(evidence: Evidence, text: str) -> Evidence:
     """
     is_mixed = Paste(text).value is None
     if is_mixed:
-        evidence = _with_complaint(_with_expectation(with_last_answer(evidence), text), text)
+        evidence = _with_reason(with_last_answer(evidence), text)
+        evidence = _with_complaint(_with_expectation(evidence, text), text)
     return _with_server(evidence, text, is_mixed=is_mixed)
+
+
+def _with_reason(evidence: Evidence, text: str) -> Evidence:
+    """Return a message that was shown without its finish reason with the one that the words around it name."""
+    chat = evidence.chat
+    if chat is None or chat.finish_reason or evidence.stream or evidence.raw or evidence.form is Form.RUN:
+        return evidence
+    found = [one for one in _REASON.finditer(text[:_MOST_CHARS]) if _NOT_THIS.search(one["before"]) is None]
+    reasons = {one["reason"].lower() for one in found}
+    if len(reasons) != 1:
+        return evidence
+    reason = reasons.pop()
+    note = f"`finish_reason` is `{reason}` by the words around the message."
+    return replace(evidence, chat=replace(chat, finish_reason=reason), notes=(*evidence.notes, note))
 
 
 def _with_expectation(evidence: Evidence, text: str) -> Evidence:

@@ -381,3 +381,13 @@ def test_what_an_account_a_setting_or_a_proxy_refuses_is_not_the_requests_fault(
 
     assert verdict is not None
     assert verdict.stage is Stage.COMPLETE
+
+
+def test_an_exception_ends_where_the_next_entry_of_the_log_begins():
+    head = "ERROR 11-20 10:02:11 [serving_chat.py:201] "
+    text = f'{head}jinja2.exceptions.UndefinedError: no such field\nINFO:     127.0.0.1:52110 - "POST /v1 HTTP/1.1" 400'
+
+    found = error_of_text(text)
+
+    assert found is not None
+    assert found.refusal.message == "no such field"

@@ -195,3 +195,38 @@ def test_a_described_answer_has_the_advice_for_the_server_that_is_named():
     ]
 
     assert found.fix.startswith("LM Studio takes calls out")
+
+
+MESSAGE = "ChatCompletionMessage(content=None, role='assistant', tool_calls=[ChatCompletionMessageToolCall(id='c', \
+function=Function(arguments='{\"city\": ', name='get_weather'), type='function')])"
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "\n>>> resp.choices[0].finish_reason\n'length'\n",
+        "\nfinish_reason: length\n",
+        "\nThe finish_reason is `length`.\n",
+    ],
+)
+def test_a_message_has_the_finish_reason_that_the_words_around_it_name(around):
+    trace = shown(f">>> resp.choices[0].message\n{MESSAGE}{around}")
+
+    assert trace.chat is not None
+    assert trace.chat.finish_reason == "length"
+    assert "by the words around the message" in trace.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "\nI expected the finish_reason: tool_calls\n",
+        "\nfinish_reason: stop\nfinish_reason: length\n",
+        "\nOpenAI's finish_reason is `stop`.\n",
+        '\n{"finish_reason": "stop"}\n',
+    ],
+)
+def test_a_finish_reason_of_something_else_is_not_the_message_s(around):
+    trace = shown(f">>> resp.choices[0].message\n{MESSAGE}{around}")
+
+    assert trace.chat is None or "by the words around" not in trace.verdict.sentence
