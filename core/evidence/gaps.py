@@ -52,6 +52,7 @@ _KEY = re.compile(
 _OF_ANSWERS = frozenset({"usage", "choices", "finish_reason"})
 _OF_NO_MESSAGE = frozenset({"function", "parameters", "description", "properties", "required"})  # but of a tool
 _OPENED = re.compile(r"[\"'](?:\.{3,}|…)[:,]")  # a string's end, and what was left out up to the middle of a member
+_JOINED = re.compile(r'\w"(?:\.{3,}|…)\w{1,40}"')  # a string's end, and what was left out up to within another one
 _TURN = re.compile(r"(?:start[|\uff5c]>)\w{0,20}(?:\.{3,}|…)")
 _RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
 _DOTS = re.compile(r"\.{3,}|…")
@@ -325,6 +326,7 @@ def _without_shortened_texts(evidence: Evidence) -> Evidence:
         _MEMBERS,
         _NAME,
         _KEY,
+        _JOINED,
         *((_REMARK,) if is_compared else ()),
     )
     if raw is None or not any(sign.search(raw) for sign in (*signs, _RAW_LINE)):

@@ -78,9 +78,24 @@ def test_a_gap_is_told_from_three_dots_that_were_written(text, is_one):
     assert has_gap(text) is is_one
 
 
-def test_a_raw_output_that_was_shortened_is_not_read():
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>\n{"name": "book", <snip>}\n</tool_call>',
+        '<tool_call>\n{"name": "book", "arguments": {"city"…lo"}}\n</tool_call>',
+    ],
+)
+def test_a_raw_output_that_was_shortened_is_not_read(text):
     with pytest.raises(RequestError, match="shortened by hand"):
-        read_evidence('<tool_call>\n{"name": "book", <snip>}\n</tool_call>')
+        read_evidence(text)
+
+
+def test_a_quotation_with_dots_behind_it_is_no_gap():
+    evidence = read_evidence(
+        '<tool_call>\n{"name": "say", "arguments": {"text": "\\"Oslo\\"...then Rome"}}\n</tool_call>'
+    )
+
+    assert evidence.raw is not None
 
 
 def test_a_raw_output_that_begins_within_a_call_counts_as_part():
