@@ -171,9 +171,12 @@ def _is_sound(text: str) -> bool:
 
 
 def _is_elided_node(node: ast.AST) -> bool:
-    """Say whether Python's `...`, or a name in a dict that has a sign of something left out."""
+    """Say whether Python's `...`, or a name in a dict, or arguments, that have a sign of something left out."""
     if isinstance(node, ast.Constant):
         return node.value is ...
+    if isinstance(node, ast.keyword):
+        text = node.value.value if node.arg == "arguments" and isinstance(node.value, ast.Constant) else None
+        return isinstance(text, str) and _EXPLICIT.search(text) is not None and json_of(text) is None
     names = [key.value for key in node.keys if isinstance(key, ast.Constant)] if isinstance(node, ast.Dict) else []
     return any(isinstance(name, str) and _has_sign(name) for name in names)
 

@@ -72,6 +72,8 @@ def test_a_stream_with_events_left_out_does_not_say_that_arguments_break_off():
         ('data: {"a": "b…\n\ndata: [DONE]', True),
         ("ChatCompletion(id='x', content='a...')", False),
         ("ChatCompletion(id='x', choices=[...])", True),
+        ("Function(arguments='{\"city\":<snip>et_weather')", True),
+        ('Function(arguments=\'{"text": "a <snip> b"}\')', False),
     ],
 )
 def test_a_gap_is_told_from_three_dots_that_were_written(text, is_one):
