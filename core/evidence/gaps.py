@@ -330,6 +330,7 @@ def _without_shortened_texts(evidence: Evidence) -> Evidence:
         _NAME,
         _KEY,
         _JOINED,
+        _SET,
         *((_REMARK,) if is_compared else ()),
     )
     if raw is None or not any(sign.search(raw) for sign in (*signs, _RAW_LINE)):

@@ -38,23 +38,32 @@ _SIGNS = re.compile(r"\bdelta\b|\btool_calls\b|\bfunction\b|\bdone\b|\btype\b")
 _CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |const |let |def )|\.create\(|(?:^|\s)curl\s")
 
 
+def _last_stream(text: str) -> str:
+    """Return a text from its last stream on: what `[DONE]` ended before it is another one."""
+    parts = [part for part in text.split("[DONE]") if "{" in part and _SIGNS.search(part)]
+    return parts[-1] if len(parts) > 1 else text
+
+
 def _finds(paste: Paste) -> float:
     text = paste.text
     if paste.value is not None or len(text) > _MOST_CHARS or text.lstrip().startswith(("data:", "event:")):
         return 0.0
     if _SIGNS.search(text) is None or _CODE.search(text[:20_000]) or json_lines(text):
         return 0.0
-    return 0.64 if _events(text) and _EVENTS_IN_FENCE.search(text) is None else 0.0
+    return 0.64 if _events(_last_stream(text)) and _EVENTS_IN_FENCE.search(text) is None else 0.0
 
 
 def _read(paste: Paste) -> Evidence:
-    events = _events(paste.text)
+    text = _last_stream(paste.text)
+    events = _events(text)
     if not events:
         raise RequestError("The objects in the text are not events of one stream.", "Paste the stream alone.")
     lines = "\n".join(json.dumps(event, ensure_ascii=False) for event in events)
     note = f"{len(events)} objects in the text were read as the events of a stream."
+    if text != paste.text:
+        note = f"{note} The text contains more than one stream; the last one was read."
     answer = as_part(read_stream(lines))
-    if _has_gaps(paste.text) and answer.chat is not None:
+    if _has_gaps(text) and answer.chat is not None:
         chat = replace(answer.chat, deltas=head_deltas(answer.chat))
         answer = answer._replace(chat=chat, stream=chat)
         note = f"{note} What stood between them is unknown."

@@ -1,0 +1,54 @@
+"""Two streams copied one after the other: never put together into a call that nobody made."""
+
+import asyncio
+import json
+
+import pytest
+
+from prompt_debugger.core.evidence import read_evidence, show_evidence
+
+DONE = "data: [DONE]\n\n"
+
+
+def chunk(delta, reason=None):
+    return f"data: {json.dumps({'choices': [{'index': 0, 'delta': delta, 'finish_reason': reason}]})}\n\n"
+
+
+def stream(city, call_id):
+    head = {"index": 0, "id": call_id, "type": "function", "function": {"name": "get_weather", "arguments": ""}}
+    rest = {"index": 0, "function": {"arguments": json.dumps({"city": city})}}
+    first = chunk({"role": "assistant", "tool_calls": [head]})
+    return first + chunk({"tool_calls": [rest]}) + chunk({}, "tool_calls") + DONE
+
+
+FIRST, SECOND = stream("Oslo", "call_1"), stream("Rome", "call_2")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FIRST + SECOND,
+        f"first:\n{FIRST}\nsecond:\n{SECOND}",
+        FIRST.partition("\n\n")[2].removeprefix("data") + SECOND,
+    ],
+    ids=["one after the other", "labelled", "the first one without its head"],
+)
+def test_the_last_of_two_streams_is_read(text):
+    trace = asyncio.run(show_evidence(read_evidence(text)))
+
+    assert [finding.code for finding in trace.findings] == []
+    assert "the last one was read" in trace.verdict.sentence
+    assert [call["id"] for call in trace.chat.message["tool_calls"]] == ["call_2"]
+    assert [call["function"]["arguments"] for call in trace.chat.message["tool_calls"]] == ['{"city": "Rome"}']
+
+
+def test_usage_behind_the_end_is_no_other_stream():
+    trace = asyncio.run(show_evidence(read_evidence(f'{FIRST}data: {{"choices": [], "usage": null}}\n\n')))
+
+    assert [call["id"] for call in trace.chat.message["tool_calls"]] == ["call_1"]
+
+
+def test_an_index_that_comes_twice_in_one_stream_still_collides():
+    trace = asyncio.run(show_evidence(read_evidence(FIRST.removesuffix(DONE) + SECOND)))
+
+    assert "PD417" in {finding.code for finding in trace.findings}
