@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, FindingEvidence, Server, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.parser_faults import Fault, Sign, known_fault
-from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule, thread_url
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 
 _TITLES = {"vllm": "vLLM", "sglang": "SGLang"}
@@ -49,7 +49,7 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=(FindingEvidence("server", quote=f"--tool-call-parser {server.tool_parser}"),),
         fix=_fix(fault, maker),
         certainty=Certainty.INFERRED,
-        links=tuple(_link(thread) for thread in fault.threads),
+        links=tuple(thread_url(thread) for thread in fault.threads),
     )
 
 
@@ -70,11 +70,6 @@ def _fix(fault: Fault, maker: str) -> str:
     if fault.mended:
         return f"Run {maker} {fault.mended} or later; until then, {whole}."
     return f"{whole[:1].upper()}{whole[1:]}, and see whether a release after {maker} {fault.seen} has fixed it."
-
-
-def _link(thread: str) -> str:
-    name, _, number = thread.partition("#")
-    return f"https://github.com/{name}/issues/{number}"
 
 
 RULE: Rule = TraceRule(
