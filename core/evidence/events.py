@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.sse import SseEvent, SseParser
 from prompt_debugger.core.evidence.json_of import json_of
 
@@ -44,26 +44,26 @@ def events_of_sse(text: str) -> Events:
             notes = ["The empty lines between events were not copied; each `data:` line was read as an event."]
         else:
             events.append(event)
-    streams = _streams_of(events)
+    streams = _streams_of([(event, json_of(event.data)) for event in events])
     if len(streams) > 1:
         notes.append(f"The text contains {len(streams)} streams; the last one was read.")
-    events = streams[-1] if streams else events
-    objects = [value for event in events if isinstance(value := json_of(event.data), dict)]
-    return Events(tuple(events), tuple(objects), tuple(notes))
+    objects = [value for _, value in streams[-1] if isinstance(value, dict)]
+    return Events(tuple(event for event, _ in streams[-1]), tuple(objects), tuple(notes))
 
 
-def _streams_of(events: Sequence[SseEvent]) -> list[list[SseEvent]]:
+def _streams_of(events: Sequence[tuple[SseEvent, JSON]]) -> list[list[tuple[SseEvent, JSON]]]:
     """Return the streams that were copied one after the other: each ends with `[DONE]`, or the next one begins."""
-    streams: list[list[SseEvent]] = [[]]
-    is_done = False
-    for event in events:
-        value = as_object(json_of(event.data))
-        begins = value.get("type") in _BEGINNINGS or (is_done and bool(value.get("choices")))
-        if begins and any(json_of(one.data) is not None for one in streams[-1]):
+    streams: list[list[tuple[SseEvent, JSON]]] = [[]]
+    is_begun = is_done = False
+    for event, value in events:
+        fields = as_object(value)
+        begins = fields.get("type") in _BEGINNINGS or (is_done and bool(fields.get("choices")))
+        if begins and is_begun:
             streams.append([])
             is_done = False
+        is_begun = is_begun or value is not None
         is_done = is_done or event.data.strip() == _DONE
-        streams[-1].append(event)
+        streams[-1].append((event, value))
     return streams
 
 
