@@ -16,13 +16,12 @@ from prompt_debugger.core.diagnose.reported_words import Reported
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.not_errors import is_manual, is_source
-from prompt_debugger.core.evidence.split import BlockKind, split
+from prompt_debugger.core.evidence.words_around import prose_of, sentences_of
 
 _MOST_CHARS = 30_000  # of a report; what is longer is a document about many things
 _MOST_SENTENCES = 400
 _MOST = 500  # characters of a sentence
 _MOST_SAID = 2
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _CALL = re.compile(
     r"\b(?:tool|function)[ _-]?(?:call|use|invocation|request)(?:s|ing)?\b|\btool (?:input|json|xml|markup)\b"
     r"|\u5de5\u5177\u8c03\u7528|\u51fd\u6570\u8c03\u7528"  # Chinese, as below
@@ -149,10 +148,10 @@ def reported_calls(text: str) -> Iterator[str]:
     """Yield what a text says of an answer whose calls are not as they should be, as notes; nothing of other texts."""
     if len(text) > _MOST_CHARS or _CALL.search(text) is None or is_source(text) or is_manual(text):
         return
-    prose = "\n".join(block.text for block in split(text) if block.kind is BlockKind.PROSE)
+    prose = prose_of(text)
     if _COMPLAINT.search(prose) is None and _EMPTY_PART.search(prose) is None:
         return
-    sentences = [one.strip(" -*#>\t") for one in _SENTENCES.split(prose)[:_MOST_SENTENCES]]
+    sentences = [one.strip(" -*#>\t") for one in sentences_of(prose)[:_MOST_SENTENCES]]
     sentences = [one for one in sentences if len(one) <= _MOST and _NOT_SAID.search(_CONTRAST.sub("", one)) is None]
     for kind, signs, other in _KINDS:
         meant = sentences if other is None else [one for one in sentences if other.search(one) is None]

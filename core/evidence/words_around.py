@@ -101,7 +101,7 @@ def _with_expectation(evidence: Evidence, text: str) -> Evidence:
         return replace(evidence, form=Form.ANSWER, raw=None, raw_reason="", chat=chat, notes=notes)
     if CALL_EXPECTED in evidence.notes or not _may_lack_calls(evidence):
         return evidence
-    is_expected = _OF_CALLS.search(_prose_of(text)) is not None
+    is_expected = _OF_CALLS.search(prose_of(text)) is not None
     return replace(evidence, notes=(*evidence.notes, CALL_EXPECTED)) if is_expected else evidence
 
 
@@ -109,7 +109,7 @@ def _with_complaint(evidence: Evidence, text: str) -> Evidence:
     """Note that somebody says of an answer that something is wrong: that nothing was found is then no good news."""
     if evidence.chat is None or evidence.form is Form.RUN:
         return evidence
-    sentences = (one for one in _SENTENCES.split(_prose_of(text)) if len(one) <= _MOST_SENTENCE)
+    sentences = (one for one in sentences_of(prose_of(text)) if len(one) <= _MOST_SENTENCE)
     is_said = any(_COMPLAINT.search(one) and not _NO_COMPLAINT.search(one) for one in sentences)
     return replace(evidence, notes=(*evidence.notes, COMPLAINED)) if is_said else evidence
 
@@ -124,11 +124,17 @@ def _may_lack_calls(evidence: Evidence) -> bool:
 
 def _around(raw: str, text: str) -> str:
     """Return the lines of prose that do not stand in an output themselves."""
-    return "\n".join(line for line in _prose_of(text).split("\n") if line.strip() and line.strip() not in raw)
+    return "\n".join(line for line in prose_of(text).split("\n") if line.strip() and line.strip() not in raw)
 
 
-def _prose_of(text: str) -> str:
+def prose_of(text: str) -> str:
+    """Return what is prose of the beginning of a text."""
     return "\n".join(block.text for block in split(text[:_MOST_CHARS]) if block.kind is BlockKind.PROSE)
+
+
+def sentences_of(prose: str) -> list[str]:
+    """Return the sentences of a prose, each line by itself."""
+    return _SENTENCES.split(prose)
 
 
 def _with_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
