@@ -23,6 +23,7 @@ from functools import lru_cache, partial
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.report.secret_forms import cover_odd_secrets
+from prompt_debugger.core.report.secret_lines import LINES
 from prompt_debugger.core.report.secret_shapes import NAMES, SHAPES, Shape, is_drawn, shape
 
 # Places of secrets. As in `secret_shapes`, group 1 is kept, and no quote is taken without its other half. A password
@@ -177,7 +178,7 @@ PLACES = (
 _VARIABLE = r"(?-i:[A-Z][A-Z0-9_]{0,40}_(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD))"
 _NAME = rf"(?:{NAMES}|{_VARIABLE}|authorization|cookie|session(?:[-_]?id)?)"
 _BETWEEN = (
-    r"(?:\\[nrt]|[\s\"'`,|:=>(\[{*\\]){1,16}(?:[>|]-\s{1,40})?"
+    r"(?:\\[nrt]|[\s\"'`,|:=>(\[{}*\\]){1,16}(?:[>|]-\s{1,40})?"
     r"(?:b(?=\\?[\"']))?\\{0,3}[\"']?(?:(?:is|was|value|--body)(?:\\{0,3}[\"'])?[ :=\"'`*\\]{1,8})?"
     r"(?:(?:token|basic|apikey) )?"
 )
@@ -289,7 +290,8 @@ def _field(cover: Callable[[str], str], found: re.Match[str]) -> str:
 
 MARK = "[removed]"
 
-_IN_ORDER = (*PLACES, *SHAPES, *BESIDE_NAMES)  # a place may say more than a shape, which would take a part of it
+# A place may say more than a shape, which would take a part of it.
+_IN_ORDER = (*PLACES, *LINES, *SHAPES, *BESIDE_NAMES)
 _SHORTEST = 6  # no shape is found in fewer characters
 _REMEMBERED = 400  # characters of a text whose result is remembered
 

@@ -75,6 +75,8 @@ FLOODS = (
     "api_key | ", "api_key", "token: a1", "name: A_KEY\n value: ", "<password>a", "host=a b=c ",
     "a\tTRUE\t/\tTRUE\t1\ta\t",
     "a_tok_", "MaaaaaaaaaaaaaaaaaaaaaaaA.", "$2b$", "=3D=\n", "\x1b[1m", "password is ",
+    "Passwort ", "Passwort ist ", "密码是", "Bearer {'", "bearer%s", "a:5432:", "*:5432:a:b:", "x-a-auth-", "x-auth: ",
+    "A_PASS: '", "pass = ", "psk='", "cmdkey /pass:", "sip:a:", "{SHA}", "my password is 'a1",
 )  # fmt: skip
 
 

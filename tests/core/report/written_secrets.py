@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.core.report import odd_secrets, placed_secrets
+from tests.core.report import lined_secrets, odd_secrets, placed_secrets
 
-ODD = {**odd_secrets.ODD, **placed_secrets.PLACED}
-LIKE = (*odd_secrets.LIKE, *placed_secrets.NEAR)
+ODD = {**odd_secrets.ODD, **placed_secrets.PLACED, **lined_secrets.LINED}
+LIKE = (*odd_secrets.LIKE, *placed_secrets.NEAR, *lined_secrets.NEAR)
 
 
 def shows(text: str) -> bool:
