@@ -24,6 +24,7 @@ class ParserCase:
         tools: Tools of the request.
         calls: Name and arguments of every whole call of the output, arguments as JSON text.
         name: What the test is called, a name of a function.
+        template: Chat template of the model, by which llama.cpp chooses its parser; "" if the run does not tell it.
     """
 
     parser: str
@@ -31,6 +32,7 @@ class ParserCase:
     tools: tuple[JSONObject, ...]
     calls: tuple[tuple[str, str], ...]
     name: str
+    template: str = ""
 
     @property
     def markers(self) -> tuple[str, ...]:

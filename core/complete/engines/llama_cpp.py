@@ -64,25 +64,68 @@ def _start(given: StartWith) -> StartCommand:
     return StartCommand(("llama-server", "-m", "MODEL.gguf"), flags, note=note)
 
 
-_NOT_RUN = "// Not run: written from a raw output. For tests/test-chat.cpp; set the format of the model's template.\n"
+_NOT_RUN = "// Not run here: llama.cpp has to be compiled for it.\n"
 _TEST = """\
+// For tests/test-chat.cpp: put it above main(), and call it there.{missing}
 static void {name}() {{
-    common_chat_msg expected;
-    expected.role = "assistant";
+    auto templates = common_chat_templates_init(/* model= */ nullptr, {template});
+    common_chat_templates_inputs inputs;
+    inputs.messages = {{ simple_assist_msg("") }};
+    inputs.messages[0].role = "user";
+    inputs.messages[0].content = "Hello";
+    inputs.tools = common_chat_tools_parse_oaicompat(json::parse({tools}));
+    inputs.parallel_tool_calls = true;
+    inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
+    auto params = common_chat_templates_apply(templates.get(), inputs);
+    common_peg_arena parser;
+    parser.load(params.parser);
+    common_chat_parser_params given(params);
+    given.reasoning_format = inputs.reasoning_format;
+    auto actual = common_chat_peg_parse(parser, {raw}, /* is_partial= */ false, given);
+    for (auto & call : actual.tool_calls) {{
+        call.id.clear();
+    }}
+    auto expected = actual;  // only the calls are compared
     expected.tool_calls = {{
 {calls}    }};
-    common_chat_parser_params params;
-    params.format = COMMON_CHAT_FORMAT_CONTENT_ONLY;  // the format that common_chat_templates_apply gives
-    assert_msg_equals(expected, common_chat_parse({raw}, /* is_partial= */ false, params));
+    assert_msg_equals(expected, actual);
 }}
 """
+_NO_TEMPLATE = " The run does not tell the model's template: name its file."
+_ANY_FILE = 'read_file("models/templates/MODEL.jinja")'
 
 
 def _test(case: ParserCase) -> str:
     calls = "".join(
-        f'        {{ {json.dumps(name)}, {json.dumps(arguments)}, /* id = */ "" }},\n' for name, arguments in case.calls
+        f'        {{ {_literal(name)}, {_literal(arguments)}, /* id = */ "" }},\n' for name, arguments in case.calls
     )
-    return _TEST.format(name=case.name, raw=json.dumps(case.raw, ensure_ascii=False), calls=calls)
+    return _TEST.format(
+        name=case.name,
+        missing="" if case.template else _NO_TEMPLATE,
+        template=_literal(case.template) if case.template else _ANY_FILE,
+        tools=_literal(json.dumps(case.tools)),
+        raw=_literal(case.raw),
+        calls=calls,
+    )
+
+
+def _literal(text: str) -> str:
+    """Return a C++ literal of a text, one line of it in each line, whatever characters it has."""
+    lines = text.split("\n")
+    written = [_escaped(line) + r"\n" for line in lines[:-1]] + [_escaped(lines[-1])]
+    length = f", {len(text.encode('utf-8', 'surrogatepass'))}" if "\0" in text else ""  # a NUL would end it
+    return (
+        "std::string(" + "\n        ".join(f'"{line}"' for line in written if line or len(written) == 1) + f"{length})"
+    )
+
+
+def _escaped(line: str) -> str:
+    plain = line.replace("\\", r"\\").replace('"', r"\"")
+    return "".join(one if " " <= one < "\x7f" or one > "\x9f" else _octal(one) for one in plain)
+
+
+def _octal(character: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogatepass"))
 
 
 ENGINE = Engine(

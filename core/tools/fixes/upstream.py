@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.types import CallStatus, Place, ToolCallAttempt, Trace
 from prompt_debugger.core.complete import ENGINES, PARSER_NAMES, ParserCase, ParserTest, parser_names_of
+from prompt_debugger.core.diagnose.trace_queries import prompt_of
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]{1,80}")
 PARSER_TESTS: Mapping[str, ParserTest] = {
@@ -47,13 +48,14 @@ def case_of_trace(trace: Trace, parser: str | None = None, engine: str = "vllm")
             "The output contains no complete tool call.",
             "A test can be written only for a call that a parser must find.",
         )
-    tools = trace.request.body.get("tools")
+    tools, prompt = trace.request.body.get("tools"), prompt_of(trace)
     return ParserCase(
         parser=name,
         raw=_without_end(trace),
         tools=tuple(tool for tool in tools if isinstance(tool, dict)) if isinstance(tools, list) else (),
         calls=tuple((call.name or "", _arguments(call)) for call in whole),
         name=_test_name(trace),
+        template="" if prompt is None else prompt.template or "",
     )
 
 

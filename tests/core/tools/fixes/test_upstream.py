@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gzip
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -61,6 +62,30 @@ def test_only_the_test_for_vllm_does_not_say_that_it_was_not_run():
     told = {engine: "Not run" in write_upstream_test(case(kimi_call("{}")), engine) for engine in PARSER_TESTS}
 
     assert told == {"vllm": False} | dict.fromkeys(("sglang", "llama.cpp", "mlx-lm", "lmdeploy"), True)
+
+
+def test_the_test_for_llama_cpp_has_the_template_that_chooses_its_parser():
+    made = case_of_trace(recorded("dropped-call").trace)
+
+    assert made.template == recorded("dropped-call").trace.prompt.template
+    known, unknown = (write_upstream_test(one, "llama.cpp") for one in (made, replace(made, template="")))
+    assert 'common_chat_templates_init(/* model= */ nullptr, std::string("{#-' in known
+    assert 'read_file("models/templates/MODEL.jinja")' in unknown
+    assert "The run does not tell the model's template" in unknown
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
+@pytest.mark.parametrize("raw", ["", "\n", 'a "b"\\n??/\r\t7', "\x008\x85é\u2028🔬\n\n1\x007", "line\nline\n"])
+def test_a_text_in_a_test_in_cpp_is_the_text_that_it_was_made_from(raw, tmp_path):
+    written = write_upstream_test(case(raw), "llama.cpp")
+    literal = written.partition("common_chat_peg_parse(parser, ")[2].partition(", /* is_partial")[0]
+    source = tmp_path / "print.cpp"
+    source.write_text(f"#include <iostream>\n#include <string>\nint main() {{ std::cout << {literal}; }}\n")
+
+    subprocess.run(["g++", "-o", tmp_path / "print", source], check=True, timeout=PATIENCE_S)
+
+    printed = subprocess.run([tmp_path / "print"], check=True, capture_output=True, timeout=PATIENCE_S)
+    assert printed.stdout.decode() == raw
 
 
 def test_an_unknown_engine_is_refused():
