@@ -21,6 +21,31 @@ REQUEST = '{"messages": [{"role": "user", "content": "TYPED BY ME"}]}'
 SAID: JSON = {
     "choices": [{"index": 0, "message": {"role": "assistant", "content": "Good day."}, "finish_reason": "stop"}]
 }
+# The end of the stream of answers reaches the page only after the next event was taken and the page has heard so.
+LATE_END = """(() => {
+    const send = globalThis.fetch;
+    let letEndThrough = () => {};
+    globalThis.fetch = async (input, init) => {
+        const path = (input.url || String(input)).split("?")[0];
+        const answer = await send(input, init);
+        if (path.endsWith("/queue/join")) {
+            const text = await answer.text();
+            setTimeout(letEndThrough, 50);
+            return new Response(text, {status: answer.status, headers: answer.headers});
+        }
+        if (!path.endsWith("/queue/data")) return answer;
+        const hold = new TransformStream({async transform(chunk, controller) {
+            const text = new TextDecoder().decode(chunk);
+            const end = text.indexOf('data: {"msg":"close_stream"');
+            if (end < 0) return controller.enqueue(chunk);
+            controller.enqueue(new TextEncoder().encode(text.slice(0, end)));
+            globalThis.__endIsHeld = true;
+            await new Promise(done => { letEndThrough = done; });
+            controller.enqueue(new TextEncoder().encode(text.slice(end)));
+        }});
+        return new Response(answer.body.pipeThrough(hold), {status: answer.status, headers: answer.headers});
+    };
+})()"""
 HELD = "() => document.querySelector('#pd-request .cm-content').cmTile.view.state.doc.toString()"
 
 
@@ -196,6 +221,48 @@ def test_while_two_runs_stand_side_by_side(bare: DebuggerPage) -> None:
     expect(bare.page.locator("#pd-comparison")).to_contain_text("Oslo")
     expect(bare.page.locator("#pd-comparison")).to_contain_text("Paris")
     wait_for_text(bare, CALL.format("Oslo"))
+
+
+def test_what_is_asked_as_the_stream_of_answers_ends_is_answered(bare: DebuggerPage) -> None:
+    run_output(bare, "Paris", 1)
+    run_output(bare, "Oslo", 2)
+    bare.page.add_init_script(LATE_END)
+    bare.load()
+    bare.page.wait_for_function("globalThis.__endIsHeld")
+
+    bare.page.click("#pd-tab-compare")
+
+    expect(bare.page.locator(".pd-comparison-side")).to_have_count(2)
+
+
+LATE_COMPARISON = """(() => {
+    let kept;
+    Object.defineProperty(globalThis, "PromptDebugger", {get: () => kept, set(facade) {
+        const {attach} = facade;
+        facade.attach = (root, kind, name) => {
+            if (kind !== "comparison") return attach(root, kind, name);
+            let payload = "";
+            let view = {set: given => { payload = given; }};
+            root.dataset.shown = "later";
+            globalThis.__mount = () => { view = attach(root, kind, name); view.set(payload); };
+            return {set: given => view.set(given)};
+        };
+        kept = facade;
+    }});
+})()"""
+
+
+def test_a_comparison_that_is_mounted_after_its_panel_was_opened_is_asked_for(bare: DebuggerPage) -> None:
+    run_output(bare, "Paris", 1)
+    run_output(bare, "Oslo", 2)
+    bare.page.add_init_script(LATE_COMPARISON)
+    bare.load()
+    bare.page.click("#pd-tab-compare")
+    expect(menu(bare).locator(".pd-history-run")).to_have_count(2)  # they are offered
+
+    bare.page.evaluate("globalThis.__mount()")
+
+    expect(bare.page.locator(".pd-comparison-side")).to_have_count(2)
 
 
 def test_on_a_public_page(public_page: DebuggerPage) -> None:

@@ -1,10 +1,12 @@
 // @ts-check
 // An event that is cancelled before the server has named it. Gradio's script has no name to cancel by, and would show the
 // answer once it comes, over what somebody has typed since: it is cancelled as soon as it has one, and nobody gets it.
+import { followStream, forgetEvent, sendEvent } from "./event_stream.js";
 
 /** @typedef {{ isGivenUp: boolean }} OnTheWay */
 
 const JOINING = "/queue/join";
+const ANSWERS = "/queue/data";
 const CANCELLING = "/cancel";
 const UNNAMED = '"event_id":null';
 const END_CHARS = 300; // of a body, where its event and its page are named: the texts before may be megabytes
@@ -13,11 +15,12 @@ const send = globalThis.fetch;
 const onTheWay = new Map();
 
 globalThis.fetch = (input, init) => {
-  const path = typeof input === "string" ? input.split("?")[0] : "";
+  const path = (input instanceof Request ? input.url : String(input)).split("?")[0];
+  if (path.endsWith(ANSWERS)) return followStream(() => send(input, init));
   const body = typeof init?.body === "string" ? init.body : "";
   const event = read(body, "fn_index", "\\d+");
   if (event && init && path.endsWith(JOINING)) return join(String(input), init, event);
-  if (event && path.endsWith(CANCELLING) && body.includes(UNNAMED)) onTheWay.get(event)?.forEach((one) => (one.isGivenUp = true));
+  if (event && path.endsWith(CANCELLING)) cancel(event, body);
   return send(input, init);
 };
 
@@ -31,11 +34,21 @@ async function join(url, init, event) {
   const one = { isGivenUp: false };
   const others = onTheWay.get(event) || new Set();
   onTheWay.set(event, others.add(one));
-  const answer = await send(url, init).finally(() => others.delete(one));
+  const answer = await sendEvent(() => send(url, init)).finally(() => others.delete(one));
   if (!one.isGivenUp || !answer.ok) return answer;
   const named = { ...(await answer.json()), session_hash: read(String(init.body), "session_hash", '"\\w+"').slice(1, -1), fn_index: Number(event) };
+  forgetEvent(named.event_id);
   await send(url.split("?")[0].replace(JOINING, CANCELLING), { ...init, body: JSON.stringify(named) });
   return new Promise(() => {}); // gradio waits for it no more
+}
+
+/**
+ * @param {string} event
+ * @param {string} body
+ */
+function cancel(event, body) {
+  if (body.includes(UNNAMED)) onTheWay.get(event)?.forEach((one) => (one.isGivenUp = true));
+  else forgetEvent(read(body, "event_id", '"\\w+"').slice(1, -1));
 }
 
 /** @type {(body: string, name: string, value: string) => string} */

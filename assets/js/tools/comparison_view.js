@@ -115,6 +115,7 @@ builders.comparison = (root) => {
   empty();
   draw();
   new MutationObserver(ask).observe(document.documentElement, { attributes: true, attributeFilter: ["data-panel"] });
+  ask(); // panel and runs may have been there before this view
 
   function draw() {
     const pair = settled();
