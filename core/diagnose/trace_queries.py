@@ -77,6 +77,19 @@ def prompt_of(trace: Trace) -> Prompt | None:
     return trace.prompt if trace.prompt is not None else trace.local_prompt
 
 
+def counted_beyond_render(trace: Trace) -> int:
+    """Return how many tokens more a server that hides its prompt counted than our own render has; 0 if unknown.
+
+    One more or less is a BOS, and so counts as none.
+    """
+    usage = None if trace.chat is None else trace.chat.usage
+    ours = None if trace.local_prompt is None else trace.local_prompt.tokens
+    if trace.prompt is not None or usage is None or not usage.prompt_tokens or ours is None:
+        return 0
+    beyond = usage.prompt_tokens - len(ours)
+    return beyond if abs(beyond) > 1 else 0
+
+
 def prompt_end(trace: Trace) -> str | None:
     """Return the end of the prompt, as far as any of it is known; `None` if nothing is."""
     prompt = prompt_of(trace)

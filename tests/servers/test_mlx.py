@@ -59,3 +59,12 @@ def test_asked_once_it_shows_the_same(mlx_url, lab_model_dir):
 
     assert_healthy(trace)
     assert (trace.evidence, trace.chat_stream, trace.raw_again) == (Basis.SAME_RUN, None, None)
+
+
+def test_a_header_that_it_writes_against_the_request_is_not_called_missing(mlx_url, lab_model_dir):
+    """It ignores `add_generation_prompt: false`; its count shows that its prompt is not our render."""
+    body = body_of("healthy", model=MODEL, add_generation_prompt=False)
+    trace = debug(mlx_url, body, tokenizer=lab_model_dir)
+
+    assert {finding.code for finding in trace.findings} == {"PD219"}
+    assert "may ignore `add_generation_prompt: false`" in trace.findings[0].detail

@@ -48,6 +48,15 @@ def test_llama_cpp_cut(llama_cpp_url, lab_model_dir):
     assert "cut by max_tokens" in trace.verdict.sentence
 
 
+def test_llama_cpp_cut_after_the_opening_marker(llama_cpp_url, lab_model_dir):
+    """It puts what it cannot read yet into content: the limit is why, not a parser."""
+    trace = debug(llama_cpp_url, body_of("healthy", max_tokens=1), tokenizer=lab_model_dir)
+
+    assert trace.chat.message["content"] == trace.raw.text
+    assert {finding.code for finding in trace.findings} == {"PD322"}
+    assert trace.verdict.stage is None
+
+
 def test_llama_cpp_refuses_a_schema_with_500(llama_cpp_url, lab_model_dir):
     body = body_of("healthy")
     body["tools"][0]["function"]["parameters"]["properties"]["city"]["type"] = "town"

@@ -137,7 +137,10 @@ def failure_of_transport(call: Call, error: httpx.HTTPError, timeouts: Timeouts,
     """
     if isinstance(error, httpx.ConnectTimeout):
         message = f"{call}: no connection within {timeouts.connect_s:g} s"
-        return BackendError(message, "Is the server running, and can this machine reach it?", kind="unreachable")
+        speaks = ", does it speak https" if call.url.startswith("https://") else ""
+        return BackendError(
+            message, f"Is the server running{speaks}, and can this machine reach it?", kind="unreachable"
+        )
     if isinstance(error, httpx.ReadTimeout):
         message = f"{call}: nothing was received for {timeouts.read_s:g} s"
         return BackendError(message, "The server may be busy or stuck: check its log.", kind="timeout")

@@ -5,7 +5,8 @@ What it finds:
     content, reasoning, a name, an id or arguments of the answer. Without raw output: a
     marker of some family in a tool's name, or in content outside code and quotation marks
     that is not in the request either (an inference, and a warning). A marker that prose
-    quotes, or that a sentence mentions, is not reported.
+    quotes, or that a sentence mentions, is not reported; nor is one after which a limit cut the
+    output before a call could follow.
 
 Why it matters:
     Users see `<|tool_calls_section_begin|>`; an agent looks up a tool whose name ends in a
@@ -39,6 +40,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.fields import body_of, content_of, reasoning_of, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail, repeated_token
@@ -110,6 +112,7 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
     assert trace.parse is not None
     found: dict[str, list[Span]] = {}
     thought_leaked = _has_leaked_thought(trace)
+    whole = _start_of_cut_markup(trace)
     for segment in trace.parse.parsed.segments:
         asked_for = segment.kind is SegmentKind.END and body_of(trace).get("skip_special_tokens") is False
         if segment.kind not in (SegmentKind.MARKUP, SegmentKind.END) or asked_for:
@@ -117,7 +120,8 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
         for span, fate in fates_within(trace, segment):
             text = trace.parse.raw[span.start : span.stop].strip()
             by_another_rule = thought_leaked and text in _THINK  # leaked reasoning has a rule of its own
-            if fate in _VISIBLE and text and not by_another_rule and _is_marker(trace, text):
+            is_left = fate in _VISIBLE and text and not by_another_rule and span.start < whole
+            if is_left and _is_marker(trace, text):
                 found.setdefault(_VISIBLE[fate], []).append(span)
     for field, spans in found.items():
         texts = list(dict.fromkeys(trace.parse.raw[a:b].strip() for a, b in spans))
@@ -131,6 +135,19 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
             fix=_fix(trace),
             certainty=certainty,
         )
+
+
+def _start_of_cut_markup(trace: Trace) -> int:
+    """Return where the markup begins that a limit cut before anything followed it: no parser could read more."""
+    assert trace.parse is not None
+    start = len(trace.parse.raw)
+    if trace.chat is None or not is_limit_word(trace.chat.finish_reason):
+        return start
+    for segment in reversed(trace.parse.parsed.segments):
+        if segment.kind is not SegmentKind.MARKUP:
+            break
+        start = segment.char_span.start
+    return start
 
 
 def _has_leaked_thought(trace: Trace) -> bool:

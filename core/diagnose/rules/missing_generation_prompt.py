@@ -4,7 +4,8 @@ What it finds:
     The template, rendered with and without `add_generation_prompt`, gives the
     assistant header. A prompt that does not end with it is reported, unless
     the last message is the assistant's own (a prefill). Reasoning markers
-    after the header are allowed. A template that has no header at all is
+    after the header are allowed. Our own render is no evidence where the server counted more
+    tokens than it has. A template that has no header at all is
     reported only if the prompt ends with a closed turn: families that answer
     straight after the user's turn need none.
 
@@ -35,7 +36,13 @@ from prompt_debugger.core.diagnose.fields import as_text, body_of, last_role
 from prompt_debugger.core.diagnose.fixes import RequestFix, without
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.tail import Tail, read_tail
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_prompt, in_request
+from prompt_debugger.core.diagnose.trace_queries import (
+    TracePart,
+    counted_beyond_render,
+    in_message,
+    in_prompt,
+    in_request,
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -43,6 +50,8 @@ def find(trace: Trace) -> Iterator[Report]:
     tail = read_tail(trace)
     if tail is None or tail.repeats or not (tail.header or tail.turn_end):
         return
+    if tail.prompt is trace.local_prompt and counted_beyond_render(trace) > 0:
+        return  # what the server read beyond our render may be that header
     asked = body_of(trace).get("add_generation_prompt") is False
     role = last_role(trace.request) or "last"
     expected = f"`{tail.header}`" if tail.header else "an assistant header, which this template does not have"

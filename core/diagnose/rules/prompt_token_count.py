@@ -29,18 +29,16 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, body_of, numbered_messages, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart
+from prompt_debugger.core.diagnose.trace_queries import TracePart, counted_beyond_render
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Compare the server's count with our own render."""
-    usage = None if trace.chat is None else trace.chat.usage
-    ours = None if trace.local_prompt is None else trace.local_prompt.tokens
-    if trace.prompt is not None or usage is None or not usage.prompt_tokens or ours is None or _has_media(trace):
+    beyond = counted_beyond_render(trace)
+    if not beyond or _has_media(trace) or trace.local_prompt is None:
         return
-    counted, rendered = usage.prompt_tokens, len(ours)
-    if abs(counted - rendered) <= 1:
-        return
+    rendered = len(trace.local_prompt.tokens or ())
+    counted = rendered + beyond
     yield Report(
         title=f"The server counted {counted} prompt tokens where our own render has {rendered}.",
         detail=f"The server does not show its prompt. {_suspect(trace, is_shorter=counted < rendered)}",
@@ -57,6 +55,11 @@ def _suspect(trace: Trace, *, is_shorter: bool) -> str:
         return "It read less than the template prints: tools, reasoning or a default text may not have reached it."
     if is_shorter:
         return "It read less than the template prints."
+    if body_of(trace).get("add_generation_prompt") is False:
+        return (
+            "It read more than the template prints: it may ignore `add_generation_prompt: false` and open the "
+            "assistant's turn, as mlx-lm and llama-cpp-python do."
+        )
     return "It read more than the template prints: another template, or text that the provider adds."
 
 
