@@ -16,6 +16,8 @@ def first_divergence(left: Sequence[object], right: Sequence[object]) -> int | N
 
     The end of the shorter one counts as a difference.
     """
+    if type(left) is type(right) and left == right:  # most often, and found out at once
+        return None
     for index, (a, b) in enumerate(zip(left, right, strict=False)):
         if a != b:
             return index

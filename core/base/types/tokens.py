@@ -155,6 +155,10 @@ class TokenTable(Sequence[Token]):
         """The characters that each covers."""
         return [self.text[start:stop] for start, stop in pairwise(self.edges)]
 
+    def kind_of(self, index: int) -> TokenKind:
+        """What one is in its vocabulary, without making it."""
+        return (self.odd.get(index) or self.entries[self.ids[index]]).kind
+
     @property
     def kinds(self) -> list[TokenKind]:
         """What each is in its vocabulary."""

@@ -42,13 +42,13 @@ def find(trace: Trace) -> Iterator[Report]:
     cut: dict[str, Span] = {}
     for span in _markers(prompt):
         marker = prompt.text[span.start : span.stop]
-        if marker not in cut and not _is_token(_touching(prompt.tokens, span), marker):
+        if marker not in cut and not _is_token(prompt.tokens, span, marker):
             cut[marker] = span
     if not cut:
         return
     first, *_ = cut
     others = {text.translate(_LOOKALIKES): text for text in vocabulary.special.values()}
-    pieces = " ".join(repr(token.text) for token in _touching(prompt.tokens, cut[first])[:8])
+    pieces = " ".join(repr(prompt.tokens[place].text) for place in _touching(prompt.tokens, cut[first])[:8])
     similar = others.get(first.translate(_LOOKALIKES))
     yield Report(
         title=f"The template writes `{first}`, which is not a token of this vocabulary.",
@@ -69,21 +69,21 @@ def _markers(prompt: Prompt) -> Iterator[Span]:
                 yield Span(*match.span())
 
 
-def _touching(tokens: Sequence[Token], span: Span) -> Sequence[Token]:
-    """Return the tokens that share characters with a stretch of the prompt."""
+def _touching(tokens: Sequence[Token], span: Span) -> range:
+    """Return the places of the tokens that share characters with a stretch of the prompt."""
     if isinstance(tokens, TokenTable):  # whose tokens need not be made to find them
         first = bisect_right(tokens.edges, span.start, 1) - 1
-        return tokens[first : bisect_right(tokens.edges, span.stop - 1, 0, len(tokens))]
-    first = bisect_right(tokens, span.start, key=_stop)
-    last = bisect_right(tokens, span.stop - 1, key=_start)
-    return tokens[first:last]
+        return range(first, bisect_right(tokens.edges, span.stop - 1, 0, len(tokens)))
+    return range(bisect_right(tokens, span.start, key=_stop), bisect_right(tokens, span.stop - 1, key=_start))
 
 
-def _is_token(tokens: Sequence[Token], marker: str) -> bool:
+def _is_token(tokens: Sequence[Token], span: Span, marker: str) -> bool:
     """Return whether one entry of the vocabulary is the marker, perhaps with the white space around it."""
-    if any(token.kind in (TokenKind.SPECIAL, TokenKind.ADDED) for token in tokens):
+    places = _touching(tokens, span)
+    kind_of = tokens.kind_of if isinstance(tokens, TokenTable) else lambda place: tokens[place].kind
+    if any(kind_of(place) in (TokenKind.SPECIAL, TokenKind.ADDED) for place in places):
         return True
-    return len(tokens) == 1 and tokens[0].text.strip() == marker
+    return len(places) == 1 and tokens[places[0]].text.strip() == marker
 
 
 def _start(token: Token) -> int:
