@@ -44,7 +44,7 @@ run: setup ## set up, then open the page with a real vLLM serving the lab model 
 lab: setup ## serve the lab model on a real vLLM and print its base URL
 	$(PY) app.py lab $(ARGS)
 
-test: setup browser postgresql .venv-litellm/.ready .venv-ray/.ready .venv-mlx/.ready .venv-js/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
+test: setup browser postgresql .venv-litellm/.ready .venv-ray/.ready .venv-mlx/.ready .venv-uv/.ready .venv-js/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
 ifdef ARGS
 	$(MAKE) --no-print-directory lint
 	$(PY) -m pytest $(ARGS)
@@ -178,6 +178,13 @@ bench-all: setup ## run every file of benchmarks/ and print what they say (ARGS=
 	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-mlx/lib/$(PYTHON_LIB)/site-packages --requirement tests/servers/mlx.txt; \
 	then touch $@; else echo "mlx-lm cannot be installed here; its tests are skipped"; fi
 
+# For `make hashes`, and for the test that starts the wheel by `uvx`, which is skipped where uv cannot be installed.
+.venv-uv/.ready: .venv/.ready
+	@test -d .venv-uv || $(PY) -m venv .venv-uv
+	@echo "Installing uv into .venv-uv"
+	@if .venv-uv/bin/python -m pip --disable-pip-version-check install --quiet uv; \
+	then touch $@; else echo "uv cannot be installed here; its test is skipped"; fi
+
 docs: setup ## regenerate docs/rules, docs/reports.md, docs/known-errors.md, missing rows of docs/fixes.md, docs/schema
 	$(PY) scripts/rule_docs.py
 	$(PY) scripts/fixes_page.py
@@ -186,8 +193,7 @@ docs: setup ## regenerate docs/rules, docs/reports.md, docs/known-errors.md, mis
 	$(PY) scripts/json_schemas.py
 
 # After a change of requirements.lock. uv asks the index that pip is configured with, for all files of each version.
-hashes: ## write requirements.hashes: the packages of requirements.lock with the hashes of their files
-	@test -x .venv-uv/bin/uv || { $(PY) -m venv .venv-uv && .venv-uv/bin/python -m pip install --quiet uv; }
+hashes: .venv-uv/.ready ## write requirements.hashes: the packages of requirements.lock with the hashes of their files
 	@grep -v '^torch==' requirements.lock > .venv-uv/lock.txt
 	@.venv-uv/bin/uv pip compile .venv-uv/lock.txt --no-deps --universal --python-version 3.11 --generate-hashes \
 	  --no-header --no-annotate --quiet --output-file requirements.hashes

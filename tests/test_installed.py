@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import sysconfig
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,11 @@ import pytest
 import prompt_debugger
 from tests.attacks.page import echoing
 from tests.conftest import ROOT
-from tests.programs import CALL, PAGE, REQUEST, check_page_opens, output_in
+from tests.programs import CALL, PAGE, REQUEST, check_page_opens, output_in, run_in
+
+OWN_UV = ROOT / ".venv-uv" / "bin" / "uv"
+# What uv says where no package index answers it: that is no fault of the wheel.
+UNREACHED = ("error sending request", "Failed to fetch", "Could not connect", "dns error", "network connectivity")
 
 # Names of ours in the checkout, of libraries that we import, and of the standard library.
 TRAPS = ("core", "ui", "app", "assets", "prompt_debugger", "transformers", "gradio", "jinja2", "httpx", "json", "html")
@@ -42,6 +48,27 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (packages,) = folder.glob("lib/python*/site-packages")
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     return folder
+
+
+@pytest.fixture(scope="module")
+def uvx(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+    """The command that starts the wheel's program by `uvx`, with what the wheel says it needs and nothing else."""
+    uv = str(OWN_UV) if OWN_UV.exists() else shutil.which("uv")
+    if uv is None:
+        pytest.skip("uv is not installed: `make .venv-uv/.ready`, which `make test` does where it can be had")
+    folder = tmp_path_factory.mktemp("uv")
+    command = [uv, "tool", "run", "--quiet", "--no-config", "--no-python-downloads", "--python", sys.executable]
+    command += ["--from", str(wheel), "prompt-debugger"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UV_CACHE_DIR", str(folder / "cache"))
+        patch.setenv("UV_TOOL_DIR", str(folder / "tools"))
+        for name in ("PYTHONPATH", "VIRTUAL_ENV"):
+            patch.delenv(name, raising=False)
+        done = run_in(folder, [*command, "--version"])
+        if done.returncode and any(words in done.stderr for words in UNREACHED):
+            pytest.skip("no package index answers uv here")
+        assert done.returncode == 0, done.stderr
+        yield command
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +131,32 @@ def test_it_runs_against_an_endpoint_in_a_folder_full_of_traps(environment: Path
 
 def test_its_page_opens_in_a_folder_full_of_traps(environment: Path, traps: Path) -> None:
     check_page_opens(traps, [str(environment / "bin" / "prompt-debugger"), "ui", *PAGE])
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_uvx_starts_it_in_an_empty_folder(uvx: list[str], tmp_path: Path) -> None:
+    told = output_in(tmp_path, [*uvx, "--version"])
+    rendered = json.loads(
+        output_in(tmp_path, [*uvx, "render", "-", "--tokenizer", "lab-model", "--json"], json.dumps(REQUEST))
+    )
+    parsed = json.loads(output_in(tmp_path, [*uvx, "parse", "-", "--json"], CALL))
+    check_page_opens(tmp_path, [*uvx, "ui", *PAGE])
+
+    assert told.startswith(f"prompt-debugger {prompt_debugger.__version__}\n")
+    assert rendered["text"].endswith("<|im_assistant|>assistant<|im_middle|>")
+    assert parsed["calls"][0]["name"] == "get_weather"
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_uvx_says_how_to_get_the_lab(uvx: list[str], tmp_path: Path) -> None:
+    done = run_in(tmp_path, [*uvx, "lab"])
+
+    assert done.returncode == 2
+    assert "vLLM is not installed" in done.stderr
+    assert "`prompt-debugger lab --install`" in done.stderr
 
 
 def test_it_is_a_library_there(environment: Path, traps: Path) -> None:
