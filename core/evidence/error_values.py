@@ -14,6 +14,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject, Refusal
 from prompt_debugger.core.complete.backends.error_words import words_of_value
 from prompt_debugger.core.complete.backends.issue_lists import faults_of_issues
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.known_errors import cause_of, classes_of, innermost
 
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
 _NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
@@ -41,19 +42,26 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
     if isinstance(value.get("errorMessage"), str):
         value = _of_node(value)
     value = _of_agents(value)
-    inside = next((found for key in _TEXT_OF_BODY if isinstance(found := value.get(key), str)), None)
-    if inside is not None and not _is_error(value):
-        below = error_of_value(json_of(inside), status or _status_of(value))
-        if below is not None:
-            return below
     if not _is_error(value):
-        return None
+        return _of_body_kept_as_text(value, status or _status_of(value))
     words = words_of_value(value)
     if not words.text and words.output is None:
         return None
     status = status or _status_of(value) or _status_of(as_object(value.get("error")))
     refusal = Refusal(status, words.text or "(no words)", words.field, words.code, words.output)
     return _reason_within(value, refusal) or refusal
+
+
+def _of_body_kept_as_text(value: JSONObject, status: int | None) -> Refusal | None:
+    """Return the error of a body that a client or a log keeps as text, which may be cut; `None` without one."""
+    text = next((found for key in _TEXT_OF_BODY if isinstance(found := value.get(key), str)), None)
+    body = None if text is None else json_of(text)
+    if body is not None:
+        return error_of_value(body, status)
+    if text is None or status is None or not text.lstrip().startswith("{"):
+        return None
+    said = innermost(text)
+    return None if said.words.startswith("{") else Refusal(status, said.words, said.field)
 
 
 def _reason_within(value: JSONObject, said: Refusal) -> Refusal | None:
@@ -120,8 +128,11 @@ def _is_error(value: JSONObject) -> bool:
         return _is_error(detail)
     if len(value) <= 3 and ((isinstance(detail, str) and detail.strip()) or _is_list_of_faults(detail)):
         return True
-    if not isinstance(value.get("message"), str) or "role" in value or "content" in value:
+    message = value.get("message")
+    if not isinstance(message, str) or "role" in value or "content" in value:
         return False
+    if {*value} == {"id", "message"}:  # Cohere's, which no other key tells from the values of other programs
+        return cause_of(message) is not None or next(classes_of(message), None) is not None
     return _status_of(value) is not None or "param" in value or str(value.get("type")).endswith(("Error", "_error"))
 
 

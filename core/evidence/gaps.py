@@ -53,6 +53,10 @@ _OF_ANSWERS = frozenset({"usage", "choices", "finish_reason"})
 _OF_NO_MESSAGE = frozenset({"function", "parameters", "description", "properties", "required"})  # but of a tool
 _OPENED = re.compile(r"[\"'](?:\.{3,}|…)[:,]")  # a string's end, and what was left out up to the middle of a member
 _JOINED = re.compile(r'\w"(?:\.{3,}|…)\w{1,40}"')  # a string's end, and what was left out up to within another one
+_JOINED_ESCAPE = re.compile(
+    r'[,{]\s{0,4}"\w{0,40}(?:\.{3,}|…)[^"\n\\]{0,40}\\"'
+)  # a key, and the rest of a quoted text
+_PRINTED_NAME = re.compile(r"\bname=['\"][^'\"\n]{0,80}(?:\.{3,}|…)")
 _TURN = re.compile(r"(?:start[|\uff5c]>)\w{0,20}(?:\.{3,}|…)")
 _RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
 _DOTS = re.compile(r"\.{3,}|…")
@@ -146,9 +150,9 @@ def has_gap(text: str) -> bool:
         return _is_elided(value)
     if _LINE.search(text) is not None or _TAG.search(text) is not None or _has_elided_event(text):
         return True
-    if _SET.search(text) is None and _is_sound(text):
+    if _SET.search(text) is None and _JOINED_ESCAPE.search(text) is None and _is_sound(text):
         return False
-    signs = (_EXPLICIT, _REMARK, _WORD, _SHORT_KEY, _SET)
+    signs = (_EXPLICIT, _REMARK, _WORD, _SHORT_KEY, _SET, _JOINED_ESCAPE, _PRINTED_NAME)
     return any(sign.search(text) for sign in signs) or _DOTS.search(without_strings(text)) is not None
 
 
@@ -174,6 +178,8 @@ def _is_elided_node(node: ast.AST) -> bool:
     """Say whether Python's `...`, or a name in a dict, or arguments, that have a sign of something left out."""
     if isinstance(node, ast.Constant):
         return node.value is ...
+    if isinstance(node, ast.keyword) and node.arg == "name":
+        return isinstance(node.value, ast.Constant) and _has_sign(str(node.value.value))
     if isinstance(node, ast.keyword):
         text = node.value.value if node.arg == "arguments" and isinstance(node.value, ast.Constant) else None
         return isinstance(text, str) and _EXPLICIT.search(text) is not None and json_of(text) is None

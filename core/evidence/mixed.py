@@ -133,7 +133,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     merged = _merged(blocks, read) if shown is None or any(block.kind is BlockKind.JSON for block in blocks) else None
     if shown is not None:
         return merged if merged is not None and merged.is_assumed_run and is_pair(merged) else shown
-    merged = None if merged is None else with_crash(merged, text)
+    merged = None if merged is None else with_crash(_with_its_error(merged, whole), text)
     if whole is not None and (merged is None or not _says_more(merged, whole, blocks, is_talk=is_talk)):
         return whole
     if merged is None and failure is not None and (printed := _of_comments(text, read, failure)) is not None:
@@ -147,6 +147,13 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
             else _fault_of_request(blocks, read) or (not_recognised(text) if is_talk else _with_hint(failure))
         )
     return merged
+
+
+def _with_its_error(merged: Evidence, whole: Evidence | None) -> Evidence:
+    """Return what blocks hold with the error as the whole text says it, where that alone names a field."""
+    said = whole.error if whole is not None else None
+    is_more = said is not None and said.field and merged.error is not None and not merged.error.field
+    return replace(merged, error=said) if is_more else merged
 
 
 def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | None:

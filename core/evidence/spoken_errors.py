@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from http import HTTPStatus
 from itertools import islice
 
 from prompt_debugger.core.base.json_values import strings_in
@@ -19,6 +21,7 @@ from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.not_errors import is_command, is_manual, is_of_program, is_source, without_manual
 from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text
 from prompt_debugger.core.evidence.unknown_errors import OF_MANUAL, error_by_meaning, may_report
+from prompt_debugger.core.known_errors import innermost
 
 _MOST_CHARS = 20_000  # of what a person writes; a longer text is data, whose words say what its lines are about
 _MOST_TRIED = 60
@@ -31,6 +34,8 @@ _QUOTED = re.compile(r"`([^`\n]{15,2000})`|\"((?:[^\"\\\n]|\\.){15,2000}+)\"|\u2
 _WITHIN = re.compile(r"Invalid Format: Missing 'Action(?: Input)?:' after '[\w ]{1,20}:'?")
 _MARKS = re.compile(r"\A(?:(?:[>*#+-]{1,4}|//) {1,3}|\d{1,2}[.:)] |[>|]\s)+")
 _JOINED = re.compile(r"\n[ \t]*//[ \t]{3,}(?=\S)")  # a comment that goes on below
+_KEPT_BODY = re.compile(r'"\{\\{1,3}"(?:error|message|object|detail|type)\\{1,3}"')
+_PHRASES = frozenset(status.phrase for status in HTTPStatus)
 _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
 
 
@@ -39,16 +44,30 @@ def spoken_error(text: str) -> FoundError | None:
     if len(text) > _MOST_CHARS or is_source(text) or is_manual(text):
         return None
     text = without_manual(text)
+    status: FoundError | None = None
     for said in islice(dict.fromkeys(_said(text)), _MOST_TRIED):
         if is_of_program(said):
             continue
         found = error_of_text(said)
-        if found is not None:
+        if found is not None and found.refusal.message not in _PHRASES:
             return found
+        if found is not None:
+            status = status or found  # a reason may stand elsewhere
+            continue
         by_meaning = error_by_meaning(said, text)
         if by_meaning is not None:
             return FoundError(*by_meaning)
-    return None
+    return _of_kept_body(text, status) or status
+
+
+def _of_kept_body(text: str, status: FoundError | None) -> FoundError | None:
+    """Return the error of a body that a line of a log keeps as a text, which may be cut; `None` without one."""
+    body = _KEPT_BODY.search(text)
+    if body is None or status is None:
+        return None
+    said = innermost(text[body.start() + 1 :])
+    found = error_by_meaning(said.words, text)
+    return None if found is None else FoundError(replace(found[0], status=status.refusal.status), found[1])
 
 
 def _said(text: str) -> Iterator[str]:

@@ -42,6 +42,7 @@ _ORIGIN = re.compile(
     r"\b(?:original|underlying|root) (?:error|cause|exception) ?: (?:\w{1,60}(?:Error"
     r"|Exception)\([\"'])?(.{10,}?)(?:[\"']\))?\.?$"
 )
+_NO_REASON = re.compile(r"(?:provider|upstream) returned (?:an )?error\W{0,3}", re.IGNORECASE)
 _ROOTS = ("body", "query", "path", "header")
 
 
@@ -79,15 +80,18 @@ def innermost(text: str) -> Nested:
 
 
 def _value_in(text: str) -> str | None:
-    """Return the first words that an error's body within a text holds; `None` if it holds none."""
+    """Return the first words of an error's body within a text that give a reason, else any; `None` if it has none."""
+    without_reason = None
     for key in _KEY.finditer(text):
         around = text[max(0, key.start() - 200) : key.start()] + "{" + text[key.end() : key.end() + 600][-300:]
         if _NEXT_TO.search(around) is None:
             continue
         value = _string_at(text, key.end(), key[3], key[4])
         if len(value.strip()) > 2:
-            return value
-    return None
+            if _NO_REASON.fullmatch(value.strip()) is None:
+                return value
+            without_reason = without_reason or value
+    return without_reason
 
 
 def _string_at(text: str, start: int, escape: str, quote: str) -> str:

@@ -9,6 +9,25 @@ MAKER = "JavaScript clients"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "Failed to parse URL from [object Request]",
+        Stage.REQUEST,
+        "The client gave a whole request to a function that takes an address, so nothing was sent: a fault of the "
+        "client or of what it replaces `fetch` with, not of the request.",
+        "Update the client, or go back to the release before; the request, the key and the model need no change.",
+        "https://github.com/n8n-io/n8n/issues/25445",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "Failed to parse URL from {url:word}",
+        Stage.REQUEST,
+        "The address is not a whole URL, so nothing was sent.",
+        "Write the address with its scheme and host, such as `http://localhost:8000/v1`; an empty setting leaves a "
+        "path alone.",
+        "https://developer.mozilla.org/docs/Web/API/Window/fetch",
+        example="TypeError: Failed to parse URL from /v1/chat/completions",
+        cause=Cause.ADDRESS,
+    ),
+    KnownError(
         "Cannot read properties of undefined (reading 'finish_reason')",
         Stage.PARSE,
         "The client reads `choices[0]` of every event, but one of them has no choices, such as the last one "

@@ -66,6 +66,15 @@ SENTENCES: tuple[KnownError, ...] = (
         example="ValueError: Could not parse LLM output: `Thought: Do I need to use a tool? No",
     ),
     KnownError(
+        'Failed to parse. Text: "{text}". Error: {why}',
+        Stage.PARSE,
+        "The agent's parser wants JSON in the model's text, and found something else; the error quotes it.",
+        "Ask for the format with structured output that the server enforces, or use an agent that calls tools of the "
+        "API. Small models often answer in prose instead of the form that a prompt describes.",
+        "https://github.com/n8n-io/n8n/issues/9312",
+        example='Failed to parse. Text: "I will look.". Error: SyntaxError: Unexpected token I in JSON at position 0',
+    ),
+    KnownError(
         "Invalid json output: {text}",
         Stage.PARSE,
         "The model's text is not JSON; the error quotes it.",

@@ -3,6 +3,7 @@ r"""What a server says in the body of an error: its own words, whole, and the re
 Shapes that are read, each seen at a real server or in its documentation:
 
     {"error": {"message", "param"}}          OpenAI and most others; OpenRouter adds `metadata.raw`
+    {"error": {"message", "details": [{"message", "param": "/input/2/status"}]}}  Azure's Responses
     {"error": "…"}                           TGI, Ollama
     {"detail": "…"}                          FastAPI
     {"detail": [{"loc": […], "msg"}]}        FastAPI's validation; also inside `message` (Mistral)
@@ -40,6 +41,7 @@ _KEYS = (
 )
 _SENTENCE_KEYS = ("message", "msg", "error_msg", "error_message", "detail")
 _DEPTH = 6
+_MOST_DETAILS = 20
 # Where the body is no part of a field's path.
 _ROOTS = ("body", "query", "path", "header")
 _PYTHON_LOC = re.compile(r"'loc': (?:\(([^()]{1,300})\)|'([^']{1,300})')")
@@ -140,11 +142,32 @@ def _search(value: JSON, depth: int) -> str:
     if not isinstance(value, dict):
         return ""
     said = next((found for key in _KEYS if (found := _search(value.get(key), depth - 1))), "")
+    if said and (places := _details_of(value)):
+        said = f"{said}: {'; '.join(f'`{place}`: {words}' for place, words in places)}"
     path = _path_of(value.get("loc"))
     upstream = text_of(as_object(value.get("metadata")).get("raw"))
     if said and upstream and upstream not in said:
         said = f"{said}: {upstream}"
     return f"`{path}`: {said}" if said and path else said
+
+
+def _details_of(error: JSONObject) -> list[tuple[str, str]]:
+    """Return places and words of the faults that a body lists below its words, the deepest places first."""
+    listed = error.get("details")
+    found: list[tuple[str, str]] = []
+    for one in map(as_object, listed[:_MOST_DETAILS] if isinstance(listed, list) else []):
+        place, words = text_of(one.get("param")), text_of(one.get("message"))
+        if not place or not words:
+            return []
+        found.append((_path_of_pointer(place), words))
+    return sorted(found, key=lambda fault: -len(re.findall(r"[.\[]", fault[0])))
+
+
+def _path_of_pointer(pointer: str) -> str:
+    """Return `/input/2/status` as `input[2].status`; any other text as it is."""
+    if not pointer.startswith("/"):
+        return pointer
+    return _path_of([int(step) if step.isdecimal() else step for step in pointer[1:].split("/")])
 
 
 def _json_in(text: str) -> JSON:
@@ -165,6 +188,7 @@ def _field_of(value: JSON, depth: int) -> str | None:
     if not isinstance(value, dict):
         return None
     named = (text_of(value.get("param")) or "").removeprefix("body.") or _path_of(value.get("loc"))
+    named = named or next((place for place, _ in _details_of(value)), "")
     below = (value[key] for key in _KEYS if key in value)  # looking below what is absent costs keys to the depth
     return named or next((found for one in below if (found := _field_of(one, depth - 1))), None)
 

@@ -65,6 +65,7 @@ _SUBJECTS = {
     Cause.UNCLEAR: "An error was reported",
     Cause.CLIENT: "The client refused the request before it was sent",
 }
+_PULLS = "try pulling it"  # Ollama's words of a model that was not fetched
 _NOT_STARTED = "The server did not start"  # as the tables say it of flags that it refused
 _FIXES = {
     Cause.CONTEXT: "Shorten the messages or the tools, or lower `max_tokens` if prompt and answer together are too "
@@ -168,7 +169,8 @@ def _field(understood: Understood) -> str | None:
 def _fix(trace: Trace, understood: Understood) -> str:
     refusal, cause = understood.refusal, understood.cause
     if cause is Cause.MODEL_NAME:
-        return f"Set `model` to one that the server serves{_served(trace)}."
+        pull = "Fetch it on the server (`ollama pull NAME`), or set" if _PULLS in refusal.message else "Set"
+        return f"{pull} `model` to one that the server serves{_served(trace)}."
     if cause is Cause.CONTEXT:
         return _FIXES[cause]
     ours = refusal.field if refusal.field and not held_path(trace.request.body, refusal.field) else None

@@ -204,7 +204,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:an )?unknown error(?: occurred)?\W{0,3}$|something went wrong\b"
         r"|(?:there was |an? )?(?:unexpected |unknown )?error (?:occurred )?(?:while |during |when |in"
         r" )?(?:processing|handling|executing|running|intent|calling|sending)\b[^:]{0,60}[.:]?$"
-        r"|provider returned error\W{0,3}$",
+        r"|(?:provider|upstream|backend|server) returned (?:an )?error\W{0,3}(?:(?:code|status)\W{0,3})?"
+        r"(?:[45]\d\d)?\W{0,3}$",
         Stage.REQUEST,
         Cause.UNCLEAR,
         "An error was reported without its reason",

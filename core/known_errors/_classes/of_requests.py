@@ -44,13 +44,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         "role-unknown",
         r"\brole\W{0,4}(?:[^.]{0,30}?)unknown variant \W?(?P<name>\w{1,40})|unknown variant \W?(?P<role>developer)\b"
         r"|(?:unexpected|unknown|invalid|unsupported) (?:message )?role\W{1,4}(?P<called>developer|latest_reminder"
-        r"|function|model|human|ai|bot)\b",
+        r"|function|model|human|ai|bot|thinking|reasoning|ipython|observation|tool_result|tool_response)\b"
+        r"(?!\W{1,4}after)"
+        r"|\b(?:unknown|unrecogni[sz]ed|invalid|unsupported) (?:message )?role\W{0,2}: ?\W?(?P<other>[\w-]{1,40})"
+        r"\W{0,3}\Z",
         Stage.REQUEST,
         Cause.REQUEST,
         "A message has a role that this API does not know",
         "The role {name|that was sent} is not one of those that this API or template takes.",
         "Send `developer` as `system`, `human` as `user`, `ai`, `bot` and `model` as `assistant`, `function` as `tool` "
-        "with `tool_call_id`. A client that writes `developer` by itself mostly has a setting for it.",
+        "with `tool_call_id`, and the text of `thinking` or `reasoning` in a field of the assistant message "
+        "(`reasoning_content`, `thinking`) or not at all. A client that writes such a role by itself mostly has a "
+        "setting for it.",
     ),
     ErrorClass(
         "item-type",
@@ -295,6 +300,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         "results alike.",
     ),
     ErrorClass(
+        "empty-list",
+        r"\bempty [`'\"]?(?P<field>tool_calls|tools|messages|content|input)\b[^.]{0,40}?"
+        r"(?:not (?:supported|allowed|permitted)|invalid)"
+        r"|(?P<name>\b(?:messages|tools|tool_calls|contents|parts|input)\b[\w.\[\]]{0,60})[`'\"]? "
+        r"(?:must not|cannot|can't|may not|should not) be (?:an )?empty (?:list|array)\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The request contains an empty list where this server takes none",
+        "A list without entries is not the same as a list that is left out: this server refuses {field|it}.",
+        "Leave {field|the field} out of the message where it would be empty. Clients often write `tool_calls: []` into "
+        "assistant messages without calls.",
+    ),
+    ErrorClass(
         "tools-not-supported",
         r"(?:does(?:n't| not)|cannot|not) support (?:the )?(?:tools?\b|function[ -]?call|native tool|t"
         r"ool[ _]?(?:use|call))"
@@ -307,7 +325,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The request declares tools, and the model, its template or the provider that it goes to takes none.",
         "Use a model and a provider that list tools, or a server started with a tool parser; or send the request "
         "without `tools`.",
-        unless=r"stream",
+        unless=r"stream|\bempty\b",
     ),
     ErrorClass(
         "value-too-long",

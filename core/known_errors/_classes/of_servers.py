@@ -77,7 +77,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "rate-limit",
         rf"rate[ _-]?limit|too many requests|{_STATUS}429\b"
         r"|(?:requests?|tokens?) per (?:min(?:ute)?|day|hour|second)|\b(?:tpm|rpm|rpd|tpd)\b|throttl"
-        r"|resource[_ ]exhausted|(?:try|retry) again in \d",
+        r"|resource[_ ]exhausted|(?:try|retry) again in \d|too many tokens, please wait",
         Stage.COMPLETE,
         Cause.RATE,
         "The request exceeds the rate limit of the account",
@@ -332,6 +332,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         is_distinctive=False,
     ),
     ErrorClass(
+        "database-timeout",
+        r"queuepool limit of size \d|timed out.{0,60}?\bport (?:5432|3306|6379|27017)\b",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "A program between client and model got no connection to its database in time",
+        "The words come from the database of a gateway or proxy, not from a model: the pool of connections is used up, "
+        "or the database does not answer.",
+        "Look at the gateway: its database must be reachable, and its pool large enough for the requests at a time. "
+        "The request itself needs no change.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
         "timeout",
         rf"timed[ -]?out|\btime[ -]out\b|\btimeout\b(?! ?=)|etimedout|deadline exceeded|{_STATUS}(?:504|408|524)\b"
         r"|timeouterror|readtimeout|took too long",
@@ -343,6 +355,20 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Raise that limit (each program between has its own), stream the answer, or ask for less; the server's log "
         "shows what it did meanwhile.",
         is_distinctive=False,
+    ),
+    ErrorClass(
+        "program-fault",
+        r"\bname '\w{1,60}' is not defined\b|\blocal variable '\w{1,60}' (?:referenced before|where it is not)"
+        r"|\bis not a constructor\b|\w\(\) (?:missing \d{1,2} required|got an unexpected keyword|takes (?:no|\d{1,2}) "
+        r"(?:keyword |positional )?arguments?)",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "A program failed by a fault of its own",
+        "The words are those of a mistake in the code of the program or plug-in that printed them; they say nothing of "
+        "the request or the model's answer.",
+        "Update that program or plug-in, or go back to the release before, and report the words to its makers. The "
+        "request needs no change.",
+        around=r"plugininvokeerror|\[models\] error|run failed: \[",
     ),
     ErrorClass(
         "version",

@@ -1,0 +1,96 @@
+"""What clients and gateways print: details of an error, bodies kept as text, names cut by a sign, faulty plug-ins."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.evidence import read_evidence, show_evidence
+
+
+def first(text):
+    return asyncio.run(show_evidence(read_evidence(text))).findings[0]
+
+
+def test_the_deepest_place_of_an_errors_details_is_the_field():
+    said = {"message": "Invalid payload", "code": "invalid_payload"}
+    faults = [{"message": "wrong kind", "param": "/input"}, {"message": "must be a string", "param": "/input/4/id"}]
+
+    found = first("Error code: 400\n" + json.dumps({"error": {**said, "details": faults}}))
+
+    assert "`input[4].id`: must be a string" in found.title
+    assert "`input[4].id`" in found.fix
+
+
+def test_details_without_places_are_no_faults():
+    said = {"message": "Invalid payload", "code": "x", "details": [{"message": "a"}, {"param": "/b"}]}
+
+    assert first("Error code: 400\n" + json.dumps({"error": said})).title.endswith("Invalid payload.")
+
+
+BODY = {"error": {"message": "Provider returned error", "metadata": {"raw": '{"message":"Unknown role: robot"}'}}}
+
+
+@pytest.mark.parametrize("lost", [0, 4, 12])
+def test_a_body_that_a_log_keeps_as_text_gives_its_reason_also_where_it_is_cut(lost):
+    line = json.dumps({"msg": "answer", "status": "400 Bad Request", "body": json.dumps(BODY)})
+
+    assert "Unknown role: robot" in first(line[: len(line) - lost]).title
+
+
+def test_a_status_in_a_log_without_a_body_stays_without_a_reason():
+    line = json.dumps({"msg": "answer", "status": "400 Bad Request", "url": "http://h/v1/chat/completions"})
+
+    assert "without its reason: Bad Request" in first(line[:-4]).title
+
+
+def test_the_error_keeps_its_field_beside_the_event_that_it_quotes():
+    event = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"role": None, "content": "Hm"}}]}
+    issues = [{"code": "invalid_type", "path": ["choices", 0, "delta", "role"], "message": "Expected 'assistant'"}]
+    text = f"[AI_TypeValidationError]: Type validation failed: Value: {json.dumps(event)}.\nError message: "
+
+    assert "`choices[0].delta.role`: Expected 'assistant'" in first(text + json.dumps(issues, indent=2)).title
+
+
+@pytest.mark.parametrize("name", ["get_[...]ther", "get_...", "…her", "ge(truncated)er"])
+def test_a_printed_name_with_a_sign_is_not_a_name(name):
+    block = f"ToolUseBlock(id='t1', input={{'city': 'Oslo'}}, name='{name}', type='tool_use')"
+    text = f"Message(id='m', content=[{block}], role='assistant', stop_reason='tool_use', type='message')"
+
+    with pytest.raises(RequestError, match="nothing is whole"):
+        read_evidence(text)
+
+
+def test_a_key_joined_with_the_rest_of_a_quoted_text_is_a_gap():
+    text = (
+        '{"id": "x", "choices": [{"index": 0, "message": {"role": "assistant", "content": null, "tool_c...\\"}"}}]}, '
+        '"finish_reason": "tool_calls"}]}'
+    )
+
+    with pytest.raises(RequestError):
+        read_evidence(text)
+
+
+@pytest.mark.parametrize("said", ["invalid request: all elements in tools must have a name.", "invalid api token"])
+def test_an_id_and_a_message_are_an_error_where_the_words_are(said):
+    assert said in first(json.dumps({"id": "9b", "message": said})).title
+
+
+def test_an_id_and_a_message_of_anything_else_are_no_error():
+    with pytest.raises(RequestError, match="not recognized"):
+        read_evidence(json.dumps({"id": "9b", "message": "see you at noon"}))
+
+
+def test_a_level_in_brackets_is_not_part_of_the_words():
+    text = "[x-1] 10:00:00 [Error] (Proxy) Backend returned error: 400\nPOST /v1/chat/completions"
+
+    assert "Backend returned error: 400" in first(text).title
+    assert "]" not in first(text).title
+
+
+def test_a_model_that_was_not_fetched_is_fetched():
+    assert "ollama pull" in first('{"error":"model \\"q:1b\\" not found, try pulling it first"}').fix
+    assert "ollama pull" not in first('{"error":"model \\"q:1b\\" not found"}').fix
