@@ -47,7 +47,7 @@ _HEADER = re.compile(
     rf"(?:begin[|\uff5c]>|functions\.)[\w.:-]{{0,80}}(?:<[|\uff5c]?\w{{0,40}}[|\uff5c]?)?(?:\.{{3,}}|…|{_EXPLICIT.pattern})"
 )
 _KEY = re.compile(
-    r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,4}:|[{,]\s{0,4}"(?:\.{3,}|…)[^"\n]{0,40}"?\s{0,4}[}\]]|[>\n]\s{0,4}\{(?:\.{3,}|…)\w'
+    r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,4}:|[{,]\s{0,4}"\w{0,40}(?:\.{3,}|…)[^"\n]{0,40}"?\s{0,4}[}\]]|[>\n]\s{0,4}\{(?:\.{3,}|…)\w'
 )
 _OF_ANSWERS = frozenset({"usage", "choices", "finish_reason"})
 _OF_NO_MESSAGE = frozenset({"function", "parameters", "description", "properties", "required"})  # but of a tool
@@ -57,6 +57,7 @@ _JOINED_ESCAPE = re.compile(
     r'[,{]\s{0,4}"\w{0,40}(?:\.{3,}|…)[^"\n\\]{0,40}\\"'
 )  # a key, and the rest of a quoted text
 _PRINTED_NAME = re.compile(r"\bname=['\"][^'\"\n]{0,80}(?:\.{3,}|…)")
+_CUT_BY_SIGN = re.compile(rf"(?:{_EXPLICIT.pattern}|\.{{3,}}|…)\s{{0,4}}\Z")  # a text that ends with it
 _TURN = re.compile(r"(?:start[|\uff5c]>)\w{0,20}(?:\.{3,}|…)")
 _RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
 _DOTS = re.compile(r"\.{3,}|…")
@@ -217,6 +218,8 @@ def _is_elided(value: JSON) -> bool:
 def _is_elided_text(name: str, text: str) -> bool:
     if name in _WORDS:
         return _has_sign(text)
+    if name == "arguments" and _CUT_BY_SIGN.search(text) is not None:
+        return json_of(text) is None
     return _EXPLICIT.search(text) is not None and MARKER.search(text) is not None
 
 

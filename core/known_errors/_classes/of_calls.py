@@ -52,6 +52,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         unless=_OF_REQUEST,
     ),
     ErrorClass(
+        "event-not-decoded",
+        r"missing field `(?P<field>\w{1,80})` at line \d",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "The client could not decode an event of the stream",
+        "The client wants {field|a field} in each event of a stream, and one came without it: often an error that a "
+        "gateway or server sent in place of an event.",
+        "Look at the event: the client's log may quote it, or record the stream with `capture` and paste it. If it is "
+        "an error, its words say what went wrong; else report the missing field to the server or gateway.",
+        around=r"\b(?:response|event) stream: missing field",
+    ),
+    ErrorClass(
         "call-lacks-argument",
         r"missing argument for function parameter.{0,40}?'(?P<name>\w{1,80})'"
         r"|missing field `(?P<field>\w{1,80})`"

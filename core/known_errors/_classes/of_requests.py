@@ -54,8 +54,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The role {name|that was sent} is not one of those that this API or template takes.",
         "Send `developer` as `system`, `human` as `user`, `ai`, `bot` and `model` as `assistant`, `function` as `tool` "
         "with `tool_call_id`, and the text of `thinking` or `reasoning` in a field of the assistant message "
-        "(`reasoning_content`, `thinking`) or not at all. A client that writes such a role by itself mostly has a "
-        "setting for it.",
+        "(`reasoning_content`, `thinking`) or not at all. A client that writes one of these by itself mostly has "
+        "a setting for it.",
     ),
     ErrorClass(
         "item-type",

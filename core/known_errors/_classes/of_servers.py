@@ -363,7 +363,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"(?:keyword |positional )?arguments?)",
         Stage.COMPLETE,
         Cause.SERVER,
-        "A program failed by a fault of its own",
+        "A program or plug-in failed because of a bug in it",
         "The words are those of a mistake in the code of the program or plug-in that printed them; they say nothing of "
         "the request or the model's answer.",
         "Update that program or plug-in, or go back to the release before, and report the words to its makers. The "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 
 import pytest
 
@@ -94,3 +95,41 @@ def test_a_level_in_brackets_is_not_part_of_the_words():
 def test_a_model_that_was_not_fetched_is_fetched():
     assert "ollama pull" in first('{"error":"model \\"q:1b\\" not found, try pulling it first"}').fix
     assert "ollama pull" not in first('{"error":"model \\"q:1b\\" not found"}').fix
+
+
+def test_a_field_that_a_client_misses_in_a_stream_is_no_argument_of_a_call():
+    log = "ERROR [agent::x] Turn failed: missing field `kind` at line 1 column 9\n"
+
+    assert first(log + log.replace("Turn failed", "Error in model response stream")).title.startswith(
+        "The client could"
+    )
+    assert first("agent: tool input: missing field `path` at line 1 column 9").title.startswith("A call lacks")
+
+
+@pytest.mark.parametrize("sign", ["<snip>", "...", "…"])
+def test_arguments_that_end_with_a_sign_were_not_cut_by_the_server(sign):
+    call = {"name": "get_weather", "arguments": '{"c' + sign}
+    text = json.dumps({"choices": [{"message": {"role": "assistant", "content": None, "function_call": call}}]})
+
+    with suppress(RequestError):  # which says that it was shortened
+        trace = asyncio.run(show_evidence(read_evidence(text)))
+        assert not trace.findings
+
+
+def test_arguments_that_hold_dots_before_their_cut_end_are_cut():
+    call = {"name": "say", "arguments": '{"text": "wait ... wha'}
+    choice = {"finish_reason": "length", "message": {"role": "assistant", "content": None, "function_call": call}}
+
+    trace = asyncio.run(show_evidence(read_evidence(json.dumps({"choices": [choice]}))))
+
+    assert {"PD320"} <= {one.code for one in trace.findings}
+
+
+def test_a_key_that_ends_with_a_sign_in_the_raw_output_alters_no_argument():
+    raw = '<tool_call>\n{"name": "get_weather", "arguments": {"ci…}}\n</tool_call><|im_end|>'
+    call = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
+    text = json.dumps({"raw": raw, "message": {"role": "assistant", "content": None, "tool_calls": [call]}})
+
+    trace = asyncio.run(show_evidence(read_evidence(text)))
+
+    assert "PD402" not in {one.code for one in trace.findings}

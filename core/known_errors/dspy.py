@@ -1,0 +1,22 @@
+"""What DSPy says by itself."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import KnownError
+
+MAKER = "DSPy"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Adapter {adapter:word} failed to parse the LM response.",
+        Stage.PARSE,
+        "The program reads named fields from the model's text, and did not find them in the form that it expects; the "
+        "error quotes the text, the fields that it expected and those that it found.",
+        "Compare the quoted text with the expected fields: of an empty text the words are in the reasoning, or it was "
+        "cut; an object around the fields was added by the model. Use an adapter with a schema that the server "
+        "enforces, or ask again.",
+        "https://github.com/stanfordnlp/dspy/issues/8539",
+        example="Adapter JSONAdapter failed to parse the LM response. LM Response: {}",
+    ),
+)
