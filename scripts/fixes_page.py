@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from prompt_debugger.core.diagnose import RULES  # noqa: E402  # the checkout comes first on the path
+from scripts.generated import is_check, write_or_check  # noqa: E402
 from tests.core.diagnose.cases import build_trace, load_rule_cases  # noqa: E402  # likewise
 
 PAGE = ROOT / "docs" / "fixes.md"
@@ -42,15 +43,9 @@ def _row(code: str, tried: str) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the page, or check it."""
-    page = PAGE.read_text(encoding="utf-8")
-    whole = with_all_rows(page)
-    if "--check" in arguments:
-        if page != whole:
-            print(f"Out of date: {PAGE.relative_to(ROOT)}. Run `make docs`.", file=sys.stderr)
-        return int(page != whole)
-    PAGE.write_text(whole, encoding="utf-8")
-    print(f"{len(RULES)} rules → {PAGE.relative_to(ROOT)}")
-    return 0
+    checks = is_check(__doc__, arguments)
+    whole = with_all_rows(PAGE.read_text(encoding="utf-8"))
+    return write_or_check(PAGE, whole, summary=f"{len(RULES)} rules", checks=checks)
 
 
 if __name__ == "__main__":

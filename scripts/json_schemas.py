@@ -45,6 +45,7 @@ from prompt_debugger.ui.cli.capture import CapturedLine, CaptureStarted  # noqa:
 from prompt_debugger.ui.cli.inspect import Taken  # noqa: E402
 from prompt_debugger.ui.cli.lab_environment import LabHomeDocument, LabRemoved  # noqa: E402
 from prompt_debugger.ui.cli.watch import WatchStarted  # noqa: E402
+from scripts.generated import is_check  # noqa: E402
 
 DOCUMENTS: Mapping[str, type] = {
     "check": CheckDocument,
@@ -192,9 +193,9 @@ def _opened(node: object) -> object:
     return {key: _opened(item) for key, item in node.items() if key != "additionalProperties" or item is not False}
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Write the files, or say which are stale."""
-    if "--check" in sys.argv:
+    if is_check(__doc__, arguments):
         stale = stale_files()
         print("\n".join(stale) or "up to date")
         return 1 if stale else 0
@@ -205,4 +206,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(sys.argv[1:]))

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from prompt_debugger.core.known_errors import ERROR_CLASSES, KNOWN_ERRORS, KnownError  # noqa: E402  # the checkout comes first
+from scripts.generated import is_check, write_or_check  # noqa: E402
 
 PAGE = ROOT / "docs" / "known-errors.md"
 _HEAD = """\
@@ -86,14 +87,9 @@ def _code(text: str) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the page, or check it."""
-    if "--check" in arguments:
-        is_stale = not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != page()
-        if is_stale:
-            print("docs/known-errors.md is out of date. Run `make docs`.", file=sys.stderr)
-        return int(is_stale)
-    PAGE.write_text(page(), encoding="utf-8")
-    print(f"{sum(map(len, KNOWN_ERRORS.values()))} sentences → {PAGE.relative_to(ROOT)}")
-    return 0
+    checks = is_check(__doc__, arguments)
+    count = sum(map(len, KNOWN_ERRORS.values()))
+    return write_or_check(PAGE, page(), summary=f"{count} sentences", checks=checks)
 
 
 if __name__ == "__main__":

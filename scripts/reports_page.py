@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT))
 from prompt_debugger.core.base.types import Finding, Stage  # noqa: E402  # the checkout comes first on the path
 from prompt_debugger.core.diagnose import RULES  # noqa: E402  # likewise
 from prompt_debugger.core.diagnose.rules.base import TraceRule  # noqa: E402  # likewise
+from scripts.generated import is_check, write_or_check  # noqa: E402
 from tests.core.diagnose.cases import build_trace, load_rule_cases  # noqa: E402  # likewise
 
 PAGE = ROOT / "docs" / "reports.md"
@@ -68,15 +69,9 @@ def _row(rule: TraceRule, finding: Finding) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the page, or check it."""
+    checks = is_check(__doc__, arguments)
     text = page()
-    if "--check" in arguments:
-        is_old = not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != text
-        if is_old:
-            print(f"Out of date: {PAGE.relative_to(ROOT)}. Run `make docs`.", file=sys.stderr)
-        return int(is_old)
-    PAGE.write_text(text, encoding="utf-8")
-    print(f"{text.count(chr(10) + '| [')} classes → {PAGE.relative_to(ROOT)}")
-    return 0
+    return write_or_check(PAGE, text, summary=f"{text.count(chr(10) + '| [')} classes", checks=checks)
 
 
 if __name__ == "__main__":

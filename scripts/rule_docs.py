@@ -19,6 +19,7 @@ from prompt_debugger.ui.rule_pages import (  # noqa: E402  # the checkout comes 
     rule_page,
     rule_pages,
 )
+from scripts.generated import is_check  # noqa: E402
 
 FOLDER = ROOT / "docs" / "rules"
 _WRITTEN = """Written by `scripts/rule_docs.py` from the docstrings in `core/diagnose/rules`, and from the texts in
@@ -59,7 +60,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    if "--check" in arguments:
+    if is_check(__doc__, arguments):
         stale = stale_pages()
         if stale:
             print("Out of date: " + ", ".join(stale) + ". Run `make docs`.", file=sys.stderr)
