@@ -1,12 +1,12 @@
-"""One way out: whoever wants a connection asks for a door, and nothing else of this process reaches the network.
+"""One way out: whoever wants a connection opens an egress, and nothing else of this process reaches the network.
 
     forbid_network()                   first thing in a process: the page, the command line, each helper
     with open_egress("server", address, 80):  a connection to this one address, by this task or thread alone
 
 Libraries open connections of their own accord: a JSON Schema's `$ref`, an upload that names a URL, a look-up
 on a Hub. An audit hook sees each attempt, whoever makes it, and refuses what nothing was permitted for. A hook
-cannot be taken out again. It is a fuse against forgotten ways, no prison: code that runs here could open a door
-itself, which is why strangers' code runs elsewhere. What compiled libraries do without Python's sockets, and
+cannot be taken out again. It is a fuse against forgotten ways, no prison: code that runs here could open an
+egress itself, which is why strangers' code runs elsewhere. What compiled libraries do without Python's sockets, and
 what child processes do, it does not see.
 
 This file imports the standard library alone, so that it can come before anything else.
@@ -50,7 +50,7 @@ class _Permit:
         name: Who opened it.
         hosts: Addresses, or names to look up.
         port: The port; `None` for any.
-        is_open: False once the block is left: tasks that began inside it carry the door on, closed.
+        is_open: False once the block is left: tasks that began inside it carry the egress on, closed.
     """
 
     name: str

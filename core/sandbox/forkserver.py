@@ -1,7 +1,7 @@
 """The client's end of a forkserver: a process that has imported everything, from which a sandbox's processes split off.
 
 Imports take seconds of processor time, a split some milliseconds. So it costs next to nothing to end a process with
-the work in it. A forkserver touches nobody's text; what splits off locks its own door and never splits again. Its
+the work in it. A forkserver touches nobody's text; what splits off locks itself and never splits again. Its
 program ends in the loop of `splitting`: that of a sandbox, or one that has imported a library (`core.parse.engines`).
 """
 

@@ -37,7 +37,7 @@ class Job(Generic[P, T]):
         function: Defined at the top of a module; its arguments and results are values that `core.sandbox.values` knows.
         what: What it does, as in "reading the output took more than 5 s".
         limits: What it may use.
-        rehearse: Run once in each process before its door is locked: imports that a job would do late.
+        rehearse: Run once in each process before it is locked: imports that a job would do late.
         hint: What to look for if a limit was hit.
     """
 
@@ -57,7 +57,7 @@ class Job(Generic[P, T]):
         return self.function(*args, **kwargs)
 
 
-# Modules that define jobs, by sandbox: what a process must have imported before its door is locked.
+# Modules that define jobs, by sandbox: what a process must have imported before it is locked.
 _MODULES: dict[str, dict[str, None]] = {}
 
 

@@ -157,7 +157,7 @@ def program_for(machine: Machine, rules: Sequence[Rule]) -> bytes:
 
 
 class Kernel:
-    """The calls with which a process gives up; made before its door is locked, for a library is looked for."""
+    """The calls with which a process gives up; made before it is locked, because a library is looked up."""
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None

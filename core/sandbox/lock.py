@@ -1,4 +1,4 @@
-"""The door of a sandbox: what a process gives up for good before it touches anybody's text.
+"""The lock of a sandbox: what a process gives up for good before it touches anybody's text.
 
 Memory is limited for the process, processor time for each job; no new file,
 socket or process can be had. Python's own code is refused by audit event, on
@@ -109,7 +109,7 @@ class Readable:
 
 
 class Lock:
-    """The door of this process, once it is locked.
+    """The lock of this process, once it is closed.
 
     Args:
         kernel: What the kernel keeps of it.

@@ -1,7 +1,7 @@
 """What programs may call by name: `POST /gradio_api/call/diagnose`, then `GET /gradio_api/call/diagnose/EVENT_ID`.
 
 Four names, each with texts as values and one document of the contract as its answer; no server is asked. A call is an
-event of the page like any other: it passes the same door, and has the same limits and sandboxes. Gradio's own list
+event of the page like any other: it passes the same admission, and has the same limits and sandboxes. Gradio's own list
 of events (`/config`, `/gradio_api/info`) stays closed; `GET /gradio_api/call` lists these.
 """
 

@@ -54,7 +54,7 @@ class _Start(NamedTuple):
 class RunGate:
     """Who may run now, and who has had enough for this minute; for one event loop.
 
-    Who may wait is for the page's door to say (`ui/web/admission/counts.py`).
+    The page's admission decides who may wait (`ui/web/admission/counts.py`).
 
     Attributes:
         limits: What a visitor may use.

@@ -181,7 +181,7 @@ class Handlers:
         return lab_payload(*line), line.state in ("installing", "starting")
 
     def not_started(self) -> str:
-        """Return the verdict strip of a run that the server's door did not let in: too long, or too many wait."""
+        """Return the verdict strip of a run that the gate to the server refused: too long, or too many wait."""
         return error_payload(DebuggerError("The run did not start.", "See the error notice."))
 
     async def run(

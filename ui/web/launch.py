@@ -70,7 +70,7 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
     labs = labs or labs_of(settings)
     keep_no_values()
     app = gr.Blocks(title="Prompt Debugger.", analytics_enabled=False, delete_cache=(3600, 3600), fill_width=True)
-    # What may wait is for the door to say, by visitor and by kind; this is a fuse. Set while the page is empty, for
+    # Admission decides what may wait, by visitor and by kind; this is a fuse. Set while the page is empty, for
     # gradio describes to itself all that is there.
     app.queue(default_concurrency_limit=RUN_LIMIT, max_size=2_000, api_open=False)
     with app:

@@ -160,8 +160,8 @@ def guard_page(
         works = {str(one.api_name): one.fn for one in blocks.fns.values() if not one.targets}
         table = read_table(blocks.config, memory.choices_of)
         events = EventGuard(inner, table, memory, PUBLIC_ADMISSION if is_public else OWN_ADMISSION, proxies)
-        door = HostMiddleware(ScriptRoute(RuleRoute(CallList(events, works))), names)
-        app.middleware_stack = HeadersMiddleware(door, security_headers(is_public=is_public))
+        guarded = HostMiddleware(ScriptRoute(RuleRoute(CallList(events, works))), names)
+        app.middleware_stack = HeadersMiddleware(guarded, security_headers(is_public=is_public))
         forgetting = asyncio.create_task(_forget_closed_pages(events, memory))
         yield
         forgetting.cancel()

@@ -75,7 +75,7 @@ def prepare_environment() -> None:
 
 def launch_arguments(settings: PageSettings) -> dict[str, Any]:
     """Return the arguments of `Blocks.launch`; several of gradio's defaults would leak prompts."""
-    door = PUBLIC_ADMISSION if settings.public else OWN_ADMISSION
+    admission = PUBLIC_ADMISSION if settings.public else OWN_ADMISSION
     return {
         "server_name": settings.host,
         "share": False,
@@ -86,7 +86,8 @@ def launch_arguments(settings: PageSettings) -> dict[str, Any]:
         "pwa": False,
         "show_error": False,
         "strict_cors": True,
-        "state_session_capacity": 2 * door.pages,  # ours go by visitor, ui/web/admission/sessions.py; this is a fuse
+        "state_session_capacity": 2
+        * admission.pages,  # ours go by visitor, ui/web/admission/sessions.py; this is a fuse
         "max_threads": MAX_JOBS,
         "max_file_size": MAX_UPLOAD,
         "allowed_paths": [],

@@ -64,7 +64,7 @@ def build_client(
     headers: Mapping[str, str] | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> httpx.AsyncClient:
-    """Return a client that follows no redirect, keeps no cookie, and opens its sockets through the door alone."""
+    """Return a client that follows no redirect, keeps no cookie, and opens its sockets through the egress alone."""
     client = httpx.AsyncClient(
         headers=headers,
         timeout=timeout,

@@ -1,7 +1,7 @@
-"""The door to servers: looks a name up, and connects to the addresses it means, one after the other.
+"""Connections to servers: looks a name up, and connects to the addresses it means, one after the other.
 
-Everything that httpx sends comes through here, also what goes to a proxy of the environment. The door
-(`core.base.egress`) stands open while a connection is made, to that address alone, and is shut while it is used.
+Everything that httpx sends comes through here, also what goes to a proxy of the environment. The egress
+(`core.base.egress`) is open while a connection is made, to that address alone, and closed while it is used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ async def resolve_name(host: str, port: int) -> Sequence[str]:
     Raises:
         OSError: There is no such host.
     """
-    with open_egress(SERVER_EGRESS, host):  # a thread of `to_thread` sees the same door
+    with open_egress(SERVER_EGRESS, host):  # a thread of `to_thread` sees the same egress
         found = await asyncio.to_thread(
             socket.getaddrinfo, host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
         )
@@ -33,7 +33,7 @@ async def resolve_name(host: str, port: int) -> Sequence[str]:
 
 
 def use_egress(transport: httpx.AsyncBaseTransport | None) -> None:
-    """Let a transport of httpx make its connections by the door; without it they are refused."""
+    """Let a transport of httpx make its connections through the egress; without it they are refused."""
     if isinstance(transport, httpx.AsyncHTTPTransport):
         # httpx has no argument for it, though the pool inside has; were it renamed, every connection would fail.
         transport._pool._network_backend = EgressBackend()

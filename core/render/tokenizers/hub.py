@@ -1,7 +1,7 @@
-"""Files of a model on the Hub, fetched by a child process: the one door to the Hub, named `hub`.
+"""Files of a model on the Hub, fetched by a child process: the only way to the Hub; its egress is named `hub`.
 
-The library that talks to the Hub opens connections in threads and in compiled code, so no door of `core.base.egress`
-could be held open for it alone. The child may connect; this process may not. Where the door is locked, as on a
+The library that talks to the Hub opens connections in threads and in compiled code, so no egress of `core.base.egress`
+could be held open for it alone. The child may connect; this process may not. Where that egress is refused, as on a
 page for strangers, the child is told to stay offline and finds what was fetched before.
 
 Run as a script, this file is the child: it prints one line of JSON and imports nothing of ours.

@@ -5,7 +5,7 @@
     ends      keeps       each         assembly, keys  or lines
               (exchange)               taken out
 
-    door      who may use it          secrets   what clients send to show who they are
+    callers   who may use it          secrets   what clients send to show who they are
     limits    how much is kept
 
 Public: `Capture`, `Outcome`, `serve_capture`, `is_loopback`.

@@ -1,8 +1,8 @@
 """The proxy: what comes in goes to the server as it came, what comes back goes to the client, and both are kept.
 
-    client ──► door ──► Relay ──► server
-                 │        │
-                 └──► Exchange ──► Recorder ──► Store
+    client ──► callers ──► Relay ──► server
+                  │          │
+                  └──► Exchange ──► Recorder ──► Store
 
 An ASGI application. Pieces of an answer are passed on as they come, no faster than the client takes them. Who leaves
 ends the server's work; an answer that breaks off breaks off for the client, too.

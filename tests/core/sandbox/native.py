@@ -1,6 +1,6 @@
 """Jobs that call the system directly, as compiled code would that a hostile text has taken over.
 
-No hook of Python's sees these calls: the function was looked up before the door was locked.
+No hook of Python's sees these calls: the function was looked up before the process was locked.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def served():
 
 
 def guard_of(blocks):
-    """Return the page's own door among the layers in front of it."""
+    """Return the page's own guard among the layers in front of it."""
     layer = blocks.app.middleware_stack
     while not isinstance(layer, EventGuard):
         layer = layer.app

@@ -1,4 +1,4 @@
-"""The door of the page: who asks, what was sent, how much of the page one visitor may have.
+"""Admission to the page: who asks, what was sent, how much of the page one visitor may have.
 
 Everything here acts on a request before gradio sees it, and nothing here reads what a visitor's text says.
 

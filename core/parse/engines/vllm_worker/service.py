@@ -2,7 +2,7 @@
 """Requests in, outcomes out, one at a time; nothing that a parser does ends the service.
 
 vLLM is imported once, without a thread begun; helpers split off from there, and only they see a request. Before its
-first one a helper locks its door as a sandbox's process does: no socket, process or written file. Read can be the
+first one a helper locks itself as a sandbox's process does: no socket, process or written file. Read can be the
 libraries, parts of which are imported when first asked for, and what the client names: plug-ins and the folder of a
 tokenizer. Of those the kernel is told with the first request; one that names others needs another helper.
 """
@@ -50,10 +50,10 @@ def serve(
     if hello["ready"] is not True:
         return
     memory, readable = Memory(), Readable()
-    door = lock_in(has_threads=True, readable=readable, learns=True)
+    lock = lock_in(has_threads=True, readable=readable, learns=True)
     for line in source:
         order = json.loads(line)
-        if not door.let_read(_files_of(order)):
+        if not lock.let_read(_files_of(order)):
             _write(sink, {"spent": True})  # another helper may still learn of these files
             return
         memory.allow(order["memory_mb"])

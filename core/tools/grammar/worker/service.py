@@ -81,7 +81,7 @@ def _answer(library: XGrammar, question: JSONObject) -> JSONObject:
 
 
 def _rehearse(library: XGrammar) -> None:
-    """Do everything once: libraries read files late, and nothing can be read once the door is locked."""
+    """Do everything once: libraries read files late, and nothing can be read once the process is locked."""
     from prompt_debugger.core.tools.grammar.worker.opinions import (
         opinions,  # another library, which may be missing, too
     )

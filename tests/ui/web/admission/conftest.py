@@ -1,4 +1,4 @@
-"""What the tests of the door share."""
+"""What the tests of admission share."""
 
 from __future__ import annotations
 
