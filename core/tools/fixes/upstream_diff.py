@@ -132,6 +132,8 @@ async def parser_diff(case: ParserCase, engine: str, own_tests: Path | None = No
             if found is not None:
                 return await asyncio.to_thread(_with_own_tests, found, folder, copy, own_tests)
     says = f"None of {tried} changes of known kinds makes the parser read this output and leaves what it reads as it is"
+    if not tried:
+        says = "The parser's source has nothing that a change of a known kind could be made to"
     return replace(none, says=f"{says}, so there is no diff. The failing test is what can be reported.")
 
 
@@ -321,7 +323,8 @@ class Repair:
 # Each repair is an edit of the text, without knowledge of any parser: of a regular expression, or of one call. What is
 # not proved to help and to harm nothing is not offered.
 _INDEX = re.compile(r":(?:\(\?P<\w+>\\d\+\)|\(\\d\+\)|\\d\+)")
-_NOT_A_NUMBER = r"(?!\s*\d+\b(?!\s*:))"  # a number alone is a counter, and no name
+# A number alone is a counter, and `name.0` an index that is written wrong: neither is a name.
+_NOT_A_NUMBER = r"(?!\s*(?:[\w.-]*\.)?\d+(?!\s*:|[\w.-]))"
 _INT_OF_GROUP = re.compile(r"int\((\w+\.group\([^()]*\))\)")
 _BODY = re.compile(r"\(\.\*\?\)")
 _BODY_WITH_STRINGS = r'((?:"(?:[^"\\]|\\.)*"|[^"])*?)'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import replace
 
@@ -160,6 +161,28 @@ def test_each_repair_changes_what_it_is_for(name, source, changed):
 
     assert all(part in first for part in changed)
     compile(first, "parser.py", "exec")
+
+
+@pytest.mark.parametrize(
+    ("header", "is_read"),
+    [
+        ("get_weather", True),
+        ("functions.get_weather", True),
+        ("functions.get_weather:12", True),
+        ("v1.2.search:0", True),
+        ("v2", True),
+        ("functions.tool.2:0", True),
+        ("functions.get_weather.0", False),  # vLLM's own tests want it refused
+        ("0", False),
+        ("12", False),
+    ],
+)
+def test_an_index_that_is_written_wrong_stays_refused(header, is_read):
+    changed = edits_of("header-without-index", 'import re\nID = re.compile(r"(?P<id>.+:\\d+)")\n')[0]
+    names: dict[str, re.Pattern[str]] = {}
+    exec(changed, names)
+
+    assert (names["ID"].match(header) is not None) is is_read
 
 
 @pytest.mark.parametrize("name", [repair.name for repair in REPAIRS])
