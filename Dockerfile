@@ -1,7 +1,9 @@
 # The page and its lab in one image. See docs/lab.md.
 #   docker build --tag prompt-debugger .
 #   docker run --publish 7860:7860 prompt-debugger
-FROM python:3.11-slim-bookworm
+# To build on exactly one base: --build-arg BASE=python:3.11-slim-bookworm@sha256:…, as `docker images --digests` shows it.
+ARG BASE=python:3.11-slim-bookworm
+FROM ${BASE}
 
 # vLLM for CPU looks at the machine's sockets and allocates through these.
 RUN apt-get update \
