@@ -35,8 +35,10 @@ def heading(refusal: Refusal, field: str | None) -> str:
 
 def title_words(understood: Understood) -> str:
     """Return the words that a title has room for: of a known sentence what it says, without what stands before it."""
-    known = understood.known
-    said = known.said if known is not None and known.said in words_as_one_line(understood.refusal.message) else ""
+    known, message = understood.known, words_as_one_line(understood.refusal.message)
+    said = known.said if known is not None and known.said in message else ""
+    placed = f"`{understood.refusal.field}`: {said}"  # as a validator says it; the place is half of what happened
+    said = placed if said and placed in message else said
     said = _PYTHON_REST.sub("", said or understood.words or words_of(understood.refusal))
     return quote(_PARAMETER.sub("", said).rstrip("."), TITLE_CHARS).removesuffix("...").rstrip("!")
 

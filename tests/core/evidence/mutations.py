@@ -73,6 +73,22 @@ def elide_lines(text: str, chance: Random) -> str:
     return "\n".join([*lines[:start], chance.choice(_GAP_LINES), *lines[stop:]])
 
 
+def columns(text: str, chance: Random) -> str:
+    """Keep so much of each line as a terminal is wide."""
+    width = chance.choice((80, 80, 120))
+    return _lines(text, lambda _, line: line[:width])
+
+
+def first_line(text: str, _chance: Random) -> str:
+    """Leave the first line out."""
+    return text.partition("\n")[2]
+
+
+def last_line(text: str, _chance: Random) -> str:
+    """Leave the last line out."""
+    return text.rpartition("\n")[0]
+
+
 def quote(text: str, chance: Random) -> str:
     """Quote each line, as mails and trackers do."""
     mark = chance.choice(("> ", ">", "> > ", "  > "))
@@ -147,6 +163,17 @@ def indent(text: str, chance: Random) -> str:
     """Indent every line."""
     mark = chance.choice(("    ", "\t", "  ", "\t\t"))
     return _lines(text, lambda _, line: f"{mark}{line}")
+
+
+def tabs(text: str, _chance: Random) -> str:
+    """Put tabs in place of the blanks that begin lines, as editors do."""
+    return re.sub(r"(?m)^(?:  )+", lambda found: "\t" * (len(found[0]) // 2), text)
+
+
+def chat_quote(text: str, chance: Random) -> str:
+    """Quote each line below who said it, as clients of chats do."""
+    mark = chance.choice(("│ ", "» ", "| ", "┃ "))
+    return f"ann wrote:\n{_lines(text, lambda _, line: f'{mark}{line}')}"
 
 
 def line_ends(text: str, _chance: Random) -> str:
@@ -235,14 +262,16 @@ def same(text: str, _chance: Random) -> str:
 KEEPS: Mapping[str, Mutation] = {
     one.__name__: one
     for one in (
-        quote, fence, list_item, table, details, shell, continuation, repl, number, colour, prefix, diff, indent,
-        line_ends, byte_order_mark, no_break_spaces, smart_quotes, entities, string, escaped_quotes, trailing_commas,
-        single_quotes, wrap, prose, form, chat, same,
+        quote, chat_quote, tabs, fence, list_item, table, details, shell, continuation, repl, number, colour, prefix,
+        diff, indent, line_ends, byte_order_mark, no_break_spaces, smart_quotes, entities, string, escaped_quotes,
+        trailing_commas, single_quotes, wrap, prose, form, chat, same,
     )
 }  # fmt: skip
 LOSES: Mapping[str, Mutation] = {
-    one.__name__: one for one in (cut_end, cut_head, cut_both, cut_lines, elide, elide_lines)
-}
+    one.__name__: one for one in (
+        cut_end, cut_head, cut_both, cut_lines, elide, elide_lines, columns, first_line, last_line,
+    )
+}  # fmt: skip
 
 
 _FENCES = ("fence", "list_item", "details", "form")

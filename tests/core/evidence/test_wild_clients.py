@@ -133,3 +133,17 @@ def test_a_key_that_ends_with_a_sign_in_the_raw_output_alters_no_argument():
     trace = asyncio.run(show_evidence(read_evidence(text)))
 
     assert "PD402" not in {one.code for one in trace.findings}
+
+
+def test_the_place_of_a_missing_field_is_in_the_title():
+    fault = {"type": "missing", "loc": ["body", "messages", 0, "role"], "msg": "Field required", "input": {}}
+
+    assert "`messages[0].role`: Field required" in first(json.dumps({"detail": [fault]})).title
+
+
+def test_a_request_that_ray_serve_dropped_is_found_in_a_log():
+    said = "Request dropped due to backpressure (num_queued_requests=4, max_queued_requests=4)."
+
+    assert "max_queued_requests" in first(f"2026-02-03 10:00:00,123 WARNING serve -- {said}").fix
+    with pytest.raises(RequestError):
+        read_evidence("2026-02-03 10:00:00,123 WARNING serve -- Deployment scaled to 2 replicas.")
