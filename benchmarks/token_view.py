@@ -13,10 +13,13 @@ import re
 import sys
 import time
 import zlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
+from starlette.applications import Starlette
 
 from prompt_debugger.core.base.types import Span, Token, TokenKind
 from prompt_debugger.ui.present import tokens_payload
@@ -27,6 +30,7 @@ prepare_environment()
 import gradio as gr  # noqa: E402  # reads its settings from the environment at import
 
 from prompt_debugger.ui.web.head import page_head  # noqa: E402
+from prompt_debugger.ui.web.script_route import ScriptRoute  # noqa: E402
 from prompt_debugger.ui.web.views import build_token_view  # noqa: E402
 from tests.browser.chromium import CHROMIUM_ARGUMENTS, find_chromium  # noqa: E402
 
@@ -83,7 +87,9 @@ def main() -> None:
     is_full = "--full" in sys.argv
     tables = {size: tokens_of_size(size) for size in SIZES}
     app = build_page(tables)
-    _, url, _ = app.launch(head=page_head(), prevent_thread_lock=True, quiet=True, server_port=None, ssr_mode=False)
+    _, url, _ = app.launch(
+        head=page_head(), prevent_thread_lock=True, quiet=True, ssr_mode=False, app_kwargs={"lifespan": with_scripts}
+    )
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(CHROMIUM_ARGUMENTS))
@@ -91,6 +97,14 @@ def main() -> None:
             browser.close()
     finally:
         app.close(verbose=False)
+
+
+@asynccontextmanager
+async def with_scripts(app: Starlette) -> AsyncIterator[None]:
+    """Serve the scripts of the program's page, too: without them no view is drawn."""
+    assert app.middleware_stack is not None, "starlette builds it to enter the lifespan"
+    app.middleware_stack = ScriptRoute(app.middleware_stack)
+    yield
 
 
 def measure_all(browser: Browser, url: str, tables: dict[int, tuple[Token, ...]], *, is_full: bool) -> None:
