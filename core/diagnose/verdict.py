@@ -95,7 +95,7 @@ def _guilty(findings: Sequence[Finding], *, is_wrong: bool) -> Finding | None:
     broken = [finding for finding in findings if finding.severity is Severity.ERROR]
     refused = next((finding for finding in broken if finding.code in _REFUSALS), None)
     if refused is not None:
-        return refused
+        return _cause_in_answer(refused, broken) or refused
     if not broken and is_wrong:
         broken = [
             finding
@@ -109,6 +109,13 @@ def _guilty(findings: Sequence[Finding], *, is_wrong: bool) -> Finding | None:
     cause = _cause_of(first, broken)
     is_reported = cause is not None and (cause.stage is Stage.REQUEST or first.code in _SYMPTOMS)
     return cause if is_reported else first
+
+
+def _cause_in_answer(complaint: Finding, findings: Sequence[Finding]) -> Finding | None:
+    """Return what was observed in the answer that a client complains of in words of its own: it says more than they."""
+    cause = _cause_of(complaint, findings)
+    is_shown = cause is not None and cause.certainty is Certainty.OBSERVED and cause.stage is Stage.PARSE
+    return cause if is_shown and complaint.certainty is Certainty.INFERRED else None
 
 
 def _is_of_no_stage(guilty: Finding, trace: Trace) -> bool:

@@ -64,8 +64,12 @@ def _card(opens: str, title: str, stage: Stage, figures: list[str], trace: Trace
         "state": state,
         "word": _WORDS[state],
         "figures": [*figures],
-        "hint": "" if figures else "there was no answer to parse" if trace.refusal else _HINTS[stage],
+        "hint": "" if figures else "there was no answer to parse" if _has_no_answer(trace) else _HINTS[stage],
     }
+
+
+def _has_no_answer(trace: Trace) -> bool:
+    return trace.refusal is not None and trace.chat is None
 
 
 def _state(stage: Stage, figures: list[str], trace: Trace, *, running: bool) -> str:
@@ -107,7 +111,7 @@ def _render_figures(trace: Trace) -> list[str]:
 def _complete_figures(trace: Trace) -> list[str]:
     raw = trace.raw
     if raw is None:
-        return [] if trace.refusal is None else ["no output", f"refused, {trace.refusal.label}"]
+        return ["no output", f"refused, {trace.refusal.label}"] if trace.refusal and _has_no_answer(trace) else []
     count = count_of(len(raw.text), "character") if raw.token_ids is None else count_of(len(raw.token_ids), "token")
     return [joined(count, raw.finish_reason), joined(seconds(raw.elapsed_s))]
 

@@ -182,3 +182,21 @@ def test_of_two_errors_in_a_report_the_one_whose_words_say_what_it_is_counts():
     )
 
     assert "toolConfig field must be defined" in findings_of(text)["PD100"].title
+
+
+LOGGED = """10:14:05 DEBUG agent: response: {"id": "c-1", "object": "chat.completion", "model": "hermes-3", "choices": \
+[{"index": 0, "message": {"role": "assistant", "content": "%s"}, "finish_reason": "stop"}]}
+10:14:05 ERROR agent: AgentError: expected a tool call, got text
+"""
+
+
+def test_what_the_answer_shows_is_named_before_the_client_that_complains_of_it():
+    call = r"<tool_call>\n{\"name\": \"search\", \"arguments\": {\"q\": \"gradio\"}}\n</tool_call>"
+    shown, prose = (
+        asyncio.run(show_evidence(read_evidence(LOGGED % text))).verdict for text in (call, "I cannot do that.")
+    )
+
+    assert shown.sentence.startswith("A tool call to `search` is in content")
+    assert shown.sentence.endswith("Guilty stage: parse.")
+    assert "in content" not in prose.sentence  # prose is no call: the complaint alone is told
+    assert "expected a tool call, got text" in prose.sentence

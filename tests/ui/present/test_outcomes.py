@@ -125,3 +125,13 @@ def test_before_a_run_the_panes_say_what_they_will_show() -> None:
     trace = replace(refused(), refusal=None, verdict=None)
 
     assert header(completion_payload(trace))["raw"]["empty"].startswith("What the model wrote")
+
+
+def test_an_error_beside_an_answer_says_nothing_of_a_missing_answer() -> None:
+    beside = replace(dropped_call_trace(), raw=None, parse=None, refusal=Refusal(None, "expected a tool call"))
+    trace = of_stage(Stage.PARSE, beside)
+
+    assert trace.chat is not None
+    assert header(verdict_payload(trace))["badge"] == "FAULT FOUND"
+    assert "no answer" not in str(header(stages_payload(trace)))
+    assert "no output" not in str(header(stages_payload(trace)))
