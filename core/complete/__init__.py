@@ -11,11 +11,11 @@
 
     guard.py ──▶ which machines a page for strangers may talk to
 
-Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `Gathered`, `ask_once`, `gather_afterwards`, `Decoding`,
-`TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`, `read_headers`,
-`ENGINES`, `Engine`, `OutputToParse`, `OwnParsers`, `engine_of`, `title_of`, `families_of_parser`, `PARSER_NAMES`,
-`ParserNames`, `StartWith`, `StartCommand`, `Proof`, `ParserTest`, `ParserCase`, `UnaskedClient`, `Known`, `known_by`,
-`MustAskError`.
+Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `gather_raw`, `Gathered`, `ask_once`, `gather_afterwards`,
+`Decoding`, `TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`,
+`read_headers`, `ENGINES`, `Engine`, `OutputToParse`, `OwnParsers`, `engine_of`, `title_of`, `families_of_parser`,
+`PARSER_NAMES`, `ParserNames`, `StartWith`, `StartCommand`, `Proof`, `ParserTest`, `ParserCase`, `UnaskedClient`,
+`Known`, `known_by`, `MustAskError`.
 """
 
 from prompt_debugger.core.complete.afterwards import Decoding, TakesTurn, ask_once, gather_afterwards, is_passing
@@ -43,6 +43,7 @@ from prompt_debugger.core.complete.engines import (
 )
 from prompt_debugger.core.complete.evidence import gather
 from prompt_debugger.core.complete.ladder import Gathered, refusal_of
+from prompt_debugger.core.complete.raw_only import gather_raw
 from prompt_debugger.core.complete.unasked import Known, MustAskError, UnaskedClient, known_by
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "families_of_parser",
     "gather",
     "gather_afterwards",
+    "gather_raw",
     "guard_of",
     "is_passing",
     "is_this_machine",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import BackendError, LabError
 from prompt_debugger.core.base.types import JSONObject, Refusal, Request, Server, Trace
-from prompt_debugger.core.complete import Gathered, ServerClient, Timeouts, gather
+from prompt_debugger.core.complete import Gathered, ServerClient, Timeouts, gather, gather_raw
 from prompt_debugger.core.pipeline.diagnosis import judged_steps
 from prompt_debugger.core.pipeline.native import asked_by, missing_endpoint, seen_by
 from prompt_debugger.core.pipeline.native_fields import notes_on_native, with_native_fields
@@ -166,16 +166,7 @@ class _Run:
         """
         if self.lab is not None and self.labs is not None:
             await in_thread(self.labs.guard.check, body, self.lab.spec)
-        gathered = await gather(
-            client,
-            seen_by(server, client.api),
-            body,
-            tokenizer=renderer.tokenizer,
-            local_prompt=self.trace.local_prompt,
-            on_raw_text=self.on_raw_text,
-            on_chat_text=self.on_chat_text,
-            asks_once=self.target.asks_once,
-        )
+        gathered = await self.gather(client, seen_by(server, client.api), renderer, body)
         if gathered.refusal is not None:
             await self.raise_death(gathered.refusal)
         prompt = await in_thread(renderer.explain_server, body, gathered)
@@ -199,6 +190,24 @@ class _Run:
         )
         trace = replace(trace, notes=(*trace.notes, *notes_on_native(trace)))
         self.update("The server refused the request" if gathered.refusal else "The model answered", trace)
+
+    async def gather(self, client: ServerClient, server: Server, renderer: Renderer, body: JSONObject) -> Gathered:
+        """Ask the model, as the target says."""
+        tokenizer, local_prompt = renderer.tokenizer, self.trace.local_prompt
+        if self.target.raw_only:
+            return await gather_raw(
+                client, server, body, tokenizer=tokenizer, local_prompt=local_prompt, on_raw_text=self.on_raw_text
+            )
+        return await gather(
+            client,
+            server,
+            body,
+            tokenizer=tokenizer,
+            local_prompt=local_prompt,
+            on_raw_text=self.on_raw_text,
+            on_chat_text=self.on_chat_text,
+            asks_once=self.target.asks_once,
+        )
 
     async def read(self, renderer: Renderer) -> None:
         """Stages C and D: our census and the account of every character; then findings and the run in one sentence."""

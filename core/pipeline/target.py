@@ -33,6 +33,7 @@ class Target:
         ca_text: The same as text, for who may name no file.
         asks_once: Whether a run asks the model for the request itself and nothing besides: no stream or whole answer
             to compare with, no raw completion.
+        raw_only: Whether a raw completion of the request's prompt is all that is asked for: no chat, so no message.
         api: The API by which the server is asked; `None` for that of the request's own body.
         run_s: Seconds that a run may take once its server is there; what has come by then is kept.
     """
@@ -51,6 +52,7 @@ class Target:
     ca_file: str | Path | None = None
     ca_text: str | None = field(default=None, repr=False)
     asks_once: bool = False
+    raw_only: bool = False
     api: Api | None = None
     run_s: float = RUN_S
 

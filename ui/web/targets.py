@@ -56,6 +56,7 @@ class RunOn(StrEnum):
     AUTO = "auto"
     LAB = "lab"
     BOTH = "both"
+    RAW = "raw"
 
     @classmethod
     def _missing_(cls, value: object) -> RunOn:
@@ -64,10 +65,11 @@ class RunOn(StrEnum):
 
 
 class AskModel(StrEnum):
-    """How often a run asks the model: `MORE` is a further time or two, to compare with."""
+    """How often a run asks the model: `MORE` is a further time or two, to compare with; `RAW` asks for no chat."""
 
     MORE = "more"
     ONCE = "once"
+    RAW = "raw"
 
 
 class TargetFields(NamedTuple):
@@ -95,7 +97,8 @@ def choose_target(settings: PageSettings, labs: PageLabs, fields: TargetFields, 
     """
     target = _aimed(settings, labs, fields, key)
     named = fields.template_name if target.base_url and target.tokenizer is not None else ""  # the lab's has one
-    return replace(target, asks_once=fields.ask == AskModel.ONCE, template_name=named or None)
+    once, raw = fields.ask == AskModel.ONCE, fields.ask == AskModel.RAW
+    return replace(target, asks_once=once, raw_only=raw, template_name=named or None)
 
 
 def _aimed(settings: PageSettings, labs: PageLabs, fields: TargetFields, key: str) -> Target:
@@ -130,6 +133,8 @@ def fields_for_run(settings: PageSettings, fields: TargetFields, request: Reques
     """
     if run_on is RunOn.LAB:
         return fields._replace(endpoint="")
+    if run_on is RunOn.RAW:
+        fields = fields._replace(ask=AskModel.RAW)
     if run_on is RunOn.BOTH and not fields.endpoint.strip():
         raise RequestError(
             "There is no second server to compare with.", "Enter one under Target, in addition to the lab."
@@ -177,9 +182,9 @@ def run_label(settings: PageSettings, labs: PageLabs, endpoint: str, run_on: Run
     host = _host_of(settings, endpoint, run_on)
     if host and run_on is RunOn.BOTH:
         return f"Run on lab and {host}"
-    if host:
-        return f"Run on {host}"
-    return "Run on lab" if labs.enabled else "Run"
+    where = host or ("lab" if labs.enabled else "")
+    run = "Run raw" if run_on is RunOn.RAW else "Run"
+    return f"{run} on {where}" if where else run
 
 
 def target_label(settings: PageSettings, labs: PageLabs, endpoint: str, run_on: RunOn) -> str:

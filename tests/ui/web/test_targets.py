@@ -77,6 +77,7 @@ def test_what_was_chosen_is_stronger_than_what_a_paste_names(endpoint, run_on, p
     ("endpoint", "run_on", "said"),
     [
         ("", RunOn.AUTO, "Run on lab"),
+        ("", RunOn.RAW, "Run raw on lab"),
         ("http://localhost:8000/v1/", RunOn.AUTO, "Run on localhost:8000"),
         ("https://api.example.com/v1", RunOn.AUTO, "Run on api.example.com"),
         ("https://api.example.com/v1", RunOn.LAB, "Run on lab"),
@@ -84,6 +85,15 @@ def test_what_was_chosen_is_stronger_than_what_a_paste_names(endpoint, run_on, p
 )
 def test_run_says_where_the_request_goes(labs, endpoint, run_on, said):
     assert run_label(PageSettings(), labs, endpoint, run_on) == said
+
+
+def test_raw_output_only_asks_for_no_chat(labs):
+    fields = TargetFields("http://a.example/v1", "", "", "none", "none")
+
+    raw = fields_for_run(PageSettings(), fields, pasted(None), RunOn.RAW)
+
+    assert choose_target(PageSettings(), labs, raw).raw_only
+    assert not choose_target(PageSettings(), labs, fields).raw_only
 
 
 @pytest.mark.parametrize("endpoint", ["localhost:8000", "127.0.0.1:8000/v1", "[::1]:8000", "my-host.example:80/v1"])

@@ -107,8 +107,9 @@ def build_request_panel(
         run = gr.Button(label, variant="primary", elem_id="pd-run", min_width=80)
         # As aimed: the server under Target, else the one that a pasted call names, else the lab.
         both = [("both, and compare", RunOn.BOTH.value)] if settings.lab else []
+        places = [("on the target", RunOn.AUTO.value), ("on the lab", RunOn.LAB.value), *both]
         run_on = gr.Dropdown(
-            [("on the target", RunOn.AUTO.value), ("on the lab", RunOn.LAB.value), *both],
+            [*places, ("raw output only", RunOn.RAW.value)],
             value=RunOn.AUTO.value,
             label="Run on",
             show_label=False,
