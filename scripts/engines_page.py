@@ -47,11 +47,10 @@ and has an approximate vocabulary. How it is asked: [parsers](parsers.md). For o
 * `2 of 3` some outputs only
 * `–` the engine has no parser of that name for the family; whether another one reads it, `parse --parsers all` says
 
-Of several parsers that an engine has for a family, the table shows the one that reads most of these outputs whole. That
-is not always the one to start a server with. Under vLLM, `llama3_json` stands for hermes because it takes JSON wherever
-it finds it: so it reads a call whose opening tag is missing and one with `</tool_call>` in a string, and `hermes` reads
-neither. But each of the three outputs it streams differently in some chunking, `hermes` only the one with the tag in
-its string. [`check`](check.md) weighs both with the model's own template.
+Of several parsers that an engine has for a family, the table shows the one that the family would use first, by its
+record. Where another of them reads more of these outputs, or streams more of them alike, the list of differences names
+it: that one may read more because it takes JSON wherever it finds it. [`check`](check.md) weighs them with the model's
+own template.
 
 """
 _AFTER = """
@@ -60,8 +59,8 @@ _AFTER = """
 * Rapid-MLX 0.16.10 and vllm-mlx 0.6.0: their wheels have modules of tool parsers (`rapid_mlx/tool_parsers`,
   `vllm_mlx/tool_parsers`), listed and not run. Families without a parser in mlx-lm, such as Functionary, xLAM and
   Nemotron, have one there.
-* llama.cpp chooses its parser by the template inside its own binary; the test that is written for it needs a build of
-  its `tests/test-chat.cpp`.
+* llama.cpp makes its parser from the template inside its own binary; `report --upstream-test llama.cpp` writes a test
+  for a build of its `tests/test-chat.cpp`.
 * LMDeploy's `gpt-oss` wants ids in harmony's own vocabulary. `transformers serve` takes the model's own response
   template where it ships one; asked here are those that the server has for some model types.
 
@@ -80,14 +79,16 @@ class Row:
     """What one engine made of a family's outputs.
 
     Attributes:
-        parser: Its parser for the family that reads most; "" if it has none.
+        parser: Its parser for the family that the family would use first; "" if it has none.
         outcomes: What that parser made of each output.
         cause: Why the first that is not as it should be is not; "" where no trial shows it.
+        better: Another of its parsers for the family that does better, with what it does; "" if none does.
     """
 
     parser: str = ""
     outcomes: tuple[VllmOutcome, ...] = ()
     cause: str = ""
+    better: str = ""
 
     @property
     def at_fault(self) -> int | None:
@@ -119,7 +120,8 @@ class Row:
             return ""
         one = self.outcomes[self.at_fault]
         seen = f"{one.usual_unequal or one.first_unequal}" if is_read(one) else f"{_fault(one)}{_words(one)}"
-        return f"{seen.rstrip('.')}, because {self.cause}" if self.cause else seen
+        told = f"{seen.rstrip('.')}, because {self.cause}" if self.cause else seen
+        return f"{told.rstrip('.')} ({self.better})" if self.better else told
 
 
 def outputs_of(family: str) -> list[JSONObject]:
@@ -135,12 +137,12 @@ def outputs_of(family: str) -> list[JSONObject]:
 
 
 async def row_of(engine: VllmEngine, family: str, outputs: Sequence[JSONObject]) -> Row:
-    """Ask the parsers that an engine has for a family, and try why the best of them fails where it does."""
+    """Ask the parsers that an engine has for a family, and try why the one used first fails where it does."""
     own = parser_names_of(engine.engine, family).tools
     if not own:
         return Row()
     given = [_output_of(one) for one in outputs]
-    row = _best(await _ask(engine, own, given))
+    row = first_of(own, await _ask(engine, own, given))
     if row.at_fault is None:
         return row
     output = given[row.at_fault]
@@ -181,15 +183,25 @@ async def _ask(
     return {name: tuple(every) for name, every in found.items() if len(every) == len(outputs)}
 
 
-def _best(asked: Mapping[str, tuple[VllmOutcome, ...]]) -> Row:
-    def rank(name: str) -> tuple[int, int, int]:
-        every = asked[name]
-        right = [one for one in every if is_read(one)]
-        usual = sum(one.usual_stream_equal is not False for one in right)
-        return len(right), usual, sum(one.stream_equal is not False for one in right)
+def first_of(own: Sequence[str], asked: Mapping[str, tuple[VllmOutcome, ...]]) -> Row:
+    """Return the row of the parser that a family names first, with the one that does better, if one does."""
+    name = next((name for name in own if name in asked), "")
+    if not name:
+        return Row()
+    best = max(asked, key=lambda one: (_rank(asked[one]), one == name))
+    row, other = Row(name, asked[name]), Row(best, asked[best])
+    if best == name:
+        return row
+    more = f"reads {len(other.reading)} of {len(other.outcomes)} whole"
+    if len(other.reading) == len(row.reading):
+        more = "reads as many and streams more of them alike"
+    return replace(row, better=f"`{best}` {more}")
 
-    name = max(asked, key=rank, default="")
-    return Row(name, asked[name]) if name else Row()
+
+def _rank(every: Sequence[VllmOutcome]) -> tuple[int, int, int]:
+    right = [one for one in every if is_read(one)]
+    usual = sum(one.usual_stream_equal is not False for one in right)
+    return len(right), usual, sum(one.stream_equal is not False for one in right)
 
 
 def _fault(outcome: VllmOutcome) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.types import ParserAccount, VllmOutcome
-from scripts.engines_page import ENGINES, PAGE, Row, outputs_of, page_of
+from scripts.engines_page import ENGINES, PAGE, Row, first_of, outputs_of, page_of
 from tests.conftest import ROOT
 
 RIGHT, WRONG = ParserAccount(0, 0, 0, 0, 0), ParserAccount(1, 0, 0, 0, 0)
@@ -37,6 +37,17 @@ def test_a_cell_says_how_far_a_parser_reads(outcomes: tuple[VllmOutcome, ...], c
     row = Row("p", outcomes)
 
     assert (row.cell, row.difference) == (cell, difference)
+
+
+def test_the_parser_that_a_family_uses_first_is_shown_and_one_that_does_better_is_named() -> None:
+    asked = {"greedy": (outcome(), outcome()), "own": (outcome(), outcome(WRONG)), "even": (outcome(), outcome(WRONG))}
+
+    row = first_of(("own", "even", "greedy"), asked)
+
+    assert (row.parser, row.cell) == ("own", "`own` 1 of 2")
+    assert row.difference == "1 dropped (`greedy` reads 2 of 2 whole)"
+    assert first_of(("own", "even"), {name: asked[name] for name in ("own", "even")}).better == ""
+    assert first_of(("gone", "greedy"), asked).parser == "greedy"
 
 
 def test_an_engine_without_a_parser_for_the_family_has_a_dash_and_no_difference() -> None:
