@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,15 @@ from tests.ui.cli.test_capture import CHAT, Captured
 RAW = '<tool_call>\n{"name": "f", "arguments": {"a": %d}}\n</tool_call>'
 NO_CLUSTER = 77
 STORE_BYTES = 100 * 2**20
+NODES = 2  # a worker each
+POLL_S = 0.2
 
 
 def main(folder: Path) -> None:
     """Do it all in a folder."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_memory_monitor_refresh_ms"] = "0"  # noqa: SIM112  # Ray spells it so; or it ends workers when others fill the machine
-    head = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "include_dashboard": False}
+    head = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "include_dashboard": False, "include_log_monitor": False}
     try:
         cluster = Cluster(initialize_head=True, head_node_args=head)
         node = cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
@@ -132,7 +135,7 @@ def watch_traffic(folder: Path, address: str) -> dict[str, Any]:
             send(watch.base_url, 20)
             killed = 0
             if options:
-                before = wait_until_read_there(watch.base_url, metrics, 0)
+                before = wait_until_read_there(watch.base_url, metrics, 0, workers=NODES)
                 killed = kill_workers()
                 wait_until_read_there(watch.base_url, metrics, before)
             send(watch.base_url, 20)
@@ -144,30 +147,40 @@ def watch_traffic(folder: Path, address: str) -> dict[str, Any]:
 
 def send(base_url: str, count: int) -> None:
     """Send that many requests."""
-    for number in range(count):
-        body = {"model": "m", "messages": [{"role": "user", "content": f"hi {number}"}]}
-        httpx.post(f"{base_url}/chat/completions", json=body, timeout=PATIENCE_S)
+    with httpx.Client(timeout=PATIENCE_S) as client:
+        for number in range(count):
+            body = {"model": "m", "messages": [{"role": "user", "content": f"hi {number}"}]}
+            client.post(f"{base_url}/chat/completions", json=body)
 
 
-def wait_until_read_there(base_url: str, metrics: str, before: int) -> int:
-    """Send requests until workers of the cluster have read more than before; how many that is."""
+def wait_until_read_there(base_url: str, metrics: str, before: int, *, workers: int = 0) -> int:
+    """Send requests until as many workers of the cluster read, and have read more than before; how many that is."""
     while True:
         send(base_url, 1)
         lines = httpx.get(metrics, timeout=PATIENCE_S).text.splitlines()
         now = sum(int(line.split()[-1]) for line in lines if line.startswith("prompt_debugger_exchanges_read_on_total"))
-        if now > before:
+        if now > before and len(reading_workers()) >= workers:
             return now
+        time.sleep(POLL_S)
 
 
-def kill_workers() -> int:
-    """Kill what reads on this script's cluster."""
-    killed = 0
+def reading_workers() -> list[psutil.Process]:
+    """Return what reads on this script's cluster."""
+    found = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
             if "_FarReading" in process.name() or "_FarReading" in " ".join(process.cmdline()):
-                process.kill()
-                killed += 1
-    return killed
+                found.append(process)
+    return found
+
+
+def kill_workers() -> int:
+    """Kill what reads on this script's cluster, and return how many processes that was."""
+    workers = reading_workers()
+    for process in workers:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    return len(workers)
 
 
 def respond(text: str) -> dict[str, Any]:
