@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from prompt_debugger.core.base.types import Stage
 
@@ -80,6 +80,11 @@ _CAUSE_BY_STAGE = {
 }
 
 
+@cache
+def _fixed_parts(says: str) -> tuple[str, ...]:
+    return tuple(part for part in _VARIABLE.sub("\0", says).split("\0") if part.strip())
+
+
 @dataclass(frozen=True, slots=True)
 class KnownError:
     """A sentence that a program is known to say when a chat request fails.
@@ -130,7 +135,7 @@ class KnownError:
     @property
     def literals(self) -> tuple[str, ...]:
         """The parts that do not vary, in order."""
-        return tuple(part for part in _VARIABLE.sub("\0", self.says).split("\0") if part.strip())
+        return _fixed_parts(self.says)
 
     @property
     def bare_literals(self) -> tuple[str, ...]:
