@@ -86,15 +86,21 @@ GROUPS = {
     ),
 }
 # Mutmut tries each change in a copy of a process that has run the tests before: what it remembers would hide changes.
-_FORGETTING = """\
+# Pytest remembers the ids that a function gave (`ids=repr`), and escapes them again in the next run: a test whose id
+# has a backslash or is not ASCII is then found under another name than the one that mutmut asks for.
+FORGETTING = """\
 import functools
 import gc
+
+from _pytest.mark.structures import Mark
 
 
 def pytest_sessionstart(session):
     for one in gc.get_objects():
         if isinstance(one, functools._lru_cache_wrapper):
             one.cache_clear()
+        elif type(one) is Mark:
+            object.__setattr__(one, "_param_ids_generated", None)
 """
 NOT_HEAVY = "not lab and not vllm and not browser and not network and not servers"
 KILLED = (1, 3, 24, -24, 36, 152, 255)  # a test failed, or the change made it run for ever (mutmut's codes)
@@ -138,7 +144,7 @@ def _changes(folder: Path, group: str, jobs: int) -> list[str]:
     """Copy the checkout, let mutmut make all changes of a group, and return their names."""
     files, tests, spared = GROUPS[group]
     _copy_checkout(folder)
-    (folder / "tests" / "forgetting.py").write_text(_FORGETTING, encoding="utf-8")
+    (folder / "tests" / "forgetting.py").write_text(FORGETTING, encoding="utf-8")
     others = (path.name for path in folder.iterdir() if path.name not in ("pyproject.toml", PACKAGE, "tests"))
     values = {
         "source_paths": [PACKAGE],
