@@ -41,7 +41,7 @@ def origins_of(edges: Sequence[int], spans: Sequence[PromptSpan]) -> tuple[tuple
     for start, edge in pairwise(edges):
         while first < count and stops[first] <= start:
             first += 1
-        stop = max(edge, start + 1)
+        stop = edge if edge > start else start + 1
         if first < count and following[first] >= stop > starts[first]:
             place = whole.get(first)
             if place is None:

@@ -258,7 +258,10 @@ class FastTokenizer:
         return text, TokenTable(text, ids, edges, entries)
 
     def _entries_of(self, ids: Sequence[int]) -> dict[int, Entry]:
-        return {token_id: self._entry(token_id) for token_id in {*ids}}
+        known, wanted = self._entries, {*ids}
+        for token_id in wanted - known.keys():
+            self._entry(token_id)
+        return {token_id: known[token_id] for token_id in wanted}
 
     def _entry(self, token_id: int) -> Entry:
         entry = self._entries.get(token_id)

@@ -24,6 +24,8 @@ def decode_pieces(pieces: Sequence[bytes]) -> tuple[str, tuple[int, ...]]:
     Bytes that are no UTF-8 become U+FFFD, given to the piece that completes or breaks them.
     """
     data = b"".join(pieces)
+    if data.isascii():
+        return data.decode("ascii"), edges_of_counts(map(len, pieces))
     try:
         return data.decode("utf-8"), edges_of_counts(_starts_in(pieces))
     except UnicodeDecodeError:
@@ -62,7 +64,7 @@ def align_pieces(
     """
     data = text.encode("utf-8", "replace")
     if b"".join(pieces) == data:
-        return edges_of_counts(_starts_in(pieces))
+        return edges_of_counts(map(len, pieces) if data.isascii() else _starts_in(pieces))
     stops = _stops(data, pieces, None if offsets is None else _byte_stops(text, offsets))
     counts: list[int] = []
     position = 0
