@@ -23,7 +23,7 @@ from functools import lru_cache, partial
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.report.secret_forms import cover_odd_secrets
-from prompt_debugger.core.report.secret_lines import LINES
+from prompt_debugger.core.report.secret_lines import DRAWN, LINES, drawn
 from prompt_debugger.core.report.secret_shapes import NAMES, SHAPES, Shape, is_drawn, shape
 
 # Places of secrets. As in `secret_shapes`, group 1 is kept, and no quote is taken without its other half. A password
@@ -182,32 +182,27 @@ _BETWEEN = (
     r"(?:b(?=\\?[\"']))?\\{0,3}[\"']?(?:(?:is|was|value|--body)(?:\\{0,3}[\"'])?[ :=\"'`*\\]{1,8})?"
     r"(?:(?:token|basic|apikey) )?"
 )
-_DRAWN = r"[A-Za-z0-9][A-Za-z0-9_+/=.~-]{15,}"
 _FREE = r"[^\s\"'\\,;&<>{}()\[\]\u2022$`]"
-
-
-def _drawn(pattern: str, *words: str) -> Shape:
-    return Shape(re.compile(pattern), words, is_drawn)
 
 
 _WORDS = ("key", "secret", "passw", "passphrase", "token", "authorization", "cookie", "session", "_pwd", "_pass")
 BESIDE_NAMES = (
-    _drawn(rf"(?i)({_NAME}{_BETWEEN}){_DRAWN}", *_WORDS),
-    _drawn(rf"(?i)((?<![\w-])token\\{{0,3}}[\"']?\s?[:=]\s?\\{{0,3}}[\"']?){_DRAWN}", "token"),
+    drawn(rf"(?i)({_NAME}{_BETWEEN}){DRAWN}", *_WORDS),
+    drawn(rf"(?i)((?<![\w-])token\\{{0,3}}[\"']?\s?[:=]\s?\\{{0,3}}[\"']?){DRAWN}", "token"),
     # Between name and value: a type, a tag of YAML, the default of a variable; or a class that holds keys alone.
-    _drawn(rf"(?i)((?:{NAMES})\s?:\s?[\w.<>?]{{1,30}}\s?=\s?\\?[\"']){_DRAWN}", *_WORDS),
-    _drawn(rf"(?i)((?:{NAMES})\\?[\"']?:\s?!\w{{1,20}}\s\\?[\"']?){_DRAWN}", *_WORDS),
-    _drawn(
+    drawn(rf"(?i)((?:{NAMES})\s?:\s?[\w.<>?]{{1,30}}\s?=\s?\\?[\"']){DRAWN}", *_WORDS),
+    drawn(rf"(?i)((?:{NAMES})\\?[\"']?:\s?!\w{{1,20}}\s\\?[\"']?){DRAWN}", *_WORDS),
+    drawn(
         rf"(?i)(\bvariable \\?[\"'][\w-]{{0,40}}(?:{NAMES})\\?[\"'] \{{"
         rf"[^{{}}]{{0,300}}?\bdefault\s{{0,9}}=\s{{0,9}}\\?[\"'])"
-        rf"{_DRAWN}",
+        rf"{DRAWN}",
         "variable ",
     ),
-    _drawn(
-        rf"((?<!\w)(?:[A-Z]\w{{0,30}})?(?:Key|Secret|Token)(?:Credentials?|Str|Auth)\(\s?\\?[\"']){_DRAWN}",
+    drawn(
+        rf"((?<!\w)(?:[A-Z]\w{{0,30}})?(?:Key|Secret|Token)(?:Credentials?|Str|Auth)\(\s?\\?[\"']){DRAWN}",
         "credential", "secretstr", "keyauth", "tokenauth",
     ),
-    _drawn(rf"(\s-A (?:bearer|basic) (?:-a|--auth)[ =]\\?[\"']?){_DRAWN}", " -a "),
+    drawn(rf"(\s-A (?:bearer|basic) (?:-a|--auth)[ =]\\?[\"']?){DRAWN}", " -a "),
     # A password that a person chose, where nothing else can stand.
     shape(
         r"((?<![\w-])name\\?[\"']?: ?\\?[\"']?[A-Z0-9_]{0,40}(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY)"

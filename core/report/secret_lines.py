@@ -10,7 +10,7 @@ import re
 
 from prompt_debugger.core.report.secret_shapes import Shape, is_drawn, shape
 
-_DRAWN = r"[A-Za-z0-9][A-Za-z0-9_+/=.~-]{15,}"
+DRAWN = r"[A-Za-z0-9][A-Za-z0-9_+/=.~-]{15,}"
 _FREE = r"[^\s\"'\\\u2022$`<>{}()\[\],;|&]"
 _START = r"(?:(?m:^)|(?<=\\n)|(?<=[\"'`>\s]))"
 _END = r"(?=\s|\\[nr]|\\?[\"'`<]|$)"
@@ -28,12 +28,13 @@ _NAMED = (
 _IS = r"(?:\s?[是为為はが는은]|(?:\s[^\W\d_]{1,12}){0,5}\s?[:\uff1a=]?)\s?(?:\\?[\"'`]|[*„“«「]){0,3}"
 
 
-def _drawn(pattern: str, *words: str) -> Shape:
+def drawn(pattern: str, *words: str) -> Shape:
+    """Return the shape of a value that has to look drawn by lot."""
     return Shape(re.compile(pattern), words, is_drawn)
 
 
 LINES = (
-    _drawn(rf"(?i)({_NAMED}{_IS})(?-i:{_DRAWN})", *_FOREIGN),
+    drawn(rf"(?i)({_NAMED}{_IS})(?-i:{DRAWN})", *_FOREIGN),
     # A password that a person chose, in quotes: `mein Passwort ist "…"`.
     shape(
         r"(?i)(\b(?:my|our|mein|unser|mon|mi|il mio|minha|mijn|moje) (?:password|passphrase|"
@@ -42,7 +43,7 @@ LINES = (
         "passw", "passphrase", *_FOREIGN,
     ),
     # Code that fills it in: `f"Bearer {'…'}"`, `"Bearer {}".format("…")`, `"Bearer %s" % "…"`, `["Bearer", "…"]`.
-    _drawn(rf"((?i:\bbearer)(?:%s|\.format|[\s\"'`,{{}}\[\]()$%+\\]){{1,16}}){_DRAWN}", "bearer"),
+    drawn(rf"((?i:\bbearer)(?:%s|\.format|[\s\"'`,{{}}\[\]()$%+\\]){{1,16}}){DRAWN}", "bearer"),
     # A line of `.pgpass`: host, port, database, user, password; at a port of PostgreSQL whatever it is.
     shape(
         rf"({_START}(?:[\w.-]{{1,100}}|\*):(?:54\d\d|6432|6543|\*):(?!\d{{1,9}}:)(?:[\w-]{{1,64}}|\*):"
@@ -50,9 +51,9 @@ LINES = (
         ":54", ":6432:", ":6543:", ":*:",
     ),
     # A header of somebody's own, by what its name ends in.
-    _drawn(
+    drawn(
         r"(?i)((?<![\w-])x-(?!idempotency|request|trace)(?:[a-z0-9]{1,20}-){0,4}?(?:auth|key|token|secret|credential)"
-        rf"\\?[\"']?\s?:\s?\\?[\"']?)(?-i:{_DRAWN})",
+        rf"\\?[\"']?\s?:\s?\\?[\"']?)(?-i:{DRAWN})",
         "x-",
     ),
     # Variables of an environment that is written as JSON or YAML.
@@ -62,7 +63,7 @@ LINES = (
         "_pass", "_pwd",
     ),
     # Settings and commands.
-    _drawn(rf"({_START}pass(?:word)?2?\s?=\s?){_DRAWN}", "pass"),
+    drawn(rf"({_START}pass(?:word)?2?\s?=\s?){DRAWN}", "pass"),
     shape(r"((?<![\w-])(?:psk|wpa_passphrase) ?= ?(\\?[\"']))(?!\[)[^\"'\\\n\u2022]{8,63}(?=\2)", "psk", "wpa_"),
     shape(rf"(\b(?:cmdkey|runas)\b[^\n\u2022]{{0,120}}?\s/pass:)(?!\[){_FREE}{{3,}}", "/pass:"),
     shape(r"(\bsips?:[^\s:@\"'\\\u2022]{1,64}:)(?!\[)[^\s:@\"'\\\u2022]{4,100}(?=@)", "sip"),
