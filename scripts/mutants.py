@@ -96,6 +96,7 @@ from _pytest.mark.structures import Mark
 
 
 def pytest_sessionstart(session):
+    gc.unfreeze()  # what was frozen meanwhile is not among the objects
     for one in gc.get_objects():
         if isinstance(one, functools._lru_cache_wrapper):
             one.cache_clear()

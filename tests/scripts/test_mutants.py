@@ -17,6 +17,8 @@ def test_it(text):
     pass
 """
 _TWO_RUNS = """\
+import gc
+
 import pytest
 
 
@@ -28,6 +30,7 @@ class Names:
 names = Names()
 quiet = ["-qqq", "-p", "no:cacheprovider", "-p", "forgetting", "--import-mode=importlib"]
 assert pytest.main([*quiet, "--collect-only", "test_odd.py"], plugins=[names]) == 0
+gc.freeze()  # as our sandboxes do
 assert pytest.main([*quiet, *names.found]) == 0
 """
 
