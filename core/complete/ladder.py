@@ -286,7 +286,8 @@ def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | No
         notes.append(gathered.raw.completeness_reason)
     if choice_count(body) > 1:
         notes.append("The request asks for several choices (`n`); only the first is examined.")
-    if draws_at_random(body) and gathered.raw is not None:
+    has_other_run = chat is not None or gathered.chat_stream is not None
+    if draws_at_random(body) and gathered.raw is not None and has_other_run:
         notes.append("Temperature is not 0 and there is no seed: parallel runs sample differently.")
     if rendered is None and may_constrain(body) and sampling.completion is not None:
         notes.append("The server may apply a hidden grammar to tool calls; the raw completion ran without one.")

@@ -185,6 +185,7 @@ def _first_evidence(verdict: Verdict, findings: tuple[Finding, ...]) -> JSON:
 
 _NOTHING_LOST = "Nothing lost: "
 _CAUSE = " Cause: "
+_NOT_CHECKED = " Not checked: "
 _UNSETTLED = (Conclusion.UNKNOWN, Conclusion.UNCHECKED)
 
 
@@ -207,12 +208,23 @@ def read_result(trace: Trace, verdict: Verdict) -> Result:
         return Result(f"{_came_back(trace)} Nothing lost.", ({"text": rest[:1].upper() + rest[1:], "code": None},))
     guilty = guilty_finding(trace, verdict)
     if guilty is None:
-        return Result(verdict.sentence)
+        return _result_and_notes(verdict.sentence, trace.notes)
     causes = chain_of(guilty, trace.findings)[:-1]
     if causes:
         sentence = verdict.sentence.partition(_CAUSE)[0]
         return Result(sentence, tuple({"text": one.title.rstrip("."), "code": one.code} for one in causes))
     return Result(verdict.sentence, ({"text": _first_sentence(guilty.detail), "code": None},) if guilty.detail else ())
+
+
+def _result_and_notes(sentence: str, notes: tuple[str, ...]) -> Result:
+    """Return what came out, and in the second line how it was found out and what was not checked."""
+    noted = " ".join(notes)
+    result = sentence.removesuffix(noted).rstrip() if noted else sentence
+    result, not_checked, rest = result.partition(_NOT_CHECKED)
+    if not result:
+        return Result(sentence)
+    second = " ".join(part for part in (f"{not_checked}{rest}".strip(), noted if noted in sentence else "") if part)
+    return Result(result, ({"text": second, "code": None},) if second else ())
 
 
 def guilty_finding(trace: Trace, verdict: Verdict) -> Finding | None:

@@ -117,7 +117,8 @@ def test_ids_are_missing_by_the_servers_own_count_of_one_choice(
         (Gathered(SENT, Basis.SAME_RUN, chat=CHAT, raw=RAW), Sampling(RAW), None, []),
         (Gathered(SENT, Basis.SAME_RUN, chat=CHAT), Sampling(problem="HTTP 5"), None, ["failed: HTTP 5"]),
         (Gathered({"n": 2, "seed": 1}, Basis.SAME_RUN, raw=RAW), Sampling(RAW), None, ["only the first"]),
-        (Gathered({"temperature": 1}, Basis.SAME_RUN, raw=RAW), Sampling(RAW), None, ["sample differently"]),
+        (Gathered({"temperature": 1}, Basis.SAME_RUN, chat=CHAT, raw=RAW), Sampling(RAW), None, ["sample differently"]),
+        (Gathered({"temperature": 1}, Basis.SAME_RUN, raw=RAW), Sampling(RAW), None, []),  # there is no other run
         (
             Gathered(SENT, Basis.SAME_RUN, chat=replace(CHAT, prompt_token_ids=(1,)), raw=RAW),
             Sampling(RAW),

@@ -61,6 +61,28 @@ def test_the_next_step_of_the_examples(name, kind):
     assert (step and step["kind"]) == kind
 
 
+def test_notes_on_a_run_stand_in_the_second_line():
+    trace = recorded("dropped-call")
+    notes = ("Only a raw completion was asked for.", "The server may apply a hidden grammar.")
+    said = "1 tool call was written. Warning: it is odd. Not checked: the prompt, which the server does not show. "
+    verdict = Verdict(0, 0, 0, None, said + " ".join(notes), Conclusion.UNCHECKED)
+
+    result = read_result(replace(trace, notes=notes, findings=()), verdict)
+
+    assert result.sentence == "1 tool call was written. Warning: it is odd."
+    assert [part["text"] for part in result.cause] == [
+        f"Not checked: the prompt, which the server does not show. {' '.join(notes)}"
+    ]
+
+
+@pytest.mark.parametrize("notes", [(), ("A note of which the sentence says nothing.",)])
+def test_a_verdict_without_notes_is_one_line(notes):
+    trace = replace(recorded("dropped-call"), notes=notes, findings=())
+    verdict = Verdict(0, 0, 0, None, "The raw output is not known.", Conclusion.UNKNOWN)
+
+    assert read_result(trace, verdict) == ("The raw output is not known.", ())
+
+
 def test_flags_of_somebody_elses_server_are_shown_and_not_tried():
     trace = recorded("wrong-parser")
     elsewhere = replace(trace, server=replace(trace.server, is_lab=False))
