@@ -54,6 +54,15 @@ def compared(keep: Keep, bare_url: str, bundles: tuple[Path, Path]) -> DebuggerP
     return keep(bare_url, compare, *bundles)
 
 
+# The page's server takes no further event, as where too many wait.
+REFUSE_EVENTS = """() => {
+    const send = globalThis.fetch;
+    const refusal = () => new Response('{"detail": "Queue is full."}', {status: 503});
+    globalThis.fetch = async (url, init) => String(url).includes("queue/join") ? refusal() : send(url, init);
+    globalThis.takeEvents = () => { globalThis.fetch = send; };
+}"""
+
+
 def shown(page: DebuggerPage) -> str:
     return str(page.page.inner_text("#pd-comparison"))
 
@@ -67,6 +76,22 @@ def test_before_there_are_two_runs_the_panel_says_how_to_get_them(loaded: Debugg
     loaded.page.click("#pd-tab-compare")
 
     expect(loaded.page.locator("#pd-comparison")).to_contain_text("Run twice, or add a bundle")
+
+
+def test_two_runs_that_the_server_did_not_take_are_compared_once_more(
+    bare: DebuggerPage, bundles: tuple[Path, Path]
+) -> None:
+    before, after = bundles
+    open_bundle(bare, before)
+    bare.page.click("#pd-tab-compare")
+    bare.page.evaluate(REFUSE_EVENTS)
+    add(bare, after)
+    expect(bare.page.locator("#pd-comparison")).to_contain_text("did not accept the two runs")
+
+    bare.page.evaluate("takeEvents()")
+    bare.page.get_by_role("button", name="Compare again").click()
+    expect(bare.page.locator(".pd-comparison-sides")).to_be_visible()
+    expect(bare.page.locator("#pd-comparison")).not_to_contain_text("did not accept")
 
 
 def test_two_bundles_show_what_differs_stage_by_stage(compared: DebuggerPage) -> None:

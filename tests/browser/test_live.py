@@ -41,6 +41,21 @@ def test_an_edit_shows_its_prompt_beside_that_of_the_run(bare: DebuggerPage) -> 
     expect(page.locator("#pd-live-tokens")).to_be_visible()
 
 
+def test_a_run_that_got_no_prompt_leaves_the_live_one(bare: DebuggerPage) -> None:
+    page = bare.page
+    bare.paste(TYPED)
+    page.locator("#pd-target button").first.click()
+    page.get_by_label("Tokenizer", exact=True).fill("assets/lab-model")
+    bare.aim_at("http://127.0.0.1:9/v1")
+    bare.run()
+    assert bare.badge() == "SERVER"
+    bare.open_stage("render")
+
+    expect(page.locator("#pd-live-tokens")).to_contain_text("TYPED")
+    expect(page.locator("#pd-prompt-tokens")).to_be_hidden()
+    expect(page.locator(".pd-live-back")).to_be_hidden()  # there is none
+
+
 def test_a_rule_has_a_page_and_the_question_mark_opens_the_help(bare: DebuggerPage) -> None:
     page = bare.page
     bare.open_stage("findings")

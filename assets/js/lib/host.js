@@ -20,6 +20,8 @@ export const host = {
   placeButton: null, // (place): the way to a line or field of the request, or a line of the template
   /** @type {((findings: FindingCard[]) => void) | null} */
   markFindings: null, // (findings): the places of the request that they blame
+  /** @type {(() => void) | null} */
+  stagesDrawn: null, // (): the stage cards show another run, or more of it
   /** @type {((isDark: boolean) => void) | null} */
   keepTheme: null, // (isDark): the theme was chosen by hand
   /** @type {(() => void) | null} */

@@ -8,6 +8,7 @@ import { runEnded } from "./history.js";
 import { attach, controller } from "../views/linking.js";
 import { renderLive } from "./live.js";
 import { loopOrder } from "../tools/loop_view.js";
+import { comparisonRefused } from "../tools/comparison_view.js";
 import { chosenTrials } from "../tools/fixes_view.js";
 import { order, orderRefused, tellAt, withOrder } from "./orders.js";
 import { withTextToRun } from "./outdated.js";
@@ -20,7 +21,7 @@ import { makeFragment } from "./shared_link.js";
 import { requestEdited } from "../editor/template_editor.js";
 
 globalThis.PromptDebugger = {
-  applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, controller, keepTarget,
-  loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle, tellAt,
-  typed, unpackText, withOrder, withTextToRun,
+  applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, comparisonRefused, controller,
+  keepTarget, loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle,
+  tellAt, typed, unpackText, withOrder, withTextToRun,
 };

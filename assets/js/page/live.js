@@ -22,9 +22,13 @@ let wantsRun = false; // the person asked for the prompt of the run
 
 const root = document.documentElement;
 
-// Before a run, and once its request was edited, the pane shows the live prompt.
+// Before a run, once its request was edited, and where it ended before there was a prompt, the pane shows the live one.
 function isDue() {
-  return state === "idle" || (state !== "running" && isOutdated());
+  return state === "idle" || (state !== "running" && isOutdated()) || endedWithoutPrompt();
+}
+
+function endedWithoutPrompt() {
+  return (state === "error" || state === "stopped") && !document.querySelector("#pd-tab-render .pd-figure");
 }
 
 const showLive = () => {
@@ -36,9 +40,11 @@ const showLive = () => {
   root.toggleAttribute("data-live-due", isDue());
   offerLive();
   root.toggleAttribute("data-has-run", state !== "idle");
+  root.toggleAttribute("data-no-prompt", endedWithoutPrompt());
 };
 
 onDrawn(showLive);
+host.stagesDrawn = showLive;
 
 onVerdict((verdict) => {
   isFromLink = "held" in verdict;

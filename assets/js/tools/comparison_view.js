@@ -31,8 +31,11 @@ const MOST_ADDED = 8;
 const MOST_NAME = 200;
 let told = ""; // of what was asked for; stays above what is compared, until other runs are
 let newestAdded = 0; // ids of bundles go down from 0
-/** @type {{ draw(): void, ask(): void } | null} */
+/** @type {{ draw(): void, ask(): void, refused(): void } | null} */
 let view = null;
+
+// The page's server did not take the question: it is asked again at the next look, or by the button.
+export const comparisonRefused = () => view?.refused();
 
 /**
  * The runs that the history holds now.
@@ -111,7 +114,7 @@ builders.comparison = (root) => {
   let asked = ""; // the pair that is shown, or on its way
   /** @type {string[]} */
   let names = []; // of that pair
-  view = { draw, ask };
+  view = { draw, ask, refused };
   empty();
   draw();
   new MutationObserver(ask).observe(document.documentElement, { attributes: true, attributeFilter: ["data-panel"] });
@@ -127,6 +130,12 @@ builders.comparison = (root) => {
     });
     swap.disabled = pair === null;
     if (told) status.textContent = told;
+  }
+
+  function refused() {
+    asked = "";
+    const words = prose("span", "", "The page's server did not accept the two runs. See the error notice.");
+    status.replaceChildren(words, " ", button("Compare again", "pd-small", ask));
   }
 
   // Only what is looked at is compared.

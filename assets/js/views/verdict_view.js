@@ -244,6 +244,7 @@ builders.stages = (root) => {
       root.replaceChildren(...(request ? [requestCard(request)] : []), list);
       open(document.documentElement.dataset.panel || (cards[0] && cards[0].opens));
       if (focused) document.getElementById(focused)?.focus();
+      host.stagesDrawn?.();
     },
   };
 };

@@ -231,6 +231,16 @@ async def test_the_template_of_the_last_run_of_an_endpoint_is_used():
     assert "without-tools" in [name for name, _ in shown["nothing"]]
 
 
+async def test_a_lab_that_once_ran_at_an_address_says_nothing_of_the_server_that_is_there_now():
+    prompt = Prompt("local", "x", (Stretch(Span(0, 1), SpanKind.UNKNOWN),), None, template="x")
+    lab = Server("http://127.0.0.1:8000/v1", model_root="lab-model", is_lab=True)
+    trace = Trace(Request({}, ""), server=lab, local_prompt=prompt)
+
+    shown = await last(bench().try_switches(asked(endpoint="http://127.0.0.1:8000/v1", trace=trace), ""))
+
+    assert "o template is known" in shown["sentence"]
+
+
 async def test_the_last_run_of_another_endpoint_says_nothing_of_this_one():
     prompt = Prompt("local", "x", (Stretch(Span(0, 1), SpanKind.UNKNOWN),), None, template="x")
     trace = Trace(Request({}, ""), server=Server("http://localhost:8/v1"), local_prompt=prompt)

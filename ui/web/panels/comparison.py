@@ -69,4 +69,6 @@ def wire_comparison(view: gr.HTML, comparing: Comparing) -> None:
         "trigger_mode": "multiple",
         "concurrency_limit": COMPARE_LIMIT,
     }  # the view takes the answer that it wants
-    view.submit(compare, None, view, api_name="compare_runs", **several, **quiet())
+    compared = view.submit(compare, None, view, api_name="compare_runs", **several, **quiet())
+    refused = "() => PromptDebugger.comparisonRefused()"
+    compared.failure(None, None, None, js=refused, **quiet())
