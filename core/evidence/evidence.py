@@ -26,6 +26,7 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.formats import CONTROL_TOKEN
 
+_OF_ANSWER = "The answer itself shows this prompt: it is the one of its own run, by the server's word."
 _IN_LOG = "it contains no control token, and a log may leave them out"
 # A text that begins with the rest of a marker, or with a marker that only stands within a call.
 # A call whose opening marker is not there: where the text begins, or a line of it that is not a whole header.
@@ -66,6 +67,7 @@ class Evidence:
         words: The same for a person: `a chat response, 1 tool call`.
         request: The request.
         prompt: The prompt.
+        is_prompt_of_answer: Whether the answer itself shows that prompt, as the one of its own run.
         prompt_tail: Its end, where no more of it is known.
         raw: The raw output.
         token_ids: Ids of the raw output.
@@ -88,6 +90,7 @@ class Evidence:
     words: str
     request: Request | None = None
     prompt: str | None = None
+    is_prompt_of_answer: bool = False
     prompt_tail: str = ""
     raw: str | None = None
     token_ids: tuple[int, ...] | None = None
@@ -156,7 +159,7 @@ def trace_of(evidence: Evidence) -> Trace:
         request,
         server=evidence.server,
         evidence=Basis.ASSUMED_RUN if evidence.is_assumed_run else None,
-        prompt=None if evidence.prompt is None else _prompt(evidence.prompt),
+        prompt=None if evidence.prompt is None else _prompt(evidence.prompt, is_of_answer=evidence.is_prompt_of_answer),
         notes=("Pasted: no server was asked.", *evidence.notes, *_stop_by_protocol(evidence)),
         refusal=evidence.error,
         raw=None if evidence.raw is None else _completion(evidence, evidence.raw),
@@ -189,8 +192,12 @@ def merge(pieces: Sequence[Evidence], form: Form, words: str) -> Evidence:
         if found is not None:
             whole = replace(whole, **{field.name: found})
     reason = next((piece.raw_reason for piece in pieces if piece.raw), "")  # which is of that raw output alone
+    is_of_answer = next((piece.is_prompt_of_answer for piece in pieces if piece.prompt), False)  # likewise
     return replace(
-        whole, raw_reason=reason, notes=tuple(dict.fromkeys(note for piece in pieces for note in piece.notes))
+        whole,
+        raw_reason=reason,
+        is_prompt_of_answer=is_of_answer,
+        notes=tuple(dict.fromkeys(note for piece in pieces for note in piece.notes)),
     )
 
 
@@ -209,9 +216,9 @@ def _stop_by_protocol(evidence: Evidence) -> tuple[str, ...]:
     )
 
 
-def _prompt(text: str) -> Prompt:
+def _prompt(text: str, *, is_of_answer: bool) -> Prompt:
     spans = (PromptSpan(Span(0, len(text)), SpanKind.UNKNOWN),) if text else ()
-    return Prompt("server", text, spans, None, note="The prompt was pasted.")
+    return Prompt("server", text, spans, None, note=_OF_ANSWER if is_of_answer else "The prompt was pasted.")
 
 
 def _completion(evidence: Evidence, text: str) -> Completion:

@@ -24,7 +24,7 @@ CUT_NOTE = "The pasted text ends inside the answer; what came after that is unkn
 
 def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
     """Return evidence with what was read of an answer; its words say how many calls there are."""
-    answer = _without_pieces(answer)
+    answer = _with_prompt(_without_pieces(answer))
     calls = () if answer.chat is None else answer.chat.message.get("tool_calls") or ()
     count = len(calls) if isinstance(calls, list) else 0
     words = evidence.words
@@ -41,8 +41,28 @@ def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
         finish_reason=answer.finish_reason,
         error=answer.error if answer.error is not None else evidence.error,
         prompt=answer.prompt or evidence.prompt,
+        is_prompt_of_answer=bool(answer.prompt) or evidence.is_prompt_of_answer,
         token_ids=answer.token_ids if answer.token_ids is not None else evidence.token_ids,
         notes=tuple(dict.fromkeys((*evidence.notes, *answer.notes))),
+    )
+
+
+def _with_prompt(answer: Answer) -> Answer:
+    """Return an answer whose message has the prompt that stands beside it, and which has the one of its message."""
+    shown = next((one.prompt_text for one in (answer.chat, answer.stream) if one is not None and one.prompt_text), None)
+    if not answer.prompt and answer.prompt_ids is None:
+        return answer if shown is None else answer._replace(prompt=shown)
+    chat = None if answer.chat is None else _knowing(answer.chat, answer)
+    is_one = answer.stream is answer.chat
+    stream = chat if is_one else None if answer.stream is None else _knowing(answer.stream, answer)
+    return answer._replace(chat=chat, stream=stream, prompt=answer.prompt or shown)
+
+
+def _knowing(result: ChatResult, answer: Answer) -> ChatResult:
+    return replace(
+        result,
+        prompt_text=answer.prompt if result.prompt_text is None else result.prompt_text,
+        prompt_token_ids=answer.prompt_ids if result.prompt_token_ids is None else result.prompt_token_ids,
     )
 
 

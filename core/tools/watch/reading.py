@@ -183,8 +183,7 @@ def _with_ids(trace: Trace) -> ChatResult:
     chat, raw = trace.chat or ChatResult({}, None), trace.raw
     if chat.token_ids is not None or raw is None or raw.token_ids is None:
         return chat
-    prompt_ids = None if trace.prompt is None else trace.prompt.token_ids
-    return replace(chat, token_ids=raw.token_ids, prompt_token_ids=prompt_ids)
+    return replace(chat, token_ids=raw.token_ids)  # those of its prompt are in it
 
 
 async def _as_it_is(trace: Trace, _: Answer) -> Trace:

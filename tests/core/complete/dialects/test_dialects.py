@@ -5,7 +5,8 @@ import json
 import pytest
 
 from prompt_debugger.core.complete.dialects import DIALECTS
-from prompt_debugger.core.evidence import Form, Part, read_evidence, show_evidence
+from prompt_debugger.core.evidence import Form, Part, gather_evidence, read_evidence, show_evidence
+from prompt_debugger.core.evidence.evidence import trace_of
 
 ARGUMENTS = '{"city": "Oslo"}'
 
@@ -189,6 +190,29 @@ def test_a_response_with_its_messages_shows_prompt_raw_output_and_ids():
     evidence = read_evidence(json.dumps(body))
 
     assert (evidence.prompt, evidence.raw, evidence.token_ids) == ("<|im_start|>user", "<tool_call>", (3, 4))
+    assert (evidence.chat.prompt_text, evidence.chat.prompt_token_ids) == ("<|im_start|>user", (1, 2))
+    assert trace_of(evidence).prompt.note.startswith("The answer itself shows this prompt")
+
+
+def test_the_prompt_of_an_answer_is_not_the_one_that_was_pasted_beside_it():
+    kind = "raw_message_tokens"
+    told = {name: [{"type": kind, "message": "a", "tokens": [1]}] for name in ("input_messages", "output_messages")}
+    text = json.dumps(response(RESPONSE_CALL, **told))
+
+    pasted = trace_of(gather_evidence([text], prompt="mine")).prompt
+
+    assert (pasted.text, pasted.note) == ("mine", "The prompt was pasted.")
+    assert trace_of(gather_evidence([text])).prompt.text == "a"
+
+
+def test_a_chat_completion_that_shows_its_prompt_likewise():
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Hello"}, "finish_reason": "stop"}
+    text = json.dumps({"object": "chat.completion", "choices": [choice], "prompt_text": "<|im_start|>user"})
+
+    prompt = trace_of(read_evidence(text)).prompt
+
+    assert prompt.text == "<|im_start|>user"
+    assert prompt.note.startswith("The answer itself shows this prompt")
 
 
 def responses_events(*, content_index=lambda number: 0):

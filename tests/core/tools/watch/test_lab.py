@@ -10,7 +10,9 @@ import pytest
 
 from prompt_debugger.core.base.types import Api
 from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.report.wire import trace_from_json
 from prompt_debugger.core.request import to_api
+from prompt_debugger.core.tools.verify import Journal
 from tests.conftest import ROOT
 from tests.core.tools.capture.capturing import patient_client
 from tests.core.tools.watch.watching import watching
@@ -122,3 +124,28 @@ async def test_by_responses_the_dropped_call_is_counted_too_and_clients_see_noth
     assert all("event: response.completed" in text for text in streamed)
     assert watch.counts.total.evidence["same-run"] == 2
     assert watch.counts.total.calls["dropped"] == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "codes"),
+    [
+        ({"input": "hi"}, set()),
+        ({"input": [{"role": "developer", "content": "Be brief."}, {"role": "user", "content": "hi"}]}, {"PD210"}),
+    ],
+)
+async def test_by_responses_the_prompt_that_the_answer_shows_is_the_one_that_is_judged(
+    lab_url: str, tmp_path: Path, said: Any, codes: set[str]
+) -> None:
+    body = {"model": "lab-model", "temperature": 0, "max_output_tokens": 30, **said}
+    store, target = tmp_path / "watch.sqlite", Target(base_url=lab_url, tokenizer=ROOT / "assets" / "lab-model")
+    async with watching(lab_url, store, evidence=True, target=target) as watch, patient_client() as client:
+        await client.post(f"{watch.base_url}/responses", json=body)
+        await client.post(f"{watch.base_url}/responses", json={**body, "stream": True})
+
+    with Journal(store, is_shared=True) as kept:
+        documents = [kept.trace(0, number) for number in (1, 2)]
+    for document in documents:
+        trace = trace_from_json(document)
+        assert {finding.code for finding in trace.findings} == codes
+        assert trace.prompt.token_ids is not None
+        assert len(trace.prompt.token_ids) == trace.chat.usage.prompt_tokens
