@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _QUOTE = re.compile("[\"']")
@@ -22,6 +22,15 @@ def first_divergence(left: Sequence[object], right: Sequence[object]) -> int | N
         if a != b:
             return index
     return None if len(left) == len(right) else min(len(left), len(right))
+
+
+def has_any(text: str, words: Iterable[str]) -> bool:
+    """Say whether one of some words stands in a text: found many times as fast as by a pattern of them.
+
+    >>> has_any("a printed Message(id=1)", ("Choice(", "Message("))
+    True
+    """
+    return any(word in text for word in words)
 
 
 def visible_whitespace(text: str) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 MAX_CHARS = 60_000  # of one command
 MOST_COMMANDS = 20
 
+PROGRAM_WORDS = ("vllm", "sglang", "llama", "ollama", "mlx_lm", "lmdeploy", "trtllm")  # one of which is in each
 PROGRAM = re.compile(
     r"(?:\bvllm[ \t]++serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b|\bsglang\.launch_server\b"
     r"|\bsglang[ \t]++serve\b"

@@ -24,6 +24,8 @@ def json_of(text: str) -> JSON:
 
 def json_lines(text: str) -> list[str]:
     """Return the lines of a text that is one JSON object a line; none if it is anything else."""
+    if not text.lstrip(_BLANK).startswith("{"):
+        return []
     lines = [line for line in text.splitlines() if line.strip()]
     looked_at = (json_of(line) for line in lines[:3])
     return lines if len(lines) > 1 and all(isinstance(value, dict) for value in looked_at) else []

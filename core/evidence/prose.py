@@ -12,6 +12,7 @@ import re
 from contextlib import suppress
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.evidence.code_values import evidence_of_code
 from prompt_debugger.core.evidence.copied_raw import as_written
@@ -31,6 +32,7 @@ _LEAD = re.compile(
     r"(?m)^([^\n]{0,80}(?:\bmessage\.content|\b(?:raw|model) (?:output|completion))\b[^\n:]{0,20}):[ \t]*\n(?=\s*\S)",
     re.IGNORECASE,
 )
+_LEAD_WORDS = ("message.content", "raw output", "raw completion", "model output", "model completion")
 _NEXT_LABEL = re.compile(r"\n[ \t]*\n[^\n<>{}]{1,60}:[ \t]*\n*\Z")  # of what stands in the block below
 _PRINTS_CONTENT = re.compile(r"\b(?:print|console\.log)\([^\n]{0,120}\bmessage(?:\.|\[.)content")
 _PROMPT_LEAD = re.compile(r"\b(?:prompt|template|input)\b[^\n]{0,60}(?::|sent|contains?|is|renders?)", re.IGNORECASE)
@@ -54,7 +56,7 @@ def evidence_of_prose(text: str) -> Evidence | None:
 
 def _after_lead(text: str) -> Evidence | None:
     """Return the text below a line that says what it is: `Response choices[0].message.content:`."""
-    found = _LEAD.search(text)
+    found = _LEAD.search(text) if has_any(text.lower(), _LEAD_WORDS) else None
     if found is not None:
         return by_lead(found[1], _NEXT_LABEL.sub("", text[found.end() :]).strip("\n"))
     shown = shown_output(text) or shown_code(text)

@@ -94,6 +94,8 @@ def shown_output(prose: str) -> str | None:
 
     A report may show them twice.
     """
+    if MARKER.search(prose) is None:
+        return None
     found: list[str] = []
     lines: list[str] = []
     for line in [*prose.split("\n"), ""]:

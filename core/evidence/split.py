@@ -140,6 +140,7 @@ class _Splitter:
         self._text = text
         self._blocks = blocks
         self._lines = _line_starts(text)
+        self._texts = text.split("\n")
         self._left = _MOST_READ * len(text)
         self._known = 0  # JSON that begins before was found to be broken
         self._prose: list[str] = []
@@ -149,14 +150,16 @@ class _Splitter:
         at = 0
         takers = self._takers()
         while at < len(self._lines):
-            line = self._line(at)
-            if len(self._blocks) < MOST_BLOCKS and line.strip():
-                stop = next((stop for take in takers if (stop := take(at, line)) > at), at)
+            line = self._texts[at]
+            stop = at
+            for take in takers if len(self._blocks) < MOST_BLOCKS and line.strip() else ():
+                stop = take(at, line)
                 if stop > at:
-                    at = stop
-                    continue
-            self._prose.append(_TAG.sub("", line) if "<" in line else line)
-            at += 1
+                    break
+            if stop <= at:
+                self._prose.append(_TAG.sub("", line) if "<" in line else line)
+                stop = at + 1
+            at = stop
         self._end_prose()
 
     def _takers(self) -> list[Callable[[int, str], int]]:
@@ -175,9 +178,7 @@ class _Splitter:
         return [take for texts, take in signs if any(sign in self._text for sign in texts)]
 
     def _line(self, at: int) -> str:
-        start = self._lines[at]
-        stop = self._lines[at + 1] - 1 if at + 1 < len(self._lines) else len(self._text)
-        return self._text[start:stop]
+        return self._texts[at]
 
     def _add(self, text: str, kind: BlockKind) -> None:
         self._end_prose()
@@ -384,10 +385,10 @@ class _Splitter:
 
     def _python(self, at: int, line: str) -> int:
         """Take an interactive session of Python or a shell: what was typed is one block, what it printed another."""
-        if _SHELL.match(line):
-            return at + 1  # a command of no interest
         if line.strip() in ("...", "…"):
             return at  # something left out, not the second line of what was typed
+        if _SHELL.match(line):
+            return at + 1  # a command of no interest
         stop = at
         lines: list[str] = []
         while stop < len(self._lines) and (found := _PROMPT.match(self._line(stop))) is not None:

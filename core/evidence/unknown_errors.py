@@ -100,6 +100,7 @@ _PROGRAM = re.compile(
 )
 
 
+_FRAME = 'File "'  # with which each frame begins; the words of the error stand below the last one
 TRACEBACK = "Traceback (most recent call last):"
 # How IPython heads a traceback, and marks the line that each of its frames was at.
 _NOTEBOOK = re.compile(r"(?m)^([A-Z]\w{0,60}(?:Error|Exception)) {4,}Traceback \(most recent call last\)")
@@ -202,7 +203,7 @@ def is_about_chat(text: str) -> bool:
 
 def other_program(text: str) -> str | None:
     """Return a sentence on an error that has nothing to do with chat requests; `None` if a text is none."""
-    found = list(_EXCEPTION.finditer(text))
+    found = list(_EXCEPTION.finditer(text[-_MOST_ALONE * 40 :]))
     if not found or is_about_chat(text):
         return None
     place = list(_PROGRAM.finditer(text))
@@ -219,7 +220,7 @@ def other_program(text: str) -> str | None:
 def cut_traceback(text: str) -> str | None:
     """Return a sentence on a traceback that was copied without the line that names its error; `None` of other texts."""
     start = text.rfind(TRACEBACK)
-    if start < 0 or _EXCEPTION.search(text, start + len(TRACEBACK)) is not None:
+    if start < 0 or _EXCEPTION.search(text, max(start + len(TRACEBACK), text.rfind(_FRAME, start))) is not None:
         return None
     frames = list(_PROGRAM.finditer(text, start))
     if not frames:

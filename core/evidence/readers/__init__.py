@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 
 from prompt_debugger.core.base.discover import discover
 from prompt_debugger.core.base.errors import PluginError
@@ -10,6 +11,8 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
 __all__ = ["READERS", "Paste", "Reader", "find_reader", "find_readers"]
+
+_LEAST_REMEMBERED = 200_000  # characters
 
 
 def find_reader(paste: Paste, wanted: Form | None = None) -> tuple[Reader, float] | None:
@@ -19,8 +22,8 @@ def find_reader(paste: Paste, wanted: Form | None = None) -> tuple[Reader, float
         paste: The text.
         wanted: The form that it must be taken for; `None` for any.
     """
-    known = [reader for reader in READERS.values() if wanted in (None, reader.form)]
-    scored = [(reader.finds(paste), -index, reader) for index, reader in enumerate(known)]
+    known = [(name, reader) for name, reader in READERS.items() if wanted in (None, reader.form)]
+    scored = [(_score(name, paste), -index, reader) for index, (name, reader) in enumerate(known)]
     best = max(scored, key=lambda item: item[:2], default=None)
     return None if best is None or best[0] <= 0 else (best[2], best[0])
 
@@ -29,10 +32,21 @@ def find_readers(paste: Paste, least: float) -> list[Reader]:
     """Return all readers that know a text at least so surely, the surest first: a log may hold an error as well."""
     scored = [
         (-score, index, reader)
-        for index, reader in enumerate(READERS.values())
-        if (score := reader.finds(paste)) >= least
+        for index, (name, reader) in enumerate(READERS.items())
+        if (score := _score(name, paste)) >= least
     ]
     return [reader for _, _, reader in sorted(scored, key=lambda item: item[:2])]
+
+
+def _score(name: str, paste: Paste) -> float:
+    """Return how surely a text is of a reader's form; a long one that is no JSON is remembered, until it is a block."""
+    is_long = len(paste.text) >= _LEAST_REMEMBERED and paste.value is None
+    return _score_of_text(name, paste.text) if is_long else READERS[name].finds(paste)
+
+
+@lru_cache(maxsize=64)
+def _score_of_text(name: str, text: str) -> float:
+    return READERS[name].finds(Paste(text))
 
 
 def _load() -> dict[str, Reader]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, with_parser
+from prompt_debugger.core.evidence.command_lines import PROGRAM, PROGRAM_WORDS, find_commands, with_parser
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.flags import flags_of, server_of, shown_flags
 from prompt_debugger.core.evidence.forms import Form
@@ -19,7 +20,12 @@ _OTHER = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import )|\.create\(|(?:^
 
 
 def _finds(paste: Paste) -> float:
-    if paste.value is not None or PROGRAM.search(paste.text) is None or _OTHER.search(paste.text[:20_000]):
+    if (
+        paste.value is not None
+        or not has_any(paste.text, PROGRAM_WORDS)
+        or PROGRAM.search(paste.text) is None
+        or _OTHER.search(paste.text[:20_000])
+    ):
         return 0.0
     return 0.85 if find_commands(paste.text) else 0.0
 

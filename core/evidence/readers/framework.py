@@ -18,7 +18,7 @@ from itertools import islice
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.text import line_end
+from prompt_debugger.core.base.text import has_any, line_end
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import Evidence
@@ -41,11 +41,13 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import CUT_NOTE
 from prompt_debugger.core.request import body_text, read_request
 
-_NAMES = "|".join(sorted((*CLASSES, "CreateResult", "AgentOutput"), key=len, reverse=True))
-_START = re.compile(rf"(?<![\w.'\"])(?:{_NAMES})\((?=\s*+[a-z_]\w*+=)")
+_NAMES = sorted((*CLASSES, "CreateResult", "AgentOutput"), key=len, reverse=True)
+_CALLS = tuple(f"{name}(" for name in _NAMES)
+_START = re.compile(rf"(?<![\w.'\"])(?:{'|'.join(_NAMES)})\((?=\s*+[a-z_]\w*+=)")
 _JS_CLASS = re.compile(r"\b((?:Human|AI|System|Tool)Message(?:Chunk)?) \{")
 _JS_RESULT = re.compile(r"\btoolCalls['\"]?: ?\[")
 _SPRING = re.compile(r"\bToolCall\[id=(?P<id>[^,\]]{0,200}), type=\w{1,20}, name=(?P<name>[^,\]]{0,200}), arguments=")
+_SIGNS = ("ToolCall[", "Message {", "MessageChunk {", "toolCalls")  # of Spring and JavaScript
 _SPRING_TEXT = "textContent="
 _AUTOGEN = re.compile(r"(?m)^(?:id='[^']{0,60}' )?source='[^'\n]{1,80}' models_usage=")
 _ITEMS = ("function_call", "function_call_output", "reasoning", "message")
@@ -61,13 +63,13 @@ def _finds(paste: Paste) -> float:
         return 0.85 if is_known else 0.0  # less than a session's export, which has a reader of its own
     if len(text) > _MOST_CHARS or is_script(text):
         return 0.0
-    if "(" in text and _START.search(text) is not None:
+    if has_any(text, _CALLS) and _START.search(text) is not None:
         names = [class_of(value) for value in printed_objects(text, _START)]
         is_told = any(name not in LANGCHAIN for name in names) or names.count("AIMessage") > 1
         return 0.93 if is_told else 0.0
-    if _AUTOGEN.search(text) is not None:
+    if "models_usage=" in text and _AUTOGEN.search(text) is not None:
         return 0.93 if _events(text) else 0.0
-    has_sign = _SPRING.search(text) or _JS_CLASS.search(text) or _JS_RESULT.search(text)
+    has_sign = has_any(text, _SIGNS) and any(sign.search(text) for sign in (_SPRING, _JS_CLASS, _JS_RESULT))
     return 0.93 if has_sign and _read_other(text) is not None else _of_lines(text)
 
 

@@ -19,6 +19,7 @@ import re
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSONObject, Refusal
 from prompt_debugger.core.evidence.answers import read_answer, refusal_of
 from prompt_debugger.core.evidence.evidence import Evidence
@@ -31,6 +32,7 @@ from prompt_debugger.core.evidence.taking import with_answer
 from prompt_debugger.core.request import body_text, read_request
 
 _ASKED = re.compile(r"(?m)^(?:> )?(?:POST|GET|PUT) (?:https?://|/)[^\s]{0,500}(?: HTTP/[\d.]+)?[ \t]*\r?$")
+_METHODS = ("POST ", "GET ", "PUT ")
 _ANSWERED = re.compile(r"(?m)^(?:< )?HTTP/[\d.]+ (\d{3})\b[^\n]{0,200}$")
 _HEADER = re.compile(r"(?:[<>*] ?)?[A-Za-z][\w-]{0,60}:[^\n]*\Z")
 _LENGTH = re.compile(r"(?:\A|\r?\n)[0-9A-Fa-f]{1,8}[ \t]*(?:\r?\n|\Z)")
@@ -49,7 +51,8 @@ class _Part:
 def _finds(paste: Paste) -> float:
     if paste.value is not None:
         return 0.0
-    has_asked, has_answered = _ASKED.search(paste.text), _ANSWERED.search(paste.text)
+    has_asked = _ASKED.search(paste.text) if has_any(paste.text, _METHODS) else None
+    has_answered = _ANSWERED.search(paste.text) if "HTTP/" in paste.text else None
     if has_asked is None and (has_answered is None or paste.text[: has_answered.start()].strip()):
         return 0.0
     return 0.75 if any(part.body for part in _parts(paste.text)) else 0.0

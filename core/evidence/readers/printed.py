@@ -12,6 +12,7 @@ import re
 from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.answers import read_answer, read_stream
 from prompt_debugger.core.evidence.evidence import Evidence
@@ -52,6 +53,7 @@ _MOST_READ = 4  # times the text
 _START = re.compile(
     rf"(?:(?<![\w.'\"])|(?<=\n))(?:{'|'.join(sorted(NAMES, key=len, reverse=True))})\((?=\s*+(?:[a-z_]\w*+=|\)))"
 )
+_CALLS = tuple(f"{name}(" for name in NAMES)
 _DICT = re.compile(r"(?m)^(?:[\w .\[\]-]{0,60}[:=>][ \t]*)?(?=[\[{(])")
 _FIELDS = re.compile(
     r"(?:content=['\"\[N]|id=['\"](?:chatcmpl|msg|resp|gen)|sdk_http_response=|candidates=\[|content=None)"
@@ -63,7 +65,7 @@ def _finds(paste: Paste) -> float:
     text = paste.text
     if paste.value is not None or is_script(text):
         return 0.0
-    if ("(" in text and _START.search(text)) or _pieces_by_line(text):
+    if (has_any(text, _CALLS) and _START.search(text)) or _pieces_by_line(text):
         return 0.9
     return 0.8 if _without_class(text) is not None else 0.0
 
@@ -145,6 +147,8 @@ def _chunks_by_line(text: str) -> list[JSONObject]:
 
 def _pieces_by_line(text: str) -> list[JSONObject]:
     """Return LangChain's chunks of which only the pieces of their calls were printed, a list a line."""
+    if "tool_call_chunk" not in text:
+        return []
     lines = [line for line in text.split("\n") if line.startswith("[{") and "tool_call_chunk" in line]
     read = [found.value for line in lines[:MOST_OBJECTS] if (found := read_printed(line)) is not None]
     values: list[JSONObject] = [{CLASS: "AIMessageChunk", "tool_call_chunks": value} for value in read]

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -26,6 +27,7 @@ from prompt_debugger.core.evidence.taking import CUT_NOTE
 from prompt_debugger.core.request import body_text, read_request
 
 _START = re.compile(r"(?<![\w.'\"])(?:pydantic_ai\.messages\.)?Model(?:Request|Response)\((?=\s*+parts=)")
+_CALLS = ("ModelRequest(", "ModelResponse(")
 _KINDS = {
     "SystemPromptPart": "system-prompt",
     "InstructionPart": "system-prompt",
@@ -41,7 +43,7 @@ _KINDS = {
 def _finds(paste: Paste) -> float:
     if paste.value is not None:
         return 0.95 if _is_dump(paste.value) else 0.0
-    found = _START.search(paste.text) if "(" in paste.text else None
+    found = _START.search(paste.text) if has_any(paste.text, _CALLS) else None
     return 0.0 if found is None or read_printed(paste.text, found.start()) is None else 0.92
 
 

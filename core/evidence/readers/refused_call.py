@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import ChatResult, JSONObject
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -18,6 +19,7 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 _BEGINS = re.compile(
     r"Invalid input for tool (?P<name>[\w.:/-]{1,100}):\s{1,4}JSON\s{1,4}parsing\s{1,4}failed:?\s{1,4}Text:\s{0,8}"
 )
+_SIGNS = ("Invalid input for tool", "invalid [tool=")
 _ENDS = re.compile(r"\.?\s{0,8}\bError(?: message)?:")
 _TOOL = re.compile(r"\binvalid \[tool=(?P<name>[\w.:/-]{1,100}<[^\]\n]{1,2000})\]")
 _NOTE = "The call was read from the words of a client that refused it; the answer around it was not copied."
@@ -29,6 +31,8 @@ def _finds(paste: Paste) -> float:
 
 def _call(text: str) -> tuple[str, str] | None:
     """Return name and arguments of the first call that is quoted; `None` where none is."""
+    if not has_any(text, _SIGNS):
+        return None
     found = _BEGINS.search(text)
     if found is None:
         garbled = _TOOL.search(text)

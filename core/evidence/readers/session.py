@@ -51,6 +51,8 @@ def _finds(paste: Paste) -> float:
 
 def _lines(text: str) -> list[str]:
     """Return lines that are JSON objects; the first or last may be cut."""
+    if '{"' not in text:
+        return []
     lines = [line for line in text.splitlines() if line.strip()]
     return lines if json_lines(text) or (len(lines) > 1 and lines[1].startswith('{"')) else []
 

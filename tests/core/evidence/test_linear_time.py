@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import time
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -12,6 +15,8 @@ from tests.attacks.growth import grows_linearly
 
 pytestmark = pytest.mark.slow
 
+MOST_PASSES = 25  # through all lines with a simple pattern
+_WORD = re.compile(r"\w+: ")
 _CALL = "client.chat.completions.create(model='m', messages=[{'role': 'user', 'content': "
 # What a text begins with, and what goes on for ever behind it.
 SHAPES = {
@@ -69,6 +74,11 @@ SHAPES = {
     "a Dockerfile": ("FROM vllm/vllm-openai\nCMD ", "["),
     "marks that go together": ("", "e\u0315\u0300"),
     "a report that begins": ("", '<script type="application/json" id="pd-bundle">"a'),
+    "frames of a traceback": (
+        "Traceback (most recent call last):\n",
+        '  File "/usr/lib/python3/site-packages/vllm/engine.py", line 7, in run\n    self.step(request)\n',
+    ),
+    "lines of dots": ("", "...\n"),
     "powershell": ("Invoke-RestMethod -Uri http://h -Body '", "''"),
 }
 
@@ -77,6 +87,22 @@ def read(text: str) -> None:
     """Read a text, whatever comes of it."""
     with suppress(DebuggerError):
         read_evidence(text)
+
+
+@pytest.mark.parametrize("shape", ["frames of a traceback", "lines of dots"])
+def test_megabytes_are_read_in_some_passes_over_their_lines(shape: str) -> None:
+    """What is pasted gives an answer within two seconds; seconds depend on the machine, so passes are counted."""
+    head, part = SHAPES[shape]
+    text = head + part * (2_000_000 // len(part))
+    one_pass = min(_seconds(lambda: [line for line in text.split("\n") if _WORD.search(line)]) for _ in range(3))
+
+    assert _seconds(lambda: read(text)) < MOST_PASSES * one_pass
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    began = time.process_time()
+    run()
+    return time.process_time() - began
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
