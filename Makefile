@@ -101,7 +101,7 @@ setup: .venv/.ready ## virtual environment in .venv with everything in requireme
 .venv/.ready: requirements.lock requirements.hashes
 	@if [ -x $(PY) ] && $(PY) $(FITS); then :; \
 	elif [ -n "$(PYTHON)" ] && $(PYTHON) $(FITS); then $(PYTHON) -m venv --clear .venv; \
-	elif command -v uv >/dev/null; then uv venv --quiet --seed --clear --python 3.11 .venv; \
+	elif command -v uv >/dev/null; then uv venv --quiet --clear --python 3.11 .venv && $(PY) -m ensurepip >/dev/null; \
 	else echo "Python 3.11, 3.12 or 3.13 is needed, and none was found. Install one, or uv (which brings it); or name yours: make PYTHON=/path/to/python3.12 …" >&2; exit 1; fi
 	@echo "Installing into .venv (about two minutes the first time)"
 	@rm -f .venv/.no-lab
