@@ -9,6 +9,7 @@ family.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import datetime
 import json
@@ -246,8 +247,7 @@ def _differences(rows: Mapping[str, Mapping[str, Row]]) -> Iterator[str]:
 
 async def main(families: Sequence[str]) -> int:
     """Ask all engines; write the page, or print the rows of some families."""
-    every = sorted(folder.name for folder in (ROOT / "tests" / "cases").iterdir() if folder.is_dir())
-    outputs = {family: found for family in families or every if (found := outputs_of(family))}
+    outputs = {family: found for family in families or _families() if (found := outputs_of(family))}
     rows: dict[str, dict[str, Row]] = {family: {} for family in outputs}
     async with VllmReleases(max_warm=1) as engines:
         for kind in ENGINES:
@@ -262,5 +262,20 @@ async def main(families: Sequence[str]) -> int:
     return 0
 
 
+def families_of(arguments: Sequence[str]) -> list[str]:
+    """Return the families that the command line names, none for all of them; `--help` prints help and exits."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    help_text = "print the rows of these families and write nothing (default: all, and write the page)"
+    parser.add_argument("families", nargs="*", metavar="FAMILY", help=help_text)
+    named: list[str] = parser.parse_args(arguments).families
+    if unknown := sorted({*named} - {*_families()}):
+        parser.error(f"no such family: {', '.join(unknown)}; each is a folder of tests/cases")
+    return named
+
+
+def _families() -> list[str]:
+    return sorted(folder.name for folder in (ROOT / "tests" / "cases").iterdir() if folder.is_dir())
+
+
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(sys.argv[1:])))
+    sys.exit(asyncio.run(main(families_of(sys.argv[1:]))))

@@ -16,7 +16,7 @@ from prompt_debugger.core.base.types import FormatScore, ParsedMessage
 from prompt_debugger.core.formats import _tables
 from prompt_debugger.core.formats._blend import Blend
 from prompt_debugger.core.formats._detect import Detector
-from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames, ThinkingSwitch
+from prompt_debugger.core.formats._facts import Checkpoint, FamilyFacts, Grammar, ParserNames, ThinkingSwitch
 from prompt_debugger.core.formats._family import STRONG, TextFormat
 from prompt_debugger.core.formats._kimi_header import OFF_ID
 from prompt_debugger.core.formats._tables import (
@@ -35,6 +35,7 @@ __all__ = [
     "OFF_ID",
     "PARSERS_OF_ANY_FORMAT",
     "TABLES",
+    "Checkpoint",
     "FamilyFacts",
     "FamilyTables",
     "Grammar",
@@ -43,6 +44,7 @@ __all__ = [
     "StrippedCall",
     "TextFormat",
     "ThinkingSwitch",
+    "checkpoint_in",
     "find_stripped_calls",
     "load_formats",
     "pick_format",
@@ -182,6 +184,19 @@ def _known(name: str) -> str:
         return name
     known = ", ".join(sorted(FORMATS))
     raise RequestError(f"Unknown format {name!r}.", f"Known formats: {known}, or `auto`.", field="format")
+
+
+def checkpoint_in(family: str | None, text: str) -> tuple[Checkpoint, str] | None:
+    """Return which of a family's models with parsers of their own a text shows, and what in it does; `None` of none.
+
+    Args:
+        family: Name of the format.
+        text: A template, what it renders, the special tokens of a vocabulary: all that is known of the model.
+    """
+    for one in FORMATS[family].facts.checkpoints if family in FORMATS else ():
+        if found := re.search(one.sign, text):
+            return one, found.group()
+    return None
 
 
 def find_stripped_calls(text: str, tool_names: tuple[str, ...]) -> Iterator[StrippedCall]:

@@ -76,6 +76,20 @@ class ParserNames:
 
 
 @dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Models that write their family's notation, and for which engines have parsers under other names.
+
+    Attributes:
+        sign: What shows them in a template, in what it renders, or in the special tokens of a vocabulary, as a pattern.
+        parser_names: Their parsers by kind of engine, vLLM's under `vllm`, the one to use first in front; none for an
+            engine that gives them no names of their own.
+    """
+
+    sign: str
+    parser_names: Mapping[str, ParserNames]
+
+
+@dataclass(frozen=True, slots=True)
 class FamilyFacts:
     r"""What is known of a family besides how its output is read.
 
@@ -84,6 +98,7 @@ class FamilyFacts:
         reasoning_parsers: vLLM 0.32's reasoning parsers that split its reasoning, the one to recommend first.
         parser_names: What other server software calls its parsers for it, by kind of engine. Names that the engine's
             own record has (`core.complete.engines`) stand there alone.
+        checkpoints: Models of the family that have parsers under other names; of several that are shown the first.
         parsers_ignoring_switch: Those of them that no switch reaches: they begin inside reasoning whatever is asked.
         switches: Template kwargs that switch thinking, the usual one first.
         grammars: How vLLM constrains its calls; the first one is the usual one.
@@ -111,6 +126,7 @@ class FamilyFacts:
     tool_parsers: tuple[str, ...] = ()
     reasoning_parsers: tuple[str, ...] = ()
     parser_names: Mapping[str, ParserNames] = field(default_factory=dict)
+    checkpoints: tuple[Checkpoint, ...] = ()
     parsers_ignoring_switch: tuple[str, ...] = ()
     switches: tuple[ThinkingSwitch, ...] = ()
     grammars: tuple[Grammar, ...] = ()

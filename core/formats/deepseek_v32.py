@@ -23,6 +23,7 @@ from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import (
     ENABLE_THINKING,
     THINKING,
+    Checkpoint,
     FamilyFacts,
     Grammar,
     ParserNames,
@@ -83,6 +84,22 @@ FORMAT: ModelFormat = TextFormat(
         tool_parsers=("deepseek_v32", "deepseek_v4", "deepseek_v41"),
         reasoning_parsers=("deepseek_v3", "deepseek_v4", "deepseek_v41"),
         parser_names={"sglang": ParserNames(("deepseekv32", "deepseekv4"), ("deepseek-v3", "deepseek-v4"))},
+        checkpoints=(
+            Checkpoint(
+                r"<｜DSML｜tool_calls>",
+                {
+                    "vllm": ParserNames(("deepseek_v4",), ("deepseek_v4",)),
+                    "sglang": ParserNames(("deepseekv4",), ("deepseek-v4",)),
+                },
+            ),
+            Checkpoint(
+                r"<｜DSML｜ calls>",
+                {
+                    "vllm": ParserNames(("deepseek_v41",), ("deepseek_v41",)),
+                    "sglang": ParserNames(("deepseekv41",), ("deepseek-v41",)),
+                },
+            ),
+        ),
         switches=(THINKING, ENABLE_THINKING, ThinkingSwitch("thinking_mode", on="thinking", off="chat")),
         grammars=(
             Grammar("deepseek_v3_2", "deepseek_v32"),

@@ -32,6 +32,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.formats._facts import (
     ENABLE_THINKING,
     THINKING,
+    Checkpoint,
     FamilyFacts,
     Grammar,
     ParserNames,
@@ -143,6 +144,31 @@ FORMAT: ModelFormat = TextFormat(
             "mlx-lm": ParserNames(("glm47", "laguna")),
             "lmdeploy": ParserNames(("glm47",), ("default",)),
         },
+        checkpoints=(
+            # Laguna: its one special token that ends turns and texts alike.
+            Checkpoint(
+                r"〈\|EOS\|〉",
+                {
+                    "vllm": ParserNames(("poolside_v1",), ("poolside_v1",)),
+                    "sglang": ParserNames(("poolside_v1",), ("poolside_v1",)),
+                    "mlx-lm": ParserNames(("laguna",)),
+                },
+            ),
+            # Ling 3: turns open with `<role>` and end with this.
+            Checkpoint(
+                r"<\|role_end\|>",
+                {"vllm": ParserNames(("ling3",), ("ling3",)), "sglang": ParserNames(("ling3",), ("ling3",))},
+            ),
+            # From 4.7 on there is no line break behind a name; the reasoning is that of 4.5.
+            Checkpoint(
+                r"<tool_call>(?:\{function-name\}|[A-Za-z_][\w.\-]{0,64})<arg_key>",
+                {
+                    "vllm": ParserNames(("glm47",), ("glm45", "glm47")),
+                    "sglang": ParserNames(("glm47",), ("glm45",)),
+                    "mlx-lm": ParserNames(("glm47",)),
+                },
+            ),
+        ),
         switches=(ENABLE_THINKING, THINKING, ThinkingSwitch("thinking_option", on="on", off="off")),
         grammars=(Grammar("glm_4_7", "glm45", build=build_tag, default_level="function"),),
         call_markers=("<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),

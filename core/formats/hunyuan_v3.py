@@ -34,7 +34,7 @@ from prompt_debugger.core.base.structural_tag import (
     triggered,
 )
 from prompt_debugger.core.base.types import JSON, JSONObject, ParsedMessage
-from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ThinkingSwitch
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames, ThinkingSwitch
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions, read_message
 from prompt_debugger.core.parse.reasoning import ReasoningTags
@@ -141,6 +141,7 @@ FORMAT: ModelFormat = _HunyuanV3(
     facts=FamilyFacts(
         tool_parsers=("hy_v3", "hy_v4"),
         reasoning_parsers=("hy_v3", "hy_v4"),
+        parser_names={"sglang": ParserNames(("hunyuan",), ("hunyuan",))},
         switches=(ThinkingSwitch("reasoning_effort", on="high", off="no_think"),),
         grammars=(
             Grammar(

@@ -22,7 +22,7 @@ import re
 from dataclasses import replace
 
 from prompt_debugger.core.base.protocols import ModelFormat
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar, ParserNames
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, Checkpoint, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
@@ -74,6 +74,24 @@ FORMAT: ModelFormat = TextFormat(
             "lmdeploy": ParserNames(("qwen3coder", "interns2-preview"), ("default",)),
             "transformers": ParserNames(("qwen3_5",)),
         },
+        checkpoints=(
+            # Step 3.5 and 3.7: tool results stand in a turn of their own.
+            Checkpoint(
+                r"<\|im_start\|>tool_response\b",
+                {
+                    "vllm": ParserNames(("step3p5",), ("step3p5",)),
+                    "sglang": ParserNames(("step3p5",), ("step3p5",)),
+                },
+            ),
+            # Nemotron 3: the switch that drops earlier thoughts.
+            Checkpoint(
+                r"\btruncate_history_thinking\b",
+                {
+                    "vllm": ParserNames(("qwen3_coder",), ("nemotron_v3",)),
+                    "sglang": ParserNames(("qwen3_coder",), ("nemotron_3",)),
+                },
+            ),
+        ),
         parsers_ignoring_switch=("step3p5",),
         switches=(ENABLE_THINKING,),
         grammars=(Grammar("qwen_3_coder", "qwen3_coder"),),

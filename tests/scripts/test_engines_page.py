@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.types import ParserAccount, VllmOutcome
-from scripts.engines_page import ENGINES, PAGE, Row, first_of, outputs_of, page_of
+from scripts.engines_page import ENGINES, PAGE, Row, families_of, first_of, outputs_of, page_of
 from tests.conftest import ROOT
 
 RIGHT, WRONG = ParserAccount(0, 0, 0, 0, 0), ParserAccount(1, 0, 0, 0, 0)
@@ -63,3 +63,17 @@ def test_the_page_has_a_row_for_every_family_whose_cases_have_complete_calls() -
     families = [folder.name for folder in (ROOT / "tests" / "cases").iterdir() if outputs_of(folder.name)]
 
     assert [family for family in families if f"| {family} |" not in page] == []
+
+
+def test_help_and_a_family_that_there_is_not_ask_no_engine(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as helped:
+        families_of(["--help"])
+    with pytest.raises(SystemExit) as refused:
+        families_of(["kimi_k2", "kimi_k9"])
+
+    shown = capsys.readouterr()
+    assert (helped.value.code, refused.value.code) == (0, 2)
+    assert "FAMILY" in shown.out
+    assert "kimi_k9" in shown.err
+    assert families_of(["kimi_k2"]) == ["kimi_k2"]
+    assert families_of([]) == []

@@ -37,7 +37,7 @@ from prompt_debugger.core.complete.engines._record import (
 from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, Proof, StartCommand, StartWith
 from prompt_debugger.core.complete.engines._wanted import problem_of
 from prompt_debugger.core.complete.engines.openai import ENGINE as UNKNOWN
-from prompt_debugger.core.formats import FORMATS, ParserNames
+from prompt_debugger.core.formats import FORMATS, Checkpoint, ParserNames
 
 __all__ = [
     "ENGINES",
@@ -126,12 +126,23 @@ def families_of_parser(kind: str, parser: str | None) -> tuple[str, ...] | None:
     return tuple(family for family, one in names.items() if parser in one.tools) if names else None
 
 
-def parser_names_of(kind: str, family: str | None) -> ParserNames:
-    """Return what an engine calls its parsers for a family, the one to use first in front; vLLM's too."""
-    if names := PARSER_NAMES.get(kind):
-        return names.get(family or "", ParserNames())
+def parser_names_of(kind: str, family: str | None, checkpoint: Checkpoint | None = None) -> ParserNames:
+    """Return what an engine calls its parsers for a family, the one to use first in front; vLLM's too.
+
+    Args:
+        kind: The engine.
+        family: Name of the format; `None` if it is not known.
+        checkpoint: Which of the family's models it is, where that shows: its own parsers stand in front.
+    """
     facts = FORMATS[family].facts if family is not None and family in FORMATS else None
-    return ParserNames() if facts is None else ParserNames(facts.tool_parsers, facts.reasoning_parsers)
+    if names := PARSER_NAMES.get(kind):
+        every = names.get(family or "", ParserNames())
+    else:
+        every = ParserNames() if facts is None else ParserNames(facts.tool_parsers, facts.reasoning_parsers)
+    own = ParserNames() if checkpoint is None else checkpoint.parser_names.get(kind, ParserNames())
+    return ParserNames(
+        tuple(dict.fromkeys((*own.tools, *every.tools))), tuple(dict.fromkeys((*own.reasonings, *every.reasonings)))
+    )
 
 
 def _claims(engine: Engine) -> Iterator[str]:

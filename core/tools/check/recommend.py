@@ -1,4 +1,8 @@
-"""Which parsers to start a server with: the most answers right, and of equals the one made for the family."""
+"""Which parsers to start a server with: the most answers right, and of equals the one made for the model.
+
+Equal is what comes back whole and token by token. Larger deltas decide last: a parser that was made for other models
+may happen to stream them better, and is named as such.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prompt_debugger.core.base.protocols import ReadContext
-from prompt_debugger.core.complete import PARSER_NAMES, ParserNames, parser_names_of
-from prompt_debugger.core.formats import TABLES, score_formats
+from prompt_debugger.core.complete import ParserNames, parser_names_of
+from prompt_debugger.core.formats import TABLES, Checkpoint, score_formats
 from prompt_debugger.core.parse.engines import read_parser_name, write_parser_name
 from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL
 from prompt_debugger.core.tools.check.ideal import Ideal
@@ -70,16 +74,27 @@ class Ranking:
         family: Format of the model's outputs, where it is known.
         model: Name of the model: of equals the parser that bears its name wins.
         engine: Whose parsers they are.
+        checkpoint: Which of the family's models it is, where template or vocabulary show it.
+        shown_by: What in them shows it; "" where nothing does.
     """
 
     family: str | None
     model: str
     engine: str = "vllm"
+    checkpoint: Checkpoint | None = None
+    shown_by: str = ""
 
     @property
     def _own(self) -> ParserNames:
         """What the engine calls the family's parsers."""
-        return parser_names_of(self.engine, self.family)
+        return parser_names_of(self.engine, self.family, self.checkpoint)
+
+    @property
+    def _shown(self) -> ParserNames:
+        """What the engine calls the parsers of the model that is shown."""
+        return (
+            ParserNames() if self.checkpoint is None else self.checkpoint.parser_names.get(self.engine, ParserNames())
+        )
 
     def best(self, cells: Mapping[str, Mapping[str, Cell]], most: int) -> list[str]:
         """Return the names that read most, best first, those that read nothing left out."""
@@ -91,18 +106,17 @@ class Ranking:
         reads, plain = float(reads_calls(cells)), sum(cell.is_passed and cell.remark is None for cell in every)
         passed, usable = sum(cell.is_passed for cell in every), sum(cell.is_usable for cell in every)
         whole = sum(cell.whole for cell in every)
-        made = self._made_for(pair.tool, self._own.tools) + self._made_for(pair.reasoning, self._own.reasonings)
-        if PARSER_NAMES.get(
-            self.engine
-        ):  # the parser alone was run: what its server feeds it in one piece is not known
-            return reads, usable, whole, made, passed, plain
-        return reads, passed, usable, whole, made, plain
+        made = self._made_for(pair.tool, self._own.tools, self._shown.tools)
+        made += self._made_for(pair.reasoning, self._own.reasonings, self._shown.reasonings)
+        return reads, usable, whole, made, passed, plain
 
-    def _made_for(self, parser: str | None, known: Sequence[str]) -> float:
-        """Return how surely a parser was made for this model: by its name, then by its place in the family's list."""
+    def _made_for(self, parser: str | None, known: Sequence[str], shown: Sequence[str]) -> float:
+        """Return how surely a parser was made for this model: by what shows, by its name, by its place in the list."""
         if parser is None:
             return 0.0
         named = 2.0 if has_name_of(self.model, parser) else 1.5 if has_base_name_of(self.model, parser) else 0.0
+        if parser in shown:
+            named = 3.0
         return named + (1.0 - known.index(parser) / 100 if parser in known else 0.0)
 
     def own_tool(self, names: Iterable[str]) -> str | None:
@@ -110,7 +124,7 @@ class Ranking:
         known = self.made_for()
         tools = {tool for name in names if (tool := read_parser_name(name).tool) is not None}
         own = sorted(tool for tool in tools if tool in known or has_name_of(self.model, tool))
-        return max(own, key=lambda tool: self._made_for(tool, self._own.tools), default=None)
+        return max(own, key=lambda tool: self._made_for(tool, self._own.tools, self._shown.tools), default=None)
 
     def own_reasoning(self) -> tuple[str, ...]:
         """Return the reasoning parser that the family's record names first, if any."""
@@ -120,6 +134,17 @@ class Ranking:
         """Return the tool parsers that the family's record names."""
         return self._own.tools
 
+    def words_on_model(self, tool: str | None, reasoning: str | None) -> str:
+        """Return what shows that some parsers are the model's own; "" if nothing does, or they are others."""
+        own = [
+            name for name, shown in ((tool, self._shown.tools), (reasoning, self._shown.reasonings)) if name in shown
+        ]
+        if not own:
+            return ""
+        names = " and ".join(f"`{name}`" for name in dict.fromkeys(own) if name is not None)
+        are = "are" if len(set(own)) > 1 else "is"
+        return f"The model's files contain `{' '.join(self.shown_by.split())}`: {names} {are} made for such models."
+
 
 def recommend(
     ideals: Sequence[Ideal], cells: Mapping[str, Mapping[str, Cell]], order: Sequence[str], ranking: Ranking
@@ -127,10 +152,16 @@ def recommend(
     """Return what to start a server with; `order` are the names that may be recommended, best first."""
     name = next((one for one in order if _may_be_named(one, cells[one], ranking)), None)
     if name is None:
-        return Recommendation(None, None, None, "nothing-works", tuple(_why_nothing(ideals, cells, ranking)))
+        simplest = next((ideal for ideal in ideals if ideal.answer.name == SIMPLEST_CALL), None)
+        was_asked = any(SIMPLEST_CALL in row for row in cells.values())
+        is_open = not was_asked and simplest is not None and simplest.refusal is None
+        verdict_of_none: Verdict = "unknown" if is_open else "nothing-works"
+        return Recommendation(None, None, None, verdict_of_none, tuple(_why_nothing(simplest, cells, ranking)))
     pair, row = read_parser_name(name), cells[name]
     verdict: Verdict = "works" if all(cell.is_passed for cell in row.values()) else "works-with-limits"
-    reasons = (_tally(name, row), *_failures(row, cells), *_rivals(cells, name, ranking))
+    shown = ranking.words_on_model(pair.tool, pair.reasoning)
+    others = (*_rivals(cells, name, ranking), *_visitors(cells, name, order, ranking))
+    reasons = (_tally(name, row), *([shown] if shown else ()), *_failures(row, cells), *others)
     return Recommendation(pair.tool, pair.reasoning, name, verdict, reasons)
 
 
@@ -194,13 +225,39 @@ def _rivals(cells: Mapping[str, Mapping[str, Cell]], chosen: str, ranking: Ranki
             return
 
 
-def _why_nothing(ideals: Sequence[Ideal], cells: Mapping[str, Mapping[str, Cell]], ranking: Ranking) -> Iterable[str]:
+def _visitors(
+    cells: Mapping[str, Mapping[str, Cell]], chosen: str, order: Sequence[str], ranking: Ranking
+) -> Iterable[str]:
+    """Name a parser that returns as many answers and streams more of them in larger deltas, but was not chosen."""
+    own = cells[chosen].values()
+    usable, passed = sum(cell.is_usable for cell in own), sum(cell.is_passed for cell in own)
+    for name in order:
+        every = cells[name].values()
+        more = sum(cell.is_passed for cell in every)
+        if (
+            more > passed
+            and sum(cell.is_usable for cell in every) == usable
+            and _may_be_named(name, cells[name], ranking)
+        ):
+            yield (
+                f"`{_shown(name)}` returns as many token by token and {more} in every chunking, but is less surely "
+                "made for this model."
+            )
+            return
+
+
+def _why_nothing(simplest: Ideal | None, cells: Mapping[str, Mapping[str, Cell]], ranking: Ranking) -> Iterable[str]:
     if not any(SIMPLEST_CALL in row for row in cells.values()):
-        simplest = next((ideal for ideal in ideals if ideal.answer.name == SIMPLEST_CALL), None)
         if simplest is not None and simplest.refusal is not None:
             yield f"The template fails for the simplest call: {simplest.refusal.message.rstrip('.')}."
         else:
-            yield "The template does not print tool calls, so there is nothing for a parser to read."
+            shows_tools = simplest is not None and any(call.name in simplest.prompt for call in simplest.answer.calls)
+            yield (
+                "The template does not print tool calls, and nothing shows how the model writes them, so no parser "
+                "was judged: give one of its outputs to `parse --parsers all`."
+            )
+            if not shows_tools:
+                yield "The template does not print the tools of a request either: the model is not told of them."
         return
     yield "No parser of this release returns the simplest call correctly."
     for name in ranking.made_for():

@@ -13,7 +13,7 @@ from prompt_debugger.core.base.errors import EngineError, RequestError, shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import Finding, JSONObject, Severity, VllmOutcome
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.formats import FORMATS, TABLES
+from prompt_debugger.core.formats import FORMATS, TABLES, Checkpoint, checkpoint_in
 from prompt_debugger.core.parse.engines import (
     CHECKED,
     EngineLimits,
@@ -99,6 +99,7 @@ class Check:
         smaller: Smaller answers that fail alike, by name of the parsers and of the drawn answer.
         engine: The engine that is recommended.
         others: What the parsers of the other engines made of the answers, by engine.
+        checkpoint: Which of the family's models it is, where template or vocabulary show it.
     """
 
     model: CheckedModel
@@ -116,6 +117,7 @@ class Check:
     smaller: Mapping[str, Mapping[str, Smaller]] = field(default_factory=dict)
     engine: str = "vllm"
     others: Mapping[str, Asked] = field(default_factory=dict)
+    checkpoint: Checkpoint | None = None
 
     @property
     def asked(self) -> Mapping[str, Asked]:
@@ -202,11 +204,14 @@ class Checker:
         family = await asyncio.to_thread(family_of, ideals)
         markers = single_tokens(ideals, family)
         question = Question(ideals, _vocabulary_of(model), wanted.is_thorough, markers)
+        checkpoint, shown_by = checkpoint_in(family, words_of(model, ideals)) or (None, "")
         trips: dict[str, RoundTrip] = {}
         asked: dict[str, Asked] = {}
         for kind in kinds:
             trips[kind] = RoundTrip(self._helpers(kind), question, tools, self._report_of(kind))
-            asked[kind] = await self._judge(trips[kind], Ranking(family, model.name, kind), wanted)
+            asked[kind] = await self._judge(
+                trips[kind], Ranking(family, model.name, kind, checkpoint, shown_by), wanted
+            )
         self.report("the template")
         has_plain_tools = tools is PLAIN_TOOLS
         template = await asyncio.to_thread(check_template, model, printed, has_plain_tools=has_plain_tools)
@@ -233,6 +238,7 @@ class Checker:
             smaller=await self._make_smaller(model, trips[best], chosen.name),
             engine=best,
             others={kind: one for kind, one in asked.items() if kind != best},
+            checkpoint=checkpoint,
         )
 
     async def _present(self, release: str | None) -> tuple[list[str], list[str]]:
@@ -377,6 +383,13 @@ def _stood_in(cell: Cell) -> bool:
 def _vocabulary_of(model: CheckedModel) -> Path | None:
     """Return the folder of a vocabulary that vLLM loads without running code of the model."""
     return model.folder if model.folder is not None and (model.folder / "tokenizer.json").is_file() else None
+
+
+def words_of(model: CheckedModel, ideals: Sequence[Ideal]) -> str:
+    """Return what shows which model it is: its template, what that renders, the special tokens of its vocabulary."""
+    special = () if model.tokenizer is None else model.tokenizer.vocabulary.special.values()
+    rendered = (text for ideal in ideals for text in (ideal.prompt, ideal.raw))
+    return "\n".join((model.template, *special, *rendered))
 
 
 def single_tokens(ideals: Sequence[Ideal], family: str | None) -> tuple[str, ...]:

@@ -11,7 +11,15 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from prompt_debugger.core.complete import ENGINES, PARSER_NAMES, ParserNames, Proof, StartCommand, StartWith
+from prompt_debugger.core.complete import (
+    ENGINES,
+    PARSER_NAMES,
+    ParserNames,
+    Proof,
+    StartCommand,
+    StartWith,
+    parser_names_of,
+)
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.plugin_fallback import PLUGIN_FILE
@@ -101,7 +109,7 @@ def _names(check: Check, parser: str, kind: str) -> ParserNames:
     family = check.family or ""
     if parser not in TABLES.tool_parsers.get(family, ()):
         return ParserNames()  # unless a parser made for the family read its calls, the family is a guess
-    return PARSER_NAMES[kind].get(family, ParserNames())
+    return parser_names_of(kind, family, check.checkpoint) if PARSER_NAMES[kind] else ParserNames()
 
 
 def _proof(row: Mapping[str, Cell], named: set[str]) -> Proof:

@@ -27,6 +27,7 @@ from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import (
     absent_tokens,
     byte_tokenizer,
     load_tokenizer,
+    suffixed_tags,
 )
 
 _LAYERS = {"unified": "unified", "server": "serving"}
@@ -132,7 +133,8 @@ def _prepare(tool: str | None, reasoning: str | None, order: dict[str, Any]) -> 
     if reason is not None and not PARSERS.isdisjoint((tool, reasoning)):
         setting, reason = _with_harmony(setting, reason)
     if reason is not None:
-        setting = replace(setting, tokenizer=StandIn(tokenizer, absent_tokens(order["raw"]), order.get("markers", ())))
+        markers = [*order.get("markers", ()), *suffixed_tags(order["raw"])]
+        setting = replace(setting, tokenizer=StandIn(tokenizer, absent_tokens(order["raw"]), markers))
         _layer().new_parser(setting)  # asks for its markers, so that the vocabulary knows them
     if prompt_ids is None and order.get("prompt_text"):
         ids = setting.tokenizer.encode(order["prompt_text"], add_special_tokens=False)

@@ -20,6 +20,8 @@ from typing import Any
 _MARKER = re.compile(r"[<\[｜|].{2,}|.{2,}[>\]｜|]", re.DOTALL)
 # Tokens that came with a later tokenizer of the same family, and texts that show the earlier one.
 _LATER_TOKENS = (("[ARGS]", re.compile(r"\[TOOL_CALLS\]\s*[\[{]")),)
+# Tags that some checkpoints spell with a suffix which their tokenizer's configuration has under `token_suffix`.
+_SUFFIXED = re.compile(r"</?(?:think|tool_calls?|tool_sep|arg_key|arg_value)(?P<suffix>:[\w.\-]{1,40})>")
 _WORDS = re.compile(r"\w+|[^\S\n]+|\n+|.", re.DOTALL)
 
 # Tokens that end a turn, for texts that come without a tokenizer.
@@ -75,6 +77,17 @@ def absent_tokens(raw: str) -> frozenset[str]:
     return frozenset(token for token, earlier in _LATER_TOKENS if token not in raw and earlier.search(raw))
 
 
+def suffixed_tags(raw: str) -> list[str]:
+    """Return the tags of a raw output that bear a checkpoint's suffix: each is one token of its vocabulary."""
+    return sorted({found[0] for found in _SUFFIXED.finditer(raw)})
+
+
+def token_suffix(texts: Iterable[str]) -> str:
+    """Return the suffix that a checkpoint's tags bear in some texts, such as `:opensource`; "" if they bear none."""
+    found = next(filter(None, map(_SUFFIXED.search, texts)), None)
+    return "" if found is None else found["suffix"]
+
+
 class InventedVocabulary(dict[str, int]):
     """Ids by text; a text that is not there gets an id as soon as it is asked for, unless it is known to be absent."""
 
@@ -111,8 +124,10 @@ class StandIn:
     def __init__(self, tokenizer: Any, absent: frozenset[str] = frozenset(), markers: Iterable[str] = ()) -> None:
         self._tokenizer = tokenizer
         self._vocabulary = InventedVocabulary(tokenizer.get_vocab(), absent)
-        for marker in markers:
+        known = list(markers)
+        for marker in known:
             self._vocabulary.get(marker)
+        self.init_kwargs = {**(getattr(tokenizer, "init_kwargs", None) or {}), "token_suffix": token_suffix(known)}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tokenizer, name)

@@ -22,7 +22,12 @@ from prompt_debugger.core.parse.engines.vllm_worker.judging import (
 from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message
 from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
 from prompt_debugger.core.parse.engines.vllm_worker.pieces import pieces_of_output
-from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import StandIn, absent_tokens, plain_byte_tokenizer
+from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import (
+    StandIn,
+    absent_tokens,
+    plain_byte_tokenizer,
+    suffixed_tags,
+)
 from prompt_debugger.core.parse.engines.wheel_worker.readers import Asked, Reader, finish_reason
 
 _LINES = Lines()
@@ -67,6 +72,7 @@ def _parse(
     request.setdefault("tools", [_ANY_TOOL])
     folder = order.get("tokenizer")
     tokenizer: Any = _tokenizer(folder) if folder else None
+    tags = [] if folder else suffixed_tags("\n".join((order["raw"], *order["markers"])))
     sampled = order.get("finish_reason")
     reader = module.reader(
         Asked(
@@ -76,12 +82,15 @@ def _parse(
             order["raw"],
             prompt_end=_prompt_end(order),
             tokenizer=tokenizer,
+            stand_in=StandIn(plain_byte_tokenizer(), markers=tags) if tags else None,
             sampled=sampled,
             earlier_calls=order.get("earlier_calls") or 0,
         )
     )
     if tokenizer is None:
-        tokenizer = StandIn(plain_byte_tokenizer(), absent_tokens(order["raw"]), [*order["markers"], *reader.markers])
+        tokenizer = StandIn(
+            plain_byte_tokenizer(), absent_tokens(order["raw"]), [*order["markers"], *tags, *reader.markers]
+        )
         outcome["stand_in"] = "no tokenizer was given"
     pieces = pieces_of_output(
         tokenizer, order["raw"], order.get("token_ids"), order.get("prompt_token_ids") or (), folder,

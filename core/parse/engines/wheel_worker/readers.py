@@ -21,6 +21,8 @@ class Asked:
         raw: The output that will be read.
         prompt_end: The end of the prompt, "" where it is not known; it says whether reasoning was open already.
         tokenizer: The model's; `None` where an approximate vocabulary takes its place.
+        stand_in: An approximate vocabulary for parsers that look up how a checkpoint spells its tags; `None` where they
+            are spelled as usual.
         sampled: The sampler's word, `stop` or `length`, where known.
         earlier_calls: How many calls the conversation has already.
     """
@@ -31,6 +33,7 @@ class Asked:
     raw: str
     prompt_end: str = ""
     tokenizer: Any = None
+    stand_in: Any = None
     sampled: str | None = None
     earlier_calls: int = 0
 

@@ -59,12 +59,8 @@ def reader(asked: Asked) -> Reader:
     """Return a reader with two parsers, either of which may be `None`."""
     request = _request(asked.body)
     calling = asked.tool if asked.tool is not None and _reads_calls(asked.tool, request) else None
-    new_tool = functools.partial(_new_tool, calling, request, asked.tokenizer) if calling else None
-    new_reasoning = (
-        functools.partial(_new_reasoning, asked.reasoning, request, asked.prompt_end, calling)
-        if asked.reasoning
-        else None
-    )
+    new_tool = functools.partial(_new_tool, calling, request, _vocabulary(asked)) if calling else None
+    new_reasoning = functools.partial(_new_reasoning, asked, request, calling) if asked.reasoning else None
     call_id = functools.partial(_call_id, calling, asked.earlier_calls)
     return Reader(
         whole=functools.partial(_read_whole, new_tool, new_reasoning, call_id),
@@ -214,6 +210,10 @@ def _reads_calls(tool: str, request: Any) -> bool:
     return bool(made is not None and hasattr(made, "parses_without_tools") and made.parses_without_tools())
 
 
+def _vocabulary(asked: Asked) -> Any:
+    return asked.stand_in if asked.tokenizer is None else asked.tokenizer
+
+
 def _new_tool(tool: str, request: Any, tokenizer: Any) -> Any:
     made = _parsers().FunctionCallParser
     more = {"tokenizer": tokenizer} if tokenizer is not None and _takes(made, "tokenizer") else {}
@@ -224,9 +224,12 @@ def _new_tool(tool: str, request: Any, tokenizer: Any) -> Any:
     return parser if hasattr(parser, "owns_tool_format") and parser.owns_tool_format() else _JsonCalls(tools)
 
 
-def _new_reasoning(reasoning: str, request: Any, prompt_end: str, tool: str | None, *, streams: bool) -> Any:
+def _new_reasoning(asked: Asked, request: Any, tool: str | None, *, streams: bool) -> Any:
+    reasoning, prompt_end = asked.reasoning, asked.prompt_end
     made = _reasoning().ReasoningParser
     more = {"request": request} if _takes(made, "request") else {}
+    if (vocabulary := _vocabulary(asked)) is not None and _takes(made, "tokenizer"):
+        more["tokenizer"] = vocabulary
     if tool is not None and _takes(made, "tool_call_parser_active"):
         more["tool_call_parser_active"] = True
     parser = made(model_type=reasoning, stream_reasoning=streams, **more)

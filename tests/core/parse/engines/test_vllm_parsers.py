@@ -10,6 +10,7 @@ import pytest
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import JSONObject, ParserOutcome, VllmOutcome
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine
+from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import suffixed_tags, token_suffix
 
 pytestmark = pytest.mark.vllm
 
@@ -378,3 +379,25 @@ async def test_harmony_s_parsers_have_its_vocabulary_each_with_the_parsers_that_
     assert [has_the_call(one) for one in outcomes.values()] == [True, False, True, False]
     assert [stand_in_of(one) for one in outcomes.values()] == [None, None, None, "no tokenizer was given"]
     assert getattr(outcomes["vllm:openai+openai_gptoss"], "reasoning", None) == "Rain."
+
+
+@pytest.mark.parametrize("suffix", ["", ":opensource", ":x1"])
+async def test_a_checkpoint_that_spells_its_tags_with_a_suffix_is_read_without_its_tokenizer(
+    engine: VllmEngine, suffix: str
+) -> None:
+    raw = (
+        "<tool_calls>\n<tool_call>get_weather<tool_sep>\n<arg_key>city</arg_key>\n<arg_value>Beijing</arg_value>\n"
+        "</tool_call>\n</tool_calls>"
+    ).replace(">", f"{suffix}>")
+
+    outcome = await parse(engine, "vllm:hy_v3+hy_v3", raw)
+
+    assert has_the_call(outcome)
+    assert stand_in_of(outcome) == "no tokenizer was given"
+
+
+def test_what_only_looks_like_a_suffix_is_none() -> None:
+    assert suffixed_tags("<tool_call>a:b</tool_call><think: x><tool_callx:y><svg:arg_key>") == []
+    assert token_suffix([*suffixed_tags("<think:opensource>a</think:opensource>"), "<tool_call>"]) == ":opensource"
+    assert token_suffix(["<tool_call>"]) == ""
+    assert suffixed_tags("<tool_call:" * 20_000) == []

@@ -66,5 +66,4 @@ async def test_where_nothing_reads_the_calls_it_is_reported(engine, corpus_dir, 
 
     check = await checked(engine, file)
 
-    verdict = "unknown" if part == "functionary" else "nothing-works"  # it prints calls; the vocabulary is approximate
-    assert (check.recommendation.tool_parser, check.recommendation.verdict) == (None, verdict)
+    assert (check.recommendation.tool_parser, check.recommendation.verdict) == (None, "unknown")

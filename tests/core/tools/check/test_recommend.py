@@ -1,5 +1,6 @@
 """Of several parsers the one that gives most back is recommended, of equals the one made for the family."""
 
+from prompt_debugger.core.formats import checkpoint_in
 from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.recommend import Ranking, family_of, recommend
 
@@ -100,3 +101,41 @@ def test_a_sibling_that_gives_more_back_is_recommended_with_the_failure_of_the_o
     assert found.tool_parser == "glm45"
     assert found.reasons[-1] == "`poolside_v1+glm45`, made for this family, fails for `two-calls`: it loses it."
     assert Ranking("glm45", "poolside-Laguna").own_tool(["vllm:hermes", "vllm:-+glm45"]) is None
+
+
+def test_the_parser_of_the_model_that_the_files_show_comes_before_others_that_read_as_much():
+    checkpoint, shown_by = checkpoint_in("qwen3_coder", "{{- '<|im_start|>tool_response' }}")
+    pairs = {"qwen3_coder+qwen3": (RIGHT, RIGHT), "step3p5+step3p5": (RIGHT, LARGER_WRONG)}
+    shown, unknown = Ranking("qwen3_coder", "m", "vllm", checkpoint, shown_by), Ranking("qwen3_coder", "m")
+
+    found = chosen(shown, **pairs)
+
+    assert (found.tool_parser, found.reasoning_parser) == ("step3p5", "step3p5")
+    assert found.reasons[1] == (
+        "The model's files contain `<|im_start|>tool_response`: `step3p5` is made for such models."
+    )
+    assert found.reasons[-1] == (
+        "`qwen3_coder+qwen3` returns as many token by token and 2 in every chunking, but is less surely made for this "
+        "model."
+    )
+    assert (shown.own_tool(rows(**pairs)), shown.own_reasoning()) == ("step3p5", ("step3p5",))
+    assert chosen(unknown, **pairs).tool_parser == "qwen3_coder"
+
+
+def test_a_parser_of_the_shown_model_that_returns_less_is_not_recommended():
+    checkpoint, shown_by = checkpoint_in("glm45", "〈|EOS|〉")
+    ranking = Ranking("glm45", "m", "vllm", checkpoint, shown_by)
+
+    found = chosen(ranking, glm45=(RIGHT, RIGHT), poolside_v1=(RIGHT, STREAMS_WRONG))
+
+    assert found.tool_parser == "glm45"
+    assert not any("The model's files" in reason for reason in found.reasons)
+
+
+def test_a_visitor_that_streams_larger_deltas_better_is_named_and_not_recommended():
+    found = chosen(Ranking("hermes", "m"), hermes=(RIGHT, LARGER_WRONG), xlam=(RIGHT, RIGHT))
+    alike = chosen(Ranking("hermes", "m"), hermes=(RIGHT, LARGER_WRONG), xlam=(LARGER_WRONG, RIGHT))
+
+    assert found.tool_parser == alike.tool_parser == "hermes"
+    assert "`xlam` returns as many token by token and 2 in every chunking" in found.reasons[-1]
+    assert not any("xlam" in reason for reason in alike.reasons)
