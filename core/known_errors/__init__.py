@@ -17,6 +17,7 @@ from prompt_debugger.core.known_errors._classes import CLASSES as ERROR_CLASSES
 from prompt_debugger.core.known_errors._classes import classes_of
 from prompt_debugger.core.known_errors._classes.base import Classified, ErrorClass
 from prompt_debugger.core.known_errors._fields import as_path, field_in
+from prompt_debugger.core.known_errors._lookup import SentenceIndex
 from prompt_debugger.core.known_errors._match import Recognised, find_sentence, words_as_one_line
 from prompt_debugger.core.known_errors._nested import Nested, innermost
 from prompt_debugger.core.known_errors._quoted import JsonBreak, Quoted, json_break, quoted_output
@@ -67,11 +68,12 @@ def _load() -> Mapping[str, tuple[KnownError, ...]]:
 
 KNOWN_ERRORS: Mapping[str, tuple[KnownError, ...]] = _load()
 """The known sentences, by maker."""
+_INDEX = SentenceIndex(KNOWN_ERRORS)
 
 
 def recognise_error(text: str) -> Recognised | None:
     """Return the known sentence that a text says; `None` if it says none."""
-    return find_sentence(text, KNOWN_ERRORS)
+    return find_sentence(text, _INDEX)
 
 
 def cause_of(said: str, code: str | None = None) -> Cause | None:

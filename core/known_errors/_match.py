@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from prompt_debugger.core.known_errors.base import KnownError, is_cut_within, pattern_of
+from prompt_debugger.core.known_errors._lookup import SentenceIndex, Sentences
+from prompt_debugger.core.known_errors.base import KnownError, is_cut_within
 
 MOST_CHARS = 8_000  # of a text; sentences stand at its beginning
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
@@ -47,62 +48,46 @@ def words_as_one_line(text: str) -> str:
     return " ".join(text[:MOST_CHARS].split()).translate(_QUOTES)
 
 
-def find_sentence(text: str, tables: Mapping[str, tuple[KnownError, ...]]) -> Recognised | None:
+def find_sentence(text: str, index: SentenceIndex) -> Recognised | None:
     """Return the known sentence that a text says; of several, the one of which most is fixed.
 
     Args:
         text: What somebody said.
-        tables: The sentences, by maker.
+        index: The sentences, as they are looked up.
     """
     line = words_as_one_line(text)
-    found = _find(line, tables, pattern_of)
+    folded = line.lower()
+    found = _find(line, folded, index.exact)
     if found is None and "`" not in line:
-        found = _find(line, tables, _bare_pattern_of)  # copied from a page that shows code marks as another font
-    return found or (_cut_sentence(line, tables) if line.endswith(CUT) else None)
+        found = _find(line, folded, index.bare)  # copied from a page that shows code marks as another font
+    return found or (_cut_sentence(line, folded, index.exact) if line.endswith(CUT) else None)
 
 
-def _cut_sentence(line: str, tables: Mapping[str, tuple[KnownError, ...]]) -> Recognised | None:
+def _cut_sentence(line: str, folded: str, sentences: Sentences) -> Recognised | None:
     """Return the known sentence in the middle of which a text ends; of several that mean different things none."""
     tail = line.rstrip(" .…")[-_LEAST_OF_CUT:].lower()
     if len(tail) < _LEAST_OF_CUT:
         return None
     cut: list[Recognised] = []
-    for maker, errors in tables.items():
-        for error in errors:
-            literal = next((part for part in error.literals if tail in part.lower()), None)
-            if literal is None or error.is_general:
-                continue
-            begins = literal[: literal.lower().index(tail) + _LEAST_OF_CUT].lstrip()
-            at = line.lower().rfind(begins.lower())
-            if at >= 0:
-                cut.append(Recognised(error, maker, {}, line[at:].rstrip(" .…")))
+    for one in sentences.in_order:
+        part = next((part for part in one.folded_parts if tail in part), None)
+        if part is None or one.error.is_general:
+            continue
+        begins = part[: part.index(tail) + _LEAST_OF_CUT].lstrip()
+        at = folded.rfind(begins)
+        if at >= 0:
+            cut.append(Recognised(one.error, one.maker, {}, line[at:].rstrip(" .…")))
     remedies = {one.error.remedy for one in cut}
     return cut[0] if len(remedies) == 1 else None
 
 
-def _bare_pattern_of(says: str) -> re.Pattern[str]:
-    return pattern_of(says.replace("`", ""))
-
-
-def _find(
-    line: str, tables: Mapping[str, tuple[KnownError, ...]], pattern_for: Callable[[str], re.Pattern[str]]
-) -> Recognised | None:
-    is_bare = pattern_for is _bare_pattern_of
-    folded = line.lower()
-    best: Recognised | None = None
-    for maker, errors in tables.items():
-        for error in errors:
-            if best is not None and error.weight <= best.error.weight:
-                continue
-            if is_bare and "`" not in error.says:
-                continue
-            literals = error.bare_literals if is_bare else error.literals
-            if all(part.lower().strip() in folded for part in literals):
-                found = pattern_for(error.says).search(line)
-                if found is not None and not is_cut_within(found):
-                    parts = {name: text for name, text in found.groupdict().items() if text}
-                    best = Recognised(error, maker, parts, _sentence(line, found.start(), found.end()))
-    return best
+def _find(line: str, folded: str, sentences: Sentences) -> Recognised | None:
+    for one in sentences.heaviest_in(folded):
+        found = one.pattern.search(line)
+        if found is not None and not is_cut_within(found):
+            parts = {name: text for name, text in found.groupdict().items() if text}
+            return Recognised(one.error, one.maker, parts, _sentence(line, found.start(), found.end()))
+    return None
 
 
 def _sentence(line: str, start: int, stop: int) -> str:
