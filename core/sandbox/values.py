@@ -17,9 +17,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import cache
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TypeVar, cast
+from typing import ClassVar, Protocol, TypeVar, cast
 
 from prompt_debugger.core.base import errors, types
 from prompt_debugger.core.base.errors import DebuggerError
@@ -30,6 +31,12 @@ _ATOMS = frozenset({type(None), bool, int, float, str, bytes})
 _CONTAINERS = frozenset({dict, MappingProxyType, list, tuple, set, frozenset})
 _VALUE_OF = attrgetter("_value_")  # `value` is looked for in Python, once for each token
 _COLUMN_FROM = 4  # records of one class in a tuple are written by columns from so many on
+
+
+class _Named(Protocol):
+    """A named tuple."""
+
+    _fields: ClassVar[tuple[str, ...]]
 
 
 class UnknownValueError(Exception):
@@ -126,11 +133,11 @@ def _encode_named(value: object, cls: type) -> object:
 
 def _encode_items(items: Sequence[object]) -> object:
     """Return a tuple; of many records of one class its columns, which is ten times as fast for a token table."""
-    kinds = set(map(type, items))
+    kinds: set[type] = set(map(type, items))
     if kinds <= _ATOMS:
         return ("t", list(items))
     if len(items) >= _COLUMN_FROM and len(kinds) == 1:
-        cls: type = kinds.pop()
+        cls = kinds.pop()
         name = _name(cls)
         if name in _VALUES:
             if issubclass(cls, Enum):
@@ -139,21 +146,11 @@ def _encode_items(items: Sequence[object]) -> object:
     return ("t", [encode_value(item) for item in items])
 
 
+@cache
 def _fields(cls: type) -> tuple[str, ...]:
-    name = _name(cls)
-    if name not in _FIELDS:
-        _FIELDS[name] = _fields_of(cls)
-    return _FIELDS[name]
-
-
-_FIELDS: dict[str, tuple[str, ...]] = {}
-
-
-def _fields_of(cls: type) -> tuple[str, ...]:
     if is_dataclass(cls):
         return tuple(field.name for field in fields(cls))
-    names: tuple[str, ...] = getattr(cls, "_fields", ())
-    return names
+    return cast("type[_Named]", cls)._fields
 
 
 # --- decode ----------------------------------------------------------------------
@@ -220,9 +217,12 @@ def _decode_mapping(keys: object, values: object) -> dict[object, object]:
     if type(keys) is not list or not set(map(type, keys)) <= _ATOMS:
         raise UnknownValueError("the keys are missing")
     decoded = decode_value(values)
-    if type(decoded) is not tuple or len(decoded) != len(keys):
-        raise UnknownValueError("a mapping has other values than keys")
-    return dict(zip(keys, decoded, strict=True))
+    if type(decoded) is not tuple:
+        raise UnknownValueError("the values are missing")
+    try:
+        return dict(zip(keys, decoded, strict=True))
+    except ValueError:
+        raise UnknownValueError("a mapping has other values than keys") from None
 
 
 def _decode_columns(name: object, columns: object) -> tuple[object, ...]:

@@ -23,7 +23,7 @@ def start_gradio() -> None:
     """Import gradio; does nothing if that has happened."""
     if "gradio" in sys.modules:
         return
-    finder = _WithoutStubs()
+    finder = WithoutStubs()
     hides_mcp = _OPTIONAL not in sys.modules
     sys.meta_path.insert(0, finder)
     if hides_mcp:
@@ -36,7 +36,7 @@ def start_gradio() -> None:
             del sys.modules[_OPTIONAL]
 
 
-class _WithoutStubs(MetaPathFinder):
+class WithoutStubs(MetaPathFinder):
     """Finds the one module that keeps the stubs, and takes their upkeep out of it."""
 
     def find_spec(

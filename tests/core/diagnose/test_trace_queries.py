@@ -1,11 +1,24 @@
-"""Which tokens touch a stretch of characters, also where one of the two has no width."""
+"""What a trace shows: which tokens touch a stretch of characters, and whether the prompt leaves reasoning open."""
 
 from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.base.types import CallStatus, ParsedMessage, Place, Span, Token, TokenKind, ToolCallAttempt
-from prompt_debugger.core.diagnose.trace_queries import token_span
+from prompt_debugger.core.base.types import (
+    JSON,
+    CallStatus,
+    ParsedMessage,
+    Place,
+    Prompt,
+    Request,
+    Span,
+    Token,
+    TokenKind,
+    ToolCallAttempt,
+    Trace,
+)
+from prompt_debugger.core.diagnose.trace_queries import open_think_tail, token_span
+from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.pipeline.census import with_token_spans
 
 ENDS = ((0, 2), (2, 2), (2, 5), (5, 5), (5, 7))  # a token without width shows nothing by itself
@@ -28,3 +41,54 @@ def test_a_stretch_without_width_between_tokens_touches_none() -> None:
     assert token_span(TOKENS, Span(2, 2)) is None
     assert token_span(TOKENS, Span(7, 7)) is None
     assert token_span(None, Span(0, 1)) is None
+
+
+def trace_of(prompt: str, *contents: JSON, continues: JSON = None) -> Trace:
+    """Return a trace of messages with such contents and the prompt they were rendered to."""
+    messages: list[JSON] = [{"role": "assistant", "content": content} for content in contents]
+    body: dict[str, JSON] = {"messages": messages, "continue_final_message": continues}
+    return Trace(Request(body, ""), local_prompt=Prompt("local", prompt, (), None))
+
+
+@pytest.mark.parametrize("pair", TABLES.prompt_pairs, ids=lambda pair: repr(pair.opener))
+def test_a_prompt_that_ends_with_what_opens_reasoning_leaves_it_open(pair):
+    for end in (pair.opener, f"{pair.opener.rstrip()} \n\n"):
+        for continues in (None, False, "yes", 1):
+            found = open_think_tail(trace_of(f"<s>hi{end}", "hi", continues=continues))
+            assert found is not None
+            assert (found.opener.rstrip(), found.closer) == (pair.opener.rstrip(), pair.closer)
+    assert open_think_tail(trace_of(f"<s>hi{pair.opener}well")) is None
+    assert open_think_tail(trace_of(f"<s>hi{pair.opener}well", "well", continues=1)) is None
+
+
+def test_of_a_prompt_that_is_not_there_nothing_is_open():
+    assert open_think_tail(Trace(Request({}, ""))) is None
+    assert open_think_tail(Trace(Request({}, ""), prompt_tail="<think>")) is not None
+
+
+THINK = next(pair for pair in TABLES.prompt_pairs if pair.opener == "<think>")
+
+
+@pytest.mark.parametrize(
+    ("written", "is_open"),
+    [
+        ("<think>Well", True),
+        ("<think>", True),
+        ("Well, <think>so", True),
+        ("<think>Well</think>", False),
+        ("<think>Well</think>So", False),
+        ("<think>Well</think>So<think>and", True),
+        ("Well</think>", False),
+        ("Well", False),
+    ],
+)
+def test_a_message_that_is_continued_leaves_open_what_it_opens_itself(written, is_open):
+    trace = trace_of(f"<think>earlier\n{written}\n ", "<think>earlier", written, continues=True)
+
+    assert open_think_tail(trace) == (THINK if is_open else None)
+
+
+@pytest.mark.parametrize("contents", [(), ("",), (None,), ([],)], ids=repr)
+def test_of_a_continued_message_without_words_the_whole_prompt_counts(contents):
+    assert open_think_tail(trace_of("hi<think>well", *contents, continues=True)) == THINK
+    assert open_think_tail(trace_of("hi<think>well</think>so", *contents, continues=True)) is None

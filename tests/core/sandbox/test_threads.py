@@ -69,3 +69,24 @@ def test_an_error_is_raised_where_it_is_awaited_and_leaves_the_thread_fit_for_mo
         begin(fail, "fails").result(PATIENCE_S)
 
     assert begin(lambda: 7, "next").result(PATIENCE_S) == 7
+
+
+@pytest.mark.parametrize("ends", [lambda: 7, lambda: 1 / 0], ids=["with a value", "with an error"])
+def test_work_that_was_given_up_leaves_the_thread_fit_for_more(own, begin, ends):
+    go_on, has_begun = threading.Event(), threading.Event()
+    used = []
+
+    def late():
+        used.append(threading.current_thread())
+        has_begun.set()
+        go_on.wait(PATIENCE_S)
+        return ends()
+
+    given_up = begin(late, "late")
+    has_begun.wait(PATIENCE_S)
+    assert given_up.cancel()
+    go_on.set()
+    until(lambda: own.idle() or not used[0].is_alive())
+
+    assert own.idle() == tuple(used)
+    assert begin(threading.current_thread, "next").result(PATIENCE_S) is used[0]

@@ -77,7 +77,16 @@ def test_a_mapping_of_many_records_travels_by_columns_and_arrives_as_it_left():
         assert [*map(type, arrived.values())] == [*map(type, value.values())]
 
 
-@pytest.mark.parametrize("plain", [("m", [[]], ("t", [1])), ("m", ["a", "b"], ("t", [1])), ("m", "a", ("t", [1]))])
+@pytest.mark.parametrize(
+    "plain",
+    [
+        ("m", [[]], ("t", [1])),
+        ("m", ["a", "b"], ("t", [1])),
+        ("m", ["a"], ("t", [1, 2])),
+        ("m", "a", ("t", [1])),
+        ("m", ["a"], [1]),
+    ],
+)
 def test_a_mapping_that_is_none_is_refused(plain):
     with pytest.raises(UnknownValueError):
         decode_value(plain)
@@ -193,6 +202,10 @@ class _Pair(NamedTuple):
     right: str
 
 
+class _Plain(tuple[int, ...]):
+    """A tuple whose fields have no names."""
+
+
 class _OwnError(DebuggerError):
     """An error that is let travel."""
 
@@ -227,6 +240,8 @@ def test_an_admitted_error_arrives_as_itself():
 def test_nothing_else_is_admitted():
     with pytest.raises(TypeError, match="Path is not a record, enum or error"):
         admit(Path)
+    with pytest.raises(TypeError, match="_Plain is not a record"):
+        admit(_Plain)
 
 
 def test_an_unknown_kind_of_value_is_named():
@@ -246,6 +261,15 @@ def test_many_records_of_one_class_travel_by_columns():
     assert [encode_value(one)[0] for one in (spans, few)] == ["c", "t"]
     assert encode_value((TokenKind.TEXT,) * 4)[0] == "e*"
     assert [decode_value(encode_value(one)) for one in (spans, few)] == [spans, few]
+
+
+def test_a_list_or_mapping_of_atoms_of_all_kinds_arrives_as_it_stands():
+    items = [None, True, 1, 1.5, "a", b"a"]
+    members = dict(enumerate(items))
+
+    assert decode_value(items) is items
+    assert decode_value(members) is members
+    assert encode_value(items) is items
 
 
 def test_an_error_that_nobody_knows_is_named():

@@ -51,5 +51,5 @@ def test_mcp_is_not_imported_and_not_hidden_for_good(told):
 
 
 def test_nothing_of_it_stays_in_the_way_of_imports(told):
-    assert "_WithoutStubs" not in told["finders"]
+    assert "WithoutStubs" not in told["finders"]
     assert told["component"] == "x"
