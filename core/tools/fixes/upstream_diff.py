@@ -122,19 +122,22 @@ async def parser_diff(case: ParserCase, engine: str, own_tests: Path | None = No
     before = await _read(engine, folder, case, _outputs(case, REPAIRS))
     if _is_right(before[case.raw]):
         return replace(none, says=f"{title_of(engine)} {version} reads this output, so there is nothing to change.")
-    tried = 0
-    for repair, changed in _candidates(file.read_text(encoding="utf-8")):
-        tried += 1
-        with tempfile.TemporaryDirectory(prefix="diff-") as workshop:
-            copy = Path(workshop) / version
-            await asyncio.to_thread(_copy, folder, copy, file.relative_to(folder), changed)
+    candidates = tuple(_candidates(file.read_text(encoding="utf-8")))
+    if not candidates:
+        says = "The parser's source has nothing that a change of a known kind could be made to"
+        return replace(none, says=f"{says}, so there is no diff. The failing test is what can be reported.")
+    with tempfile.TemporaryDirectory(prefix="diff-") as workshop:
+        copy = Path(workshop) / version
+        await asyncio.to_thread(_copy, folder, copy, file.relative_to(folder).parts[0])
+        for repair, changed in candidates:
+            await asyncio.to_thread(_write, copy / none.file, changed)
             found = await _proved(replace(none, repair=repair.name, says=_says(repair)), case, before, folder, copy)
             if found is not None:
                 return await asyncio.to_thread(_with_own_tests, found, folder, copy, own_tests)
-    says = f"None of {tried} changes of known kinds makes the parser read this output and leaves what it reads as it is"
-    if not tried:
-        says = "The parser's source has nothing that a change of a known kind could be made to"
-    return replace(none, says=f"{says}, so there is no diff. The failing test is what can be reported.")
+    says = (
+        f"None of {len(candidates)} changes of known kinds makes the parser read this output and leaves what it reads"
+    )
+    return replace(none, says=f"{says} as it is, so there is no diff. The failing test is what can be reported.")
 
 
 def sentence_of_diff(found: UpstreamDiff) -> str:
@@ -287,15 +290,20 @@ def _message(outcome: VllmOutcome) -> tuple[object, ...]:
     return outcome.content, outcome.reasoning, calls, outcome.error is None
 
 
-def _copy(folder: Path, copy: Path, changed: Path, source: str) -> None:
-    """Copy a package by links, and write one file of it anew; what is installed beside it stays where it is."""
+def _copy(folder: Path, copy: Path, package: str) -> None:
+    """Copy a package by links; what is installed beside it stays where it is."""
     same_disk = folder.stat().st_dev == copy.parent.stat().st_dev
-    package = changed.parts[0]
     shutil.copytree(folder / package, copy / package, copy_function=os.link if same_disk else os.symlink)
     for noted in folder.glob(f"{package}*.dist-info"):
         shutil.copytree(noted, copy / noted.name)
-    (copy / changed).unlink()
-    (copy / changed).write_text(source, encoding="utf-8")
+
+
+def _write(file: Path, source: str) -> None:
+    """Write a file of the copy anew, and forget what was compiled of it: another source may be as long and as old."""
+    for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
+        compiled.unlink()
+    file.unlink()  # a link, of the first one
+    file.write_text(source, encoding="utf-8")
 
 
 def _diff(before: Path, after: Path, name: str) -> str:
