@@ -100,7 +100,7 @@ async def time_openai(url: str, rows: int, concurrency: int) -> float:
     async with AsyncOpenAI(base_url=url, api_key=KEY, max_retries=0) as client:
 
         async def ask(index: int) -> object:
-            answer: object = await client.chat.completions.create(**body(index))  # type: ignore[call-overload]
+            answer: object = await client.chat.completions.create(**body(index))
             return answer
 
         return await time_loop(rows, concurrency, ask)

@@ -193,7 +193,7 @@ def checkpoint_in(family: str | None, text: str) -> tuple[Checkpoint, str] | Non
         family: Name of the format.
         text: A template, what it renders, the special tokens of a vocabulary: all that is known of the model.
     """
-    for one in FORMATS[family].facts.checkpoints if family in FORMATS else ():
+    for one in FORMATS[family].facts.checkpoints if family is not None and family in FORMATS else ():
         if found := re.search(one.sign, text):
             return one, found.group()
     return None

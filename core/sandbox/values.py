@@ -140,7 +140,8 @@ def _encode_items(items: Sequence[object]) -> object:
         cls = kinds.pop()
         name = _name(cls)
         if name in _VALUES:
-            if issubclass(cls, Enum):
+            is_enum = issubclass(cls, Enum)
+            if is_enum:
                 return ("e*", name, list(map(_VALUE_OF, items)))
             return ("c", name, [_encode_items(list(map(attrgetter(field), items))) for field in _fields(cls)])
     return ("t", [encode_value(item) for item in items])

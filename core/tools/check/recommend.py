@@ -141,7 +141,7 @@ class Ranking:
         ]
         if not own:
             return ""
-        names = " and ".join(f"`{name}`" for name in dict.fromkeys(own) if name is not None)
+        names = " and ".join(f"`{name}`" for name in dict.fromkeys(own))
         are = "are" if len(set(own)) > 1 else "is"
         return f"The model's files contain `{' '.join(self.shown_by.split())}`: {names} {are} made for such models."
 

@@ -147,5 +147,8 @@ async def test_by_responses_the_prompt_that_the_answer_shows_is_the_one_that_is_
     for document in documents:
         trace = trace_from_json(document)
         assert {finding.code for finding in trace.findings} == codes
+        assert trace.prompt is not None
         assert trace.prompt.token_ids is not None
+        assert trace.chat is not None
+        assert trace.chat.usage is not None
         assert len(trace.prompt.token_ids) == trace.chat.usage.prompt_tokens
