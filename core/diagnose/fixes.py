@@ -144,15 +144,19 @@ class ClientFix:
         name: What they do, in few words.
         source: Source of a function `fix` that takes the message of an answer and returns it changed. It stands by
             itself, to be copied.
+        advice: Words that the advice must have, as these lines do what it says; "" where all findings have them.
     """
 
     name: str
     source: str
+    advice: str = ""
     kind: ClassVar[FixKind] = "client"
 
-    def change(self, trace: Trace, finding: Finding) -> Change:
-        """Return the change; it is the same for every run."""
-        del trace, finding
+    def change(self, trace: Trace, finding: Finding) -> Change | None:
+        """Return the change; `None` where the advice of this finding, or of one beside it, is another."""
+        others = (one for one in trace.findings if one.code == finding.code)
+        if self.advice and any(self.advice not in one.fix for one in (finding, *others)):
+            return None
         return Change(self.name, self.kind, source=self.source)
 
 

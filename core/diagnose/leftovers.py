@@ -17,6 +17,11 @@ _ENDS = tuple(sorted({*TABLES.turn_ends, *TABLES.turn_openers, *TABLES.end_texts
 _TOKEN = re.compile("|".join(re.escape(text) for text in reversed(_ENDS) if not text.startswith("\n")))
 _SHARED = {"<eos>": ("Gemma",), "</s>": ("Mistral", "Llama 2")}
 _BLANK = re.compile(r"\s*")
+_TURN_ENDS = "|".join(re.escape(text) for text in TABLES.end_texts if text.strip())
+_OPENS = "|".join(re.escape(text) for text in TABLES.turn_openers)
+_NEXT = re.compile(rf"(?P<end>{_TURN_ENDS})(?:\s|{_TURN_ENDS}){{0,20}}(?P<opener>{_OPENS})")
+_OPENER = re.compile(_OPENS)
+_OWN_ROLE = re.compile(r"\s{0,4}(?:assistant|model)\b(?:<\|end_header_id\|>|<\|im_middle\|>)?\s{0,8}")
 
 
 class Leftover(NamedTuple):
@@ -51,6 +56,39 @@ class Stripped(NamedTuple):
     span: Span
     meaning: str
     format: str = ""
+
+
+class NextTurn(NamedTuple):
+    """Another turn that follows the end token of a text.
+
+    Attributes:
+        end: The end token.
+        opener: What opens the turn.
+        span: From the one to the other.
+        inside: What stands in it up to the next end, where it is the assistant's; `None` for another's.
+    """
+
+    end: str
+    opener: str
+    span: Span
+    inside: Span | None
+
+
+def next_turn(text: str) -> NextTurn | None:
+    r"""Return the turn that a text goes on with behind its end; `None` for a text that begins as a prompt does.
+
+    >>> next_turn("Four.<|im_end|>\n<|im_start|>user\nAnd five?").opener
+    '<|im_start|>'
+    """
+    found = _NEXT.search(text)
+    if found is None or not text[: found.start()].strip() or _OPENER.search(text, 0, found.start()) is not None:
+        return None
+    role = _OWN_ROLE.match(text, found.end())
+    inside = None
+    if role is not None:
+        ends = text.find(found["end"], role.end())
+        inside = Span(role.end(), len(text) if ends < 0 else ends)
+    return NextTurn(found["end"], found["opener"], Span(*found.span()), inside)
 
 
 def ends_at_tail(text: str) -> tuple[Leftover, ...]:

@@ -1,7 +1,7 @@
 """How a server software without vLLM's flags is told to read a family's calls.
 
 Sources: docs of Ollama (Modelfile), LM Studio (tool use) and LMDeploy (tools of its API server), mlx-lm's
-`tokenizer_utils.py`, TensorRT-LLM's `tool_parser_factory.py`.
+`tokenizer_utils.py`, TensorRT-LLM's `tool_parser_factory.py` (34eff6a) and NVIDIA/TensorRT-LLM#12196.
 """
 
 from __future__ import annotations
@@ -25,11 +25,21 @@ _OF_LLAMA_CPP = (
     "Start llama-server with `--jinja` and the model's own template, in a current release: it chooses how calls are "
     "read by that template."
 )
-_OF_TENSORRT = (
-    "Start `trtllm-serve` with `--tool_parser` and the parser of this model's family; without the flag a release may "
-    "choose another family's."
+_NONE_OF_TENSORRT = (
+    "Look whether this release of TensorRT-LLM has a parser for this model's family (`trtllm-serve --help`, "
+    "`--tool_parser`): it has few, and without the flag no call is parsed."
 )
-
+# What TensorRT-LLM calls its parsers.
+_TENSORRT = {
+    "hermes": "qwen3",
+    "qwen3_coder": "qwen3_coder",
+    "kimi_k2": "kimi_k2",
+    "deepseek_v3": "deepseekv3",
+    "deepseek_v31": "deepseekv3.1",
+    "deepseek_v32": "deepseek_v32",
+    "glm45": "glm47",
+    "minimax_m2": "minimax_m2",
+}
 
 _OF_LLAMA_CPP_PYTHON = (
     "llama-cpp-python extracts calls only with a few chat formats (`chat_format` as `chatml-function-calling` "
@@ -44,6 +54,8 @@ def own_way(trace: Trace, family: str) -> Step | None:
     way = None if server is None else _WAYS.get(server.kind)
     if server is None or way is None or (server.tool_parser is not None and server.kind == "lmdeploy"):
         return None
+    if server.kind == "tensorrt-llm" and server.tool_parser is not None:
+        return Step(_beside_tensorrts(server.tool_parser, family))
     return Step(way(family))
 
 
@@ -69,6 +81,24 @@ def _of_mlx_vlm(family: str) -> str:
     )
 
 
+def _of_tensorrt(family: str) -> str:
+    name = _TENSORRT.get(family)
+    return _NONE_OF_TENSORRT if name is None else f"Start `trtllm-serve` with `--tool_parser {name}`."
+
+
+def _beside_tensorrts(parser: str, family: str) -> str:
+    """Return what to do where `trtllm-serve` runs a parser already."""
+    name = _TENSORRT.get(family)
+    if name is None:
+        return f"`trtllm-serve` runs the parser `{parser}`. {_NONE_OF_TENSORRT}"
+    if name != parser:
+        return f"Start `trtllm-serve` with `--tool_parser {name}` in place of `{parser}`."
+    return (
+        f"The parser for this notation runs already (`--tool_parser {parser}`): check that the request had its tools "
+        "in `tools`, and run a current release."
+    )
+
+
 def _of_lmdeploy(family: str) -> str:
     name = _parser_of("lmdeploy", family)
     if name is None:
@@ -84,5 +114,5 @@ _WAYS: Mapping[str, Callable[[str], str]] = {
     "mlx-lm": _of_mlx,
     "mlx-vlm": _of_mlx_vlm,
     "lmdeploy": _of_lmdeploy,
-    "tensorrt-llm": lambda _: _OF_TENSORRT,
+    "tensorrt-llm": _of_tensorrt,
 }

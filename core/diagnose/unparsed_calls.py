@@ -55,6 +55,8 @@ def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
         return (Step(FAMILYS_PARSER), Step(_DISTINGUISHING))
     parser = None if trace.server is None else trace.server.tool_parser
     is_set = {"tool_parser": parser} if parser is not None and parser in facts.tool_parsers else {}
+    if is_set and family == "mistral_v11" and _may_lack_tokenizer(trace):
+        return (Step(_WITH_MISTRAL_TOKENIZER), *_beside_its_parser(trace, parser))
     text = f"Have the server parse this model's calls: {', '.join(_flags(family, kind, models))}."
     others = [name for one in twins if one != family for name in FORMATS[one].facts.tool_parsers[:1]]
     if others and not models:
@@ -76,12 +78,19 @@ def beside_its_parser(trace: Trace) -> str:
     server = trace.server
     if server is None or not has_its_parser(server):
         return ""
-    if server.kind == "vllm" and server.tool_parser == "mistral" and MISTRAL_TOKENIZER not in trace.notes:
+    if _may_lack_tokenizer(trace):
         return _WITH_MISTRAL_TOKENIZER
     return (
         f"The parser of this model's family runs already (`{server.tool_parser}`): run a current release, and try the "
         "raw output on the parser alone (`parse RAW --parser`)."
     )
+
+
+def _may_lack_tokenizer(trace: Trace) -> bool:
+    """Say whether vLLM's parser for Mistral runs, and nothing shows that it knows Mistral's own tokenizer."""
+    server = trace.server
+    is_mistrals = server is not None and server.kind == "vllm" and server.tool_parser == "mistral"
+    return is_mistrals and MISTRAL_TOKENIZER not in trace.notes
 
 
 def _beside_its_parser(trace: Trace, parser: str | None) -> tuple[Step, ...]:

@@ -27,6 +27,10 @@ _MOST_ESCAPED = 3  # times
 _START = re.compile(r"(?<=[>\n])\s{0,8}\{")
 _WIDTHS = frozenset({72, 76, 78, 79, 80, 100, 120, 132, 160})  # of terminals and mails
 _MOST_STARTS = 50
+_BROKEN_NAME = re.compile(
+    r"(?P<head>(?:<function=|<invoke name=\"|\"name\"[ \t]{0,4}:[ \t]{0,4}\")[\w.-]{1,80})(?P<break>\n)"
+    r"(?P<rest>[\w.-]{1,80}[\">])"
+)
 
 
 def as_written(raw: str) -> tuple[str, tuple[str, ...]]:
@@ -36,10 +40,30 @@ def as_written(raw: str) -> tuple[str, tuple[str, ...]]:
         notes += [ESCAPES] if plain.count("\\") < raw.count("\\") else []
         notes += [CURLY] if "\u201d" in raw and "\u201d" not in plain else []
         raw = plain
-    if (joined := _joined(raw)) is not None:
+    joined = _joined(raw)
+    joined = _with_whole_names(raw) if joined is None else joined
+    if joined is not None:
         raw = joined
         notes.append(BREAKS)
     return raw, tuple(notes)
+
+
+def _with_whole_names(raw: str) -> str | None:
+    r"""Return a text without the breaks within names of tools, where no line is longer than those that break there.
+
+    >>> _with_whole_names("<function=get_wea\nther>\n</function>")
+    '<function=get_weather>\n</function>'
+    >>> _with_whole_names("<function=get_\nit>\n<parameter=a_long_name>") is None
+    True
+    """
+    broken = [found for found, _ in zip(_BROKEN_NAME.finditer(raw), range(_MOST_STARTS), strict=False)]
+    if not broken:
+        return None
+    starts = [raw.rfind("\n", 0, found.start("break")) + 1 for found in broken]
+    widths = {found.start("break") - start for found, start in zip(broken, starts, strict=True)}
+    if len(widths) != 1 or widths.pop() < max(map(len, raw.split("\n"))):
+        return None
+    return _BROKEN_NAME.sub(lambda found: found["head"] + found["rest"], raw)
 
 
 def _plain(found: re.Match[str]) -> str:

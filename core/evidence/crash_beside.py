@@ -24,8 +24,9 @@ _CRASH = re.compile(
     re.IGNORECASE,
 )
 _NOT_CRASHED = re.compile(r"\b(?:no longer|never|not|n't|fixed|before|without)\b[^.\n]{0,40}\Z", re.IGNORECASE)
-_EXCEPTION = re.compile(r"(?m)^[ \t>]{0,8}(?:\w{1,60}\.){0,6}([A-Z]\w{0,60}(?:Error|Exception)): ([^\n]{8,600})$")
+_EXCEPTION = re.compile(r"(?m)^[ \t>]{0,8}(?:\w{1,60}\.){0,6}([A-Z]\w{0,60}(?:Error|Exception))(?:: ([^\n]{1,600}))?$")
 _MOST_CHARS = 60_000
+_LEAST = 8  # characters that say something without the name before them: not `'type'`
 
 
 def with_crash(evidence: Evidence, text: str) -> Evidence:
@@ -45,5 +46,8 @@ def with_crash(evidence: Evidence, text: str) -> Evidence:
         return evidence
     last = raised[-1]
     around = told[: last.start()][-4_000:] + told[last.end() :][:400]
-    error = Refusal(None, last[2].strip(), None, last[1], around=around)
+    words = (last[2] or "").strip()
+    error = Refusal(
+        None, words if len(words) >= _LEAST else f"{last[1]}: {words}".rstrip(": "), None, last[1], around=around
+    )
     return replace(evidence, error=error, words=f"{evidence.words}; a server's error")

@@ -59,7 +59,7 @@ def flags_of(kind: str, words: Sequence[str]) -> JSONObject:
         value: JSON = found[2]
         if value is None:
             follows = at < len(words) and (_FLAG.match(words[at]) is None or words[at].lstrip("-").isdecimal())
-            value = words[at] if follows and name not in _SWITCHES else True
+            value = words[at].rstrip("`") if follows and name not in _SWITCHES else True  # of code within a sentence
             at += value is not True
         flags[name] = value
     return flags
@@ -83,7 +83,7 @@ def server_of(kind: str, flags: JSONObject, version: str | None = None, *, is_wh
         version: Of the software, where an image or a log says it.
         is_whole: Whether these are all its flags, so that one that is not there was not set.
     """
-    tool_parser = _text(flags.get("tool_call_parser"))
+    tool_parser = _text(flags.get("tool_parser" if kind == "tensorrt-llm" else "tool_call_parser"))
     reasoning_parser = _text(flags.get("reasoning_parser"))
     model = next((text for name in _MODEL if (text := _text(flags.get(name))) is not None), None)
     kwargs = flags.get("default_chat_template_kwargs", flags.get("chat_template_kwargs"))

@@ -19,7 +19,8 @@ from prompt_debugger.core.evidence.flags import server_of
 from prompt_debugger.core.formats import TABLES
 
 _PARSER = re.compile(
-    r"--tool-call-parser[ \t=]{1,4}[\"'`]?([A-Za-z][A-Za-z0-9_.-]{1,40})"
+    r"--tool-call-parser[ \t=]{1,4}[\"'`]?(?!(?:to|and|or|is|was|are|must|with|for|in|on|the|as|not|flags?|options?"
+    r"|argument|parameter|needs?|requires?|does|set|which|that|because|but|when|if|NAME)\b)([A-Za-z][A-Za-z0-9_.-]{1,40})"
     r"|[\"']tool_call_parser[\"'][ \t]{0,4}[:=][ \t]{0,4}[\"']([A-Za-z][A-Za-z0-9_.-]{1,40})[\"']"
 )
 # Named in words, as code: `hermes` tool parser, tool parser `hermes`.

@@ -44,12 +44,11 @@ from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
 from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.report_text import (
     is_no_report,
-    is_report,
     is_template,
     not_recognised,
 )
 from prompt_debugger.core.evidence.reported import reported_answer, with_reported
-from prompt_debugger.core.evidence.shown import begins_in_fence, find_shown, mentions_output, shows_several
+from prompt_debugger.core.evidence.shown import find_shown, is_talk, mentions_output
 from prompt_debugger.core.evidence.split import Block, BlockKind, comment_runs, split, without_comments
 from prompt_debugger.core.evidence.spoken_errors import spoken_error
 from prompt_debugger.core.evidence.taking import compatible
@@ -64,6 +63,8 @@ Read = Callable[[str, int], Evidence]
 _MOST_READ = 200  # blocks
 _MOST_FENCES = 3  # around one another
 _MOST_PARAGRAPHS = 50
+_MOST_WORDS_OF_ERROR = 60  # by which its paragraph is found
+_MOST_OF_TWO = 60_000  # characters in which a request is looked for beside an error
 _PARAGRAPHS = re.compile(r"\n[ \t]*(?:```\w{0,20}[ \t]*)?(?:\n|\Z)")  # a fence parts them, too
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
@@ -121,21 +122,21 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
         return read_mixed(lone.text, row, read, depth + 1)
     if row > 1:
         return read(text, row)
-    is_talk = is_report(blocks) or shows_several(blocks) or begins_in_fence(blocks)
+    is_about = is_talk(blocks)
     whole, failure = _try(text, row, read)
-    if whole is not None and is_talk and whole.form is Form.OUTPUT:
-        whole, failure = None, not_recognised(text)
+    if whole is not None and is_about and whole.form is Form.OUTPUT:
+        whole, failure = None, not_recognised(text, is_about=True)
     is_output = whole is not None and whole.raw is not None and whole.raw.strip() == text.strip()
     shown = _of_shown(blocks, read) if is_output else None
     is_one = len(blocks) < 2 and not (whole is not None and whole.form is Form.COMMAND and "\n" in text.strip())
     if whole is not None and shown is None and (is_one or _is_certain(whole, text, blocks)):
-        return whole
+        return _with_request_beside(whole, text, read)
     merged = _merged(blocks, read) if shown is None or any(block.kind is BlockKind.JSON for block in blocks) else None
     if shown is not None:
         return merged if merged is not None and merged.is_assumed_run and is_pair(merged) else shown
     merged = None if merged is None else with_crash(_with_its_error(merged, whole), text)
-    if whole is not None and (merged is None or not _says_more(merged, whole, blocks, is_talk=is_talk)):
-        return whole
+    if whole is not None and (merged is None or not _says_more(merged, whole, blocks, is_talk=is_about)):
+        return _with_request_beside(whole, text, read)
     if merged is None and failure is not None and (printed := _of_comments(text, read, failure)) is not None:
         return printed
     if merged is None and (said := spoken_error(text.partition(TRACEBACK)[0])) is not None:
@@ -144,16 +145,36 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
         raise (
             not_recognised(text)
             if cut_traceback(text)
-            else _fault_of_request(blocks, read) or (not_recognised(text) if is_talk else _with_hint(failure))
+            else _fault_of_request(blocks, read)
+            or (not_recognised(text, is_about=True) if is_about else _with_hint(failure))
         )
     return merged
 
 
 def _with_its_error(merged: Evidence, whole: Evidence | None) -> Evidence:
-    """Return what blocks hold with the error as the whole text says it, where that alone names a field."""
+    """Return what blocks hold with the error of the whole text: where that alone names a field, or they have none."""
     said = whole.error if whole is not None else None
+    is_request = Part.REQUEST in merged.holds and {*merged.holds} <= {Part.REQUEST, Part.FLAGS}
+    if whole is not None and whole.form is Form.ERROR and said is not None and is_request:
+        return replace(merged, form=Form.EXCHANGE, error=said, words=f"{merged.words}; {whole.words}"[:300])
     is_more = said is not None and said.field and merged.error is not None and not merged.error.field
     return replace(merged, error=said) if is_more else merged
+
+
+def _with_request_beside(whole: Evidence, text: str, read: Read) -> Evidence:
+    """Return an error that was read of all of a text with the request that its other paragraphs are."""
+    if whole.form is not Form.ERROR or whole.error is None or not {*whole.holds} <= {Part.ERROR, Part.FLAGS}:
+        return whole
+    words = whole.error.message[:_MOST_WORDS_OF_ERROR]
+    paragraphs = _PARAGRAPHS.split(text[:_MOST_OF_TWO])
+    others = [one for one in paragraphs if words not in one]
+    rest = "\n\n".join(others)
+    if len(others) == len(paragraphs) or "messages" not in rest or recognise(rest) is not Form.REQUEST:
+        return whole
+    asked = _try(rest, 1, read)[0]
+    if asked is None or {*asked.holds} != {Part.REQUEST}:
+        return whole
+    return merge([asked, whole], Form.EXCHANGE, f"{asked.words}; {whole.words}"[:300])
 
 
 def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | None:

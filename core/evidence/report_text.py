@@ -107,11 +107,17 @@ def shown_output(prose: str) -> str | None:
             found.append("\n".join(lines))
         lines = []
     kept = [text for text in found if text.rstrip().endswith(_ENDS) and recognise(text) is Form.OUTPUT]
+    kept = [text for text in kept if MARKER.sub("", text).strip(" \t\n<>/|[]")]  # one marker is no output
     return kept[0] if len({*kept}) == 1 else None
 
 
-def not_recognised(text: str) -> RequestError:
-    """Return what to say of a text that was not understood: what it looks like, and what would be needed."""
+def not_recognised(text: str, *, is_about: bool = False) -> RequestError:
+    """Return what to say of a text that was not understood: what it looks like, and what would be needed.
+
+    Args:
+        text: The text.
+        is_about: Whether it is known to be words about an output.
+    """
     if not text.strip("\ufeff \t\r\n"):
         return RequestError("Nothing was pasted.", NEEDED)
     if (cut := cut_traceback(text)) is not None:
@@ -127,11 +133,11 @@ def not_recognised(text: str) -> RequestError:
     elif isinstance(value, list):
         what = f"The JSON list of {len(value):,} was not recognized; it begins with {shorten(value[:1], 60)}."
     else:
-        return _of_words(text)
+        return _of_words(text, is_about=is_about)
     return RequestError(what, NEEDED)
 
 
-def _of_words(text: str) -> RequestError:
+def _of_words(text: str, *, is_about: bool) -> RequestError:
     start = text.lstrip("\ufeff \t\r\n")[:2_000]
     kind = next((kind for sign, kind in _FILES if start.startswith(sign)), None)
     if kind is None and len(_CONTROL.findall(start)) * 10 > len(start):
@@ -147,7 +153,7 @@ def _of_words(text: str) -> RequestError:
         return RequestError(
             "The text is a chat template, or contains one, and nothing that was rendered with it.", _RENDER
         )
-    if _is_titled(text):
+    if is_about or _is_titled(text):
         return RequestError(
             "The text is a report in words; it contains no request, response, raw output, error or log that can be "
             "read.",

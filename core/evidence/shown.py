@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.recognise import MARKER, recognise
-from prompt_debugger.core.evidence.report_text import shown_output
+from prompt_debugger.core.evidence.report_text import is_report, shown_output
 from prompt_debugger.core.evidence.split import Block, BlockKind
 
 _LEAD = re.compile(
@@ -39,6 +39,11 @@ _CODE_CALL = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z\u00c0-\uffff]{2,}")
 _LEAST_WORDS = 8  # of a person around it
+_MOST_OF_WORDS = 20_000  # characters
+_MOST_MENTIONS = 40
+_NEAR = 80
+_MENTIONED = re.compile(r"[A-Za-z\u00c0-\uffff]{2,}[,:]? ?[`'\"(]{0,2}\Z")  # a word on the same line
+_FOLLOWED = re.compile(r">?[`'\"]?\s{0,4}[{\[<]|[^\n]{0,40}[{<]|>?\s{0,4}\Z")  # what belongs to it
 # A word of a manual where a tool's name would stand, or arguments that are a word or left out.
 _PLACEHOLDER = re.compile(
     r"\{(?:json|args|arguments|params|parameters|\.{3}|\u2026)\}|: ?(?:\.{3}|\u2026)[,}]"
@@ -76,11 +81,8 @@ def find_shown(blocks: Sequence[Block]) -> Shown | None:
     if shown is None:
         return _in_code(text) if fence is None else None
     around = text if fence is not None else text.replace(shown, "")
-    is_report = _REPORT_WORDS.search(around) is not None
-    if fence is not None:
-        follows = fence.lead.endswith((":", "\uff1a")) and recognise(fence.text) is Form.OUTPUT
-        is_report = is_report or follows or _LEAD.search(fence.lead) is not None
-    if not is_report or mentions_output(around):
+    follows = fence is not None and fence.lead.endswith((":", "\uff1a")) and recognise(fence.text) is Form.OUTPUT
+    if not _is_of_report(around, is_announced=follows or (fence is not None and _LEAD.search(fence.lead) is not None)):
         return None
     return Shown(shown, fence, len([line for line in around.split("\n") if line.strip()]))
 
@@ -97,17 +99,40 @@ def _in_code(text: str) -> Shown | None:
     )
 
 
-def shows_several(blocks: Sequence[Block]) -> bool:
+def is_talk(blocks: Sequence[Block]) -> bool:
+    """Say whether a text is about an output, and is none as a whole: a report, several outputs, or a mention."""
+    return is_report(blocks) or _shows_several(blocks) or _begins_in_fence(blocks) or _only_mentions(blocks)
+
+
+def _shows_several(blocks: Sequence[Block]) -> bool:
     """Say whether outputs stand in several fences, with words of a report around them and no markup of their own."""
     shown = [block for block in blocks if block.kind is BlockKind.FENCED and recognise(block.text) is Form.OUTPUT]
     around = "\n".join(block.text for block in blocks if block.kind is not BlockKind.FENCED)
-    return len(shown) > 1 and _REPORT_WORDS.search(around) is not None and not mentions_output(around)
+    return len(shown) > 1 and _is_of_report(around)
 
 
-def begins_in_fence(blocks: Sequence[Block]) -> bool:
+def _begins_in_fence(blocks: Sequence[Block]) -> bool:
     """Say whether the first markup of a text stands in a fence, and more of it outside: two things, not one output."""
     marked = [block for block in blocks if MARKER.search(block.text) is not None]
     return len(marked) > 1 and marked[0].kind is BlockKind.FENCED and marked[0] is not blocks[0]
+
+
+def _only_mentions(blocks: Sequence[Block]) -> bool:
+    """Say whether a text is words of a report, with markers as words of their sentences and nothing behind them."""
+    if any(block.kind is not BlockKind.PROSE for block in blocks):
+        return False
+    text = "\n".join(block.text for block in blocks)[:_MOST_OF_WORDS]
+    found = [one for one, _ in zip(MARKER.finditer(text), range(_MOST_MENTIONS), strict=False)]
+    if not found or len(found) == _MOST_MENTIONS or _REPORT_WORDS.search(MARKER.sub("", text)) is None:
+        return False
+    return all(_MENTIONED.search(text, max(0, one.start() - _NEAR), one.start()) for one in found) and not any(
+        _FOLLOWED.match(text, one.end()) for one in found
+    )
+
+
+def _is_of_report(around: str, *, is_announced: bool = False) -> bool:
+    """Say whether words around an output are those of a report, which show no output themselves."""
+    return (is_announced or _REPORT_WORDS.search(around) is not None) and not mentions_output(around)
 
 
 def is_placeholder(text: str) -> bool:

@@ -28,7 +28,8 @@ from prompt_debugger.core.evidence.taking import with_last_answer
 # An answer's field that a person names, or a place where a client shows texts: what is shown came there.
 _AS_CONTENT = re.compile(
     r"\b(?:in|into|to|as|inside|within) (?:the |its |my )?(?:\w+(?:['\u2019]s)? ){0,2}"
-    r"[`'\"]?(?:message\.)?content\b(?! ?[\w:-]*parser)|\bcontent (?:field|response)\b|`(?:message\.)?content`"
+    r"[`'\"]?(?:message\.)?content\b(?! ?[\w:-]*parser)|\bcontent (?:field|response)\b|"
+    r"\bcontent of (?:the |an? |its |my )?(?:answer|response|message|reply)\b|`(?:message\.)?content`"
     r"|\bas (?:plain |raw |normal |regular )?(?:text|message)\b|\bchat (?:window|ui|output)\b"
     r"|\b(?:to the (?:end )?user|in the (?:chat|client|ui|terminal))\b"
     r"|\binstead of (?:execut|call|runn|invok)ing\b",
@@ -60,6 +61,7 @@ _NOT_THIS = re.compile(
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _MOST_SENTENCE = 500  # characters; what is longer is data
 _OF_AN_OUTPUT = frozenset({Part.RAW, Part.FLAGS, Part.REQUEST})
+_OUTPUTS = frozenset({Form.OUTPUT, Form.COMMAND})  # a command with an output below it
 _MOST_CHARS = 60_000  # in which words are looked for
 
 
@@ -93,7 +95,7 @@ def _with_reason(evidence: Evidence, text: str) -> Evidence:
 
 def _with_expectation(evidence: Evidence, text: str) -> Evidence:
     """Note that somebody writes of tool calls about an answer that has none, or that an output came as content."""
-    if evidence.raw is not None and {*evidence.holds} <= _OF_AN_OUTPUT and evidence.form is Form.OUTPUT:
+    if evidence.raw is not None and {*evidence.holds} <= _OF_AN_OUTPUT and evidence.form in _OUTPUTS:
         if _AS_CONTENT.search(_around(evidence.raw, text)) is None:
             return evidence
         chat = ChatResult({"role": "assistant", "content": evidence.raw}, evidence.finish_reason)

@@ -13,7 +13,8 @@ What it finds:
     in a Python list behind other text, a call in XML that no family writes, in ReAct, in JSON
     with keys that an agent framework teaches or as a client prints it, a complete call in
     the reasoning of a message without anything else, and content that is a JSON object with
-    the keys of one of the request's tools, if nobody asked for JSON. An error, too: an answer
+    the keys of one of the request's tools, if nobody asked for JSON; a call that is encoded
+    as a string of JSON; calls in bare JSON in a second turn of the assistant. An error, too: an answer
     without a call of which the server says that gpt-oss ended it with `<|call|>`
     (`stop_reason` 200012).
 
@@ -43,8 +44,10 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.arguments_as_content import report_arguments, report_ended
 from prompt_debugger.core.diagnose.bare_lists import bare_list, model_names
 from prompt_debugger.core.diagnose.client_markup import ClientCall, Notation, find_client_call
+from prompt_debugger.core.diagnose.departing_calls import encoded_call, encoded_steps, have_taken_out, is_headless
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
+from prompt_debugger.core.diagnose.leftovers import next_turn
 from prompt_debugger.core.diagnose.list_after_prose import calls_after_prose, report_after_prose
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.stripped_calls import stripped_calls
@@ -180,8 +183,8 @@ def _of_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
     elif at_end := _calls_at_end(trace, content):
         shown = (in_message("content", content[slice(*call.char_span)], call.char_span) for call in at_end)
         yield report_after_prose("Content", at_end, tuple(shown))
-    elif (nameless := report_arguments(trace, content)) is not None:
-        yield nameless
+    elif found := next(filter(None, (look(trace, content) for look in _OTHERS)), None):
+        yield found
     else:
         yield from stripped_calls(trace, content)
 
@@ -285,7 +288,8 @@ def _report_written(trace: Trace, calls: list[ToolCallAttempt], content: str) ->
         f"{'its' if one else 'their'} markup, that of `{family}`: the model wrote {'it' if one else 'them'}, the "
         f"server did not parse {'it' if one else 'them'}.{departs(calls, family)}",
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
-        fix=have_parsed(trace, family),
+        fix=have_taken_out(trace, calls, family),
+        certainty=Certainty.INFERRED if is_headless(calls) else Certainty.OBSERVED,  # the model may have left it out
     )
 
 
@@ -351,6 +355,46 @@ def _report_fenced(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: st
     )
 
 
+def _in_next_turn(trace: Trace, content: str) -> Report | None:
+    """Report calls in bare JSON that are all of a second turn of the assistant, behind the end of the first."""
+    turn = next_turn(content)
+    if turn is None or turn.inside is None:
+        return None
+    inside = content[slice(*turn.inside)]
+    calls = bare_calls(trace, inside)
+    if not calls:
+        return None
+    names = ", ".join(f"`{call.name}`" for call in calls[:6])
+    return Report(
+        title=f"Content contains {'a call' if len(calls) == 1 else 'calls'} to {names} in a second turn of the "
+        "assistant.",
+        detail=f"The server did not stop at `{turn.end}`; the model opened another turn of its own and wrote the call "
+        "there. A parser that looks for a call at the beginning of the output does not see it.",
+        evidence=(in_message("content", inside, turn.inside),),
+        fix=have_parsed(trace, format_of(trace, inside)),
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+    )
+
+
+def _encoded(trace: Trace, content: str) -> Report | None:
+    """Report a call that was encoded as a string of JSON before it was written."""
+    found = encoded_call(content)
+    offered = {tool.name for tool in request_tools(trace.request)}
+    if found is None or (is_request_known(trace) and found.name not in offered):
+        return None
+    return Report(
+        title=f"A tool call to `{found.name}` is in content, encoded as a string of JSON.",
+        detail="Each quotation mark of the call is escaped, as within a string: decoded once more it is a call. A "
+        "parser that decodes it once finds no object.",
+        evidence=(in_message("content", content[slice(*found.span)], found.span),),
+        fix=encoded_steps(),
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+        stage=Stage.COMPLETE,
+    )
+
+
 def _calls_at_end(trace: Trace, content: str) -> tuple[ToolCallAttempt, ...]:
     calls = calls_after_prose(content)
     offered = {tool.name for tool in request_tools(trace.request)}
@@ -383,6 +427,8 @@ def _in_reasoning(trace: Trace) -> Iterator[Report]:
             severity=Severity.WARNING,
         )
 
+
+_OTHERS = (_in_next_turn, _encoded, report_arguments)
 
 RULE: Rule = TraceRule(
     code="PD426",

@@ -22,12 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import CallField, calls_of_message
+from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, request_tools
 from prompt_debugger.core.diagnose.fixes import ClientFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
+from prompt_debugger.core.diagnose.words import listed
 
 _FILL_IN = "Read an empty string as `{}`, once the raw output shows that the model wrote no arguments."
 
@@ -61,7 +63,19 @@ def _fix(trace: Trace, call: CallField) -> str:
         return f"Do not run the call without arguments: {where} has them. Take them from there."
     if not call.name:
         return "Do not run it: what was called shows in the raw output alone. Ask without streaming, and compare."
+    if required := _required(trace, call):
+        return (
+            f"Do not fill it in: `{call.name}` requires {listed(required)}. Get the raw output (ask without streaming, "
+            "and look at the server's log): either the model wrote them and they were lost, or it left them out."
+        )
     return _FILL_IN
+
+
+def _required(trace: Trace, call: CallField) -> list[str]:
+    """Return the parameters without which the tool of a call cannot run; none where the tool is not known."""
+    tool = next((tool for tool in request_tools(trace.request) if tool.name == call.name), None)
+    required = None if tool is None else as_object(tool.parameters).get("required")
+    return [name for name in required if isinstance(name, str)][:4] if isinstance(required, list) else []
 
 
 def _shown_in(trace: Trace, call: CallField) -> str | None:
@@ -105,5 +119,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.RESULT,
     threads=("vllm-project/vllm#28806", "sgl-project/sglang#34925"),
     explains=("PD502",),
-    fixes=(ClientFix("an empty string read as no arguments", _FILL),),
+    fixes=(ClientFix("an empty string read as no arguments", _FILL, advice=_FILL_IN),),
 )

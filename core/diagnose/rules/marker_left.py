@@ -43,7 +43,7 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.fields import body_of, content_of, reasoning_of, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.fixes import FlagsFix
-from prompt_debugger.core.diagnose.leftovers import ends_at_tail, repeated_token
+from prompt_debugger.core.diagnose.leftovers import ends_at_tail, next_turn, repeated_token
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -183,10 +183,13 @@ def _from_message(trace: Trace) -> Iterator[Report]:
     ends = [end.span for end in ends_at_tail(content)]  # they have rules of their own, and so have loops of one token
     if repeated_token(content) is not None:
         return
+    of_turns = TABLES.turn_markers if next_turn(content) is not None else ()  # which has a rule of its own
     spans = [
         span
         for span in find_used_markers(content)
-        if content[span.start : span.stop] not in asked and not any(a <= span.start < b for a, b in ends)
+        if (marker := content[span.start : span.stop]) not in of_turns
+        and marker not in asked
+        and not any(a <= span.start < b for a, b in ends)
     ]
     if spans:
         marker = content[spans[0].start : spans[0].stop]

@@ -22,22 +22,15 @@ Source:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, content_of
-from prompt_debugger.core.diagnose.leftovers import families_of
+from prompt_debugger.core.diagnose.leftovers import families_of, next_turn
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.words import listed
-from prompt_debugger.core.formats import TABLES
-
-_ENDS = "|".join(re.escape(text) for text in TABLES.end_texts if text.strip())
-_OPENS = "|".join(re.escape(text) for text in TABLES.turn_openers)
-_NEXT = re.compile(rf"(?P<end>{_ENDS})(?:\s|{_ENDS}){{0,20}}(?P<opener>{_OPENS})")
-_OPENER = re.compile(_OPENS)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -45,13 +38,13 @@ def find(trace: Trace) -> Iterator[Report]:
     if trace.chat is None or trace.vocabulary is not None or body_of(trace).get("skip_special_tokens") is False:
         return
     text = content_of(trace.chat.message) or ""
-    found = _NEXT.search(text)
-    if found is None or not text[: found.start()].strip() or _OPENER.search(text, 0, found.start()) is not None:
+    found = next_turn(text)
+    if found is None:
         return
-    span, end = Span(found.start(), found.end()), found["end"]
+    span, end = found.span, found.end
     of = f" of {listed(families)}" if (families := families_of(end)) else ""
     yield Report(
-        title=f"Another turn (`{found['opener']}`) follows the end token `{end}` in content.",
+        title=f"Another turn (`{found.opener}`) follows the end token `{end}` in content.",
         detail=f"At character {span.start}: the server did not stop at `{end}`, the token{of} that ended the turn, and "
         "the model went on with an invented one.",
         evidence=(in_message("content", text[slice(*span)], span),),

@@ -434,5 +434,21 @@ CLASSES: tuple[ErrorClass, ...] = (
         _LOG + " Then look for that line in the server's bug tracker, and try its newest release.",
         is_distinctive=False,
     ),
+    ErrorClass(
+        "crashed",
+        r"\b[a-z]{1,60}(?:error|exception)\b",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "The server's own code failed on the request",
+        "A process of the server ended with this exception.",
+        "Update the server, and look for the last frames of its traceback in its bug tracker. Until then, leave out "
+        "the fields of the request that change how it samples, constrains or schedules (`response_format`, tools, "
+        "penalties, `logprobs`) one after the other, to see which one meets the fault.",
+        around=r"received sigquit from a child|scheduler (?:process )?(?:hit an exception|crashed|died)"
+        r"|engine ?core (?:process )?(?:died|crashed|encountered a fatal)|\bserver (?:process )?(?:died|crashed"
+        r"|crashes)",
+        unless=r"\b(?:badrequest|authentication|permission|notfound|ratelimit|valueerror|validationerror)",
+        is_distinctive=False,
+    ),
 )
 """In this order: the first class whose words are found counts."""
