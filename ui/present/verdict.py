@@ -17,6 +17,7 @@ from prompt_debugger.core.base.types import (
     Trace,
     Verdict,
 )
+from prompt_debugger.core.report import why_unfinished
 from prompt_debugger.core.tools.fixes.margin import asks_for_margin, margin_of_prose
 from prompt_debugger.core.tools.fixes.offered import fixes_of
 from prompt_debugger.ui.present.chains import chain_of
@@ -93,7 +94,7 @@ def verdict_payload(trace: Trace, *, run: int = 0) -> str:
     if verdict is None and trace.server is None and trace.local_prompt is not None:  # a run asks its server before
         return verdict_strip("done", "NO SERVER", "Rendered, not run: there was no server.", open="render", run=run)
     if verdict is None:
-        return verdict_strip("done", "NO VERDICT", "The run ended without a verdict.", tone="warning", run=run)
+        return verdict_strip("done", "NO VERDICT", why_unfinished(trace), tone="warning", run=run)
     badge, tone = _outcome(trace, verdict), _tone(verdict, trace.findings)
     margin = margin_of_prose(trace)
     result = read_result(trace, verdict)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from prompt_debugger.core.base.assets import assets_dir
 from prompt_debugger.core.base.types import Stage, Trace
-from prompt_debugger.core.report import file_stem, html_block
+from prompt_debugger.core.report import file_stem, html_block, why_unfinished
 from prompt_debugger.ui.present import RunView
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report.mask import mask_trace
@@ -87,7 +87,7 @@ def _ended(trace: Trace) -> str:
 def _title(trace: Trace) -> str:
     if trace.title:
         return f"{shortened(' '.join(trace.title.split()), 120)} · Prompt Debugger"
-    sentence = "A run without a verdict" if trace.verdict is None else trace.verdict.sentence
+    sentence = why_unfinished(trace) if trace.verdict is None else trace.verdict.sentence
     return f"{shortened(' '.join(sentence.split()), 120)} · Prompt Debugger"
 
 

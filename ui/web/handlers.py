@@ -25,6 +25,7 @@ from prompt_debugger.core.pipeline import (
     load_examples,
     render_request,
 )
+from prompt_debugger.core.report import with_error, with_stop
 from prompt_debugger.core.sandbox import VISITOR, in_thread, sandbox_of
 from prompt_debugger.ui.present import (
     RunView,
@@ -219,6 +220,8 @@ class Handlers:
             network: dict[str, str | None] = {}
             if view.exchanges.exchanges:
                 network["network"] = await in_thread(network_payload, view.exchanges, view.run)
+            if view.trace is not None and sign.asked.is_set():
+                view.trace = with_stop(view.trace)
             if sign.asked.is_set():
                 yield Update({**await in_thread(view.stop), **network}, view.trace)
             elif network:
@@ -240,6 +243,8 @@ class Handlers:
             if isinstance(error, RequestError):
                 yield Update({"notices": await in_thread(notices_payload, error)})
             failure = as_visitors_see(as_debugger_error(error, logs_words=not self.settings.public), self.settings)
+            if view.trace is not None:
+                view.trace = with_error(view.trace, failure)  # the files of the run say it, too
             yield Update(await in_thread(view.fail, failure), view.trace)
 
     async def _wait(self, view: RunView, turn: Turn) -> AsyncGenerator[Payloads, None]:

@@ -18,6 +18,8 @@ const ROW_PX = 20;
 const MOST_ROWS = 60;
 const ROWS_BEFORE = 8;
 const MOST_FINDINGS = 6;
+/** @type {Record<string, string>} */
+const TONES = { error: "error", warning: "warning", success: "ok" };
 const MOST_CHANGES = 8;
 const MARKERS = /(<[^<>\s]{1,60}>)/; // control tokens, as raw outputs spell them
 const ALARMS = new Set(["lost", "altered"]);
@@ -166,7 +168,7 @@ class Picture {
   /** @param {VerdictPayload} verdict */
   verdict(verdict) {
     const top = this.y;
-    const tone = ["error", "warning"].includes(verdict.tone) ? verdict.tone : "line-strong";
+    const tone = TONES[verdict.tone] || "line-strong";
     this.font(12, "sans", 700);
     const badge = this.context.measureText(verdict.badge).width + 20;
     const x = MARGIN + 22 + badge + 14;
@@ -177,12 +179,19 @@ class Picture {
     this.context.fillStyle = this.color(tone);
     this.context.fillRect(MARGIN, top, 6, height);
     const isError = verdict.tone === "error";
-    this.box(MARGIN + 20, top + 15, badge, 25, isError ? "lost-ground" : "surface", isError ? "lost-ground" : "line-strong");
+    const [ground, ink] = isError ? ["lost-ground", "lost-text"] : verdict.tone === "success" ? ["ok", "surface"] : ["surface", "muted"];
+    this.box(MARGIN + 20, top + 15, badge, 25, ground, ground === "surface" ? "line-strong" : ground);
     this.font(12, "sans", 700);
-    this.text(verdict.badge, MARGIN + 30, top + 32, isError ? "lost-text" : "muted");
+    this.text(verdict.badge, MARGIN + 30, top + 32, ink);
     this.font(17, "sans", 700);
     lines.forEach((line, i) => this.text(line, x, top + 33 + i * 25, "text"));
     this.y = top + height + 10;
+    const causes = (verdict.cause || []).map(({ text }) => text).join(" \u2192 ");
+    if (causes) this.paragraph(causes, { most: 3 });
+    if (verdict.proof) {
+      const { worked, short, sentence } = verdict.proof;
+      this.paragraph(short + " " + sentence, { ink: worked ? "ok" : "error", weight: 700, most: 3 });
+    }
     if (verdict.evidence) {
       const quote = verdict.evidence.quote ? "  " + verdict.evidence.quote : "";
       this.paragraph("Evidence: " + verdict.evidence.label + quote, { family: "mono", size: 12, most: 2 });
@@ -303,8 +312,13 @@ class Picture {
     }
   }
 
-  /** @param {FindingCard[]} findings */
-  findings(findings) {
+  /**
+   * Each root before what follows from it; advice that two of them share stands once.
+   * @param {FindingsPayload} payload
+   */
+  findings({ findings: unordered, groups }) {
+    const findings = groups ? groups.flat().map((at) => unordered[at]) : unordered;
+    let advised = "";
     this.font(13, "sans", 700);
     this.text(findings.length ? "Findings" : "No problems found.", MARGIN, this.y + 13, "text");
     this.y += 24;
@@ -317,7 +331,8 @@ class Picture {
       this.text(code, WIDTH - MARGIN - this.context.measureText(code).width, this.y + 13, "muted");
       const width = WIDTH - 2 * MARGIN - 110 - this.context.measureText(code).width;
       this.paragraph(one.title, { x: MARGIN + 90, width, weight: 700, most: 2 });
-      if (one.fix) this.paragraph("Fix: " + one.fix, { x: MARGIN + 90, width: WIDTH - 2 * MARGIN - 90, ink: "muted", most: 2 });
+      if (one.fix && one.fix !== advised) this.paragraph("Advice: " + one.fix, { x: MARGIN + 90, width: WIDTH - 2 * MARGIN - 90, ink: "muted", most: 2 });
+      advised = one.fix;
       this.y += 6;
     });
     const more = findings.length - MOST_FINDINGS;
@@ -358,7 +373,7 @@ function drawPicture(parts) {
     picture.y += 8;
     if (parts.verdict) picture.verdict(parts.verdict);
     if (parts.ledger) picture.ledger(parts.ledger.accounts[0]);
-    if (parts.findings) picture.findings(parts.findings.findings);
+    if (parts.findings) picture.findings(parts.findings);
     const foot = (parts.facts || []).filter(([label]) => /sha256|^(run at|address|prompt)$/i.test(label));
     if (foot.length) picture.paragraph(foot.map(([label, value]) => label + " " + value).join("  \u00b7  "), { family: "mono", size: 11, ink: "muted", most: 2 });
   });

@@ -55,7 +55,8 @@ def find(trace: Trace) -> Iterator[Report]:
     bad = [(call, problem) for call, problem in foreign if problem is not None]
     if not bad:
         return
-    listed = ", ".join(f"`{call.id}`" for call, _ in bad[:4]) + ("…" if len(bad) > 4 else "")
+    ids = [*dict.fromkeys(f"`{call.id}`" for call, _ in bad)]
+    listed = ", ".join(ids[:4]) + (f" and {len(ids) - 4} more" if len(ids) > 4 else "")
     evidence = [in_request(f"{call.field}.id", call.id) for call, _ in bad]
     call, problem = bad[0]
     yield Report(

@@ -13,6 +13,7 @@ from prompt_debugger.core.report.markup import cell, code, code_cell, fence_of, 
 from prompt_debugger.core.report.names import file_stem
 from prompt_debugger.core.report.redact import redact_body, redact_json
 from prompt_debugger.core.report.repeat import curl_of, curl_of_bundle, parse_command, template_sha256
+from prompt_debugger.core.report.unfinished import why_unfinished
 
 _LIMIT = 6000  # of one block; a GitHub issue takes 65,536 characters
 _MOST_FINDINGS = 12
@@ -27,7 +28,7 @@ def trace_to_markdown(trace: Trace, program: str = "", title_of: Callable[[str],
 
 
 def _lines(trace: Trace, program: str, title_of: Callable[[str], str]) -> Iterator[str]:
-    verdict = trace.verdict.sentence if trace.verdict is not None else "No verdict: the run did not finish."
+    verdict = trace.verdict.sentence if trace.verdict is not None else f"No verdict. {why_unfinished(trace)}"
     if trace.title:
         yield f"## {prose(trace.title, _LONGEST_TITLE)}"
         yield ""

@@ -25,6 +25,7 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.base.wire import endpoint_of
 from prompt_debugger.core.report.counts import calls_words, characters_words
 from prompt_debugger.core.report.readers import by_engine, matrix_lines, parsers_sentence
+from prompt_debugger.core.report.unfinished import why_unfinished
 
 _AS_TEXT = "PD463"  # a text that is a call, or a part of one
 _MANY = 12  # parsers of several engines that are shown one by one
@@ -85,7 +86,7 @@ def finding_lines(finding: Finding) -> Iterator[str]:
 
 
 def _lines(trace: Trace, title_of: Callable[[str], str]) -> Iterator[str]:
-    yield _line(trace.verdict.sentence) if trace.verdict is not None else "No verdict: the run did not finish."
+    yield _line(trace.verdict.sentence if trace.verdict is not None else f"No verdict. {why_unfinished(trace)}")
     yield ""
     if trace.server is not None:
         server = trace.server

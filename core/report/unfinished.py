@@ -1,0 +1,33 @@
+"""A run that ended before its verdict: the note that says so, and the words that its files begin with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.base.types import Trace
+
+_ENDED = "The run ended with an error: "
+_STOPPED = "The run was stopped before its end."
+_SILENT = "The run did not finish."
+
+
+def with_error(trace: Trace, error: DebuggerError) -> Trace:
+    """Return a run with the error that ended it, where there is no verdict; its files say it, too."""
+    words = f"{_ENDED}{error.message.rstrip('.')}. {error.hint}".strip()
+    return _with_note(trace, words)
+
+
+def with_stop(trace: Trace) -> Trace:
+    """Return a run with the note that somebody stopped it, where there is no verdict."""
+    return _with_note(trace, _STOPPED)
+
+
+def why_unfinished(trace: Trace) -> str:
+    """Return why there is no verdict, in a sentence or two."""
+    return next((note for note in reversed(trace.notes) if note.startswith((_ENDED, _STOPPED))), _SILENT)
+
+
+def _with_note(trace: Trace, note: str) -> Trace:
+    is_new = trace.verdict is None and note not in trace.notes
+    return replace(trace, notes=(*trace.notes, note)) if is_new else trace

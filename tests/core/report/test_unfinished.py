@@ -1,0 +1,50 @@
+"""A run that ended before its verdict says why, in each of its files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import Request, Trace
+from prompt_debugger.core.report import (
+    read_bundle,
+    trace_to_markdown,
+    trace_to_terminal,
+    why_unfinished,
+    with_error,
+    with_stop,
+    write_bundle,
+)
+from tests.ui.present.traces import dropped_call_trace
+
+DEAD = BackendError("GET http://127.0.0.1:9/v1/models: no connection.", "Is the server running?")
+WORDS = "The run ended with an error: GET http://127.0.0.1:9/v1/models: no connection. Is the server running?"
+BEGUN = Trace(Request({"messages": []}, "{}"))
+
+
+@pytest.mark.parametrize("write", [trace_to_markdown, trace_to_terminal])
+def test_the_error_is_the_first_line(write):
+    first = write(with_error(BEGUN, DEAD)).splitlines()[0]
+
+    assert first.strip("*").replace("`", "") == f"No verdict. {WORDS}"  # an address is code there
+
+
+def test_a_bundle_keeps_it():
+    assert why_unfinished(read_bundle(write_bundle(with_error(BEGUN, DEAD), "0.1.0")).trace) == WORDS
+
+
+def test_a_run_that_was_stopped_is_said_to_be():
+    assert why_unfinished(with_stop(with_stop(BEGUN))) == "The run was stopped before its end."
+    assert with_stop(with_stop(BEGUN)).notes == with_stop(BEGUN).notes
+
+
+def test_nothing_is_said_where_nothing_is_known():
+    assert why_unfinished(replace(BEGUN, notes=("Something else.",))) == "The run did not finish."
+
+
+def test_a_run_with_a_verdict_is_left():
+    trace = dropped_call_trace()
+
+    assert with_error(trace, DEAD) == trace == with_stop(trace)
