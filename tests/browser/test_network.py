@@ -16,6 +16,11 @@ from tests.core.complete.faulty_server import answer, chunk, stream
 pytestmark = pytest.mark.browser
 
 KEY = "sk-of-the-visitor-123"
+# Each exchange has its time on the line of the whole run.
+BARS_ON_THEIR_LINE = """() => [...document.querySelectorAll(".pd-net-fall")].map(line => {
+    const [around, bars] = [line.getBoundingClientRect(), [...line.children].map(bar => bar.getBoundingClientRect())];
+    return bars.length > 0 && bars.every(bar => bar.left >= around.left - 1 && bar.right <= around.right + 3);
+})"""
 MESSAGE: JSONObject = {"role": "assistant", "content": "Hello there"}
 
 
@@ -41,6 +46,7 @@ def test_every_exchange_of_a_run_is_there_with_its_events_and_without_the_key(ba
         streamed.locator("summary").click()
 
         expect(rows.filter(has_text="which models it serves")).to_have_count(1)
+        assert page.evaluate(BARS_ON_THEIR_LINE) == [True] * rows.count()
         expect(streamed.locator(".pd-net-events li")).to_have_count(3)
         expect(streamed.locator(".pd-net-headers").first).to_contain_text("[masked]")
         assert violations(page, "#pd-network") == []

@@ -9,6 +9,7 @@ STYLES = document.STYLES
 PAGE_STYLES = (
     "page.css",
     "bench.css",
+    "thumbnails.css",
     "parser_views.css",
     "check.css",
     "fixes.css",

@@ -86,7 +86,33 @@ function events(rows) {
 }
 
 /** @param {Exchange} one */
-function row(one) {
+const endOf = (one) => one.started_s + (one.total_s ?? one.first_s ?? 0);
+
+/**
+ * When it was under way, on the line of time of the whole run: waiting for the first byte, then what came.
+ * @param {Exchange} one
+ * @param {number} end of the last exchange
+ */
+function waterfall(one, end) {
+  const line = make("span", "pd-net-fall");
+  line.setAttribute("aria-hidden", "true"); // the figures say it
+  const first = one.started_s + (one.first_s ?? one.total_s ?? 0);
+  /** @type {[number, number, string][]} */
+  const parts = [[one.started_s, first, "pd-net-waits"], [first, endOf(one), "pd-net-comes"]];
+  parts.filter(([from, to]) => to > from).forEach(([from, to, name]) => {
+    const part = make("span", name);
+    part.style.left = (100 * from) / (end || 1) + "%";
+    part.style.width = (100 * (to - from)) / (end || 1) + "%";
+    line.append(part);
+  });
+  return line;
+}
+
+/**
+ * @param {Exchange} one
+ * @param {number} end of the last exchange
+ */
+function row(one, end) {
   const box = make("details", "pd-net-row");
   const head = make("summary", "");
   const isBad = Boolean(one.error) || one.status === null || one.status >= 400;
@@ -95,6 +121,7 @@ function row(one) {
   head.append(
     make("span", "pd-net-when", "+" + seconds(one.started_s)), status,
     make("code", "pd-net-path", one.method + " " + one.path), make("span", "pd-net-purpose", one.purpose), make("span", "pd-muted", figures),
+    waterfall(one, end),
   );
   box.append(head);
   box.addEventListener("toggle", () => box.childNodes.length > 1 || fill(box, one));
@@ -134,12 +161,13 @@ builders.network = (root) => {
       root.replaceChildren();
       shown = decoded ? { run: decoded.header.run, root } : null;
       if (!decoded) return;
-      const all = decoded.header.exchanges;
+      const all = /** @type {Exchange[]} */ (decoded.header.exchanges);
       const box = make("details", "pd-net");
       const head = make("summary", "pd-net-head");
-      head.append(make("strong", "", "Network"), make("span", "pd-muted", plural(all.length, "exchange") + " with the server: bodies, headers, times"));
+      head.append(make("strong", "", "Network"), make("span", "pd-muted", plural(all.length, "exchange") + " with the server in " + seconds(Math.max(...all.map(endOf))) + ": bodies, headers, times"));
       const list = make("div", "pd-net-list");
-      list.append(...all.map(row));
+      const end = Math.max(...all.map(endOf));
+      list.append(...all.map((one) => row(one, end)));
       box.append(head, list);
       root.append(box);
       place();
