@@ -50,6 +50,7 @@ def build_template(settings: PageSettings) -> TemplatePanel:
                 label="Chat template",
                 elem_id="pd-template-source",
                 elem_classes=["pd-code-editor"],
+                wrap_lines=True,
                 buttons=[],
             )
             with gr.Row(elem_classes=["pd-bench-row"]):
