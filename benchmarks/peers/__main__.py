@@ -1,6 +1,6 @@
 """Print how much of other projects' suites the census reads as they expect.
 
-    python -m benchmarks.peers [--misreads FILE] [--kept FILE] FOLDER …
+    python -m benchmarks.peers [--misreads FILE] [--kept FILE] [--heard FILE …] FOLDER …
 
 Where a suite expects what its parser decides to do and not what the model wrote,
 the case is counted apart, by policy (`policies`). What is left is ours, and
@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.peers.cases import PeerCase, Reading, read_case, whole_calls
 from benchmarks.peers.fixtures import read_fixtures
 from benchmarks.peers.policies import policy_of
-from benchmarks.peers.python_tests import read_python_tests
+from benchmarks.peers.python_tests import cases_of, read_python_tests
 from benchmarks.peers.rust_tests import read_rust_tests
 
 
@@ -36,6 +36,15 @@ def read_suite(folder: Path, kept: Path | None = None) -> Iterator[PeerCase]:
             if says and case.key not in seen:
                 seen.add(case.key)
                 yield case
+
+
+def read_heard(record: Path) -> Iterator[PeerCase]:
+    """Yield the cases of a record that `recorder` or a plug-in of another suite wrote, each once."""
+    seen: set[str] = set()
+    for case in cases_of(record.read_text(encoding="utf-8")):
+        if case.key not in seen:
+            seen.add(case.key)
+            yield case
 
 
 def describe(reading: Reading) -> dict[str, object]:
@@ -68,16 +77,17 @@ def describe(reading: Reading) -> dict[str, object]:
 def main() -> int:
     """Print a line per family; returns 0 whatever they say."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
-    options.add_argument("folder", nargs="+", type=Path, help="an unpacked source archive")
+    options.add_argument("folder", nargs="*", type=Path, help="an unpacked source archive")
+    options.add_argument("--heard", nargs="*", default=[], type=Path, help="what was recorded of a suite elsewhere")
     options.add_argument("--misreads", type=Path, help="write every misread here, as JSON lines")
     options.add_argument("--kept", type=Path, help="keep here what running a suite's tests gave, and use it next time")
     given = options.parse_args()
     misreads: list[Reading] = []
     total: Counter[str] = Counter()
     policies: Counter[str] = Counter()
-    for folder in given.folder:
+    for folder in (*given.folder, *given.heard):
         rows: dict[str, Counter[str]] = {}
-        for case in read_suite(folder, given.kept):
+        for case in read_heard(folder) if folder in given.heard else read_suite(folder, given.kept):
             reading = read_case(case)
             policy = policy_of(reading) if reading.faults else None
             outcome = ("policy",) if policy is not None else reading.faults or ("right",)

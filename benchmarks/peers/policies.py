@@ -15,11 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.peers.cases import Reading, whole_calls
-from prompt_debugger.core.base.types import CallStatus
+from prompt_debugger.core.base.types import CallStatus, Place
 from prompt_debugger.core.formats import FORMATS
 
 _TAG_IS_MISSING = re.compile(r"tag\b.* is missing")
 _MARKED = re.compile(r"[>\]]\s*\[?\{\"")
+# Calls in ordinary text: JSON, Python in brackets or given to a name, Gemma's without its tokens, MiniCPM's tags.
+_PLAIN = re.compile(r"\{\"|\[\w+\(|\btool_code = \w+\(|\bcall:\w+\{|<function name=")
+_THOUGHT = re.compile(r"</?think>|<\|channel>")
 _TAG = re.compile(r"</?[^<>\n]{1,80}>|<[^<>\n]{0,80}\Z")
 
 
@@ -145,9 +148,10 @@ def _loose(value: Any) -> Any:
         return value
     for decode in (json.loads, ast.literal_eval):
         try:
-            return decode(value)
+            decoded = decode(value.strip())
         except (ValueError, SyntaxError):
             continue
+        return _loose(decoded) if isinstance(decoded, str) and decoded != value else decoded
     return value
 
 
@@ -170,7 +174,7 @@ def _takes_bare_json(reading: Reading) -> bool:
     names = {tool.get("function", tool).get("name") for tool in case.tools}
     wanted = [name for name, _ in case.calls or ()]
     is_left = (parsed.content or "").strip() == case.raw.strip()
-    is_bare = '{"' in case.raw and _MARKED.search(case.raw) is None
+    is_bare = _PLAIN.search(case.raw) is not None and _MARKED.search(case.raw) is None
     expects_calls = bool(wanted) or (bool(case.n_calls) and not names)
     return expects_calls and is_left and is_bare and not names & set(wanted)
 
@@ -179,6 +183,85 @@ def _closes_up_lines(reading: Reading) -> bool:
     """Content differs in line breaks where a call stood."""
     case, parsed = reading.case, reading.parsed
     return reading.faults == ("content",) and (case.content or "").split() == (parsed.content or "").split()
+
+
+def _joins_blocks_otherwise(reading: Reading) -> bool:
+    """Reasoning and content differ in white space between their pieces alone."""
+    case, parsed = reading.case, reading.parsed
+    is_same = _squeezed(case.reasoning) == _squeezed(parsed.reasoning)
+    return "calls" not in reading.faults and is_same and _squeezed(case.content) == _squeezed(parsed.content)
+
+
+def _promotes_calls(reading: Reading) -> bool:
+    """A call inside reasoning is expected as one outside of it; the census says where it stands."""
+    case = reading.case
+    inside = [call for call in reading.parsed.calls if call.place is Place.REASONING]
+    if case.calls is not None:
+        found = [(call.name, call.arguments_json) for call in inside]
+        return bool(found) and [*case.calls] == found
+    wanted = f"{case.content}{case.reasoning}"
+    return bool(inside) and all((call.name or "") in wanted for call in inside)
+
+
+def _cuts_blocks_otherwise(reading: Reading) -> bool:
+    """Reasoning in several blocks, nested, or not at the beginning: every parser decides in its own way."""
+    tags = _THOUGHT.findall(reading.case.raw)
+    is_late = bool(tags) and not reading.case.raw.lstrip().startswith(tags[0]) and tags[0] != "</think>"
+    return "calls" not in reading.faults and (sum(tag == "<think>" for tag in tags) > 1 or is_late)
+
+
+def _guesses_by_words(reading: Reading) -> bool:
+    """An output without any tag is split into reasoning and answer by phrases in it."""
+    case = reading.case
+    return case.calls is None and bool(case.reasoning and case.content) and _THOUGHT.search(case.raw) is None
+
+
+def _answers_nothing(reading: Reading) -> bool:
+    """A parser that finds none of its markers answers neither reasoning nor content."""
+    case = reading.case
+    return case.calls is None and not case.reasoning and not case.content and bool(case.raw.strip())
+
+
+def _drops_reasoning(reading: Reading) -> bool:
+    """Reasoning that was switched off is thrown away; the rest is the same."""
+    return reading.faults == ("reasoning",) and not reading.case.reasoning
+
+
+def _drops_unknown_tools(reading: Reading) -> bool:
+    """Calls to tools that the request lacks are dropped, or left as text."""
+    case = reading.case
+    names = {tool.get("function", tool).get("name") for tool in case.tools}
+    found = whole_calls(reading.parsed)
+    known = [call for call in found if call[0] in names]
+    return bool(names) and case.calls is not None and known != found and known == [*case.calls]
+
+
+def _drops_repeated_calls(reading: Reading) -> bool:
+    """A call that equals the one before it is dropped."""
+    found = whole_calls(reading.parsed)
+    kept = [call for index, call in enumerate(found) if not index or call != found[index - 1]]
+    return reading.faults == ("calls",) and kept != found and [*(reading.case.calls or ())] == kept
+
+
+def _keeps_half_a_marker(reading: Reading) -> bool:
+    """Half a marker at the end of the text is kept as text, or dropped."""
+    half = _TAG.search(reading.case.raw[-40:])
+    if "calls" in reading.faults or half is None or not reading.case.raw.endswith(half.group()):
+        return False
+    wanted, read = (reading.case.content or "", reading.case.reasoning or ""), reading.parsed
+    pairs = zip(wanted, (read.content or "", read.reasoning or ""), strict=True)
+    return all(one.removesuffix(half.group()).strip() == two.removesuffix(half.group()).strip() for one, two in pairs)
+
+
+def _renames_actions(reading: Reading) -> bool:
+    """Every action becomes a call of one tool with the action's name among its arguments."""
+    found = whole_calls(reading.parsed)
+    wanted = [given.get("action") for name, given in reading.case.calls or () if isinstance(given, dict)]
+    return bool(wanted) and wanted == [name for name, _ in found]
+
+
+def _squeezed(text: str | None) -> str:
+    return "".join((text or "").split())
 
 
 def _untagged(text: str) -> str:
@@ -231,10 +314,36 @@ POLICIES = (
         _fits_to_schema,
     ),
     Policy(
-        "JSON in prose that names no tool of the request is a call",
+        "a call in plain text that names no tool of the request is one",
         "an example in an answer looks the same",
         _takes_bare_json,
     ),
+    Policy(
+        "calls to tools that the request lacks are dropped",
+        "the model called them; that they are unknown is another finding",
+        _drops_unknown_tools,
+    ),
+    Policy("a call that comes again is dropped", "the model called twice", _drops_repeated_calls),
+    Policy("actions are rewritten into calls of one tool", "the census says what was written", _renames_actions),
+    Policy(
+        "a call inside reasoning counts as one outside",
+        "the census lists it with its place, which a finding speaks of",
+        _promotes_calls,
+    ),
+    Policy(
+        "pieces are joined with other white space",
+        "white space between pieces is a matter of taste",
+        _joins_blocks_otherwise,
+    ),
+    Policy(
+        "reasoning in several blocks, nested or late, is cut otherwise",
+        "the suites contradict one another, and the same text is read in two ways in one of them",
+        _cuts_blocks_otherwise,
+    ),
+    Policy("reasoning is guessed by phrases", "no tag says where it ends", _guesses_by_words),
+    Policy("a parser without its markers answers nothing", "the text is there", _answers_nothing),
+    Policy("reasoning that was switched off is thrown away", "the model wrote it", _drops_reasoning),
+    Policy("half a marker at the end is text, or dropped", "the census counts it as markup", _keeps_half_a_marker),
     Policy(
         "lines are closed up where a call stood",
         "white space around calls is a matter of taste",

@@ -32,6 +32,11 @@ def read_python_tests(folder: Path, kept: Path | None = None) -> Iterator[PeerCa
             kept.write_text(heard, encoding="utf-8")
     else:
         heard = kept.read_text(encoding="utf-8")
+    yield from cases_of(heard)
+
+
+def cases_of(heard: str) -> Iterator[PeerCase]:
+    """Yield the cases of what a listener wrote: one JSON object a line, with what a parser was given and answered."""
     yield from map(_case, map(json.loads, heard.splitlines()))
 
 

@@ -9,7 +9,8 @@ r"""DeepSeek V3 and R1: a type, a name, and the arguments in a code fence.
     ```<｜tool▁call▁end｜>\n
     <｜tool▁call▁begin｜>…<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>
 
-Line breaks are those drawn as `\n`; the fence belongs to the markup.
+Line breaks are those drawn as `\n`; the fence belongs to the markup. A model may
+go on with a tool's answer between `<｜tool▁output▁begin｜>` and `<｜tool▁output▁end｜>`.
 
 Source: the chat templates of DeepSeek-V3-0324 and DeepSeek-R1-0528, as of 2025-06.
 """
@@ -29,6 +30,7 @@ from prompt_debugger.core.parse.sections import in_sections
 
 SECTION_OPEN, SECTION_CLOSE = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
 CALL_OPEN, CALL_CLOSE, SEPARATOR = "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"
+OUTPUT_MARKERS = frozenset(f"<｜tool▁output{plural}▁{edge}｜>" for plural in ("", "s") for edge in ("begin", "end"))
 MARKERS = frozenset({SECTION_OPEN, SECTION_CLOSE, CALL_OPEN, CALL_CLOSE, SEPARATOR})
 
 
@@ -46,6 +48,7 @@ FORMAT: ModelFormat = TextFormat(
         Mark(CALL_OPEN, pattern=r"<｜tool▁call▁begin｜>function<｜tool▁sep｜>"),
         Mark(SECTION_OPEN, STRONG),
         Mark(CALL_OPEN, FAIR),
+        *(Mark(token, FAIR) for token in sorted(OUTPUT_MARKERS)),
     ),
     conventions=Conventions(
         turns=(
@@ -55,6 +58,7 @@ FORMAT: ModelFormat = TextFormat(
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         ends=frozenset({"<｜end▁of▁sentence｜>"}),
         markers=MARKERS,
+        unseen=OUTPUT_MARKERS,
     ),
     scan=in_sections(
         HeaderCalls(

@@ -4,7 +4,8 @@ r"""Gemma 4: calls in a notation of its own, reasoning in a channel.
     <|tool_call>call:NAME{KEY:<|"|>TEXT<|"|>,KEY:42,KEY:{KEY:true},KEY:[1,2]}<tool_call|><turn|>
 
 Drawn on two lines. The line breaks drawn belong to the channel; everything
-else is exact. Bare words are typed by the tool's schema.
+else is exact. Some checkpoints open the answer with a channel, too:
+`<|channel>content\n`, `response` or `final`. Bare words are typed by the tool's schema.
 
 Source: the chat template of gemma-4-31B-it, 2026.
 """
@@ -31,6 +32,7 @@ FORMAT: ModelFormat = TextFormat(
             ("<channel|>",),
             before_close=1,
             label="thought\n",
+            answers=tuple(f"<|channel>{word}\n" for word in ("content", "response", "final")),
         ),
         ends=frozenset({"<turn|>", "<|tool_response>", "<channel|>"}),
         markers=frozenset({_OPEN, _CLOSE, _QUOTE}),

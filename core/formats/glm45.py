@@ -5,6 +5,10 @@ r"""GLM 4.5 to 4.7 and 5, Ling 3, Laguna: a name, then keys and values in tags.
     <arg_key>KEY</arg_key>\n<arg_value>VALUE</arg_value>\n
     </tool_call><|observation|>
 
+GLM-4.1V and 4.5V write an answer between `<|begin_of_box|>` and `<|end_of_box|>`,
+which no client is shown. Laguna sometimes writes `<user>` and `</user>` in place of
+`<tool_call>` and `</tool_call>`.
+
 Values are exact: no white space in them is framing. Text is written plainly,
 anything else as JSON; the tool's schema decides, and without
 one everything is text.
@@ -38,12 +42,14 @@ from prompt_debugger.core.formats._facts import (
     ParserNames,
     ThinkingSwitch,
 )
-from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
+from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
 
-_NAME = r"<tool_call>\s*(?P<name>[A-Za-z_][\w.\-]*)"
+_NAME = r"(?:<tool_call>|<user>(?=\s*[^\W\d][\w.\-]*\s*<arg_key>))\s*(?P<name>[^\W\d][\w.\-]*)"
+_KEY = r"(?:(?!</?arg_)[^\n]){0,200}?"  # any text on one line that holds none of the tags
+_BOX = frozenset({"<|begin_of_box|>", "<|end_of_box|>"})
 
 _TEXTS = (
     "<think>", "</think>", "<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>",
@@ -102,9 +108,10 @@ def _tag_value(schema: JSONObject) -> JSON:
 FORMAT: ModelFormat = TextFormat(
     name="glm45",
     marks=(
+        *(Mark(token, FAIR) for token in sorted(_BOX)),
         Mark("<arg_key>"),
         Mark("<arg_value>", STRONG),
-        Mark("<tool_call>", pattern=r"<tool_call>\s*[A-Za-z_][\w.\-]*\s*(?:\n|</tool_call>)"),
+        Mark("<tool_call>", pattern=r"<tool_call>\s*[^\W\d][\w.\-]*\s*(?:\n|</tool_call>)"),
     ),
     tails=("<|assistant|>",),
     conventions=Conventions(
@@ -117,16 +124,17 @@ FORMAT: ModelFormat = TextFormat(
         ),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=1),
         ends=frozenset({"<|endoftext|>", "<|user|>", "<|observation|>", "<|role_end|>"}),
+        unseen=_BOX,
         markers=frozenset({"<tool_call>", "</tool_call>"}),
         cut_structure=re.compile(r"<tool_call>\s*\Z"),
         before_call=1,
     ),
     scan=TagCalls(
         opener=re.compile(_NAME + r"(?:\\n)?\s*(?=<arg_key>|</tool_call>|<arg_value>|\n|\Z|\{)"),
-        closer=re.compile(r"</tool_call>"),
+        closer=re.compile(r"</tool_call>|</user>"),
         parameter=re.compile(
-            r"<arg_key>\s*(?P<key>[^<\n]{0,200}?)\s*(?:</arg_key>\s*)?(?:</arg_key>|<arg_value>)"
-            r"(?:(?:\s|\\n)*+<arg_value>)?"
+            rf"<arg_key>\s*(?P<key>{_KEY})\s*(?:</arg_key>\s*)?(?:</arg_key>|<arg_value>)"
+            r"(?:(?:\s|\\n)*+<arg_value>|(?<=</arg_key>)\s*+)?"
         ),
         partial=re.compile(r"</?(?:arg_key>[^<\n]{0,200}(?:</arg_key>\s*)?<?)?[^<>\n]{0,80}\Z"),
         parameter_closer=re.compile(r"</arg_value>"),

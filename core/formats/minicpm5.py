@@ -33,7 +33,7 @@ FORMAT: ModelFormat = TextFormat(
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
     ),
     scan=TagCalls(
-        opener=re.compile(r"<function[\sĠ]*name=[\"']?(?P<name>[^\"'>\n]{0,256})(?:[\"'](?:[^>\n]{0,256}>|\s*\Z)|\Z)"),
+        opener=re.compile(r"<function[\sĠ]*name=[\"']?(?P<name>[^\"'>\n]{0,256})(?:[\"'](?:[^<>\n]{0,256}>|\s*\Z)|\Z)"),
         closer=re.compile(r"</function>"),
         parameter=re.compile(r"<param[\sĠ]*name=[\"'](?P<key>[^\"'\n]{0,256})[\"']\s*>(?:<!\[CDATA\[)?"),
         parameter_closer=re.compile(r"(?:\]\]>)?</param>"),

@@ -10,9 +10,9 @@ r"""Muse Glimmer: messages with a recipient, calls as ATEM elements.
     <|start|>assistant to=user<|message|>CONTENT<|eot|>
 
 Drawn on several lines. The prompt ends with `<|start|>assistant`. An invocation
-in a message to `self` or `user` is quoted text. Text values are written plainly,
-anything else as JSON; the tool's schema decides, and without one what is JSON
-is JSON. A tool without a namespace is written twice: `NAME.NAME`.
+in a message to `self` or `user` is quoted text; in one without a recipient it is a
+call. Text values are written plainly, anything else as JSON; the tool's schema
+decides, and without one what is JSON is JSON. A tool without a namespace is written twice: `NAME.NAME`.
 
 Source: the chat template of Muse Glimmer, 2026; vLLM 0.32 `tool_parsers/muse_glimmer_tool_parser.py`.
 """
@@ -32,9 +32,15 @@ from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
 from prompt_debugger.core.parse.tools import tool_names
 
+_NO_RECIPIENT = re.compile(r"(?:\A|assistant)[^\S\n]{0,8}<\|message\|>\Z")
+_HEADER_CHARS = 64
+
 _TAGS = TagCalls(
     exact_tags=True,
-    opener=re.compile(r"<atem:invoke\b[^>]{0,256}?\bname=\"(?P<name>[^\"<>\n]{0,256})(?:\"[^>]{0,256}(?:>|\Z)|\Z)"),
+    opener=re.compile(
+        r"<atem:invoke\b[^>]{0,256}?\bname=\"(?P<name>[^\"<>\n]{0,256})"
+        r"(?:(?:<\|message\|>){0,4}\"[^>]{0,256}(?:>|\Z)|(?:<\|message\|>){1,4}(?=\s*<atem:)|\Z)"
+    ),
     closer=re.compile(r"</atem:invoke>"),
     parameter=re.compile(r"<atem:parameter\b[^>]{0,256}?\bname=\"(?P<key>[^\"\n]{1,256})\"[^>]{0,256}>"),
     parameter_closer=re.compile(r"</atem:parameter>"),
@@ -45,10 +51,20 @@ _TAGS = TagCalls(
 
 
 def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
-    """Read the invocations of a message to a tool."""
-    found = _TAGS.scan(raw, region, context)
+    """Read the invocations of a message to a tool, and of one that says to nobody whom it is for."""
     names = tool_names(context.tools)
-    return replace(found, calls=tuple(_undouble(call, names) for call in found.calls))
+    has_recipient = _NO_RECIPIENT.search(raw, max(0, region.start - _HEADER_CHARS), region.start) is None
+    found = (_TAGS if has_recipient else replace(_TAGS, guards_prose=True)).scan(raw, region, context)
+    odd = None if has_recipient else "the header of its message names no recipient"
+    return replace(found, calls=tuple(_undouble(_noting(call, odd, raw), names) for call in found.calls))
+
+
+def _noting(call: ToolCallAttempt, odd: str | None, raw: str) -> ToolCallAttempt:
+    """Say what is odd about a call's header or name, if something is."""
+    head = raw[call.char_span.start : call.arguments_span.start if call.arguments_span else call.char_span.stop]
+    stray = "a `<|message|>` stands in its name" if "<|message|>" in head else None
+    said = "; ".join(filter(None, (odd, stray, call.problem)))
+    return replace(call, problem=said) if said else call
 
 
 def scan_headless(raw: str, region: Span, context: ReadContext) -> Scan:
@@ -73,13 +89,13 @@ def _undouble(call: ToolCallAttempt, names: frozenset[str]) -> ToolCallAttempt:
 
 
 def _kind(header: re.Match[str]) -> BodyKind:
-    recipient = header.group("to") or "user"
+    recipient = header.group("to") or ""
     return {"self": "reasoning", "user": "content"}.get(recipient, "calls")  # type: ignore[return-value]
 
 
 _CHANNELS = Channels(
     header=re.compile(
-        r"(?:<\|start\|>[^\S\n]*+assistant[^\S\n]*+|(?<![^\n>])[^\S\n]*+(?=to=)|(?<=[^\S\n])(?=to=))"
+        r"(?:<\|start\|>[^\S\n]*+assistant[^\S\n]*+|\A[^\S\n]*+(?=<\|message\|>)|(?<![^\n>])[^\S\n]*+(?=to=)|(?<=[^\S\n])(?=to=))"
         r"(?:to=(?P<to>[\w.\-]{1,256}))?<\|message\|>"
     ),
     end=re.compile(r"<\|eo[mt]\|>"),

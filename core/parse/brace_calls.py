@@ -269,14 +269,22 @@ class _BraceScan(StretchScan):
     def _plain_string(self, position: int) -> tuple[JSON, int] | None:
         """Read a string between plain quotation marks, which some checkpoints write; `None` if it does not end so."""
         match = _PLAIN_STRING.match(self._text, position, self._region.stop)
-        if match is None or _AFTER_VALUE.match(self._text, match.end(), self._region.stop) is None:
+        if match is None:
+            return None
+        is_closed_twice = self._text.startswith(self._family.quote, match.end(), self._region.stop)
+        end = match.end() + (len(self._family.quote) if is_closed_twice else 0)
+        if _AFTER_VALUE.match(self._text, end, self._region.stop) is None:
             return None
         try:
             value = decode_json(match.group()) if match.group()[0] == '"' else match.group()[1:-1]
         except (ValueError, RecursionError):
             value = match.group()[1:-1]
-        self._notes.append("its strings are in plain quotation marks")
-        return value, match.end()
+        self._notes.append(
+            f"a string in plain quotation marks is closed by {self._family.quote!r} as well"
+            if is_closed_twice
+            else "its strings are in plain quotation marks"
+        )
+        return value, end
 
     def _bare_end(self, pattern: re.Pattern[str], start: int) -> int:
         """Return where bare text ends; no marker is part of it."""

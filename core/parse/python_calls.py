@@ -85,7 +85,7 @@ class PythonScan(StretchScan):
             if at_end:
                 calls = [_cut_call(self._text, Span(opener.start, opener.stop), "cut after its opening marker")]
                 self._calls += calls
-            return opener.stop
+            return opener.stop if at_end else self._take_empty(opener)
         closer = next((c for c in self._family.closers if self._text.startswith(c, stop)), None)
         end = stop if closer is None else stop + len(closer)
         if self._guard.is_quoted(Span(opener.start, end)):
@@ -96,6 +96,15 @@ class PythonScan(StretchScan):
             calls[-1] = replace(calls[-1], problem=calls[-1].problem or missing)
         self._accept(opener.start, calls, end)
         return end
+
+    def _take_empty(self, opener: Hit) -> int:
+        """Take a region in which nothing stands: no call, and no text either."""
+        start = skip_space(self._text, opener.stop, self._region.stop)
+        closer = next((c for c in self._family.closers if self._text.startswith(c, start, self._region.stop)), None)
+        if closer is None or self._guard.is_quoted(Span(opener.start, start + len(closer)), in_sentence=True):
+            return opener.stop
+        self._markup.append(Span(opener.start, start + len(closer)))
+        return start + len(closer)
 
     def _read_json(self, start: int, stop: int) -> tuple[list[ToolCallAttempt], int]:
         """Read a call in JSON between the markers; none, and `stop`, where there is something else."""

@@ -89,6 +89,7 @@ class Conventions:
         before_call: Line breaks before a call that its template writes, at most.
         after_call: Line breaks behind a call that its template writes before more text, at most.
         cut_texts: Further texts of its markup, half of which may stand where an output was cut.
+        unseen: Control tokens that stand around or within content and that no client is shown.
         citation: Marks around cited words of content, which servers may take out.
         cut_structure: Whole markers and what may stand behind them, where an output was cut inside a header.
     """
@@ -101,6 +102,7 @@ class Conventions:
     after_call: int = 0
     cut_texts: frozenset[str] = frozenset()
     cut_structure: re.Pattern[str] | None = None
+    unseen: frozenset[str] = frozenset()
     citation: re.Pattern[str] | None = None
 
     @cached_property
@@ -351,7 +353,7 @@ def _content_run(
 
 def _drop_specials(raw: str, run: list[Segment], context: ReadContext, conventions: Conventions) -> list[Segment]:
     """Take special tokens out of content: a server shows none of them. A quoted one is ordinary text."""
-    pattern = _special_pattern(context.special_texts, conventions.ends)
+    pattern = _special_pattern(context.special_texts, conventions.ends | conventions.unseen)
     if pattern.search(raw, run[0].char_span.start, run[-1].char_span.stop) is None:
         return run
     split: list[Segment] = []

@@ -37,6 +37,7 @@ class ReasoningTags:
         after_close: Line breaks behind the closer that belong to the tag, at most.
         label: Word of the opener that is left where the opener's own marker is missing.
         starts_open: True if the family reasons without ever writing an opener.
+        answers: Texts that open the answer: they end a block that is open, and belong to no text.
     """
 
     openers: tuple[str, ...] = ("<think>",)
@@ -46,6 +47,7 @@ class ReasoningTags:
     after_close: int = 0
     label: str = ""
     starts_open: bool = False
+    answers: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -144,7 +146,7 @@ class _Splitter:
         start = self._bounds.start
         begin = skip_space(self._raw, start, self._bounds.stop)
         for tag in sorted(self._tags.openers, key=len, reverse=True):
-            if self._raw.startswith(tag, begin, self._bounds.stop):
+            if self._raw.startswith(tag, begin, self._bounds.stop) and not self._opens_answer(begin):
                 return self._block(start, begin + len(tag))
         if open_at_start or (open_at_start is None and self._tags.starts_open):
             return self._block(start, start)
@@ -154,8 +156,9 @@ class _Splitter:
         if closer is None or (opener is not None and opener.start < closer.start):
             return start
         if closer.start == begin:
-            self._add(start, self._after_closer(closer.stop), "tag")
-            return self._after_closer(closer.stop)
+            after = self._after_closer(closer)
+            self._add(start, after, "tag")
+            return after
         has_label = self._tags.label and self._raw.startswith(self._tags.label, begin, closer.start)
         inner = begin + len(self._tags.label) if has_label else start
         return self._block(start, inner, in_sentence=True)
@@ -176,7 +179,7 @@ class _Splitter:
         if closer is None:
             self._is_open = True
             return stop
-        after = self._after_closer(closer.stop)
+        after = self._after_closer(closer)
         self._add(inner_stop, after, "tag")
         return after
 
@@ -185,13 +188,23 @@ class _Splitter:
         hit = self._finder.first(self._tags.openers, position)
         return None if hit is None or hit.start != position else Span(hit.start, hit.stop)
 
-    def _after_closer(self, position: int) -> int:
+    def _after_closer(self, closer: Span) -> int:
+        """Return where the text behind a closer begins: behind further ones, which models write twice, as well."""
+        position, again = closer.stop, closer.start
+        while self._opens_answer(again := skip_space(self._raw, position, self._bounds.stop)) or any(
+            self._raw.startswith(tag, again, self._bounds.stop) for tag in self._tags.closers
+        ):
+            tags = (*self._tags.answers, *self._tags.closers)
+            position = again + max(len(tag) for tag in tags if self._raw.startswith(tag, again, self._bounds.stop))
         return _skip_breaks(self._raw, position, self._bounds.stop, self._tags.after_close)
+
+    def _opens_answer(self, position: int) -> bool:
+        return bool(self._tags.answers) and self._raw.startswith(self._tags.answers, position, self._bounds.stop)
 
     def _next_closer(self, start: int, *, in_sentence: bool = False) -> Span | None:
         """Return the next closer that is no text; if every one is quoted, none."""
         position = start
-        while (hit := self._finder.first(self._tags.closers, position)) is not None:
+        while (hit := self._finder.first((*self._tags.answers, *self._tags.closers), position)) is not None:
             span = Span(hit.start, hit.stop)
             is_talk = is_quoted_inline(self._raw, span, self._bounds.stop, in_sentence=in_sentence)
             if not self._is_protected(span) and not is_talk:

@@ -50,6 +50,7 @@ class TagCalls:
         guards_prose: True if the tags are ordinary text that a sentence may mention.
         decodes_untyped: True if a value that no schema types is decoded as JSON where it is JSON.
         exact_tags: True if no text holds one of its tags by accident: a value ends at the next one, closed or not.
+        only_json: True if the arguments are always one JSON object, so that half of one is no stray text.
         unescapes: Entities in keys and names, with their characters.
         filler: What may stand between tags.
     """
@@ -67,6 +68,7 @@ class TagCalls:
     guards_prose: bool = False
     decodes_untyped: bool = False
     exact_tags: bool = False
+    only_json: bool = False
     unescapes: tuple[tuple[str, str], ...] = field(default=())
     filler: re.Pattern[str] = _SPACE
 
@@ -219,6 +221,11 @@ class _TagScan:
     def _read_json(self, start: int) -> Arguments | None:
         """Read arguments that are written as JSON where tags are usual."""
         scan = scan_json(self._text, start, self._region.stop)
+        if self._family.only_json and scan.status is CallStatus.TRUNCATED:
+            end = self._finder.next(self._stops, start)
+            span = Span(start, scan.span.stop if end is None else end.start())
+            status = scan.status if end is None else CallStatus.MALFORMED
+            return Arguments(span, None, status, f"cut inside the arguments: {scan.problem}", span.stop)
         if scan.status is not CallStatus.COMPLETE or not isinstance(scan.value, dict):
             return None
         behind = skip_space(self._text, scan.span.stop, self._region.stop)
@@ -304,7 +311,7 @@ class _TagScan:
         if groups.get("string") is not None:
             kind = "string" if groups["string"] == "true" else "json"
         start = parameter.end()
-        stop, after, is_closed = self._value_end(start, keys)
+        stop, after, is_closed = self._value_end(start, keys, groups["key"].strip())
         text = self._text[start:stop]
         for _ in range(self._family.trims_breaks):
             if self._family.trims_pairs and not (text.startswith("\n") and text.endswith("\n")):
@@ -312,17 +319,19 @@ class _TagScan:
             text = text.removeprefix("\n").removesuffix("\n") if text != "\n" else ""
         return TagValue(self._unescape(groups["key"].strip()), text, after, is_closed, kind)
 
-    def _value_end(self, start: int, keys: frozenset[str]) -> tuple[int, int, bool]:
+    def _value_end(self, start: int, keys: frozenset[str], key: str) -> tuple[int, int, bool]:
         """Return where a value ends, where its closing tag ends, and whether it has one.
 
         A further declared parameter on a line of its own, before any closing tag, ends a value that nothing closes.
+        One that is not declared, or is this value's own, is text.
         """
         following = self._finder.next(self._family.parameter, start)
         position, first = start, None
         closer = self._finder.next(self._family.parameter_closer, start)
         if following is not None and closer is not None and following.start() < closer.start():
             on_own_line = self._text.endswith("\n", start, following.start())
-            if self._family.exact_tags or (on_own_line and following.group("key").strip() in keys):
+            is_declared = following.group("key").strip() in keys - {key}
+            if (self._family.exact_tags and (is_declared or not keys)) or (on_own_line and is_declared):
                 return following.start(), following.start(), False
         for _ in range(_MAX_CLOSERS):
             closer = self._finder.next(self._family.parameter_closer, position)

@@ -9,13 +9,22 @@ from benchmarks.peers.policies import policy_of
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 F = ("f", {"a": 1})
+TOOL = {"type": "function", "function": {"name": "g", "parameters": {"type": "object", "properties": {}}}}
 POLICIES = [
     (PeerCase("", "", f"Hi.\n{CALL}\nBye.", calls=(F,), content="Hi."), "text around calls"),
     (PeerCase("", "", CALL, calls=(), content=CALL), "refuses is left as text"),
     (PeerCase("", "", CALL[:-20], calls=(("f", "{"),)), "cut and broken"),
     (PeerCase("", "", CALL.removesuffix("</tool_call>"), n_calls=0), "without all its tags"),
-    (PeerCase("", "", 'See {"name": "f", "arguments": {}} there.', calls=(("f", {}),)), "JSON in prose"),
+    (PeerCase("", "", 'See {"name": "f", "arguments": {}} there.', calls=(("f", {}),)), "a call in plain text"),
     (PeerCase("", "", "<think>a</think>b", content="<think>a</think>b", reasoning=""), "switched off"),
+    (PeerCase("", "", f"<think>\nHm.\n{CALL}\n</think>\nOk.", calls=(F,)), "inside reasoning"),
+    (PeerCase("", "", "<think>a</think>b<think>c</think>d", content="b<think>c</think>d", reasoning="a"), "several"),
+    (PeerCase("", "", "I think so.\n\nHere it is.", content="Here it is.", reasoning="I think so."), "phrases"),
+    (PeerCase("", "", "Plain text.", content="", reasoning=""), "answers nothing"),
+    (PeerCase("", "", f"{CALL}\n{CALL}", calls=(F,)), "comes again"),
+    (PeerCase("", "", CALL, tools=(TOOL,), calls=()), "the request lacks"),
+    (PeerCase("", "", "Action: wait()", calls=(("computer", {"action": "wait"}),)), "calls of one tool"),
+    (PeerCase("", "", "Let me see. [f(a=1)]", calls=(F,)), "a call in plain text"),
 ]
 MISREAD = [
     PeerCase("", "", f"Hi.\n{CALL}", calls=(("g", {"a": 1}),)),
@@ -23,6 +32,9 @@ MISREAD = [
     PeerCase("", "", CALL, calls=(F, F)),
     PeerCase("", "", "Plain text.", calls=(F,)),
     PeerCase("", "", CALL, calls=(), content=""),
+    PeerCase("", "", f"{CALL}\n{CALL}", calls=(("g", {}),)),
+    PeerCase("", "", "<think>a</think>b", content="c", reasoning="a"),
+    PeerCase("", "", "Action: wait()", calls=(("computer", {"action": "click"}),)),
 ]
 
 
