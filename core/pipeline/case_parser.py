@@ -26,7 +26,7 @@ from prompt_debugger.core.base.types import (
     TokenTable,
     Trace,
 )
-from prompt_debugger.core.complete import ENGINES, families_of_parser
+from prompt_debugger.core.complete import ENGINES, families_of_parser, title_of
 from prompt_debugger.core.diagnose import diagnose_request, diagnose_trace
 from prompt_debugger.core.diagnose.schema_uses import schema_uses
 from prompt_debugger.core.diagnose.schemas import may_take_long
@@ -233,14 +233,17 @@ class CaseParser:
         """
         found: list[str] = []
         absent: list[EngineError] = []
+        notes: list[str] = []
         for kind in ("vllm", *WHEELS):
             try:
                 known = await (await engines.engine(None, kind)).parsers()
             except EngineError as error:
                 absent.append(error)
+                title = title_of(kind)
+                notes.append(str(error) if title in error.message else f"{title} was not asked: {error}")
                 continue
             found += names_of_engine(kind, known, parse.parsed)
-        self._absent = tuple(map(str, absent))
+        self._absent = tuple(notes)
         if not found:
             raise absent[0]
         return found

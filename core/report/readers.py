@@ -53,7 +53,8 @@ def engines_sentence(parse: Parse, outcomes: Mapping[str, ParserOutcome], title_
         else:
             others.append(f"{named} ({tally.ran})")
     if not reading:
-        return f"No engine reads {what}: none of the parsers of {', '.join(others)} returns what was written."
+        parsers = f"none of the parsers of {', '.join(others)} returns what was written"
+        return f"No engine reads {what}, of the {len(groups)} that answered: {parsers}."
     rest = f"; no parser of {', '.join(others)} does" if others else ""
     return f"Engines that read {what}: {'; '.join(reading)}{rest}."
 

@@ -77,6 +77,12 @@ def pasted_text(trace: Trace) -> str:
     return json.dumps({**held, "tools": list(trace.request.tools)}, ensure_ascii=False, indent=1)
 
 
+def _raw_of(ideal: Ideal, *, has_vocabulary: bool) -> str:
+    """Return what the parser was given: the output as a server passes it on."""
+    is_end = ideal.raw.count(ideal.end) == 1 or (ideal.has_inner_end and not has_vocabulary)
+    return ideal.raw.removesuffix(ideal.end) if is_end else ideal.raw
+
+
 def failing_cases(check: Check) -> Iterator[JSONObject]:
     """Yield a case for each failing cell of the recommended parsers; of all of them where they were chosen by name.
 
@@ -94,7 +100,7 @@ def failing_cases(check: Check) -> Iterator[JSONObject]:
             case: JSONObject = {
                 "id": f"{parser.removeprefix('vllm:')} / {answer}",
                 "problem": cell.problem,
-                "raw": ideal.raw.removesuffix(ideal.end) if ideal.raw.count(ideal.end) == 1 else ideal.raw,
+                "raw": _raw_of(ideal, has_vocabulary=check.has_vocabulary),
                 "prompt_tail": ideal.prompt_tail,
                 "tools": list(check.tools),
                 "finish_reason": "stop",

@@ -130,6 +130,11 @@ class Ideal:
         return self.prompt[-PROMPT_TAIL_CHARS:]
 
     @property
+    def has_inner_end(self) -> bool:
+        """Whether the end of the turn also stands within it, as between a text and a call: no token stops there."""
+        return bool(self.end) and self.raw.endswith(self.end) and self.raw.count(self.end) > 1
+
+    @property
     def is_whole(self) -> bool:
         """Whether there is an output, and all of the answer is in it."""
         return self.refusal is None and not self.lost

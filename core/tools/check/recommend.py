@@ -58,9 +58,14 @@ def family_of(ideals: Iterable[Ideal]) -> str | None:
 
 
 def needs_reasoning(ideals: Iterable[Ideal]) -> bool:
-    """Return whether outputs hold reasoning, or the marks of an empty block of it."""
+    """Return whether outputs hold reasoning or the marks of an empty block of it, or prompts the tag that opens one.
+
+    A prompt has that tag where it ends in an empty block, as with thinking switched off, or tells the model to think.
+    """
     return any(
-        ideal.answer.reasoning is not None or any(tag in ideal.raw for pair in TABLES.prompt_pairs for tag in pair)
+        ideal.answer.reasoning is not None
+        or any(tag in ideal.raw for pair in TABLES.prompt_pairs for tag in pair)
+        or any(pair.opener in ideal.prompt for pair in TABLES.reasoning_pairs)
         for ideal in ideals
         if ideal.is_whole
     )

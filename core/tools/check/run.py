@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import EngineError, RequestError, shorten
-from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import Finding, JSONObject, Severity, VllmOutcome
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.formats import FORMATS, TABLES, Checkpoint, checkpoint_in
@@ -30,6 +29,7 @@ from prompt_debugger.core.tools.check.answers import PLAIN_TOOLS, SIMPLEST_CALL,
 from prompt_debugger.core.tools.check.engine_choice import Asked, best_engine, choice_sentence
 from prompt_debugger.core.tools.check.ideal import Ideal, Writer
 from prompt_debugger.core.tools.check.judge import Cell
+from prompt_debugger.core.tools.check.markers import words_of, words_on_bare_tools, words_on_refused
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.own_renderer import words_on_renderer
 from prompt_debugger.core.tools.check.plugin_fallback import plugin_fallback
@@ -221,7 +221,9 @@ class Checker:
         chosen = asked[best].recommendation
         inferred = "" if notation is None else notation.evidence
         bare = await asyncio.to_thread(words_on_bare_tools, model, ideals)
-        sentences = (choice_sentence(asked, best), inferred, *chosen.reasons, bare, *self.absent, *absent)
+        refused = words_on_refused(model.template, ideals, best)
+        reasons = (*chosen.reasons, refused, bare)
+        sentences = (choice_sentence(asked, best), inferred, *reasons, *self.absent, *absent)
         return Check(
             model,
             asked[best].release,
@@ -250,7 +252,8 @@ class Checker:
                 await self._helpers(kind)[0].parsers()
                 kinds.append(kind)
             except EngineError as error:
-                absent.append(str(error))
+                title = title_of(kind)
+                absent.append(str(error) if title in error.message else f"{title} was not asked: {error}")
                 if not kinds and kind == every[-1]:
                     raise
         known = (await self._helpers(kinds[0])[0].parsers()).version
@@ -385,13 +388,6 @@ def _vocabulary_of(model: CheckedModel) -> Path | None:
     return model.folder if model.folder is not None and (model.folder / "tokenizer.json").is_file() else None
 
 
-def words_of(model: CheckedModel, ideals: Sequence[Ideal]) -> str:
-    """Return what shows which model it is: its template, what that renders, the special tokens of its vocabulary."""
-    special = () if model.tokenizer is None else model.tokenizer.vocabulary.special.values()
-    rendered = (text for ideal in ideals for text in (ideal.prompt, ideal.raw))
-    return "\n".join((model.template, *special, *rendered))
-
-
 def single_tokens(ideals: Sequence[Ideal], family: str | None) -> tuple[str, ...]:
     """Return the marks of some outputs that are one token in vocabularies: the family's own, and what looks alike."""
     text = "\n".join(ideal.prompt_tail + ideal.raw for ideal in ideals)
@@ -399,18 +395,3 @@ def single_tokens(ideals: Sequence[Ideal], family: str | None) -> tuple[str, ...
     if family is not None:
         known |= FORMATS[family].conventions.markers
     return tuple(sorted({one for one in known if one in text and " " not in one} | {*_CONTROL_TOKEN.findall(text)}))
-
-
-def words_on_bare_tools(model: CheckedModel, ideals: Sequence[Ideal]) -> str:
-    """Return that a template which fails renders tools without their wrapper, which some servers give it; "" if not."""
-    simplest = next((ideal for ideal in ideals if ideal.answer.name == SIMPLEST_CALL), None)
-    if simplest is None or simplest.refusal is None:
-        return ""
-    bare = tuple(as_object(tool["function"]) for tool in TOOLS)
-    written = Writer(model.renderer(), model.end_texts, bare).write(simplest.answer)
-    if written.refusal is not None:
-        return ""
-    return (
-        'It renders where tools come without the wrapper `{"type": "function", "function": …}`: LMDeploy passes them '
-        "so, and SGLang tries it when the first attempt fails; vLLM and transformers do not."
-    )

@@ -23,6 +23,7 @@ _SHOWN = re.compile(
 # LFM2 writes Python calls between these; its templates name the list of tools, its vocabularies the calls.
 _PYTHON = ("<|tool_call_start|>", "<|tool_call_end|>")
 _PYTHON_SIGNS = (*_PYTHON, "<|tool_list_start|>")
+_PYTHON_LISTS = ("<|im_start|>system", "List of tools: [{")  # of LFM2.5's templates, which have no markers for tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,9 @@ def notation_of(prompt: str, model: CheckedModel) -> Notation | None:
             return Notation(opener + shown["before"], shown["after"] + closer, shown["key"], _sentence(reported))
     special = set() if model.tokenizer is None else {*model.tokenizer.vocabulary.special.values()}
     found = next((sign for sign in _PYTHON_SIGNS if sign in special or sign in model.template), None)
+    if found is None and all(text in prompt for text in _PYTHON_LISTS):
+        reported = f"`{_PYTHON_LISTS[1]}` in the prompt is how LFM2.5 names tools, and that model writes Python calls"
+        return Notation(*_PYTHON, "", _sentence(reported))
     if found is None:
         return None
     where = "vocabulary" if found in special else "template"

@@ -247,5 +247,6 @@ def test_that_no_engine_reads_it_is_the_headline(trace):
     }
 
     assert header(matrix_payload(trace, outcomes))["sentence"].startswith(
-        "No engine reads the call: none of the parsers of vLLM 0.32.0 (1), mlx-lm 0.32.2 (1) returns what was written."
+        "No engine reads the call, of the 2 that answered: none of the parsers of vLLM 0.32.0 (1), mlx-lm 0.32.2 (1) "
+        "returns what was written."
     )

@@ -2,7 +2,7 @@
 
 from prompt_debugger.core.formats import checkpoint_in
 from prompt_debugger.core.tools.check.judge import Cell
-from prompt_debugger.core.tools.check.recommend import Ranking, family_of, recommend
+from prompt_debugger.core.tools.check.recommend import Ranking, family_of, needs_reasoning, recommend
 
 RIGHT = Cell(True, True, None)
 WRONG = Cell(False, None, "it loses it")
@@ -139,3 +139,29 @@ def test_a_visitor_that_streams_larger_deltas_better_is_named_and_not_recommende
     assert found.tool_parser == alike.tool_parser == "hermes"
     assert "`xlam` returns as many token by token and 2 in every chunking" in found.reasons[-1]
     assert not any("xlam" in reason for reason in alike.reasons)
+
+
+def test_a_prompt_that_opens_reasoning_or_tells_of_it_needs_a_reasoning_parser(write):
+    from dataclasses import replace
+
+    from tests.core.tools.check.templates import HERMES
+
+    plain = write(HERMES)
+
+    assert not needs_reasoning([plain])
+    assert needs_reasoning([replace(plain, prompt=plain.prompt + "<think></think>")])
+    assert needs_reasoning([replace(plain, prompt="Your thoughts:[THINK]here[/THINK]" + plain.prompt)])
+    assert not needs_reasoning([replace(plain, prompt=plain.prompt + "I think</s> <|end|> thinking")])
+
+
+def test_an_end_that_also_stands_within_the_turn_is_none(write):
+    from dataclasses import replace
+
+    from tests.core.tools.check.templates import HERMES
+
+    plain = write(HERMES)
+
+    assert not plain.has_inner_end
+    assert replace(plain, raw="a<|sep|>f{}<|sep|>", end="<|sep|>").has_inner_end
+    assert not replace(plain, raw="a<|sep|>f{}", end="<|sep|>").has_inner_end
+    assert not replace(plain, raw="a", end="").has_inner_end

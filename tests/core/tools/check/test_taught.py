@@ -51,6 +51,16 @@ def test_python_calls_are_written_where_a_marker_of_theirs_is_known():
     assert "`<|tool_list_start|>` in the template is a marker of LFM2" in notation.evidence
 
 
+def test_a_list_of_tools_named_as_lfm25_does_teaches_its_python_calls():
+    named = changed(SILENT, "{{ tools | tojson }}", "List of tools: {{ tools | tojson }}")
+    ideals, notation = written(named)
+
+    assert ideals["null"].raw.startswith("<|tool_call_start|>[")
+    assert "is how LFM2.5 names tools" in notation.evidence
+    assert "That is inferred" in notation.evidence
+    assert written(changed(named, "List of tools: ", "These are tools: "))[1] is None
+
+
 @pytest.mark.parametrize(
     "template",
     [

@@ -1,0 +1,49 @@
+"""Templates that fail still say whose calls they would print; without two markers of one family nothing is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.tools.check.markers import family_in, words_on_refused
+from prompt_debugger.core.tools.check.model import CheckedModel
+from prompt_debugger.core.tools.check.run import write_answers
+from tests.core.tools.check.templates import HERMES
+
+KIMI = (
+    "{%- for message in messages %}{% if message.tool_calls %}{% set ids = [] %}{{ ids.append(1) }}"
+    "<|tool_calls_section_begin|><|tool_call_begin|>{{ message.tool_calls[0].id }}<|tool_call_argument_begin|>"
+    "{% else %}{{ message.content }}{% endif %}<|im_end|>{% endfor %}"
+)
+
+
+def words(template: str, kind: str = "vllm") -> str:
+    model = CheckedModel("ours", template)
+    return words_on_refused(template, write_answers(model, is_thorough=False, renderer=run_job)[1], kind)
+
+
+def test_a_template_that_fails_names_the_parsers_for_its_markers() -> None:
+    assert words(KIMI) == (
+        "`<|tool_calls_section_begin|>` in the template is a marker of `kimi_k2`, for whose calls vLLM has `kimi_k2`, "
+        "and `kimi_k2` for reasoning. That is inferred: no parser was asked. Check again with a template that renders."
+    )
+    assert "SGLang has `kimi_k2`" in words(KIMI, "sglang")
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        HERMES,  # it renders
+        KIMI.replace("{{ ids.append(1) }}", ""),
+        KIMI.replace("<|tool_call_begin|>", "").replace("<|tool_call_argument_begin|>", ""),  # one marker alone
+    ],
+)
+def test_of_others_nothing_is_said(template: str) -> None:
+    assert words(template) == ""
+
+
+@pytest.mark.parametrize(
+    "template", ["", "<tool_call>", "Write `[TOOL_CALLS]` or `<think>`.", "<tool_call></tool_call>"]
+)
+def test_markers_of_several_families_show_none(template: str) -> None:
+    assert family_in(template) is None
