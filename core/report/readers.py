@@ -101,7 +101,7 @@ def _reported(outcome: ParserOutcome) -> str:
         f"calls {calls}" if calls else "no call",
         None if outcome.content is None else f"content {outcome.content[:_CONTENT]!r}",
         None if outcome.reasoning is None else f"reasoning {outcome.reasoning[:_CONTENT]!r}",
-        f"finish reason {outcome.finish_reason}",
+        None if outcome.finish_reason is None else f"finish reason {outcome.finish_reason}",
         streamed,
         f"it says: {outcome.words}" if isinstance(outcome, VllmOutcome) and outcome.words else None,
     ]

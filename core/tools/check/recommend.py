@@ -135,6 +135,10 @@ class Ranking:
         """Return the reasoning parser that the family's record names first, if any."""
         return self._own.reasonings[:1]
 
+    def shown_reasonings(self) -> tuple[str, ...]:
+        """Return the reasoning parsers of the model that the files show."""
+        return self._shown.reasonings
+
     def made_for(self) -> tuple[str, ...]:
         """Return the tool parsers that the family's record names."""
         return self._own.tools
@@ -218,14 +222,22 @@ def _may_be_named(name: str, row: Mapping[str, Cell], ranking: Ranking) -> bool:
 
 def _rivals(cells: Mapping[str, Mapping[str, Cell]], chosen: str, ranking: Ranking) -> Iterable[str]:
     """Say why the parser that was made for the model was not chosen: what it does not give back, alone or paired."""
-    own = ranking.own_tool(cells)
-    if own is None or own == read_parser_name(chosen).tool:
+    own, pair = ranking.own_tool(cells), read_parser_name(chosen)
+    thinks = next((one for one in ranking.shown_reasonings() if pair.reasoning is not None), None)
+    is_own_tool = own is None or own == pair.tool
+    if is_own_tool and (thinks is None or pair.reasoning in ranking.shown_reasonings()):
         return
-    rows = sorted(name for name in cells if read_parser_name(name).tool == own)
+    if is_own_tool:
+        rows = [write_parser_name(pair.tool, thinks, engine=ranking.engine)]
+        known = True
+    else:
+        rows = sorted(name for name in cells if read_parser_name(name).tool == own)
+        known = own in ranking.made_for()
     for name in reversed(rows):  # pairs first: they are what a server is started with
-        failed = next(((answer, cell) for answer, cell in cells[name].items() if not cell.is_passed), None)
+        every = cells.get(name, {})
+        failed = next(((answer, cell) for answer, cell in every.items() if not cell.is_passed), None)
         if failed is not None:
-            why = "made for this family" if own in ranking.made_for() else "which has the model's name"
+            why = "made for this family" if known else "which has the model's name"
             yield f"`{_shown(name)}`, {why}, fails for `{failed[0]}`: {failed[1].problem}."
             return
 

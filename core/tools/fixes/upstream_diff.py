@@ -40,6 +40,10 @@ DIFFED = ("vllm", *CHECKED)  # those whose parsers can be run from a copy
 _NO_DIFF = {"llama.cpp": "llama.cpp's parser is compiled, and no changed copy of it can be tried out here"}
 MAX_LINES = 40
 MAX_CANDIDATES = 12
+_OWN_NOT_RUN = (
+    " The maintainers' own tests of this parser were not run with it: releases contain none. `--own-tests FILE` runs "
+    "those from the project's repository."
+)
 _NO_CALLS = "It is 20 degrees, and sunny."
 
 
@@ -146,6 +150,8 @@ def sentence_of_diff(found: UpstreamDiff) -> str:
         return found.says
     streams = {True: " and token by token", False: ", but not token by token", None: ""}[found.streamed]
     own = " The maintainers' own tests pass with it as without." if found.own_tests else ""
+    if found.own_tests is None and "maintainers' tests" not in found.says:
+        own = _OWN_NOT_RUN
     return (
         f"{title_of(found.of)} {found.version}: the new test fails without this change and passes with it. "
         f"{found.says} The output is read whole{streams}; {found.siblings} others are read as well as before.{own}"

@@ -165,3 +165,17 @@ def test_an_end_that_also_stands_within_the_turn_is_none(write):
     assert replace(plain, raw="a<|sep|>f{}<|sep|>", end="<|sep|>").has_inner_end
     assert not replace(plain, raw="a<|sep|>f{}", end="<|sep|>").has_inner_end
     assert not replace(plain, raw="a", end="").has_inner_end
+
+
+def test_where_the_shown_models_reasoning_parser_is_not_chosen_its_failure_is_reported():
+    checkpoint, shown_by = checkpoint_in("deepseek_v32", "<｜DSML｜tool_calls>")
+    ranking = Ranking("deepseek_v32", "m", "vllm", checkpoint, shown_by)
+    pairs = {"deepseek_v4+deepseek_v3": (RIGHT, RIGHT), "deepseek_v4+deepseek_v4": (RIGHT, WRONG)}
+
+    found = chosen(ranking, **pairs)
+    own = chosen(ranking, **{**pairs, "deepseek_v4+deepseek_v4": (RIGHT, RIGHT)})
+
+    assert (found.tool_parser, found.reasoning_parser) == ("deepseek_v4", "deepseek_v3")
+    assert found.reasons[-1] == "`deepseek_v4+deepseek_v4`, made for this family, fails for `two-calls`: it loses it."
+    assert own.reasoning_parser == "deepseek_v4"
+    assert not any("fails for" in reason for reason in own.reasons)

@@ -17,6 +17,7 @@ from prompt_debugger.core.tools.fixes.upstream_diff import (
     DIFFED,
     MAX_LINES,
     REPAIRS,
+    UpstreamDiff,
     parser_diff,
     sentence_of_diff,
     template_diff,
@@ -52,12 +53,28 @@ async def test_the_diff_of_a_parser_applies_to_the_wheel_and_turns_the_new_test_
     assert (found.repair, found.streamed) == ("header-without-index", True)
     assert 0 < found.diff.count("\n") <= MAX_LINES
     assert "passes with it" in sentence_of_diff(found)
+    assert "The maintainers' own tests of this parser were not run with it" in sentence_of_diff(found)
     copy = tmp_path / found.file
     copy.parent.mkdir(parents=True)
     copy.write_bytes((folder / found.file).read_bytes())
     for command in (["git", "apply", "--check", "-"], ["patch", "-p1", "--dry-run"]):
         done = subprocess.run(command, cwd=tmp_path, input=found.diff, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    ("own_tests", "says", "wanted", "unwanted"),
+    [
+        (None, "", "were not run with it", "pass with it as without"),
+        (True, "", "pass with it as without", "were not run"),
+        (None, "The maintainers' tests do not pass without it either: 1 failed.", "either: 1 failed", "were not run"),
+    ],
+)
+def test_a_diff_says_whether_the_maintainers_tests_were_run(own_tests, says, wanted, unwanted):
+    found = UpstreamDiff(of="sglang", diff="--- a", version="0.5.23", says=says, own_tests=own_tests)
+
+    assert wanted in sentence_of_diff(found)
+    assert unwanted not in sentence_of_diff(found)
 
 
 @pytest.mark.vllm
