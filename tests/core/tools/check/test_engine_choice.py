@@ -10,9 +10,10 @@ from prompt_debugger.core.parse.engines import WHEELS, WheelEngine, bring_wheel
 from prompt_debugger.core.tools.check import Checker, Wanted, check_to_json, serve_commands
 from prompt_debugger.core.tools.check.engine_choice import Asked, best_engine, choice_sentence
 from prompt_debugger.core.tools.check.judge import Cell
+from prompt_debugger.core.tools.check.markers import words_on_bare_tools
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.recommend import Ranking, Recommendation, Verdict
-from prompt_debugger.core.tools.check.run import words_on_bare_tools, write_answers
+from prompt_debugger.core.tools.check.run import write_answers
 from prompt_debugger.ui.cli.check_text import check_to_terminal
 from prompt_debugger.ui.cli.main import main
 from scripts.json_schemas import json_schema_of
