@@ -169,6 +169,7 @@ builders.network = (root) => {
       const end = Math.max(...all.map(endOf));
       list.append(...all.map((one) => row(one, end)));
       box.append(head, list);
+      box.addEventListener("toggle", () => box.open && box.scrollIntoView({ block: "nearest" }));
       root.append(box);
       place();
     },
