@@ -14,12 +14,13 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.log_columns import joined_entries
 from prompt_debugger.core.evidence.log_lines import has_entries
 from prompt_debugger.core.evidence.markdown_table import without_tables
 from prompt_debugger.core.evidence.transcripts import output_of_command
-from prompt_debugger.core.evidence.wrapped import of_one_width, unwrapped, unwrapped_escaped
+from prompt_debugger.core.evidence.wrapped import of_one_width, unwrapped, unwrapped_escaped, with_whole_escapes
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _QUOTE = re.compile(r"[ \t]{0,3}>(?!>>) ?")
@@ -142,7 +143,7 @@ def _unadded(text: str) -> str | None:
     if sign not in ("+", "-") or not sign or not all(line.startswith(sign) for line in lines):
         return None
     bare = "\n".join(line[1:] for line in text.split("\n"))
-    return bare if bare.startswith(("|", "{", "[", "<", "data:")) else None
+    return bare if bare.startswith("|") or _CODE_START.match(bare) is not None else None
 
 
 def _unprompted(text: str) -> str | None:
@@ -273,7 +274,7 @@ def _decoded(found: re.Match[str]) -> str:
 
 def _unescaped_once(text: str) -> str | None:
     """Turn back the escapes of a text that was copied out of a JSON string: none of its quotes stands alone."""
-    if '\\"' not in text or _BARE_QUOTE.search(text) is not None:
+    if not has_any(text, ('\\"', "\\u201")) or _BARE_QUOTE.search(text) is not None:
         return None
     text = of_one_width(text.strip("\n")) or text  # a terminal broke what had no line end of its own
     inside = text.rstrip("\\").replace("\n", "\\n").replace("\t", "\\t")
@@ -330,7 +331,7 @@ def _unescaped(text: str) -> str | None:
         return None
     has_quotes = "&quot;" in text or "&#34;" in text or "&#39;" in text or "&#x27;" in text
     if has_quotes and '"' not in text:
-        return unwrapped_escaped(text) or html.unescape(text)
+        return unwrapped_escaped(text) or html.unescape(with_whole_escapes(text))
     is_json = text.lstrip().startswith(("{", "[", "data:"))
     return html.unescape(text) if "&lt;" in text and not is_json else None
 
@@ -370,6 +371,7 @@ _STEPS: tuple[Step, ...] = (
     ("The JSON string around the text was unwrapped.", _unstringed),
     ("The JSON string around the text was unwrapped.", _unstringed_lines),
     ("Escapes of a JSON string around the text were decoded.", _unescaped_once),
+    ("Typographic quotes were replaced by plain ones.", _straightened),
     ("The table around the text was removed.", without_tables),
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Remarks next to lines of JSON were removed.", _unremarked),

@@ -54,17 +54,26 @@ def events_of_sse(text: str) -> Events:
 def _streams_of(events: Sequence[tuple[SseEvent, JSON]]) -> list[list[tuple[SseEvent, JSON]]]:
     """Return the streams that were copied one after the other: each ends with `[DONE]`, or the next one begins."""
     streams: list[list[tuple[SseEvent, JSON]]] = [[]]
-    is_begun = is_done = False
+    is_begun = is_done = is_broken = False
     for event, value in events:
         fields = as_object(value)
         begins = fields.get("type") in _BEGINNINGS or (is_done and bool(fields.get("choices")))
+        begins = begins or (is_broken and _begins_answer(fields))
         if begins and is_begun:
             streams.append([])
             is_done = False
         is_begun = is_begun or value is not None
         is_done = is_done or event.data.strip() == _DONE
+        is_broken = value is None and event.data.lstrip().startswith("{")
         streams[-1].append((event, value))
     return streams
+
+
+def _begins_answer(fields: JSONObject) -> bool:
+    """Say whether an event has the role, which only the first one of a chat completion's stream has."""
+    choices = fields.get("choices")
+    first = as_object(choices[0]) if isinstance(choices, list) and choices else {}
+    return "role" in as_object(first.get("delta"))
 
 
 def _is_event(line: str) -> bool:

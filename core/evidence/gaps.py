@@ -42,12 +42,13 @@ _OPEN_VALUE = re.compile(r">\s{0,8}\{[^<>]{0,8000}[\"\d\]}](?:\.{3,}|…)(?=<)")
 _OPEN_FIELD = re.compile(r"(?<!\\)\"\s{0,4}:\s{0,4}(?:\.{3,}|…)")  # no value, and no text that quotes one
 _GLUED = re.compile(rf"(?:{_EXPLICIT.pattern})\w")  # a text whose beginning somebody took off
 _MEMBERS = re.compile(r"(?<=[,{\[])\s{0,4}(?:\.{3,}|…)\s{0,4}(?=[,}\]])")
+_AFTER_COMMA = re.compile(r"[\"\d}\]]\s{0,4},\s{0,4}(?:\.{3,}|…)\s{0,4}(?=[^\s\w\"]|\Z)")  # where a member would begin
 _NAME = re.compile(r'"name"\s{0,4}:\s{0,4}"[^"\n]{0,80}(?:\.{3,}|…)')
 _HEADER = re.compile(
     rf"(?:begin[|\uff5c]>|functions\.)[\w.:-]{{0,80}}(?:<[|\uff5c]?\w{{0,40}}[|\uff5c]?)?(?:\.{{3,}}|…|{_EXPLICIT.pattern})"
 )
 _KEY = re.compile(
-    r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,4}:|[{,]\s{0,4}"\w{0,40}(?:\.{3,}|…)[^"\n]{0,40}"?\s{0,4}[}\]]|[>\n]\s{0,4}\{(?:\.{3,}|…)\w'
+    r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,4}:|[{,]\s{0,4}"\w{0,40}(?:\.{3,}|…)[^"\n]{0,40}"?\s{0,4}[}\]]|[>\n]\s{0,4}\{(?:\.{3,}|…)\w|[{,]\s{0,4}"\w{0,40}(?:\.{3,}|…)\s{0,4}:'
 )
 _OF_ANSWERS = frozenset({"usage", "choices", "finish_reason"})
 _OF_NO_MESSAGE = frozenset({"function", "parameters", "description", "properties", "required"})  # but of a tool
@@ -69,7 +70,12 @@ _SHORT_KEY = re.compile(
 _REMARK = re.compile(r"(?:#|//) (?:\.{3,}|…)")
 _NO_CALLS = re.compile(r"['\"]?tool_calls['\"]?(?:=|: ?)(?:None|\[\]|null)")
 _NO_ARGUMENTS = re.compile(r"['\"]?arguments['\"]?(?:=|: ?)None")  # printed as absent
+# What only somebody who shortened an output can have put into it, or into content with markup.
+_RAW_SIGNS = (
+    _EXPLICIT, _TAG, _HEADER, _OPEN_FIELD, _OPEN_VALUE, _MEMBERS, _AFTER_COMMA, _NAME, _KEY, _JOINED, _SET,
+)  # fmt: skip
 _WORDS = frozenset({"role", "finish_reason", "name", "type", "object", "stop_reason"})
+_OF_CALLS = frozenset({"tool_calls", "function_call"})  # the second is the older form of the first
 _HEAD = re.compile(r'"message": ?\{(?:\.{3}|…)\}')  # of a Messages stream, which has nothing of the answer
 _ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which are so whatever else stood there
 _MOST_OF_PYTHON = 100_000  # characters
@@ -85,7 +91,8 @@ def without_gaps(evidence: Evidence, text: str) -> Evidence:
         return evidence
     is_elided = evidence.form is Form.FRAGMENT and any(note.startswith(_LEFT_OUT) for note in evidence.notes)
     is_cut = is_elided or (evidence.form in (Form.FRAGMENT, Form.OBJECT) and CUT_NOTE in evidence.notes)
-    is_structured = evidence.form in _STRUCTURED or (evidence.form is Form.OUTPUT and evidence.chat is not None)
+    is_beside = evidence.form in (Form.OUTPUT, Form.LOG) and evidence.chat is not None
+    is_structured = evidence.form in _STRUCTURED or is_beside
     is_cut = is_cut or _has_elided_text(evidence)
     if is_structured and (is_cut or _has_half_call(evidence) or _lacks_calls(evidence, text) or has_gap(text)):
         evidence = _careful(evidence, text, is_noted=evidence.form is not Form.FRAGMENT)
@@ -113,7 +120,8 @@ def _has_elided_text(evidence: Evidence) -> bool:
     content, calls = message.get("content"), message.get("tool_calls")
     written = [as_object(as_object(call).get("function")).get("arguments") for call in as_list(calls)]
     return (isinstance(content, str) and _is_elided_text("content", content)) or any(
-        isinstance(one, str) and _OPENED.search(one) is not None and json_of(one) is None for one in written
+        isinstance(one, str) and (_is_elided_text("arguments", one) or (_OPENED.search(one) and json_of(one) is None))
+        for one in written
     )
 
 
@@ -151,6 +159,8 @@ def has_gap(text: str) -> bool:
         return _is_elided(value)
     if _LINE.search(text) is not None or _TAG.search(text) is not None or _has_elided_event(text):
         return True
+    if (is_elided := _has_elided_node(text)) is not None:
+        return is_elided or _SET.search(text) is not None or _JOINED_ESCAPE.search(text) is not None
     if _SET.search(text) is None and _JOINED_ESCAPE.search(text) is None and _is_sound(text):
         return False
     signs = (_EXPLICIT, _REMARK, _WORD, _SHORT_KEY, _SET, _JOINED_ESCAPE, _PRINTED_NAME)
@@ -158,21 +168,24 @@ def has_gap(text: str) -> bool:
 
 
 def _is_sound(text: str) -> bool:
-    """Say whether a text is of lines that are JSON each, a stream of such, or an expression of Python."""
+    """Say whether a text is of lines that are JSON each, or a stream of such."""
     lines = [line for line in text.split("\n") if line.strip()]
     data = [line.removeprefix("data:").strip() for line in lines if line.startswith("data:")]
     if data:
         return all(one == "[DONE]" or json_of(one) is not None for one in data)
-    if len(json_lines(text)) == len(lines) and all(json_of(line) is not None for line in lines):
-        return True
-    if len(text) > _MOST_OF_PYTHON:
-        return False
+    return len(json_lines(text)) == len(lines) and all(json_of(line) is not None for line in lines)
+
+
+def _has_elided_node(text: str) -> bool | None:
+    """Say whether an expression of Python has a sign of something left out; `None` if a text is no Python."""
+    if len(text) > _MOST_OF_PYTHON or json_lines(text):
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return not any(map(_is_elided_node, ast.walk(ast.parse(text.strip()))))
+            return any(map(_is_elided_node, ast.walk(ast.parse(text.strip()))))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
+        return None
 
 
 def _is_elided_node(node: ast.AST) -> bool:
@@ -218,9 +231,9 @@ def _is_elided(value: JSON) -> bool:
 def _is_elided_text(name: str, text: str) -> bool:
     if name in _WORDS:
         return _has_sign(text)
-    if name == "arguments" and _CUT_BY_SIGN.search(text) is not None:
-        return json_of(text) is None
-    return _EXPLICIT.search(text) is not None and MARKER.search(text) is not None
+    if name == "arguments":
+        return any(sign.search(text) for sign in (_CUT_BY_SIGN, _EXPLICIT)) and json_of(text) is None
+    return MARKER.search(text) is not None and any(sign.search(text) for sign in _RAW_SIGNS)
 
 
 def _has_sign(text: str) -> bool:
@@ -238,10 +251,11 @@ def _careful(evidence: Evidence, text: str, *, is_noted: bool) -> Evidence:
     is_cut_by_server = chat.finish_reason in _ENDS_OF_A_CUT
     shows_empty = "{}" in text  # as arguments, and not only because a reader writes absent ones so
     kept = [_with_id(call) for call in listed if is_cut_by_server or _is_whole(call, shows_empty=shows_empty)]
-    message: JSONObject = {name: item for name, item in chat.message.items() if name != "tool_calls"}
+    message: JSONObject = {name: item for name, item in chat.message.items() if name not in _OF_CALLS}
     if kept:
-        message["tool_calls"] = kept
-    if is_noted and isinstance(message.get("content"), str) and _has_sign(str(message["content"])):
+        message |= {name: kept if name == "tool_calls" else chat.message[name] for name in _OF_CALLS & {*chat.message}}
+    content = message.get("content")
+    if isinstance(content, str) and ((is_noted and _has_sign(content)) or _is_elided_text("content", content)):
         del message["content"]
     if len(kept) < len(listed):
         notes = (
@@ -328,20 +342,7 @@ def _without_shortened_texts(evidence: Evidence) -> Evidence:
             evidence, prompt=None, notes=(*evidence.notes, "The prompt was shortened, so it is not read.")
         )
     is_compared = evidence.chat is not None  # as a pair, of which nobody writes `...` in a value
-    signs = (
-        _EXPLICIT,
-        _TAG,
-        _TURN,
-        _HEADER,
-        _OPEN_FIELD,
-        _OPEN_VALUE,
-        _MEMBERS,
-        _NAME,
-        _KEY,
-        _JOINED,
-        _SET,
-        *((_REMARK,) if is_compared else ()),
-    )
+    signs = (*_RAW_SIGNS, _TURN, *((_REMARK,) if is_compared else ()))
     if raw is None or not any(sign.search(raw) for sign in (*signs, _RAW_LINE)):
         return evidence
     if not any(sign.search(raw) for sign in signs):

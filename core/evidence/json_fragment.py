@@ -27,6 +27,7 @@ _TOKEN = re.compile(
 )
 _WORDS: dict[str, JSON] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_END_OF_ANSWER = re.compile(r"[}\]]\s{0,8},\s{0,8}['\"](?:finish_reason|logprobs|stop_reason|usage)['\"]\s{0,8}:")
 _BEGINS = re.compile(r'[\s,.…\ufeff]*+(?:"[^"\n]{1,80}"|[A-Za-z_]\w{0,40})[ \t]*:[ \t]*[\s\[{"\w-]')
 
 
@@ -49,6 +50,15 @@ class Recovered(NamedTuple):
 def begins_inside(text: str) -> bool:
     """Say whether a text begins like the inside of an object: with a key, maybe after `...`."""
     return _BEGINS.match(text) is not None
+
+
+def ends_an_answer(text: str) -> bool:
+    """Say whether a text has fields of an answer behind its message, and not the list that begins it.
+
+    >>> ends_an_answer("{'name': 'f'}}]}, 'finish_reason': 'stop'}]}"), ends_an_answer('{"choices": [{"index": 0}]}')
+    (True, False)
+    """
+    return "choices" not in text and _END_OF_ANSWER.search(text) is not None
 
 
 @dataclass(slots=True)

@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.evidence.broken_json import is_in_a_broken_fence, is_part, string_of_json
 from prompt_debugger.core.evidence.clean import clean
+from prompt_debugger.core.evidence.comments import comment_runs, without_comments
 from prompt_debugger.core.evidence.crash_beside import with_crash
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
@@ -48,8 +50,8 @@ from prompt_debugger.core.evidence.report_text import (
     not_recognised,
 )
 from prompt_debugger.core.evidence.reported import reported_answer, with_reported
-from prompt_debugger.core.evidence.shown import find_shown, is_talk, mentions_output
-from prompt_debugger.core.evidence.split import Block, BlockKind, comment_runs, split, without_comments
+from prompt_debugger.core.evidence.shown import find_shown, is_talk
+from prompt_debugger.core.evidence.split import Block, BlockKind, split
 from prompt_debugger.core.evidence.spoken_errors import spoken_error
 from prompt_debugger.core.evidence.taking import compatible
 from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_traceback
@@ -70,11 +72,6 @@ _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what m
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 _ANSWERS = frozenset({Part.MESSAGE, Part.STREAM})
 _CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
-_HOLDER = re.compile(r'"(?:raw|message|choices|response|request|prompt|content|role)"\s*+:\s*+["{\[n]')
-_PRINTED = re.compile(r"[# ]{0,8}generated[ _]text: ?(['\"])[^\n]{0,4000}\\n", re.IGNORECASE)  # by Python, as a literal
-_KEYED = re.compile(r'"[a-z_]{1,40}": ?("(?:[^"\\\n]|\\.)*+"?)')
-_DATA_LINE = re.compile(r"\A[ \t]*>>>[^\n]*\n[ \t]{0,8}[{\"]")
-_STRING = re.compile(r'(?m)^[ \t]{0,8}("(?:[^"\\\n]|\\.)++")[ \t]*$')
 _OF_REQUESTS = re.compile(r"Of \d{1,9} requests ")
 _WHOLE = "Paste all of it: the beginning or the end may be missing."
 
@@ -202,23 +199,14 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
         evidence = read(text, row)
     except RequestError as error:
         return None, error
-    if evidence.form is Form.OUTPUT and evidence.chat is None and (inner := _string_of_json(text)) is not None:
+    if evidence.form is Form.OUTPUT and evidence.chat is None and (inner := string_of_json(text)) is not None:
         return output_of(inner), None
-    if evidence.form is Form.OUTPUT and (_is_part(text) or _is_in_a_broken_fence(text)):
+    if evidence.form is Form.OUTPUT and (is_part(text) or is_in_a_broken_fence(text)):
         return None, RequestError(
             "The text contains an output inside incomplete JSON or printed text.",
             "Paste all of it, or the output alone.",
         )
     return without_parts(_of_its_paragraph(evidence, text), text), None
-
-
-def _string_of_json(text: str) -> str | None:
-    """Return the only string of JSON in a text whose other lines are prose, if it holds what the text was taken for."""
-    found = [one for one in _STRING.findall(text) if '\\"' in one or "\\n" in one]
-    if len(found) != 1 or recognise(text.replace(found[0], "")) is Form.OUTPUT:
-        return None
-    value = json_of(found[0])
-    return value if isinstance(value, str) and recognise(value) is Form.OUTPUT else None
 
 
 def _of_shown(blocks: Sequence[Block], read: Read) -> Evidence | None:
@@ -253,35 +241,6 @@ def _has_class(evidence: Evidence) -> bool:
     return evidence.error is not None and next(classes_of(evidence.error.message), None) is not None
 
 
-def _is_broken_json(text: str) -> bool:
-    """Say whether an output stands in a JSON text that is cut or broken: its quotes are escaped, as nothing else is."""
-    start, end = text.strip()[:1], text.strip()[-1:]
-    is_below = start != "<" and _DATA_LINE.search(text) is not None  # what was typed
-    is_within = ('\\"' in text or "\\n" in text) and start != "<" and (is_below or start in '{"' or end in '}]"')
-    is_within = is_within or _is_keyed(text)
-    return is_within and _HOLDER.search(text) is not None and Paste(text).value is None
-
-
-def _is_keyed(text: str) -> bool:
-    """Say whether what looks like an output is the value of a key, and nothing else in the text looks like one."""
-    found = [one[1] for one in _KEYED.finditer(text) if recognise(one[1]) is Form.OUTPUT]
-    return len(found) == 1 and recognise(text.replace(found[0], "")) is not Form.OUTPUT
-
-
-def _is_in_a_broken_fence(text: str) -> bool:
-    """Say whether all that looks like an output in a text stands in a fence of cut JSON, or of what Python printed."""
-    if "```" not in text:
-        return False
-    blocks = split(text)
-    broken = [block for block in blocks if block.kind is BlockKind.FENCED and _is_part(block.text)]
-    around = "\n".join(block.text for block in blocks if block not in broken)
-    return bool(broken) and not mentions_output(around)
-
-
-def _is_part(text: str) -> bool:
-    return _is_broken_json(text) or _PRINTED.match(text.strip()) is not None
-
-
 def _with_hint(error: RequestError | None) -> RequestError:
     if error is None:
         return RequestError("Nothing in the text was recognized.", "Paste a request, an answer, a log or an error.")
@@ -314,10 +273,18 @@ def _is_certain(whole: Evidence, text: str, blocks: Sequence[Block]) -> bool:
             return recognise(text.lstrip()[:2_000]) is Form.OUTPUT and _begins_with_marker(text)
         case Form.ERROR | Form.LOG | Form.COMMAND | Form.OBJECT:
             return Paste(text).value is not None
-        case Form.STREAM | Form.HAR | Form.LINES | Form.RUN | Form.EXCHANGE:
+        case Form.STREAM:
+            return kinds == {BlockKind.STREAM} or not _ends_and_goes_on(blocks)
+        case Form.HAR | Form.LINES | Form.RUN | Form.EXCHANGE:
             return True
         case _:
             return Paste(text).value is not None or not kinds - {BlockKind.PROSE}
+
+
+def _ends_and_goes_on(blocks: Sequence[Block]) -> bool:
+    """Say whether a stream was copied up to the middle of an event, and something else stands below it."""
+    cut = [at for at, one in enumerate(blocks) if one.kind is BlockKind.STREAM and not one.text.endswith("\n")]
+    return any(at < len(blocks) - 1 for at in cut)
 
 
 def _begins_with_marker(text: str) -> bool:
@@ -336,6 +303,8 @@ def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is
     is_fenced = whole.form is Form.OBJECT and any(block.kind is BlockKind.FENCED for block in blocks)
     if is_fenced or (is_talk and whole.form in (Form.ERROR, Form.LOG, Form.REQUEST) and _is_known(merged)):
         return {*merged.holds} >= {*whole.holds}  # the same without the talk around it
+    if whole.form is Form.STREAM and _ends_and_goes_on(blocks):
+        return True
     strong = {*merged.holds} & _STRONG
     if whole.form is Form.ERROR and strong & _ANSWERS and not _is_known(whole) and not _has_class(whole):
         return True  # words of a program beside the answer that it could not use
@@ -410,7 +379,9 @@ def _with_its_answer(error: Evidence, text: str, read: Read) -> Evidence:
 def _of_block(block: Block, read: Read) -> Evidence | None:
     text = clean(block.text).text if block.kind is BlockKind.FENCED else block.text
     if block.kind is BlockKind.PROSE:
-        return evidence_of_prose(without_comments(text))
+        found = evidence_of_prose(without_comments(text))
+        is_raw_alone = found is not None and found.form is Form.OUTPUT and found.chat is None
+        return None if is_raw_alone and is_part(text) else found
     evidence = None
     with suppress(RequestError):  # what is left of it is nothing
         evidence, _ = _try(text, 1, read)

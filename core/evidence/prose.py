@@ -76,10 +76,11 @@ def shows_prompt(lead: str) -> bool:
 
 def by_lead(lead: str, text: str) -> Evidence | None:
     """Return what the line above a block says that it is: the content of a message, or a raw output."""
-    if _CONTENT_LEAD.search(lead):
-        return content_evidence(text)
-    if _OUTPUT_LEAD.search(lead):
-        return output_of(text)
+    found = content_evidence(text) if _CONTENT_LEAD.search(lead) else None
+    if found is None and _OUTPUT_LEAD.search(lead):
+        found = output_of(text)
+    with suppress(RequestError):  # what is left of it is nothing
+        return None if found is None else without_parts(found, text)
     return None
 
 

@@ -16,13 +16,13 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from http import HTTPStatus
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Refusal
-from prompt_debugger.core.complete.backends.error_words import faults_in, title_of_page, words_of_value
+from prompt_debugger.core.complete.backends.error_words import faults_in, words_of_value
 from prompt_debugger.core.evidence.error_values import error_of_value
+from prompt_debugger.core.evidence.http_errors import error_of_head, error_of_page, error_of_status_line
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.not_errors import below_source, is_source, is_unfilled, without_manual
 from prompt_debugger.core.evidence.printed_values import (
@@ -44,20 +44,12 @@ _MOST_OF_FRAME = 600  # characters above an exception: its source line, and the 
 _MOST_AROUND = 2_000  # characters that are kept of what stands around an error
 _ALONE = 2_000  # characters of a text that may be an error without looking like one
 
-_HEAD = re.compile(r"\A\s{0,9}(?:< )?HTTP/[\d.]{1,3} (\d{3})\b[^\n]*\n")
 _STATUS = re.compile(
     r"(?:status(?: code)?|error code|non-2xx|HTTP(?:/[\d.]{1,3})?|code=)\s{0,2}[:=]?\s{0,2}([45]\d\d)\b"
     r"|\b([45]\d\d) (?:Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Conflict|"
     r"Request Entity Too Large|Unprocessable|Too Many Requests|Internal Server Error|Bad Gateway|Service Unavailable|"
     r"Gateway Time)"
     r"|\A[^\w\n]{0,9}([45]\d\d) ",
-    re.IGNORECASE,
-)
-_STATUSES = {str(status.value): status.phrase for status in HTTPStatus}
-_MOST_OF_STATUS = 120
-_STATUS_LINE = re.compile(
-    r"(?P<label>(?:(?:HTTP(?:/[\d.]{1,3})?|status(?: code)?|error(?: code)?)\s{0,3}[:=]?\s{0,3}){0,3})"
-    r"(?P<status>[45]\d\d)(?P<phrase>[:\s]{0,3}[A-Za-z][A-Za-z' -]{2,60}|)\.?",
     re.IGNORECASE,
 )
 _STATUS_BY_CLASS = {
@@ -119,11 +111,6 @@ _STACK = re.compile(
     r"\n\s{1,12}(?:at|\u276f) |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}"
     r"|\n[ \t]{0,8}(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)(?::[ \t]|[ \t]{1,4}(?:\d|\[))"  # the log's next entry
 )
-_ERROR_PAGE = re.compile(
-    r"\s{0,99}(?:<!doctype html[^>]{0,200}>\s{0,99})?<html\b.{0,2000}?<title>\s{0,99}"
-    r"(?P<said>(?P<status>[45]\d\d)\b[^<]{0,200})",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 class FoundError(NamedTuple):
@@ -176,16 +163,19 @@ def _of_meaning(bare: str, text: str) -> FoundError | None:
 def _of_form(text: str, bare: str) -> FoundError | None:
     """Return the error of a text in one of the forms that are known, or whose sentence is."""
     return (
-        _of_head(text)
-        or _of_page(text)
+        _surely(error_of_head(text) or error_of_page(text), 0.95)
         or _of_parser(bare)
         or _of_faults(text)
         or _of_exception(text)
         or (_of_exception(bare) if bare != text else None)
         or _of_body_within(text)
         or _of_sentence(text)
-        or _of_status_line(text)
+        or _surely(error_of_status_line(text), 0.9)
     )
+
+
+def _surely(refusal: Refusal | None, score: float) -> FoundError | None:
+    return None if refusal is None else FoundError(refusal, score)
 
 
 def text_before_exception(text: str) -> str:
@@ -195,41 +185,6 @@ def text_before_exception(text: str) -> str:
         last = found.start()
     traceback = text.rfind(_TRACEBACK, 0, last)
     return text[: traceback if traceback >= 0 else last]
-
-
-def _of_head(text: str) -> FoundError | None:
-    """Read an answer with its status line: `HTTP/1.1 400 Bad Request`, headers, body."""
-    head = _HEAD.match(text)
-    if head is None or int(head[1]) < 400:
-        return None
-    status = int(head[1])
-    _, _, body = text.replace("\r\n", "\n").partition("\n\n")
-    found = error_of_value(json_of(body), status)
-    if found is None:
-        said = title_of_page("", body) or " ".join(body.split())
-        found = Refusal(status, said) if said else None
-    if found is None:
-        return None
-    return FoundError(found, 0.95)
-
-
-def _of_status_line(text: str) -> FoundError | None:
-    """Read a status that stands alone: `502 Bad Gateway`, `HTTP 404`; a number with other words is none."""
-    stripped = text.strip()
-    line = _STATUS_LINE.fullmatch(stripped) if len(stripped) <= _MOST_OF_STATUS else None
-    if line is None or line["status"] not in _STATUSES:
-        return None
-    phrase, said = _STATUSES[line["status"]], line["phrase"].strip(": \t\n")
-    is_status = said.lower() == phrase.lower() if said else bool(line["label"])
-    return FoundError(Refusal(int(line["status"]), said or phrase), 0.9) if is_status else None
-
-
-def _of_page(text: str) -> FoundError | None:
-    """Read the source of a page that a proxy shows in place of an answer; its title begins with the status."""
-    page = _ERROR_PAGE.match(text)
-    if page is None:
-        return None
-    return FoundError(Refusal(int(page["status"]), page["said"].strip()), 0.95)
 
 
 def _of_stream(text: str) -> FoundError | None:

@@ -7,14 +7,22 @@ Every character is looked at a bounded number of times; what a block holds is no
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import groupby
+
+from prompt_debugger.core.evidence.objects_within import (
+    MOST_OF_SCRIPT,
+    closed,
+    end_of_json,
+    ends_in_an_event,
+    is_json,
+    is_labelled,
+    is_printed,
+    line_of_no_python,
+)
 
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^\n`]{0,80}$")
 _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
@@ -22,8 +30,6 @@ _JSON = re.compile(r"[ \t]*+`?(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
 _LABEL = re.compile(r"[ \t]*+(?!data:|event:)[\w\[(][^\n{}\"'<]{0,100}?(?:[:=]|=>)[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")
 _ARROW = re.compile(r"[^\n]{1,200}?(?:->|=>|[\u2192\u21d2])[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")  # after what was asked
 _CALL_TAG = re.compile(r"[ \t]{0,8}<[|\uff5c]?[\w:|\uff5c\u2581]{1,60}>[ \t]{0,8}$")  # below which a call stands
-# Keys of what a label names; what stands below other labels, such as arguments, is a piece that a script printed.
-_LABELLED = {"choices", "role", "tool_calls", "message", "messages", "error", "candidates", "output", "content", "text"}
 _STREAM = re.compile(
     r"[ \t]*+(?:data:|event:|id: |retry:|: ?\w|:$|(?:(?://|#) )?(?:\.{3,}|…|<snip>|\[\.\.\.\]|\(truncated\))[ \t]*+$)"
 )
@@ -48,13 +54,11 @@ _PROGRAMS = (
 _PROMPT = re.compile(r"[ \t]*+(?:>>>|\.\.\.)(?: |$)")
 _SHELL = re.compile(r"(?:[\w.~/@:-]{0,60})[$❯][ \t]+\S")
 _TAG = re.compile(r"(?<![ \t])[ \t]*+</?(?:details|summary|p|br|div|pre|code|b|i)\b[^<>]{0,80}>", re.IGNORECASE)
-_COMMENT = re.compile(r"(?<![ \t])[ \t]*+(?:#|//) ?")
 _WORDS = re.compile(r"""(?:[^'"\\\n]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+")*+""", re.DOTALL)
 _IMPORT = re.compile(
     r"from (?:openai|anthropic|litellm|langchain\w{0,20}|transformers|vllm|requests|httpx)[\w.]{0,60} import |"
     r"import (?:openai|anthropic|litellm|requests|httpx|json|os)\b"
 )
-_MOST_OF_SCRIPT = 40_000  # characters
 _MOST_TRIES = 8  # ends of a script that are tried
 # An object as JavaScript prints it: its first key has no quotes, and its last line is a bracket below the first one.
 _PRINTED = re.compile(
@@ -63,12 +67,10 @@ _PRINTED = re.compile(
 _PRINTED_KEY = re.compile(r"(?m)^[ \t]{1,16}(?:role|message|choices|content|tool_calls|finish_reason|done_reason): ")
 _DICT = re.compile(r"(?P<label>[\w .\[\]()]{1,60}[:=][ \t]{0,4})?(?=\{')")  # as Python prints it
 _MOST_OF_PRINTED = 2_000  # lines
-_BRACKET = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*+"?')
 # Something that was left out, or a remark of whoever pasted it: what no string holds by chance.
 _SHORTENED = re.compile(
     r"[{\[,:]\s{0,40}(?:\.{3,}|\u2026)\s{0,40}[,}\]]|[,{\[\]}\"\d][ \t]{1,20}(?:#|//)[ \t][^\n]{1,200}\n[ \t]*[\"}\]]"
 )
-_MOST_OF_SHORTENED = 40_000  # characters
 _DECODER = json.JSONDecoder()
 _MOST_READ = 6  # times the text, for JSON that is begun and never ends
 _LEAST_ROWS = 3  # objects, one a line: of two, one may be a request and one its answer
@@ -116,23 +118,6 @@ def split(text: str) -> tuple[Block, ...]:
     return tuple(found)
 
 
-def without_comments(text: str) -> str:
-    """Return a text whose lines are all comments without their marks; else the text."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    if not lines or not all(_COMMENT.match(line) for line in lines):
-        return text
-    return "\n".join(_COMMENT.sub("", line, count=1) for line in text.split("\n"))
-
-
-def comment_runs(text: str) -> Iterator[str]:
-    """Yield each run of lines that are all comments, without their marks."""
-    if "#" not in text and "//" not in text:
-        return
-    for is_comment, lines in groupby(text.split("\n"), lambda line: _COMMENT.match(line) is not None):
-        if is_comment:
-            yield without_comments("\n".join(lines))
-
-
 class _Splitter:
     """Goes through the lines once; what no other block takes becomes prose."""
 
@@ -141,6 +126,7 @@ class _Splitter:
         self._blocks = blocks
         self._lines = _line_starts(text)
         self._texts = text.split("\n")
+        self._width = max(map(len, self._texts))
         self._left = _MOST_READ * len(text)
         self._known = 0  # JSON that begins before was found to be broken
         self._prose: list[str] = []
@@ -205,6 +191,9 @@ class _Splitter:
                 lines.append(inner.rstrip()[: -len(mark)])  # copied without the line end before its fence
                 self._add("\n".join(lines), BlockKind.FENCED)
                 return number + 1
+            if lines and margin and inner[:1].strip() and len(self._line(number - 1)) == self._width:
+                lines[-1] += inner  # a terminal broke the line above, whose margin this one lacks
+                continue
             lines.append(inner[margin:] if not inner[:margin].strip() else inner)
         self._add("\n".join(lines), BlockKind.FENCED)  # cut before its end
         return len(self._lines)
@@ -229,7 +218,7 @@ class _Splitter:
         while stop < len(self._lines) and (not self._line(stop).strip() or _STREAM.match(self._line(stop))):
             stop += 1
         text = "\n".join(self._line(number) for number in range(at, stop))
-        self._add(text.rstrip() if _ends_in_an_event(text) else f"{text}\n", BlockKind.STREAM)
+        self._add(text.rstrip() if ends_in_an_event(text) else f"{text}\n", BlockKind.STREAM)
         return stop
 
     def _json(self, at: int, line: str) -> int:
@@ -249,7 +238,7 @@ class _Splitter:
             self._left = 0
             return at
         self._left -= stop - found.end()
-        if labelled is not None and not _is_labelled(value):
+        if labelled is not None and not is_labelled(value):
             return at
         rows = self._rows(at)
         if rows >= _LEAST_ROWS:
@@ -298,7 +287,7 @@ class _Splitter:
         end = self._lines[stop] if stop < len(self._lines) else len(self._text)
         text = self._text[self._lines[at] + found.end() : end].strip()
         self._left -= len(text)
-        if not text.endswith("}") or not _is_printed(text):
+        if not text.endswith("}") or not is_printed(text):
             return at
         if found["label"]:
             self._prose.append(found["label"])
@@ -310,14 +299,14 @@ class _Splitter:
         piece = self._text[start:stop].rstrip()
         last = self._line_of(stop, at)
         is_followed = stop < len(self._text) and not self._text[self._lines[last] : stop].strip()
-        if not is_followed or "\n" not in piece or not piece.endswith(("}", "]")) or not _is_json(_closed(piece)):
+        if not is_followed or "\n" not in piece or not piece.endswith(("}", "]")) or not is_json(closed(piece)):
             return 0
         self._add(piece, BlockKind.JSON)
         return last
 
     def _shortened_json(self, at: int, start: int) -> int:
         """Take JSON out of which somebody took something, `{"usage": { ... }}`, up to its last bracket; else 0."""
-        stop = _end_of_json(self._text, start)
+        stop = end_of_json(self._text, start)
         self._left -= stop - start
         piece = self._text[start:stop]
         if "\n" not in piece or not piece.endswith(("}", "]")) or _SHORTENED.search(piece) is None:
@@ -331,7 +320,7 @@ class _Splitter:
         while stop < len(self._lines) and self._left > 0:
             line = self._line(stop).strip()
             self._left -= len(line)
-            if not (line.startswith('{"') and line.endswith("}")) or (stop - at < _LEAST_ROWS and not _is_json(line)):
+            if not (line.startswith('{"') and line.endswith("}")) or (stop - at < _LEAST_ROWS and not is_json(line)):
                 break
             stop += 1
         return stop - at
@@ -372,10 +361,10 @@ class _Splitter:
         stop = len(self._lines)
         for _ in range(_MOST_TRIES):
             end = self._lines[stop] if stop < len(self._lines) else len(self._text)
-            text = self._text[self._lines[at] : min(end, self._lines[at] + _MOST_OF_SCRIPT)]
+            text = self._text[self._lines[at] : min(end, self._lines[at] + MOST_OF_SCRIPT)]
             self._left -= len(text)
-            wrong = _is_python(text)
-            if wrong == 0 and at < stop and end - self._lines[at] <= _MOST_OF_SCRIPT:
+            wrong = line_of_no_python(text)
+            if wrong == 0 and at < stop and end - self._lines[at] <= MOST_OF_SCRIPT:
                 self._add(text, BlockKind.PYTHON)
                 return stop
             if not wrong or wrong <= 1 or at + wrong - 1 >= stop:
@@ -397,75 +386,6 @@ class _Splitter:
         if stop > at:
             self._add("\n".join(lines), BlockKind.PYTHON)
         return stop
-
-
-def _is_labelled(value: object) -> bool:
-    """Say whether a label names a value as a whole: an answer, a message, or a list of tools or messages."""
-    if isinstance(value, list):
-        return bool(value) and all(isinstance(one, dict) and {"function", "role"} & one.keys() for one in value)
-    if not isinstance(value, dict):
-        return False
-    inner = value.get("data", value.get("response"))  # as gateways wrap an answer
-    return bool(_LABELLED & value.keys()) or (isinstance(inner, dict) and bool(_LABELLED & inner.keys()))
-
-
-def _is_printed(text: str) -> bool:
-    """Say whether a text is a dict of Python that an answer is made of."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return len(text) <= _MOST_OF_SCRIPT and _is_labelled(ast.literal_eval(text))
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        return False
-
-
-def _is_python(text: str) -> int | None:
-    """Return 0 if a text is Python, else the line on which it stops to be, from 1; `None` if that is not known."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except SyntaxError as error:
-        return error.lineno
-    except (ValueError, RecursionError, MemoryError):
-        return None
-    return 0
-
-
-def _ends_in_an_event(text: str) -> bool:
-    """Say whether a stream ends within the JSON of an event: nothing may stand behind it, or it counts as whole."""
-    last = text.rstrip().rpartition("\n")[2].strip().removeprefix("data:").strip()
-    return last.startswith(("{", "[{")) and not _is_json(last)
-
-
-def _is_json(line: str) -> bool:
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _end_of_json(text: str, start: int) -> int:
-    """Return where the bracket at a place is closed, or where looking for that ends."""
-    depth, end = 0, min(len(text), start + _MOST_OF_SHORTENED)
-    for found in _BRACKET.finditer(text, start, end):
-        depth += (found[0] in "{[") - (found[0] in "}]") if len(found[0]) == 1 else 0
-        if depth == 0:
-            return found.end()
-    return end
-
-
-def _closed(text: str) -> str:
-    """Return a JSON text with the brackets that it leaves open closed."""
-    is_open: list[str] = []
-    for found in _BRACKET.finditer(text):
-        mark = found.group()
-        if mark in "{[":
-            is_open.append("}" if mark == "{" else "]")
-        elif mark in "}]" and is_open:
-            is_open.pop()
-    return text + "".join(reversed(is_open))
 
 
 def _line_starts(text: str) -> list[int]:

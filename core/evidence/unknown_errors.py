@@ -76,7 +76,8 @@ _REPORTED = re.compile(
     r";|!\[|\]\(|<!--|\*\*|\A[>*|]|:\Z|\A\W{0,4}(?:expected|actual|observed)[ \w]{0,20}:"
     r"|\b(?:which|whose|while|where|therefore|however|often|usually|mostly"
     r"|such as|others?|otherwise|most|also|instead|both|nothing|everywhere|when|will|would|because|since|seems?)\b"
-    r"|,[^,]{1,80}, (?:and|or)\b",
+    r"|,[^,]{1,80}, (?:and|or)\b|, so (?:that |the |it |we |I |[a-z_]+ (?:is|are) )|\bjust (?:has|gives|says|shows)\b"
+    r"|(?:\A|\s)#{2,6} \S",
     re.IGNORECASE,
 )
 _MOST_REPORTED = 320  # characters of a sentence that only its words make an error
@@ -254,7 +255,7 @@ def _statements(text: str) -> Iterator[Statement]:
     """Yield what may be an error, the likeliest first."""
     exceptions = list(_EXCEPTION.finditer(text))[-_MOST_EXCEPTIONS:]
     for found in reversed(exceptions):
-        yield Statement(_until_stack(text[found.end() :]), found[1].rpartition(".")[2], is_shaped=True)
+        yield Statement(_until_stack(_of_code(text, found)), found[1].rpartition(".")[2], is_shaped=True)
     if not exceptions and (headed := _NOTEBOOK.search(text)) is not None:
         at = list(_AT_LINE.finditer(text, headed.end()))
         words = f"{headed[1]} (its words were not copied)" + (f" at `{at[-1][1].strip()}`" if at else "")
@@ -282,6 +283,12 @@ def _statements(text: str) -> Iterator[Statement]:
     if len(stripped) <= _MOST_ALONE * 2 and is_reported and _PROGRAM.search(stripped) is None:
         is_shaped = _SHAPED.match(stripped) is not None or _CLASS.search(stripped[:200]) is not None
         yield Statement(words_as_one_line(stripped)[:_MOST_WORDS], "", is_shaped=is_shaped)
+
+
+def _of_code(text: str, found: re.Match[str]) -> str:
+    """Return what follows the name of an exception: up to the end of the code, if it is code within a sentence."""
+    said = text[found.end() :]
+    return said.partition("`")[0] if "`" in text[found.start() : found.start(1)] else said
 
 
 def _until_stack(text: str) -> str:

@@ -19,6 +19,7 @@ _MOST_PIECES = 40  # of one event
 _MOST_WIDTH = 1_000
 _STARTS = re.compile(r"\s*+(?:[{\[]|[A-Za-z_][\w.]{0,80}\(|curl )")
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_BROKEN_ESCAPE = re.compile(r"&(?:[a-z]{0,4}|#x?\d{0,4})(?=\n(?:[a-z]{0,4}|x?\d{0,4});)")
 _NEWLINE = re.compile("\n")
 _EVENT_FIELD = re.compile(r"[ \t]*+(?:data|event|id|retry)?:")
 _ANSWER = re.compile(r'"(?:choices|tool_calls|raw)"')
@@ -46,6 +47,16 @@ def unwrapped_escaped(text: str) -> str | None:
     joined = of_one_width(text.strip("\n")) if "\n" in text.strip() else None
     plain = None if joined is None else html.unescape(joined)
     return plain if plain is not None and _is_whole(plain) else None
+
+
+def with_whole_escapes(text: str) -> str:
+    """Return a text without the breaks of the width at which one stands within an escape: `&quo` and `t;`."""
+    broken = _BROKEN_ESCAPE.search(text)
+    if broken is None:
+        return text
+    width = broken.end() - text.rfind("\n", 0, broken.start()) - 1
+    lines = text.split("\n")
+    return "".join(line if len(line) == width else f"{line}\n" for line in lines).removesuffix("\n")
 
 
 def of_one_width(text: str) -> str | None:

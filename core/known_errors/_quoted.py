@@ -11,6 +11,7 @@ Malformed function call: TEXT                                     Gemini
 Unable to parse tool parameter JSON … Error: WHY JSON: TEXT       Anthropic's client
 Function NAME arguments: TEXT are not valid JSON                  LangChain
 Failed to parse "TEXT" (base64: …                                 LangChain4j
+Failed to parse. Text: "TEXT". Error: WHY     LangChain (JavaScript)
 Could not parse LLM output: `TEXT`   Invalid json output: TEXT    LangChain
 """
 
@@ -32,6 +33,9 @@ _PYDANTIC = re.compile(r"Invalid JSON: ([^\[\n]{1,200})\[type=json_invalid,\s{0,
 _COLUMN = re.compile(r"at line 1 column (\d{1,9})")
 _LANGCHAIN = re.compile(r"Function [\w.-]{1,100} arguments:\s")
 _LANGCHAIN4J = re.compile(r"Failed to parse \"(.{1,20000}?)(?:(\" \(base64: )|\Z)", re.DOTALL)
+_LANGCHAIN_JS = re.compile(
+    r"Failed to parse\. Text: \"(?P<text>.{1,20000}?)\"\. Error: (?P<why>[^\n]{1,300})", re.DOTALL
+)
 _LOG_LINE = re.compile(
     r"\n[ \t]{0,8}(?:\[?\d{4}-\d\d-\d\d[ T]\d\d:|\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| )"
 )
@@ -206,6 +210,14 @@ def _of_langchain4j(message: str) -> Quoted | None:
     return None if found is None else Quoted(found[1], is_cut=found[2] is None)
 
 
+def _of_langchain_js(message: str) -> Quoted | None:
+    found = _LANGCHAIN_JS.search(message)
+    if found is None:
+        return None
+    is_bare = found["text"].lstrip().startswith(("{", "["))  # of prose, or of a fence, no character is to blame
+    return Quoted(found["text"], why=found["why"].strip(), at=0 if is_bare else None)
+
+
 def _of_agent(message: str) -> Quoted | None:
     found = _after(message, "Could not parse LLM output: ") or _after(message, "Invalid json output: ")
     if found is None:
@@ -246,5 +258,6 @@ _READERS: tuple[Callable[[str], Quoted | None], ...] = (
     _of_anthropic_client,
     _of_langchain,
     _of_langchain4j,
+    _of_langchain_js,
     _of_agent,
 )

@@ -75,6 +75,14 @@ SENTENCES: tuple[KnownError, ...] = (
         example='Failed to parse. Text: "I will look.". Error: SyntaxError: Unexpected token I in JSON at position 0',
     ),
     KnownError(
+        "Got invalid return object. Expected markdown code snippet with JSON object, but got:",
+        Stage.PARSE,
+        "This release of LangChain finds JSON only in a code fence; the model wrote it without one, or wrote none.",
+        "Update LangChain, whose later parsers read JSON without a fence, too, or have the prompt ask for the fence.",
+        "https://github.com/langchain-ai/langchain/issues/5163",
+        example="Got invalid return object. Expected markdown code snippet with JSON object, but got: {}",
+    ),
+    KnownError(
         "Invalid json output: {text}",
         Stage.PARSE,
         "The model's text is not JSON; the error quotes it.",

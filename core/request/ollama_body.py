@@ -90,6 +90,9 @@ def _field(name: str, option: JSON, work: BodyWork) -> None:
         case "format" if isinstance(option, dict):
             schema: JSONObject = {"name": "answer", "schema": option}
             work.body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        case "format" if isinstance(option, str) and option.lstrip().startswith("{"):
+            schema = {"name": "answer", "schema": option}  # a schema as a text, which a rule reports
+            work.body["response_format"] = {"type": "json_schema", "json_schema": schema}
         case "think":
             work.body["chat_template_kwargs"] = {"enable_thinking": bool(option)}
             work.lose("think", "`think` was read as the template's `enable_thinking`; some name it differently.")

@@ -4,7 +4,7 @@ What it finds:
     `response_format` of the type `json_schema` without `json_schema.schema`:
     the schema is in `response_format.schema`, or is `json_schema` itself.
     Likewise a `json_schema` at the top of a request whose `response_format` is
-    `json_object`.
+    `json_object`. Or a schema that was sent as a text that contains it.
 
 Why it matters:
     OpenAI and vLLM refuse such a request; others accept it and silently constrain the
@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, JSONObject, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import decode_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 
@@ -39,6 +40,15 @@ def find(trace: Trace) -> Iterator[Report]:
     """Report the schema that stands elsewhere."""
     body = trace.request.body
     chosen = as_object(body.get("response_format"))
+    if _is_text(as_object(chosen.get("json_schema")).get("schema")):
+        yield Report(
+            title="The schema of the answer is a text that contains JSON, not an object.",
+            detail="Servers expect the schema as an object. OpenAI, vLLM and Ollama refuse a text in its place; others "
+            "answer without a schema.",
+            evidence=(in_request("response_format.json_schema.schema"),),
+            fix="Send the object itself: leave out the `json.dumps` or `JSON.stringify` around the schema alone.",
+        )
+        return
     found = _place(body, chosen)
     if found is None:
         return
@@ -73,6 +83,12 @@ def _place(body: JSONObject, chosen: JSONObject) -> tuple[str, str] | None:
             "and llama.cpp applies JSON mode without a schema."
         )
     return None
+
+
+def _is_text(value: JSON) -> bool:
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return False
+    return _is_schema(decode_json(value))
 
 
 def _is_schema(value: JSON) -> bool:

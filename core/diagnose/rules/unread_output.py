@@ -24,6 +24,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
@@ -44,8 +45,15 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw, in_re
 from prompt_debugger.core.diagnose.unparsed_calls import beside_its_parser, named_parser
 from prompt_debugger.core.known_errors import Cause, JsonBreak, json_break
 
+# What may quote the output, in words of an error from which nothing was taken.
+_MAY_QUOTE = re.compile(r"[{<`\n]|\b(?:got|text|output|content):|[\"'][^\"']{20}", re.IGNORECASE)
 _BEFORE = 40  # characters that are shown before the place
 _FIX = "Ask again; if it happens again, compare the raw output with the notation that the server's parser expects."
+
+_FIX_OF_CUT = (
+    "Look at `finish_reason`: if it is `length`, raise `max_tokens` (`max_new_tokens`), whose default is small in some "
+    "clients; otherwise a stop text or a closed connection ended the output."
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -67,20 +75,23 @@ def find(trace: Trace) -> Iterator[Report]:
             *(in_request(spot.field, spot.quote) for spot in found),
             FindingEvidence("server", quote=quote(words_of(trace.refusal))),
         ),
-        fix=_fix(trace, understood),
+        fix=_fix(trace, understood, place),
         stage=understood.stage,
         certainty=understood.certainty,
         links=links_of(understood),
     )
 
 
-def _fix(trace: Trace, understood: Understood) -> str:
+def _fix(trace: Trace, understood: Understood, place: JsonBreak | None) -> str:
     named = named_parser(trace)
     if named is not None and trace.server is not None:
         return (
             f"Start the server with `--tool-call-parser {named}` in place of `{trace.server.tool_parser}`: by its "
             f"name, `{trace.server.model}` writes the notation that `{named}` reads."
         )
+    quoted = understood.quoted
+    if place is not None and quoted is not None and not quoted.is_arguments and place.at >= len(quoted.text.rstrip()):
+        return _FIX_OF_CUT
     remedy = remedy_of(understood)
     if "--tool-call-parser" in remedy and (beside := beside_its_parser(trace)):
         return beside
@@ -130,7 +141,8 @@ def _reason(trace: Trace, understood: Understood) -> str:
 def _shown(understood: Understood) -> str:
     quoted = understood.quoted
     if quoted is None:
-        return "" if understood.stage is not Stage.PARSE else " The error does not quote the output."
+        is_told = understood.stage is Stage.PARSE and _MAY_QUOTE.search(words_of(understood.refusal)) is None
+        return " The error does not quote the output." if is_told else ""
     if quoted.skipped:
         return f" The first {quoted.skipped:,} characters of the output are not shown."
     if quoted.is_cut:

@@ -13,6 +13,7 @@ from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.diagnose.client_markup import Notation, find_client_call
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_fragment import ends_an_answer
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
 _MOST_CHARS = 20_000
@@ -25,7 +26,7 @@ def _finds(paste: Paste) -> float:
     text = paste.text
     if len(text) > _MOST_CHARS or not (text.lstrip().startswith("{") or any(sign in text for sign in _SIGNS)):
         return 0.0
-    found = find_client_call(text)
+    found = None if ends_an_answer(text) else find_client_call(text)
     if found is None or (found.notation is Notation.PRINTED and text.lstrip().startswith(("{", "["))):
         return 0.0  # which is a call, and no text with one
     return 0.5 if found.notation in _FORMS else 0.0

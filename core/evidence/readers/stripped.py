@@ -14,7 +14,7 @@ from prompt_debugger.core.diagnose.client_markup import find_client_call
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.formats import CONTROL_TOKEN
+from prompt_debugger.core.evidence.recognise import MARKER
 
 _BEGINS = re.compile(r"\s*+(?:analysis|commentary)(?=[A-Z\"'*])|\s*+commentary to=functions\.[\w-]{1,64} ?json\{")
 # A header without control tokens somewhere in the text, a recipient at its beginning, or Gemini's call as Python.
@@ -35,7 +35,7 @@ def _finds(paste: Paste) -> float:
         return 0.66
     has_call = _WHOLE.match(paste.text) is not None or _CALL.search(paste.text) is not None
     is_bare = paste.value is None and "```" not in paste.text  # a fence is read without what is around it
-    if has_call and is_bare and CONTROL_TOKEN.search(paste.text) is None:
+    if has_call and is_bare and MARKER.search(paste.text) is None:
         return 0.7
     return 0.7 if is_call or (begins is not None and _GOES_ON.search(paste.text) is not None) else 0.0
 

@@ -31,11 +31,11 @@ CLASSES: tuple[ErrorClass, ...] = (
     *of_templates.CLASSES,
     *of_validators.CLASSES,
     *of_requests.CLASSES,
-    *of_answers.CLASSES[:5],
+    *of_answers.CLASSES[:6],
     *of_json.CLASSES,
     *of_servers.CLASSES,
     *of_fields.CLASSES,
-    *of_answers.CLASSES[5:-1],
+    *of_answers.CLASSES[6:-1],
     *of_fields.LOOSE,
     *of_answers.CLASSES[-1:],
 )

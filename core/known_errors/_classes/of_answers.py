@@ -76,6 +76,20 @@ CLASSES: tuple[ErrorClass, ...] = (
         "to `</think>` before reading.",
     ),
     ErrorClass(
+        "failure-for-json",
+        rf"{_TOKEN}['\"]?[A-Z<]['\"]?, ?['\"]{{1,2}}"
+        r"(?:All connec|Internal S|Bad Gatewa|Bad Reques|Service Un|Gateway T"
+        r"|Unauthoriz|Forbidden|Not Found|Method Not|Too Many R|Connection|Upstream|Request ti|Error occu|Error: con)",
+        Stage.COMPLETE,
+        Cause.CONNECTION,
+        "A plain error came where JSON was expected",
+        "What answered was no model: a server, or a program in between, wrote a short error as plain text, which the "
+        "words quote; the client then failed to read it as JSON.",
+        "Ask the same address with `curl -i`: it shows the status and the whole text. If a gateway or proxy stands in "
+        "between, look at its log, and check that it reaches the model's server.",
+        around=_NOT_JSON,
+    ),
+    ErrorClass(
         "prose-for-json",
         rf"{_TOKEN}['\"]?[A-Z*#]['\"]?, ?['\"]{{1,2}}[^<{{\[]{{3,80}}?['\"]? ?\.\.\.",
         Stage.PARSE,
@@ -94,7 +108,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"d (?:to parse|validation))"
         r"|(?:failed|unable|could not|error|cannot) (?:to )?(?:pars\w{1,3}|extract|validat\w{1,3}) "
         r"(?:the )?(?:(?:model|llm|agent|structured|json|ai)[ '\w]{0,20}?)?(?:output|response|completi"
-        r"on|answer|object|result)|outputparser|output parser|output_parser|parsing llm output"
+        r"on|answer|object|result)|output[ _]?pars(?:er|ing)|parsing llm output"
         r"|structured output\b.{0,80}?(?:fail|invalid|not)"
         r"|did not (?:match|conform to) (?:the )?schema|no object generated"
         r"|could not parse the given text to the desired target type"
@@ -102,7 +116,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The answer does not fit what the program expects",
-        "The model answered, but not in the form that the program reads; the words do not show the answer.",
+        "The model answered, but not in the form that the program reads.",
         "Look at the answer itself (paste it with the schema): prose, a code fence or reasoning around the JSON, other "
         "keys, an end that was cut, or nothing at all each need another remedy. Check that the schema is sent and that "
         "the server enforces it.",
@@ -165,8 +179,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"(?<!non-)(?<!non )(?<!not )(?:empty|no|none or empty|null|blank) (?:assistant )?"
         r"(?:response|content|outputs?|completion"
         r"|message|choices|answer|generations?)\b(?! (?:format|type))"
-        r"|(?:response|content|answer|output|completion|choices) (?:is|was|were|are) (?:empty|null|non"
-        r"e|missing)|returned (?:an )?empty|invalid response from llm"
+        r"|(?<!reasoning_)(?<!reasoning )(?:response|content|answer|output|completion|choices) "
+        r"(?:is|was|were|are) (?:empty|null|none|missing)|returned (?:an )?empty|invalid response from llm"
         r"|(?:contained|received|produced) no (?:content|text|message|output|assistant)",
         Stage.COMPLETE,
         Cause.OUTPUT,

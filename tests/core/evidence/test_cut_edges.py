@@ -179,3 +179,79 @@ def test_a_log_in_a_column_is_one_line_an_entry():
         "2026-03-01 10:00:01 WARNING  Next"
     )
     assert joined_entries("2026-03-01 10:00:00 ERROR    No\n2026-03-01 10:00:01 ERROR    Nor") is None
+
+
+HEAD = 'data: {"choices": [{"index": 0, "delta": {"role": "assistant", "content": null, "tool_calls": [{"index": 0, '
+FIRST = f'{HEAD}"id": "c1", "type": "function", "function": {{"name": "book", "arguments": ""}}}}]}}}}]}}\n\n'
+PIECE = 'data: {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"arguments": "{\\"seat\\""}}]}}]}'
+ANSWER = {"choices": [{"index": 0, "message": {"role": "assistant", "content": CALL}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{FIRST}{PIECE}\n\n{PIECE[:60]}\n\n{{"error": {{"message": "m does not support tools"}}}}',
+        f"{FIRST}{PIECE}\n\n{PIECE[:60]}\n\n{FIRST}{PIECE}\n\n{PIECE[:60]}",
+    ],
+)
+def test_a_stream_that_was_copied_up_to_the_middle_of_an_event_did_not_break_off(text):
+    assert not codes_of(text) & {"PD320", "PD464", "PD506"}
+
+
+def test_a_stream_whose_server_stopped_within_an_event_broke_off():
+    assert "PD310" in codes_of(f"{FIRST}{PIECE}\n\n{PIECE[:60]}\n")
+
+
+@pytest.mark.parametrize("sign", ["…", "...", "(truncated)"])
+def test_a_call_out_of_which_something_was_taken_is_not_malformed(sign):
+    content = CALL.replace('"arguments": {"seat": "12A"}', f'"arguments": {{"seat": {sign}')
+    answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}]}
+
+    assert "PD426" not in codes_of(json.dumps(answer))
+    assert "PD308" not in codes_of(KIMI.replace('"seat": ', f'"se{sign}: '))
+
+
+def test_dots_that_a_model_wrote_into_a_value_stay():
+    answer = json.dumps(ANSWER).replace("12A", "12A, ... or later")
+
+    assert "PD426" in codes_of(answer)
+
+
+def test_the_older_form_of_a_call_without_a_part_is_left_out():
+    call = {"name": "book", "arguments": '{"seat(truncated)"12A"}'}
+    message = {"role": "assistant", "content": None, "function_call": call}
+
+    assert "PD506" not in codes_of(json.dumps({"choices": [{"message": message}]}))
+    call["arguments"] = '{"seat" "12A"}'
+    assert "PD506" in codes_of(json.dumps({"choices": [{"message": message}]}))
+
+
+def test_a_fence_below_an_item_that_a_terminal_broke_is_joined():
+    fence = json.dumps(ANSWER)
+    text = f"1. I ask.\n2. It says:\n   ```\n   {fence}\n   ```"
+    wrapped = "\n".join(line[at : at + 72] for line in text.split("\n") for at in range(0, len(line), 72))
+
+    assert codes_of(wrapped) == codes_of(text)
+    assert clean(text).text == text
+
+
+def test_an_escape_that_a_terminal_broke_is_joined():
+    text = CALL.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    width = next(at for at in range(30, 80) if "&quo\n" in "\n".join(
+        line[one : one + at] for line in text.split("\n") for one in range(0, len(line), at)
+    ))  # fmt: skip
+    wrapped = "\n".join(line[one : one + width] for line in text.split("\n") for one in range(0, len(line), width))
+
+    assert clean(wrapped).text == CALL
+
+
+def test_typographic_quotes_within_a_string_are_those_of_the_text():
+    text = json.dumps(json.dumps(ANSWER).replace("\\", "").replace('"', "\u201d"))
+
+    assert "\u201d" not in clean(text).text
+
+
+def test_the_end_of_an_answer_is_no_output():
+    text = """{'name': 'book', 'arguments': '{"seat": "12A"}'}}]}, 'finish_reason': 'tool_calls'}]}"""
+
+    assert "PD426" not in codes_of(text)

@@ -41,6 +41,14 @@ CASES = {
         'Unable to parse tool parameter JSON from model. Retry. Error: EOF JSON: {"a"',
         Quoted('{"a"', is_arguments=True, why="EOF"),
     ),
+    "LangChain of JavaScript": (
+        'Failed to parse. Text: "{"a": "b". Error: SyntaxError: Unterminated string in JSON',
+        Quoted('{"a": "b', why="SyntaxError: Unterminated string in JSON", at=0),
+    ),
+    "LangChain of JavaScript, prose": (
+        'Failed to parse. Text: "I look.". Error: SyntaxError: Unexpected token I',
+        Quoted("I look.", why="SyntaxError: Unexpected token I"),
+    ),
     "LangChain": ('Function f arguments:\n\n{"a"\n\nare not valid JSON.', Quoted('{"a"', is_arguments=True)),
 }
 
