@@ -242,7 +242,7 @@ class CaseParser:
                 title = title_of(kind)
                 notes.append(str(error) if title in error.message else f"{title} was not asked: {error}")
                 continue
-            found += names_of_engine(kind, known, parse.parsed)
+            found += names_of_engine(kind, known, parse.parsed, parse.raw)
         self._absent = tuple(notes)
         if not found:
             raise absent[0]

@@ -11,6 +11,7 @@ from prompt_debugger.core.base.assets import place_of
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import Parse, ParsedMessage, ParserOutcome, Trace, VllmOutcome
 from prompt_debugger.core.complete import parser_names_of
+from prompt_debugger.core.formats import checkpoint_in
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmParsers, write_parser_name
 from prompt_debugger.core.pipeline.diagnosis import judged_steps
 from prompt_debugger.core.pipeline.reading import account_outcomes, judge_outcomes
@@ -75,7 +76,7 @@ async def step_parsers(
     if engine.engine == "vllm" or parse is None:
         names = [write_parser_name(tool, _reasoning_parser(trace)) for tool in known.tool_parsers]
     else:
-        names = names_of_engine(engine.engine, known, parse.parsed)
+        names = names_of_engine(engine.engine, known, parse.parsed, parse.raw)
     step = MatrixStep(total=len(names), version=known.version)
     yield step
     for start in range(0, len(names), PARSERS_PER_STEP):
@@ -86,12 +87,14 @@ async def step_parsers(
         yield step
 
 
-def names_of_engine(kind: str, known: VllmParsers, parsed: ParsedMessage) -> list[str]:
+def names_of_engine(kind: str, known: VllmParsers, parsed: ParsedMessage, raw: str = "") -> list[str]:
     """Return every tool parser of an engine by name, those of the output's family first.
 
-    Where the output holds reasoning, each goes with the family's reasoning parser.
+    Where the output holds reasoning, each goes with the family's reasoning parser. Where the raw output shows which of
+    the family's models wrote it, that model's parsers stand in front.
     """
-    own = parser_names_of(kind, parsed.format)
+    shown = checkpoint_in(parsed.format, raw)
+    own = parser_names_of(kind, parsed.format, None if shown is None else shown[0])
     tools = [tool for tool in own.tools if tool in known.tool_parsers]
     thinks = parsed.reasoning is not None
     reasoning = next((one for one in own.reasonings if thinks and one in known.reasoning_parsers), None)

@@ -194,6 +194,19 @@ def test_every_parser_of_an_engine_is_named_those_of_the_family_first() -> None:
     assert names_of_engine("sglang", known, plain) == ["sglang:hermes", "sglang:qwen25", "sglang:abc"]
 
 
+@pytest.mark.parametrize(("section", "first"), [("tool_calls", "deepseekv4"), ("function_calls", "deepseekv32")])
+def test_the_parser_of_the_model_that_an_output_shows_is_named_first(section: str, first: str) -> None:
+    known = VllmParsers("0.5.23", ("abc", "deepseekv32", "deepseekv4"), ())
+    raw = (
+        f'<｜DSML｜{section}>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="a" string="true">b'
+        f"</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜{section}>"
+    )
+    parsed = read_raw(raw, ReadContext(), message=None).parsed
+
+    assert names_of_engine("sglang", known, parsed, raw)[0] == f"sglang:{first}"
+    assert names_of_engine("sglang", known, parsed)[0] == "sglang:deepseekv32"
+
+
 async def test_a_call_is_followed_through_the_releases_of_any_engine(engines: VllmReleases) -> None:
     output = RawOutput(kimi("functions.search:0"), tools=(TOOL,))
 
