@@ -22,6 +22,8 @@ BEHIND := nice -n 5
 SERVERS := lab and not browser
 BROWSER := browser
 HEAVY := lab or browser
+# Playwright's plugin sets up and tears down a fixture of its own for every test: ours for a browser alone need it.
+NO_BROWSER := -p no:playwright -p no:base_url
 # Only these files are read for the part: to read all takes half a minute of processor time. `tests/conftest.py` sees to
 # it that each test of the part is found so.
 SERVERS_FILES = $(sort $(shell grep --recursive --files-with-matches --extended-regexp 'mark\.lab\b' tests --include='test_*.py'))
@@ -55,16 +57,16 @@ endif
 
 .PHONY: test-others test-servers test-browser
 test-others: ## part of `make test`, which sets up what it needs: the tests that need neither of the following, on every core
-	$(BEHIND) $(PY) scripts/suite_part.py others -n logical --dist loadfile --no-loadscope-reorder -m "not ($(HEAVY))"
+	$(BEHIND) $(PY) scripts/suite_part.py others -n logical --dist loadfile --no-loadscope-reorder $(NO_BROWSER) -m "not ($(HEAVY))"
 
 test-servers: ## likewise: the tests that boot a lab, which splits off from one process that has imported vLLM
-	$(PY) scripts/suite_part.py servers -m "$(SERVERS)" $(filter-out tests/browser/%,$(SERVERS_FILES))
+	$(PY) scripts/suite_part.py servers $(NO_BROWSER) -m "$(SERVERS)" $(filter-out tests/browser/%,$(SERVERS_FILES))
 
 test-browser: ## likewise: the tests that open the page in a browser
 	$(BEHIND) $(PY) scripts/suite_part.py browser tests/browser -n 2 --dist loadgroup -m "$(BROWSER)"
 
 test-fast: setup ## while editing: tests of the core that start no server and take a moment each, on every core
-	QUICK=1 $(PY) -m pytest tests/core -n $(shell echo $$(($$(nproc) + 1))) --dist loadfile -p no:playwright -p no:base_url -q -m "not ($(HEAVY) or vllm or servers or network or corpus or slow)" $(ARGS)
+	QUICK=1 $(PY) -m pytest tests/core -n $(shell echo $$(($$(nproc) + 1))) --dist loadfile $(NO_BROWSER) -q -m "not ($(HEAVY) or vllm or servers or network or corpus or slow)" $(ARGS)
 
 mutants: setup ## change the code in small ways and see whether a test notices (ARGS="--group ledger --sample 50")
 	nice -n 10 $(PY) scripts/mutants.py $(ARGS)

@@ -78,12 +78,12 @@ def parse_cases(folder: Path, address: str) -> dict[str, Any]:
     same = folder / "same.jsonl"
     same.write_text("".join(json.dumps(case) + "\n" for case in cases))
     found = {}
-    for name, plain, spread in (
-        ("lines", str(lines), str(lines)),
-        ("url", str(lines), f"file://{lines}"),
-        ("parquet", str(same), str(table)),
+    of_lines, of_table = (command("parse", "--cases", str(plain), "--jobs", "1") for plain in (lines, same))
+    for name, here, spread in (
+        ("lines", of_lines, str(lines)),
+        ("url", of_lines, f"file://{lines}"),
+        ("parquet", of_table, str(table)),
     ):
-        here = command("parse", "--cases", plain, "--jobs", "1")
         there = command("parse", "--cases", spread, "--ray", address)
         found[name] = {
             "lines": len(there.stdout.splitlines()),
