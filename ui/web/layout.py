@@ -58,7 +58,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     handlers = Handlers(settings, labs)
     examples = tuple(handlers.examples.values())
     first = handlers.load_case(examples[0].name)
-    sharing = Sharing(settings)
+    sharing = Sharing(settings, lambda: labs.is_coming)
     views, history = build_header(first.payloads, handlers.describe_lab()[0], sharing.first_payload())
     install_row = build_install_row(labs)
     with gr.Row(elem_id="pd-main"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from prompt_debugger.ui.report import known_place
 from prompt_debugger.ui.web.failures import as_debugger_error
 from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.numbered import NumberedAnswers
+from prompt_debugger.ui.web.recorded import without_trial
 from prompt_debugger.ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS, TargetFields
@@ -69,8 +71,15 @@ _NO_WISH = Wish()
 class Sharing:
     """What the menu's events do; holds what does not change while the page is served."""
 
-    def __init__(self, settings: PageSettings) -> None:
+    def __init__(self, settings: PageSettings, has_lab: Callable[[], bool] = lambda: True) -> None:
+        """Begin with no answer given.
+
+        Args:
+            settings: What the page is served with.
+            has_lab: Whether there is a lab, or will be: without one no fix of a lab's run is offered to be tried.
+        """
         self.settings = settings
+        self._has_lab = has_lab
         self._answers = NumberedAnswers()
 
     def first_payload(self) -> str:
@@ -134,7 +143,10 @@ class Sharing:
         except DebuggerError as error:
             return Opened(self._answers.answer(_failure(error)))
         answer = self._answers.answer({"kind": "opened", "sentence": opened.sentence, "name": opened.name})
-        return Opened(answer, _without_folder(opened.trace), opened.text, opened.payloads)
+        server = opened.trace.server
+        can_try = server is None or not server.is_lab or self._has_lab()
+        payloads = opened.payloads if can_try else without_trial(opened.payloads)
+        return Opened(answer, _without_folder(opened.trace), opened.text, payloads)
 
     @property
     def most_chars(self) -> int:

@@ -217,3 +217,13 @@ def test_a_bundle_whose_parts_do_not_fit_is_refused_in_words(sharing):
 
     assert header["kind"] in ("opened", "failure")
     assert header["kind"] == "opened" or "do not match" in header["sentence"]
+
+
+@pytest.mark.parametrize(("has_lab", "step"), [(True, "Try the fix"), (False, "Show the fix")])
+def test_the_fix_of_a_labs_run_is_offered_to_be_tried_only_where_a_lab_is(has_lab, step):
+    sharing = Sharing(PageSettings(lab=False), lambda: has_lab)
+    bundle = write_bundle(load_recording("dropped-call").trace, "0.1.0")
+
+    opened = sharing.open(pack(bundle))
+
+    assert unpack_payload(opened.payloads["verdict"])[0]["step"]["label"] == step
