@@ -44,7 +44,9 @@ _AROUND_CALL = re.compile(
     r"<(tools|functions|tool|toolcall|functioncall|json)>\s{0,8}\{\s{0,8}\"name\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\"\s{0,4},\s{0,8}"
     r"\"(?:arguments|parameters)\"\s{0,4}:\s{0,4}\{(?!\s{0,8}\"(?:type|properties)\")"
 )
-_REACT = re.compile(r"(?m)^Action:[ \t]{0,4}([\w.:/-][\w.:/ -]{0,99}?)[ \t]{0,4}\nAction Input:")
+_REACT = re.compile(
+    r"(?m)^Action:[ \t]{0,4}(?!(?:None|none|N/A|null)[ \t]{0,4}\n)([\w.:/-][\w.:/ -]{0,99}?)[ \t]{0,4}\nAction Input:"
+)
 _BEGINS = (  # of an answer, in a transcript of AutoGen, or below a word for it
     r"(?:\A\s{0,20}|(?m:^)[\w .-]{1,40} \(to [\w .-]{1,40}\):\s{0,4}"
     r"|(?m:^)(?:Action|Calling tools?|Tool calls?):\s{0,4}(?:```(?:json)?\s{0,4})?)"

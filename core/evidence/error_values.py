@@ -44,12 +44,21 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
     value = _of_agents(value)
     if not _is_error(value):
         return _of_body_kept_as_text(value, status or _status_of(value))
-    words = words_of_value(value)
+    words = words_of_value(_with_code_as_words(value))
     if not words.text and words.output is None:
         return None
     status = status or _status_of(value) or _status_of(as_object(value.get("error")))
     refusal = Refusal(status, words.text or "(no words)", words.field, words.code, words.output)
     return _reason_within(value, refusal) or refusal
+
+
+def _with_code_as_words(value: JSONObject) -> JSONObject:
+    """Return a body whose error has no words with its code or type in their place."""
+    error = as_object(value.get("error"))
+    said, named = error.get("message"), error.get("code") or error.get("type")
+    if not isinstance(said, str) or said.strip() or not isinstance(named, str):
+        return value
+    return {**value, "error": {**error, "message": named}}
 
 
 def _of_body_kept_as_text(value: JSONObject, status: int | None) -> Refusal | None:

@@ -35,7 +35,7 @@ _EXPLICIT = re.compile(
     r"<(?:snip|truncated|omitted|redacted|cut)>|\[(?:\.{3,}|…|snip|truncated|omitted)\]|\((?:truncated|omitted|snip)\)"
 )
 _TAG = re.compile(  # a marker that was shortened
-    r"</?[|\uff5c]?\w{1,40}(?:\.{3,}|…)|(?:(?<!\.)\.{3,}+|…)(?:[\w\u2581]{0,40}[|\uff5c]|\w{2,40})>"
+    r"</?[|\uff5c]?\w{0,40}(?:\.{3,}|…)(?!>)|(?:(?<!\.)\.{3,}+|…)(?:[\w\u2581]{0,40}[|\uff5c]|\w{2,40})>"
 )
 _LINE = re.compile(rf"(?m)^[ \t]{{0,40}}(?:(?://|#) ?)?(?:\.{{3,}}|…|{_EXPLICIT.pattern})[ \t]{{0,8}}$")
 _OPEN_VALUE = re.compile(r">\s{0,8}\{[^<>]{0,8000}[\"\d\]}](?:\.{3,}|…)(?=<)")  # arguments without their end
@@ -49,6 +49,7 @@ _HEADER = re.compile(
 )
 _KEY = re.compile(
     r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,4}:|[{,]\s{0,4}"\w{0,40}(?:\.{3,}|…)[^"\n]{0,40}"?\s{0,4}[}\]]|[>\n]\s{0,4}\{(?:\.{3,}|…)\w|[{,]\s{0,4}"\w{0,40}(?:\.{3,}|…)\s{0,4}:'
+    r'|(?:\A|[>\n{,])\s{0,4}(?:\.{3,}|…)\w{0,40}"\s{0,4}:'
 )
 _OF_ANSWERS = frozenset({"usage", "choices", "finish_reason"})
 _OF_NO_MESSAGE = frozenset({"function", "parameters", "description", "properties", "required"})  # but of a tool

@@ -169,8 +169,7 @@ def _field(understood: Understood) -> str | None:
 def _fix(trace: Trace, understood: Understood) -> str:
     refusal, cause = understood.refusal, understood.cause
     if cause is Cause.MODEL_NAME:
-        pull = "Fetch it on the server (`ollama pull NAME`), or set" if _PULLS in refusal.message else "Set"
-        return f"{pull} `model` to one that the server serves{_served(trace)}."
+        return _fix_of_model(trace, understood)
     if cause is Cause.CONTEXT:
         return _FIXES[cause]
     ours = refusal.field if refusal.field and not held_path(trace.request.body, refusal.field) else None
@@ -191,6 +190,16 @@ def _fix(trace: Trace, understood: Understood) -> str:
         return _FIXES[cause]
     field = refusal.field or understood.field or field_in_words(refusal.message, trace.request.body)
     return _fix_of_request(trace, field, understood)
+
+
+def _fix_of_model(trace: Trace, understood: Understood) -> str:
+    """Return what the sentence itself says that helps; else the models that the server serves, or where they show."""
+    served = _served(trace)
+    own = "" if understood.known is None else understood.known.error.remedy
+    if own and "`/v1/models`" not in own and not served.startswith(":"):
+        return own
+    pull = "Fetch it on the server (`ollama pull NAME`), or set" if _PULLS in understood.refusal.message else "Set"
+    return f"{pull} `model` to one that the server serves{served}."
 
 
 def _fix_of_class(trace: Trace, understood: Understood) -> str:

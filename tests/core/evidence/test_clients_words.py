@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.diagnose.client_markup import find_client_call
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 
 NOT_QUOTED = "does not quote the output"
@@ -96,6 +98,31 @@ def test_an_exception_within_a_sentence_ends_with_its_code():
     )
 
     assert shown(text).refusal.message == "Failed to parse"
+
+
+def test_an_error_without_words_is_named_by_its_code():
+    body = {"error": {"message": "", "type": "invalid_request_error", "param": None, "code": "invalid_organization"}}
+    found = finding_of(json.dumps(body), "PD100")
+
+    assert found.title == "The server did not accept the API key: invalid_organization."
+
+
+def test_a_request_that_is_no_json_is_not_the_models_text():
+    log = (
+        "2026-05-04 10:00:00 [ERROR]\n [LM STUDIO SERVER] Received request for /api/v1/chat with invalid JSON: "
+        "Expected ',' or '}' after property value in JSON at position 90 (line 4 column 3)\n"
+    )
+    found = finding_of(log, "PD100")
+
+    assert found.stage is Stage.REQUEST
+    assert "finish_reason" not in found.fix
+
+
+@pytest.mark.parametrize(("name", "is_call"), [("None", False), ("N/A", False), ("search", True), ("None_of", True)])
+def test_an_action_that_is_none_is_no_call(name, is_call):
+    text = f"Thought: I know it now.\nAction: {name}\nAction Input: the sun\n"
+
+    assert (find_client_call(text) is not None) is is_call
 
 
 @pytest.mark.parametrize("is_text", [True, False])

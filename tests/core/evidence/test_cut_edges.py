@@ -211,6 +211,15 @@ def test_a_call_out_of_which_something_was_taken_is_not_malformed(sign):
     assert "PD308" not in codes_of(KIMI.replace('"seat": ', f'"se{sign}: '))
 
 
+@pytest.mark.parametrize("cut", ['{...": "12A"}', '{\n...t": "12A"}'])
+def test_a_key_whose_beginning_was_taken_is_not_malformed(cut):
+    assert "PD308" not in codes_of(CALL.replace('{"seat": "12A"}', cut))
+
+
+def test_a_header_whose_beginning_was_taken_names_no_tool():
+    assert not codes_of(f"<...{KIMI.partition('functi')[2]}")
+
+
 def test_dots_that_a_model_wrote_into_a_value_stay():
     answer = json.dumps(ANSWER).replace("12A", "12A, ... or later")
 
