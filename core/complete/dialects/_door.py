@@ -15,6 +15,7 @@ from prompt_debugger.core.complete.answers import problem_of_error
 from prompt_debugger.core.complete.backends.limits import MAX_VALUES
 from prompt_debugger.core.complete.backends.sse import SseEvent, SseParser
 from prompt_debugger.core.complete.dialects import DIALECTS, Answer, Dialect
+from prompt_debugger.core.complete.dialects.base import COPIED
 from prompt_debugger.core.complete.json_answers import json_of_text
 from prompt_debugger.core.complete.reading import READING
 from prompt_debugger.core.complete.shapes import count_values, parse_object
@@ -89,8 +90,14 @@ def _received(answer: Answer, text: str) -> Received:
     reported = replace(
         chat, token_ids=answer.token_ids, prompt_token_ids=answer.prompt_ids, prompt_text=answer.prompt, body=text
     )
-    return Received(reported, tuple(_losses(answer.notes)))
+    return Received(reported, tuple(_losses(answer.notes, has_failed=chat.error is not None)))
 
 
-def _losses(notes: Iterable[str]) -> Iterable[str]:
-    return (note for note in notes if not note.startswith("The message was assembled"))
+def _losses(notes: Iterable[str], *, has_failed: bool) -> Iterable[str]:
+    """Return what is said of an answer that nobody copied; one that failed says so itself."""
+    for note in notes:
+        if note.startswith(COPIED):
+            if not has_failed:
+                yield note.replace(COPIED, "The stream came", 1)
+        elif not note.startswith("The message was assembled"):
+            yield note

@@ -10,6 +10,7 @@ from prompt_debugger.core.base.types import JSON, Api, ChatResult, JSONObject, S
 from prompt_debugger.core.complete.assemble import MessageAssembler
 from prompt_debugger.core.complete.dialects._answer import Answer
 
+COPIED = "The stream was copied"  # of one that was pasted
 NO_END = "the stream ended without a finish reason"
 NO_BEGIN = "; its beginning is missing, too"
 
@@ -120,7 +121,7 @@ class StreamDraft:
             begin: What the first event is called, if it did not come.
         """
         if begin:
-            self.note(f"The stream was copied without its beginning: there is no {begin}.")
+            self.note(f"{COPIED} without its beginning: there is no {begin}.")
         if not is_ended and self.finish_reason is None:
             self.fail(f"{NO_END} and without {end}{NO_BEGIN if begin else ''}")
         message = self.message

@@ -37,7 +37,9 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in_request, prompt_of
 
 _HEAD = re.compile(r"\[\{(?:'type': '|\"type\": ?\")(?:text|image_url|input_text|thinking)['\"]")
+_FIRST_TEXT = re.compile(r"['\"]text['\"]: ?(['\"])")
 _LONGEST = 2000
+_COMPARED = 400  # characters of a text
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -53,7 +55,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     spans = [_span(prompt, start) for start in found]
     first = prompt.text[spans[0].start : spans[0].stop]
-    suspects = tuple(_suspects(trace))
+    suspects = tuple(_suspects(trace, [prompt.text[start : start + _LONGEST] for start in found]))
     times = "" if len(spans) == 1 else f", {len(spans)} times"
     yield Report(
         title=f"Content was rendered as a Python repr: `{first[:60]}{'…' if len(first) > 60 else ''}`.",
@@ -100,12 +102,24 @@ def _resend(suspects: Sequence[FindingEvidence]) -> Iterator[Step]:
         yield Step(f"Send `{parts[0]}` as one string instead of parts.")
 
 
-def _suspects(trace: Trace) -> Iterator[FindingEvidence]:
-    """Yield the contents that a server may have turned into a list."""
+def _suspects(trace: Trace, printed: Sequence[str]) -> Iterator[FindingEvidence]:
+    """Yield the contents of the request that stand in the lists that were printed, as parts or as an empty text."""
     for index, message in numbered_messages(trace.request):
         content = message.get("content")
-        if content == "" or isinstance(content, list):
+        if (content == "" or isinstance(content, list)) and any(_is_in(content, one) for one in printed):
             yield in_request(f"messages[{index}].content", json.dumps(content, ensure_ascii=False))
+
+
+def _is_in(content: JSON, printed: str) -> bool:
+    """Say whether a list that was printed begins with the first text of a content; without texts, it may be it."""
+    texts = [text for part in as_list(content) if isinstance(text := as_object(part).get("text"), str)]
+    first = "" if content == "" else next(iter(texts), None)
+    value = _FIRST_TEXT.search(printed)
+    if first is None or value is None:
+        return first is None
+    spelled = (repr(first)[1:-1], json.dumps(first)[1:-1], json.dumps(first, ensure_ascii=False)[1:-1], first)
+    rest = printed[value.end() :]
+    return any(rest.startswith(one[:_COMPARED] if len(one) > _COMPARED else f"{one}{value[1]}") for one in spelled)
 
 
 def _printed(content: JSON) -> JSON:

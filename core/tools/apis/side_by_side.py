@@ -40,6 +40,9 @@ _OF_SAMPLING = frozenset(
 # A refusal of what is not text, and the types of parts that are not.
 _MEDIA_WORDS = re.compile(r"multi-?modal|\b(?:image|vision|audio|video|media)s?\b", re.IGNORECASE)
 _MEDIA_PARTS = re.compile(r'"type": "(?:input_)?(?:image|audio|video|file|document)(?:_url)?"')
+# What a server calls a field of another API inside, and in its refusals.
+_INNER_NAMES = {"thinking": ("thinking_token_budget",)}
+_ITEM = re.compile(r"([a-z_]+)\[(\d{1,6})\]")
 # What shapes a prompt.
 _OF_PROMPT = (
     "messages", "tools", "add_generation_prompt", "continue_final_message", "chat_template", "documents",
@@ -289,7 +292,10 @@ def _status(pair: tuple[Api, Api], left: Trace, right: Trace) -> ApiDifference |
     if len(broken) == 1:
         said = shorten(broken[0].chat.error if broken[0].chat else "", _SHOWN)
         return ApiDifference(
-            pair, "status", _cause_of_break(broken[0]), f"{broken[0].api.label} gave no answer: {said}."
+            pair,
+            "status",
+            _cause_of_break(broken[0], left if broken[0] is right else right),
+            f"{broken[0].api.label} gave no answer: {said}.",
         )
     refused = [trace for trace in (left, right) if trace.refusal is not None]
     if not refused or (len(refused) == 2 and _refusal(left) == _refusal(right)):
@@ -305,10 +311,15 @@ def _is_broken(trace: Trace) -> bool:
     return chat is not None and chat.error is not None and not any(chat.message.get(name) for name in _OF_ANSWERS)
 
 
-def _cause_of_break(trace: Trace) -> str | None:
+def _cause_of_break(trace: Trace, other: Trace) -> str | None:
     """Return that the same request is refused where no stream is asked for, if that was tried."""
     said = next((note for note in trace.notes if note.startswith(WITHOUT_STREAM)), None)
-    return None if said is None else f"request checks: {said}"
+    if said is None:
+        return None
+    lost = next((one for one in other.lost if one not in trace.lost and _is_named(one.field, trace, said)), None)
+    if lost is not None:
+        return f"request conversion: To {other.api.label}: {lost.message}"
+    return f"request checks: {said}"
 
 
 def _cause_of_refusal(refused: Sequence[Trace], both: Sequence[Trace]) -> str | None:
@@ -322,21 +333,44 @@ def _cause_of_refusal(refused: Sequence[Trace], both: Sequence[Trace]) -> str | 
     if len(refused) == 2:
         return "request checks: both APIs refuse the request, each in its own words"
     other = next(trace for trace in both if trace is not worst)
+    said = "" if worst.refusal is None else worst.refusal.message
     is_of_media = _is_of_media(worst) and _has_media(worst) and not _has_media(other)
     for this, opposite in ((other, worst), (worst, other)):
         for lost in this.lost:
-            if lost not in opposite.lost and (_is_named(lost.field, worst) or (this is other and is_of_media)):
+            if lost not in opposite.lost and (_is_named(lost.field, worst, said) or (this is other and is_of_media)):
                 return f"request conversion: To {this.api.label}: {lost.message}"
     return f"request checks: {finding.title}"
 
 
-def _is_named(field: str, trace: Trace) -> bool:
+def _is_named(field: str, trace: Trace, said: str) -> bool:
     """Say whether a refusal is about a field: it names it as one, or begins a sentence with it."""
-    if not field.isidentifier() or trace.refusal is None:  # within a list, the name alone would not tell which
-        return False
+    if not field.isidentifier():  # within a list, the name alone would not tell which
+        return _is_item_named(field, trace, said)
+    return any(_is_own_field(name, said) for name in (field, *_INNER_NAMES.get(field, ())))
+
+
+def _is_own_field(field: str, said: str) -> bool:
     as_field = rf"parameter={field}\b|['\"`]{field}['\"`]|\bbody\.{field}\b"
     as_subject = rf"(?:^|[:'\"`,]\s?){field}(?:\.\w+)*\s(?:must|is|are|has|was|cannot|should|requires)\b"
-    return re.search(f"{as_field}|{as_subject}", trace.refusal.message) is not None
+    return re.search(f"{as_field}|{as_subject}", said) is not None
+
+
+def _is_item_named(field: str, trace: Trace, said: str) -> bool:
+    """Say whether a refusal of the body that was pasted is about an item of a list in it.
+
+    It gives the item's place, or names the list and what type of item it refuses.
+    """
+    place = _ITEM.fullmatch(field)
+    if place is None or trace.api is not trace.request.api:
+        return False
+    name, index = place[1], int(place[2])
+    if re.search(rf"\b{name}(?:\.|\[|['\"], ?){index}\b", said):
+        return True
+    items = objects_of((trace.sent_native or {}).get(name))
+    kind = text_of(items[index].get("type")) if index < len(items) else None
+    if not kind or kind == "function" or not _is_own_field(name, said):
+        return False
+    return re.search(rf"\b{re.escape(kind)}\b", said, re.IGNORECASE) is not None
 
 
 def _is_of_media(trace: Trace) -> bool:
@@ -366,8 +400,10 @@ def _messages(
 def _streams(pair: tuple[Api, Api], left: Trace, right: Trace, before: ApiDifference | None) -> Iterator[ApiDifference]:
     if left.chat_stream is None or right.chat_stream is None:
         return
+    # A stream is a generation of its own: that of the answer says nothing about it.
+    chance = None if before is not None and before.where == "prompt" else _cause_of_chance(left, right)
     for change in json_changes(_comparable(left.chat_stream), _comparable(right.chat_stream)):
-        cause = _cause_of_answers(left, right, before, change)
+        cause = chance or _cause_of_answers(left, right, before, change)
         yield ApiDifference(pair, "stream", cause, f"Streamed, {_change_words(change)}.", field=change.path)
 
 

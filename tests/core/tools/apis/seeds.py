@@ -331,7 +331,7 @@ _BOTH: dict[str, tuple[str, ...]] = {
     ),
     "Responses with a tool by name": ("messages message: way out", "responses message: way out"),
     "Messages with a tool by name": ("messages message: way out", "responses message: way out"),
-    "Messages with a web search": ("messages status: request checks",),
+    "Messages with a web search": ("messages status: request conversion",),
     "Messages with an image in a result": ("messages status: request conversion",),
 }
 _WHOLE: dict[str, tuple[str, ...]] = {

@@ -14,7 +14,7 @@ from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.apis import COMPARED, run_by_all
 from prompt_debugger.core.tools.apis.dataset import differences_of
 from prompt_debugger.core.tools.verify import Journal, Plan, Preparation, verify
-from tests.core.tools.apis import agents
+from tests.core.tools.apis import agents, more_agents
 from tests.core.tools.apis.seeds import EXPECTED, SEEDS
 
 pytestmark = pytest.mark.lab
@@ -47,16 +47,25 @@ _SYSTEMS = {"messages request: request conversion", "messages prompt: request co
     ("name", "kinds"),
     [
         ("BY_RESPONSES", _SYSTEMS),
-        ("BUILT_IN", {"responses status: request checks", *_SYSTEMS}),
+        ("BUILT_IN", {"responses status: request conversion", *_SYSTEMS}),
         ("SEALED", {"responses status: request checks"}),
         ("GOES_ON", {"responses status: request checks"}),
         ("BY_MESSAGES", set()),
-        ("THINKING", {"messages status: request checks"}),
+        ("THINKING", {"messages status: request conversion"}),
+        ("MANY_TOOLS", _SYSTEMS),
+        ("TWO_CALLS", _SYSTEMS),
+        ("SUMMARISED", set()),
+        ("PATCHED", {"responses status: request conversion", *_SYSTEMS}),
+        ("WITH_EFFORT", set()),
+        ("ADAPTIVE", set()),
+        ("FAILED_RESULT", set()),
+        ("SERVER_TOOL", {"messages status: request conversion"}),
+        ("TITLE", {"responses status: request checks", "messages status: request checks"}),
     ],
 )
 @pytest.mark.parametrize("is_streamed", [True, False])
 def test_requests_of_agents_differ_by_their_causes_alone(lab_url, lab_model_dir, name, kinds, is_streamed):
-    body = {**getattr(agents, name), "stream": is_streamed}
+    body = {**getattr(more_agents if hasattr(more_agents, name) else agents, name), "stream": is_streamed}
     target = Target(base_url=lab_url, tokenizer=lab_model_dir)
 
     done = asyncio.run(run_by_all(read_request(json.dumps(body)), target, None))
@@ -64,5 +73,5 @@ def test_requests_of_agents_differ_by_their_causes_alone(lab_url, lab_model_dir,
     found = {f"{one.between[1]} {one.where}: {(one.cause or '').partition(':')[0]}" for one in done.differences}
     assert found == kinds
     assert done.runs[Api.CHAT].verdict.dropped_calls == 0
-    native = done.runs[Api.MESSAGES if name in ("BY_MESSAGES", "THINKING") else Api.RESPONSES]
+    native = done.runs[Api.MESSAGES if "messages" in body else Api.RESPONSES]
     assert native is None or body.items() <= native.sent_native.items()

@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from prompt_debugger.core.base.errors import BackendError
-from prompt_debugger.core.base.types import Api
+from prompt_debugger.core.base.types import Api, ChatResult, Trace
 from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.report import trace_to_json
 from prompt_debugger.core.request import read_request
@@ -73,6 +74,52 @@ def test_an_answer_that_differs_without_an_output_is_not_explained():
 
     assert told(done) == [(Api.MESSAGES, "message", "content", None)]
     assert 'null by the one, "Well" by the other' in done.differences[0].detail
+
+
+@pytest.mark.parametrize(("sampling", "cause"), [({}, "sampling: "), ({"seed": 1}, None), ({"temperature": 0}, None)])
+def test_a_stream_beside_an_answer_is_a_generation_of_its_own(sampling, cause):
+    body = {"model": "m", "messages": BODY["messages"], **sampling}
+    chats = ChatResult({"role": "assistant", "content": "Hi"}, "stop")
+    left = Trace(read_request(json.dumps(body)), sent=body, chat=chats, chat_stream=chats)
+    other = replace(chats, message={"role": "assistant", "content": "Ho"})
+    right = replace(left, api=Api.RESPONSES, chat_stream=other)
+
+    found = [*compare_apis(left, right)]
+
+    assert [one.where for one in found] == ["stream"]
+    assert found[0].cause is None if cause is None else found[0].cause.startswith(cause)
+
+
+def refused(api, message):
+    return answer(400, {"error": {"message": message, "type": "BadRequestError"}} | ({"type": "error"} if api else {}))
+
+
+BUILT_IN = {"type": "web_search_20250305", "name": "web_search"}
+ASKED = {
+    "model": "m",
+    "max_tokens": 9,
+    "temperature": 0,
+    "messages": BODY["messages"],
+    "tools": [{"name": "weather", "input_schema": {"type": "object"}}, BUILT_IN],
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "cause"),
+    [
+        ("{'loc': 'body.tools.1.input_schema', 'msg': 'Field required'}", "request conversion: To chat completions: "),
+        ("tools[1]: web_search_20250305 is not supported", "request conversion: To chat completions: "),
+        ("`tools` holds a web_search_20250305, which is not supported", "request conversion: To chat completions: "),
+        ("{'loc': 'body.tools.0.input_schema', 'msg': 'Field required'}", "request checks: "),
+        ("{'loc': 'body.tools.11.input_schema', 'msg': 'Field required'}", "request checks: "),
+    ],
+)
+def test_a_refusal_of_what_was_left_out_of_the_other_request_is_explained_by_that(said, cause):
+    done = run_at({**ALIKE, "/v1/messages": refused("messages", said)}, ASKED)
+
+    assert [(one.where, one.cause.startswith(cause)) for one in done.differences if one.between[1] is Api.MESSAGES] == [
+        ("status", True)
+    ]
 
 
 def test_an_api_that_the_server_does_not_have_is_one_difference():
