@@ -120,6 +120,7 @@ def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, BodyW
 # --- OpenAI Responses ----------------------------------------------------------------
 
 _ONE_TEXT: JSONObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+_CALLED = ("function", "custom")
 _RENAMED = {"max_output_tokens": "max_completion_tokens", "tool_choice": "tool_choice"}
 _OF_SERVERS = (
     "top_k",
@@ -233,8 +234,8 @@ def _responses_option(name: str, option: JSON, work: BodyWork) -> None:
         kept = [index for index, tool in enumerate(tools) if tool is not None]
         _keep_tools([tools[index] for index in kept], option, work)
         work.origins |= {f"tools[{at}].function": f"tools[{index}]" for at, index in enumerate(kept)}
-    elif name == "tool_choice" and value.get("type") == "function":
-        work.body["tool_choice"] = {"type": "function", "function": {"name": value.get("name")}}
+    elif name == "tool_choice" and value:
+        _responses_choice(value, work)
     elif name == "reasoning" and "effort" in value:
         work.body["reasoning_effort"] = value["effort"]
     elif name == "text" and "format" in value:
@@ -248,6 +249,20 @@ def _responses_option(name: str, option: JSON, work: BodyWork) -> None:
         work.lose(name, f"Responses has no field `{name}`: it takes `{OF_CHAT[name]}`.")
     elif option not in (None, False, []):
         work.lose(name, f"`{name}` does not exist in chat completions.")
+
+
+def _responses_choice(choice: JSONObject, work: BodyWork) -> None:
+    """Set a choice that is an object; a custom tool is a function in chat completions."""
+    kind = choice.get("type")
+    if kind in _CALLED:
+        work.body["tool_choice"] = {"type": "function", "function": {"name": choice.get("name")}}
+    elif kind == "allowed_tools":
+        names = [one.get("name") for one in objects_in(choice.get("tools")) if one.get("type") in _CALLED]
+        tools: list[JSON] = [{"type": "function", "function": {"name": name}} for name in names]
+        allowed: JSONObject = {"mode": choice.get("mode", "auto"), "tools": tools}
+        work.body["tool_choice"] = {"type": kind, kind: allowed}
+    else:
+        work.lose("tool_choice", f"A choice of type `{str(kind)[:40]}` does not exist in chat completions.")
 
 
 def _keep_tools(kept: list[JSON], given: JSON, work: BodyWork) -> None:

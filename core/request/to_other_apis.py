@@ -311,12 +311,23 @@ def _responses(body: JSONObject, work: ApiWork) -> None:
         ]
     choice = body.get("tool_choice")
     if choice is not None:
-        name = as_object(as_object(choice).get("function")).get("name")
-        work.body["tool_choice"] = choice if isinstance(choice, str) else {"type": "function", "name": name}
+        work.body["tool_choice"] = choice if isinstance(choice, str) else _flat_choice(as_object(choice))
     if "parallel_tool_calls" in body:
         work.body["parallel_tool_calls"] = body["parallel_tool_calls"]
     if (limit := limit_of(body)) is not None:
         work.body["max_output_tokens"] = limit
+
+
+def _flat_choice(choice: JSONObject) -> JSONObject:
+    """Return a choice of a tool, or among some, as Responses has it."""
+    if choice.get("type") != "allowed_tools":
+        return {"type": "function", "name": as_object(choice.get("function")).get("name")}
+    allowed = as_object(choice.get("allowed_tools"))
+    tools: list[JSON] = [
+        {"type": "function", "name": as_object(one.get("function")).get("name")}
+        for one in objects_in(allowed.get("tools"))
+    ]
+    return {"type": "allowed_tools", "mode": allowed.get("mode", "auto"), "tools": tools}
 
 
 def _items(message: JSONObject, place: str, work: ApiWork) -> Iterator[JSONObject]:
@@ -428,6 +439,12 @@ def _choice(body: JSONObject, work: ApiWork) -> None:
     made: JSONObject = {}
     if isinstance(choice, str):
         made = {"type": _CHOICES.get(choice, choice)}
+    elif isinstance(choice, dict) and choice.get("type") == "allowed_tools":
+        mode = as_object(choice.get("allowed_tools")).get("mode")
+        made = {"type": "any" if mode == "required" else "auto"}
+        work.lose(
+            "tool_choice", "A choice among some of the tools has no place in Messages: each of them may be called."
+        )
     elif isinstance(choice, dict):
         made = {"type": "tool", "name": as_object(choice.get("function")).get("name")}
     if body.get("parallel_tool_calls") is False and body.get("tools"):

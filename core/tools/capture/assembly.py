@@ -27,6 +27,7 @@ from prompt_debugger.core.complete.backends.limits import MAX_CHOICES
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 from prompt_debugger.core.tools.capture.exchange import Api
 
+NO_END = "the stream ended without"  # as each API says that it did not come whole
 _OF_THE_WHOLE = ("id", "created", "model", "system_fingerprint", "service_tier", "usage")
 # Said once, or put together elsewhere; of some proxies the ids of one event, which are not those of the answer.
 _NOT_OF_A_CHOICE = frozenset({"delta", "index", "text", "token_ids", "prompt_token_ids", "provider_specific_fields"})
@@ -143,7 +144,7 @@ def _judged(chunks: Sequence[JSONObject], document: JSONObject, choices: list[JS
         problem = "the stream contained no choice"
     ended = all(as_object(choice).get("finish_reason") for choice in choices)
     if problem is None and not ended and not is_done:
-        problem = "the stream ended without a finish reason and without `[DONE]`"
+        problem = f"{NO_END} a finish reason and without `[DONE]`"
     return Assembled(document if choices else None, problem or "")
 
 
@@ -154,7 +155,7 @@ def _responses(chunks: Sequence[JSONObject]) -> Assembled:
         if chunk.get("type") in ends and isinstance(whole := chunk.get("response"), dict):
             return Assembled(whole)
     failed = next((f"the server reported an error: {chunk}" for chunk in chunks if chunk.get("type") == "error"), None)
-    problem = failed or "the stream ended without the event that contains the response"
+    problem = failed or f"{NO_END} the event that contains the response"
     return Assembled(_begun_response(chunks), problem)
 
 
@@ -196,7 +197,7 @@ def _messages(chunks: Sequence[JSONObject]) -> Assembled:
     """Put the events of Anthropic's Messages together."""
     message: JSONObject | None = None
     blocks: dict[int, _Block] = {}
-    problem = "the stream ended without `message_stop`"
+    problem = f"{NO_END} `message_stop`"
     for chunk in chunks:
         index = integer_of(chunk.get("index")) or 0
         match chunk.get("type"):
@@ -272,7 +273,7 @@ def _gemini(chunks: Sequence[JSONObject]) -> Assembled:
                 parts.append(part)
     problem = next((found for chunk in chunks if (found := problem_of_error(chunk)) is not None), None)
     if problem is None and not candidate.get("finishReason"):
-        problem = "the stream ended without `finishReason`"
+        problem = f"{NO_END} `finishReason`"
     if not parts and not candidate:
         return Assembled(None, problem or "")
     made: JSONObject = {"content": {"role": "model", "parts": parts}, **candidate}

@@ -25,7 +25,7 @@ from prompt_debugger.core.report.redact import MARK, redact_body
 from prompt_debugger.core.report.wire import write_line
 from prompt_debugger.core.sandbox import Limits, job
 from prompt_debugger.core.sandbox.values import admit
-from prompt_debugger.core.tools.capture.assembly import assemble
+from prompt_debugger.core.tools.capture.assembly import NO_END, assemble
 from prompt_debugger.core.tools.capture.exchange import Api, Exchange
 from prompt_debugger.core.tools.capture.limits import MAX_ANSWER_BYTES, MAX_EVENT_CHARS, MAX_EVENTS, MAX_EXCERPT_CHARS
 
@@ -266,7 +266,8 @@ def _stream_of(raw: Raw, data: bytes, problem: str) -> _Body:
     api = Api(raw.api)
     made = assemble(api, chunks, is_done=is_done)
     broke_off, problem = problem, unread or made.problem
-    if not is_done and api in (Api.CHAT, Api.COMPLETIONS):  # those of the others say that they are at their end
+    is_open = not is_done if api in (Api.CHAT, Api.COMPLETIONS) else made.problem.startswith(NO_END)
+    if is_open:  # those of the others say that they are at their end
         problem = broke_off or problem
     body = _Body(made.document) if not problem else _Body(partial=made.document, problem=problem)
     return replace(body, events=tuple(events))

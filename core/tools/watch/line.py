@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError, shorten
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, JSONObject, Trace
+from prompt_debugger.core.base.types import JSON, Api, JSONObject, Trace
+from prompt_debugger.core.base.wire import endpoint_of
 from prompt_debugger.core.evidence import Evidence, Form, read_evidence, trace_of
 from prompt_debugger.core.evidence.read import exchange_of
 from prompt_debugger.core.sandbox import Limits, job
@@ -49,11 +50,28 @@ def read_line(line: str) -> Passed:
             problem = str(problems[0]) if isinstance(problems, list) and problems else "there is no whole answer"
             return Passed(None, problem=problem)
         client = str(facts.get("client") or "")
-        return Passed(trace_of(_evidence_of(line, value, facts.get("status"))), at, duration_ms, client)
+        trace = _by_its_api(trace_of(_evidence_of(line, value, facts.get("status"))), facts)
+        return Passed(trace, at, duration_ms, client)
     except DebuggerError as error:
         return Passed(None, problem=error.message)
     except (ValueError, RecursionError, AttributeError) as error:
         return Passed(None, problem=f"it cannot be read: {error}"[:200])
+
+
+def _by_its_api(trace: Trace, facts: JSONObject) -> Trace:
+    """Return the run with the API that its address is of, and a refusal with the status that came with it."""
+    api = _api_of(str(facts.get("path") or "").partition("?")[0], trace.request.api)
+    request, refusal, status = trace.request, trace.refusal, facts.get("status")
+    if request.api is Api.CHAT and api is Api.MESSAGES:  # a plain body is one of both
+        request = replace(request, api=api, native=request.body)
+    if refusal is not None and refusal.status is None and isinstance(status, int) and status >= _REFUSED:
+        refusal = replace(refusal, status=status)
+    return replace(trace, api=api, request=request, refusal=refusal)
+
+
+def _api_of(path: str, known: Api) -> Api:
+    ends = ((endpoint_of(api), api) for api in (Api.CHAT, Api.RESPONSES, Api.MESSAGES))
+    return next((api for end, api in ends if path.endswith(end)), known)
 
 
 def _evidence_of(line: str, value: JSONObject, status: JSON) -> Evidence:

@@ -116,7 +116,7 @@ class Reader:
             return passed.problem
         chat = _with_ids(trace)
         row = Row(number, trace.request.body, hash_of(trace.request.body), {})
-        answer = Answer(row, {}, chat, passed.at, passed.duration_ms)
+        answer = Answer(row, {}, chat, passed.at, passed.duration_ms, trace.api)
         judge: Judge | None = None
         if chat.token_ids is not None:
             async with self._connecting:  # exchanges that are read at once share the connection
@@ -125,7 +125,7 @@ class Reader:
             judged = await judge_answer(answer, trace, 1, _as_it_is)
         else:
             judge = self._with_what_was_seen(judge, trace)
-            judged = await judge.judge(answer, Trace(request=trace.request, chat=chat), 1)
+            judged = await judge.judge(answer, Trace(request=trace.request, chat=chat, api=trace.api), 1)
             self._note_what_is_seen(judged.trace)
         of_chat = judge if chat is trace.chat else None  # the server reads ids again as those of a chat completion
         return Read(await self._looked_at_again(judged, trace.request.body, of_chat), passed.client)

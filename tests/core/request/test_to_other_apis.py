@@ -5,7 +5,7 @@ import json
 import pytest
 
 from prompt_debugger.core.base.types import Api
-from prompt_debugger.core.request import convert_body, read_request, to_api
+from prompt_debugger.core.request import convert_as, convert_body, read_request, to_api
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
 TOOL = {"type": "function", "function": {"name": "weather", "description": "D", "parameters": SCHEMA}}
@@ -212,3 +212,35 @@ def test_an_image_in_a_result_is_reported_to_be_left_out(api):
     assert ("messages[2].content", "The parts of this content that are not text were left out.") in [
         (notice.field, notice.message) for notice in made.notices
     ]
+
+
+SOME = {"mode": "required", "tools": [{"type": "function", "function": {"name": "f"}}]}
+FLAT = {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "f"}]}
+
+
+def test_a_choice_among_some_tools_is_the_same_by_responses_and_a_loss_by_messages():
+    body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "tools": []}
+    body["tool_choice"] = {"type": "allowed_tools", "allowed_tools": SOME}
+
+    made, messages = to_api(body, Api.RESPONSES), to_api(body, Api.MESSAGES)
+
+    assert made.body["tool_choice"] == FLAT
+    assert messages.body["tool_choice"] == {"type": "any"}
+    assert "tool_choice" in [notice.field for notice in messages.notices]
+
+
+@pytest.mark.parametrize(
+    ("choice", "made"),
+    [
+        (FLAT, {"type": "allowed_tools", "allowed_tools": SOME}),
+        ({"type": "function", "name": "f"}, {"type": "function", "function": {"name": "f"}}),
+        ({"type": "custom", "name": "f"}, {"type": "function", "function": {"name": "f"}}),
+        ("required", "required"),
+        ({"type": "web_search"}, None),
+    ],
+)
+def test_each_choice_of_responses_is_one_of_chat_completions_or_a_loss(choice, made):
+    converted = convert_as(Api.RESPONSES, {"model": "m", "input": "hi", "tool_choice": choice})
+
+    assert converted.body.get("tool_choice") == made
+    assert ("tool_choice" in [notice.field for notice in converted.notices]) is (made is None)

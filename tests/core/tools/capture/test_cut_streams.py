@@ -119,3 +119,18 @@ def test_a_whole_stream_is_the_answer(api: Api) -> None:
     message: Any = chat.message
     (call,) = message["tool_calls"]
     assert json.loads(call["function"]["arguments"]) == json.loads(ARGUMENTS)
+
+
+@pytest.mark.parametrize("api", STREAMS)
+def test_a_client_that_leaves_is_why_its_stream_has_no_end(api: Api) -> None:
+    path, body, events = STREAMS[api]
+    text = "".join(f"data: {json.dumps(event)}\n\n" for event in events[:2])
+    sent = body if api is Api.GEMINI else {**body, "stream": True}
+    left = "the client disconnected before the end of the answer"
+
+    problems = [
+        record(sent, data.encode(), path=path, content_type="text/event-stream", error=left)[1]["captured"]["problems"]
+        for data in (text, text[:-9])
+    ]
+
+    assert problems == [[left], [left]]

@@ -148,3 +148,26 @@ def test_what_is_no_answer_and_no_refusal_is_not_taken_for_one() -> None:
 
     assert passed.trace is None
     assert passed.problem
+
+
+_REQUESTED = {"/v1/chat/completions": "chat", "/v1/responses": "responses", "/v1/messages": "messages"}
+
+
+@pytest.mark.parametrize("path", _REQUESTED)
+@pytest.mark.parametrize("kind", ["a text", "a tool"])
+def test_the_api_is_the_one_of_the_address(path: str, kind: str) -> None:
+    trace = _read(path, _BODIES[path][kind], _SAID[path]).trace
+
+    assert trace is not None
+    assert (str(trace.api), str(trace.request.api)) == (_REQUESTED[path],) * 2
+    assert (trace.request.native is None) is (path == "/v1/chat/completions")
+
+
+def test_a_refusal_has_the_status_that_came_with_it() -> None:
+    said = {"type": "error", "error": {"type": "invalid_request_error", "message": "m is not a multimodal model"}}
+
+    trace = _read("/v1/messages", _BODIES["/v1/messages"]["a text"], said, 400).trace
+
+    assert trace is not None
+    assert trace.refusal is not None
+    assert trace.refusal.status == 400
