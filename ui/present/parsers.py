@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from prompt_debugger.core.base.account import readable_calls, tally_parsers
 from prompt_debugger.core.base.types import JSONObject, Parse, ParserAccount, ParserOutcome, Trace, VllmOutcome
-from prompt_debugger.core.complete import title_of
+from prompt_debugger.core.complete import parser_names_of, title_of
+from prompt_debugger.core.formats import checkpoint_in
 from prompt_debugger.core.pipeline import is_server_parser, parser_of_server, with_accounts
 from prompt_debugger.core.report import by_engine, engines_sentence, reading_words
 from prompt_debugger.ui.present.payload import pack_payload
@@ -35,7 +36,11 @@ def matrix_payload(
         return None
     own = parser_of_server(trace)
     outcomes = with_accounts(parse, outcomes)
-    rows = [_matrix_row(name, outcome, parse, is_own=_is_own(name, outcome, own)) for name, outcome in outcomes.items()]
+    first = _first_of_engines(parse, outcomes)
+    rows = [
+        _matrix_row(name, outcome, parse, is_own=_is_own(name, outcome, own)) | {"first": name in first}
+        for name, outcome in outcomes.items()
+    ]
     rows.sort(key=_rank)
     if len(engines := list(by_engine(outcomes))) > 1:  # engine by engine, the server's own parser on top all the same
         order = {name: engines.index(kind) for kind, every in by_engine(outcomes).items() for name in every}
@@ -49,6 +54,17 @@ def matrix_payload(
             "rows": [*rows],
         }
     )
+
+
+def _first_of_engines(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> set[str]:
+    """Return of each engine the parser that the output's family would use first, where it has one."""
+    shown = checkpoint_in(parse.parsed.format, parse.raw)
+    found: set[str] = set()
+    for kind, every in by_engine(outcomes).items():
+        own = parser_names_of(kind, parse.parsed.format, None if shown is None else shown[0]).tools
+        by_tool = {name.partition(":")[2].partition("+")[0]: name for name in every}
+        found |= {by_tool[tool] for tool in own if tool in by_tool and not found & {*every}}
+    return found
 
 
 def _matrix_row(name: str, outcome: ParserOutcome, parse: Parse, *, is_own: bool) -> JSONObject:
@@ -151,7 +167,8 @@ def row_note(outcome: ParserOutcome) -> str:
         return ""
     called = "reports calls, but returns none" if outcome.tools_called and not outcome.tool_calls else None
     alone = "its server's own code was not run" if outcome.layer == "parser" else None
-    return joined(called, alone, vocabulary_note(outcome), *outcome.log[:2])
+    said = f"it says: {outcome.words}" if outcome.words and not outcome.log else None
+    return joined(said, called, alone, vocabulary_note(outcome), *outcome.log[:2])
 
 
 def vocabulary_note(outcome: VllmOutcome) -> str | None:

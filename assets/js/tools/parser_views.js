@@ -9,7 +9,7 @@ import { jump as jumpTo } from "../views/linking.js";
 import { plural, visibleText } from "../lib/payload.js";
 
 /**
- * @typedef {{ name: string, engine: string, own: boolean, state: string, word: string, calls: string[], stream_state: string, stream: string,
+ * @typedef {{ name: string, engine: string, own: boolean, first?: boolean, state: string, word: string, calls: string[], stream_state: string, stream: string,
  *   finish: string, content: string, reasoning: string, unequal: string, note: string }} ParserRow
  * @typedef {{ told: string, usual: string, parts_at: number, count: number, first: number, deltas: string[], jump: Goal | null,
  *   before: JsonSegment[] | null, after: JsonSegment[] | null, streamed: JsonSegment[] | null }} Split
@@ -136,7 +136,7 @@ function grouped(facts, rows, width) {
 }
 
 /** @param {ParserRow} row */
-const isOpen = (row) => row.own || row.state === "right" || row.state === "lossy";
+const isOpen = (row) => row.own || row.first || row.state === "right" || row.state === "lossy";
 
 /** @param {ParserRow} row */
 function matrixRow(row) {

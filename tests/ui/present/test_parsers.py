@@ -250,3 +250,20 @@ def test_that_no_engine_reads_it_is_the_headline(trace):
         "No engine reads the call, of the 2 that answered: none of the parsers of vLLM 0.32.0 (1), mlx-lm 0.32.2 (1) "
         "returns what was written."
     )
+
+
+def test_of_each_engine_the_familys_own_parser_is_marked_with_what_it_says_itself(trace):
+    words = "warning: Unexpected tool_call_id format"
+    outcomes = {
+        "vllm:abc": VllmOutcome(None, None, (), release="0.32.0"),
+        "vllm:kimi_k2+x": VllmOutcome(None, None, (), release="0.32.0"),
+        "sglang:kimi_k2": VllmOutcome(None, None, (), engine="sglang", release="0.5.23", layer="parser", words=words),
+        "sglang:kimi_k3": VllmOutcome(None, None, (), engine="sglang", release="0.5.23", layer="parser"),
+        "transformers:qwen2": VllmOutcome(None, None, (), engine="transformers", release="5.19.0", layer="parser"),
+    }
+
+    rows = {row["name"]: row for row in header(matrix_payload(trace, outcomes))["rows"]}
+
+    assert [name for name, row in rows.items() if row["first"]] == ["vllm:kimi_k2+x", "sglang:kimi_k2"]
+    assert rows["sglang:kimi_k2"]["note"].startswith(f"it says: {words}")
+    assert "it says" not in rows["sglang:kimi_k3"]["note"]
