@@ -235,6 +235,45 @@ def test_pages_of_one_address_do_not_count_as_others(fairness):
     assert not fairness.is_shared()
 
 
+def test_who_comes_first_is_alone_from_the_beginning(fairness, clock):
+    clock.now = 1.0
+    fairness.note("a/1")
+    fairness.note("")  # nobody in particular
+    fairness.note("a/2")
+
+    assert not fairness.is_shared()
+
+
+@pytest.mark.parametrize(("later_s", "is_shared"), [(0.0, True), (59.5, True), (60.0, False), (61.0, False)])
+def test_others_count_for_a_minute(fairness, clock, later_s, is_shared):
+    fairness.note("a/1")
+    fairness.note("b/1")
+    clock.now += later_s
+
+    assert fairness.is_shared() is is_shared
+
+
+def test_much_is_more_than_its_bound(fairness, clock):
+    clock.now = 1_000.0
+    fairness.note("a/1")
+    fairness.charge("a/1", MUCH_S)
+    assert not fairness.had_much("a/1")
+    fairness.charge("a/2", MUCH_AT_ONE_ADDRESS_S - MUCH_S)
+    assert not fairness.had_much("a/1")
+    fairness.charge("a/2", 0.5)
+    assert fairness.had_much("a/1")
+    fairness.charge("b/1", MUCH_S + 0.25)
+    assert fairness.had_much("b/1")
+
+
+def test_a_page_is_new_for_as_long_as_is_said(fairness, clock):
+    fairness.note("a/1")
+    clock.now += NEW_PAGE_S
+    fairness.charge("a/2", 2 * MUCH_AT_ONE_ADDRESS_S)
+
+    assert not fairness.had_much("a/1")
+
+
 def test_who_had_much_gets_the_slow_worker_and_takes_no_other(shared):
     shared.charge("hostile/1", 100.0)
     workers = workers_of(2, shared)

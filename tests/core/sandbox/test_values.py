@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 
+from prompt_debugger.core.base import types
 from prompt_debugger.core.base.errors import BackendError, DebuggerError
 from prompt_debugger.core.base.types import Request, Span, Token, TokenKind, Trace
 from prompt_debugger.core.sandbox import frames, values
@@ -244,6 +245,16 @@ def test_nothing_else_is_admitted():
         admit(_Plain)
 
 
+def test_what_may_travel_is_what_the_modules_of_our_values_declare():
+    declared = list(values._declared_in(types.__name__))
+
+    assert {Trace, Token, TokenKind, Request, Span} <= set(declared)
+    assert all(isinstance(one, type) for one in declared)
+    assert list(values._declared_in(types.__name__[:-1])) == []
+    own = {name for name in values._VALUES if name.startswith(f"{types.__name__}.")}
+    assert own == {f"{one.__module__}:{one.__qualname__}" for one in declared} & set(values._VALUES)
+
+
 def test_an_unknown_kind_of_value_is_named():
     with pytest.raises(UnknownValueError, match=r"'\?' is not a kind of value"):
         decode_value(("?", 1))
@@ -253,6 +264,21 @@ def test_an_unknown_kind_of_value_is_named():
 def test_a_frame_that_breaks_off_is_an_end(cut):
     with pytest.raises(EOFError):
         read_frame(io.BytesIO(pack("abc")[:cut]))
+
+
+def test_frames_are_read_one_after_the_other():
+    stream = io.BytesIO(pack("abc") + pack([1, 2]) + pack(None))
+
+    assert [read_frame(stream) for _ in range(3)] == ["abc", [1, 2], None]
+    with pytest.raises(EOFError):
+        read_frame(stream)
+
+
+@pytest.mark.parametrize("plain", [("e", 1), ("e*", [1, 2])], ids=["one", "many"])
+def test_what_is_no_enum_is_named(plain):
+    name = f"{Token.__module__}:Token"
+    with pytest.raises(UnknownValueError, match=f"{name} is not an enum"):
+        decode_value((plain[0], name, *plain[1:]))
 
 
 def test_many_records_of_one_class_travel_by_columns():
