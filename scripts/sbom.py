@@ -2,14 +2,16 @@
 
     python scripts/sbom.py [FILE.json]     # default: sbom.json
 
-Names and versions are those of the lock, licences those of the packages installed here. The same lock gives the same
-file, so that two releases can be compared line by line.
+Names and versions are those of the lock, hashes those of requirements.hashes (one for each file that the index has of
+a version), licences those of the packages installed here. The same lock gives the same file, so that two releases can
+be compared line by line.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import tomllib
 import uuid
 from collections.abc import Sequence
@@ -22,19 +24,23 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
+_PINNED = re.compile(r"([\w.\-]+)==([^\s;\\]+)")
+_HASHED = re.compile(r"\s+--hash=sha256:([0-9a-f]{64})")
 _TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 
 
-def bill_of(lock: str, name: str, version: str) -> dict[str, Any]:
+def bill_of(lock: str, name: str, version: str, hashes: str = "") -> dict[str, Any]:
     """Return the bill of materials of a lock.
 
     Args:
         lock: Its text: a requirement with one exact version in each line.
         name: Of the program.
         version: Likewise.
+        hashes: The text of the lock with the hashes of all files.
     """
+    files = _files_of(hashes)
     lines = [Requirement(line) for line in lock.splitlines() if line.strip() and not line.startswith("#")]
-    parts = [_component(line) for line in sorted(lines, key=lambda line: canonicalize_name(line.name))]
+    parts = [_component(line, files) for line in sorted(lines, key=lambda line: canonicalize_name(line.name))]
     serial = uuid.UUID(bytes=sha256(f"{name} {version}\n{lock}".encode()).digest()[:16], version=4)
     reference = f"{name}@{version}"
     return {
@@ -51,7 +57,19 @@ def bill_of(lock: str, name: str, version: str) -> dict[str, Any]:
     }
 
 
-def _component(line: Requirement) -> dict[str, Any]:
+def _files_of(hashes: str) -> dict[str, list[str]]:
+    """Return the SHA-256 hashes of each pin's files, by name and version."""
+    files: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in hashes.splitlines():
+        if pinned := _PINNED.match(line):
+            current = files.setdefault(f"{canonicalize_name(pinned.group(1))}=={pinned.group(2)}", [])
+        elif hashed := _HASHED.match(line):
+            current.append(hashed.group(1))
+    return files
+
+
+def _component(line: Requirement, files: dict[str, list[str]]) -> dict[str, Any]:
     (pin,) = line.specifier
     assert pin.operator == "==", f"{line} names no exact version"
     name = canonicalize_name(line.name)
@@ -62,6 +80,9 @@ def _component(line: Requirement) -> dict[str, Any]:
     licence = _licence_of(line.name)
     if licence:
         part["licenses"] = [{"expression": licence}]
+    if hashed := files.get(f"{name}=={pin.version}"):
+        listed = [{"alg": "SHA-256", "content": digest} for digest in sorted(hashed)]
+        part["externalReferences"] = [{"type": "distribution", "url": url, "hashes": listed}]
     if line.marker is not None:
         part["properties"] = [{"name": "python:marker", "value": str(line.marker)}]
     return part
@@ -83,9 +104,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     target: Path = parser.parse_args(arguments).target
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-    bill = bill_of(lock, project["name"], project.get("version") or _own_version())
+    hashes = (ROOT / "requirements.hashes").read_text(encoding="utf-8")
+    bill = bill_of(lock, project["name"], project.get("version") or _own_version(), hashes)
     target.write_text(json.dumps(bill, indent=2) + "\n", encoding="utf-8")
-    print(f"{target}: {len(bill['components'])} components")
+    hashed = sum("externalReferences" in part for part in bill["components"])
+    print(f"{target}: {len(bill['components'])} components, {hashed} with the hashes of their files")
 
 
 def _own_version() -> str:

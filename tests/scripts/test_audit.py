@@ -23,6 +23,18 @@ def test_without_a_network_it_says_so_in_one_line(capfd: pytest.CaptureFixture[s
     assert shown.err == "The audit needs the network, and it cannot be reached: nothing was looked up.\n"
 
 
+def test_a_mirror_in_place_of_the_database_is_one_line_too(capfd: pytest.CaptureFixture[str]) -> None:
+    words = "WARNING:pip_audit._cli:x\nERROR:pip_audit._cli:mint: Dependency not found on PyPI and could not be audited"
+
+    status = told(saying(words, 1))
+
+    shown = capfd.readouterr().err
+    assert status == AWAY
+    assert shown.count("\n") == 1
+    assert "does not know mint" in shown
+    assert "Nothing was looked up" in shown
+
+
 @pytest.mark.parametrize("status", [0, 1])
 def test_what_it_finds_is_shown_as_it_is(status: int, capfd: pytest.CaptureFixture[str]) -> None:
     assert told(saying("Found 1 known vulnerability in 1 package", status)) == status

@@ -38,6 +38,26 @@ def test_a_build_of_another_index_and_a_marker_are_reported() -> None:
     assert odd["properties"] == [{"name": "python:marker", "value": 'python_version >= "3.13"'}]
 
 
+def test_every_file_of_a_version_has_its_hash() -> None:
+    hashes = (ROOT / "requirements.hashes").read_text(encoding="utf-8")
+
+    bill = bill_of(LOCK, "p", "1", hashes)
+
+    hashed = {part["name"]: part["externalReferences"] for part in bill["components"] if "externalReferences" in part}
+    listed = {name: references[0]["hashes"] for name, references in hashed.items()}
+    assert listed.keys() == pins(LOCK).keys() - {"torch"}  # its build for processors is on no general index
+    assert all(one["alg"] == "SHA-256" and len(one["content"]) == 64 for every in listed.values() for one in every)
+    assert sum(len(every) for every in listed.values()) == hashes.count("--hash=sha256:")
+
+
+def test_hashes_of_another_version_are_none_of_this_one() -> None:
+    hashes = "odd==2 \\\n    --hash=sha256:" + "a" * 64 + "\n"
+
+    (odd,) = bill_of("odd==1\n", "p", "1", hashes)["components"]
+
+    assert "externalReferences" not in odd
+
+
 def test_the_same_lock_gives_the_same_file() -> None:
     assert json.dumps(bill_of(LOCK, "p", "1")) == json.dumps(bill_of(LOCK, "p", "1"))
     assert bill_of(LOCK, "p", "1")["serialNumber"] != bill_of(LOCK, "p", "2")["serialNumber"]

@@ -16,7 +16,7 @@ from prompt_debugger.core.complete import may_carry_key
 from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.tools.capture import Capture, Outcome, is_loopback, serve_capture
 from prompt_debugger.ui.cli.front import until_stopped
-from prompt_debugger.ui.cli.output import COULD_NOT_RUN, OK, one_line, print_json, print_text
+from prompt_debugger.ui.cli.output import COULD_NOT_RUN, OK, masked_line, print_json, print_text
 from prompt_debugger.ui.cli.progress import log
 
 _PORT = 8765
@@ -67,7 +67,7 @@ def _run(options: argparse.Namespace) -> int:
 
     def reported(outcome: Outcome) -> None:
         if outcome.failure is not None:
-            log(redact_text(one_line(f"{outcome.failure.message} {outcome.failure.hint}")))
+            log(masked_line(f"{outcome.failure.message} {outcome.failure.hint}"))
         printer.print(_outcome_json(outcome) if options.json else outcome_line(outcome))
 
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # an answer that breaks off is told in our line
@@ -171,7 +171,7 @@ def outcome_line(outcome: Outcome) -> str:
     if outcome.n_calls is not None:
         parts.append(f"{outcome.n_calls} tool call{'' if outcome.n_calls == 1 else 's'}")
     if exchange.error:
-        parts.append(redact_text(one_line(exchange.error)))
+        parts.append(masked_line(exchange.error))
     if outcome.file is not None:
         parts.append(str(outcome.file))
     elif exchange.api is None:

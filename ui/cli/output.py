@@ -65,8 +65,8 @@ def report_error(error: DebuggerError, *, as_json: bool) -> int:
             print_json({"error": redact_json(error.to_json())})
         except OSError:  # it may be the very place that cannot be written
             stop_printing()
-    said = sentences(error.message, error.hint)
-    log(f"{type(error).__name__}: {redact_text(said)}")
+    said = redact_text(sentences(redact_text(error.message), redact_text(error.hint)))  # as `masked_line` does
+    log(f"{type(error).__name__}: {said}")
     if isinstance(error, RenderError) and error.source_line is not None:
         log(template_place(error.template_line or 1, error.template_column, error.source_line))
     return COULD_NOT_RUN
@@ -128,6 +128,11 @@ def sentences(message: str, hint: str) -> str:
 def one_line(text: str) -> str:
     """Return `text` with its white space folded to single spaces."""
     return " ".join(text.split())
+
+
+def masked_line(text: str) -> str:
+    """Return `text` on one line, without keys: some are known by their line, others by what then stands around them."""
+    return redact_text(one_line(redact_text(text)))
 
 
 def exit_status(findings: Iterable[Finding]) -> int:

@@ -13,7 +13,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.shapes import objects_of
 from prompt_debugger.core.pipeline import case_setup
 from prompt_debugger.core.tools.sessions import follow_sessions, gather_exchanges, sessions_to_json
-from prompt_debugger.ui.cli.output import FOUND, OK, one_line, print_json, print_text, read_input
+from prompt_debugger.ui.cli.output import FOUND, OK, masked_line, print_json, print_text, read_input
 from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.present.words import count_of
 from prompt_debugger.ui.report.sessions import sessions_to_svg
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     gathered = gather_exchanges(Path(path) for path in options.paths)
     for problem in gathered.unread:
-        log(one_line(f"Left out: {problem}"))
+        log(masked_line(f"Left out: {problem}"))
     if not gathered.exchanges:
         raise RequestError(
             "There is no chat request in it.", "Give captures, HARs, or session files of an agent.", field="PATH"

@@ -15,7 +15,6 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.tools.capture import Capture
 from prompt_debugger.core.tools.verify.plan import Stop
 from prompt_debugger.core.tools.watch import (
@@ -33,7 +32,7 @@ from prompt_debugger.core.tools.watch.serve import UNFILED, UNWRITTEN, Listener
 from prompt_debugger.core.tools.watch.shared import is_shared, save, shown
 from prompt_debugger.ui.cli.capture import Printer, add_proxy_arguments, say_who_may_use_it
 from prompt_debugger.ui.cli.front import stopped_by
-from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, one_line
+from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, masked_line
 from prompt_debugger.ui.cli.progress import log, working
 from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.spread.cluster import joined
@@ -127,10 +126,10 @@ def _run(options: argparse.Namespace) -> int:
         say_who_may_use_it(options.host, upstream)
 
     def alarm(found: Alarm | CanaryResult) -> None:
-        printer.print(found.to_json() if options.json else redact_text(one_line(found.line)))
+        printer.print(found.to_json() if options.json else masked_line(found.line))
 
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # an answer that breaks off is counted
-    listener = Listener(ready, alarm, lambda text: log(redact_text(one_line(text))), changed=alarm)
+    listener = Listener(ready, alarm, lambda text: log(masked_line(text)), changed=alarm)
     counts = asyncio.run(_until_stopped(watch, listener))
     return _show(counts, as_json=options.json, printer=printer)
 
@@ -174,7 +173,7 @@ def _ask_canary(options: argparse.Namespace, printer: Printer) -> int:
         if options.json:
             printer.print(result.to_json())
         elif result.changed:
-            printer.print(redact_text(one_line(result.line)))
+            printer.print(masked_line(result.line))
     new, changed = sum(one.before is None for one in results), sum(one.changed for one in results)
     log(f"{len(results)} known requests: {changed} with an answer of another class, {new} asked for the first time.")
     return FOUND if changed else OK

@@ -1,8 +1,9 @@
 r"""A stop string of the request fired inside reasoning or inside a tool call.
 
 What it finds:
-    The server reports a string of `stop` as the reason for the end, and the raw
-    output ends in an open reasoning block or in the middle of a tool call.
+    The raw output ends in an open reasoning block or in the middle of a tool call,
+    and the server reports a string of `stop` as the reason for the end. Where it
+    names no reason: the output ends with such a string, and no limit was reached.
 
 Why it matters:
     Stop strings that suit an answer (two line breaks, a backtick fence) are ordinary text
@@ -23,7 +24,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import CallStatus, Finding, JSONObject, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import CallStatus, Certainty, Finding, JSONObject, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import as_list, body_of
 from prompt_debugger.core.diagnose.fixes import RequestFix, without
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -33,33 +35,68 @@ from prompt_debugger.core.diagnose.trace_queries import (
     in_request,
     open_think_tail,
     opens_with_thought,
+    why_cut,
 )
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report a stop string that ended the output inside a structure."""
-    fired = None if trace.chat is None else trace.chat.stop_reason
-    if fired is None and trace.raw is not None:
-        fired = trace.raw.stop_reason
-    if trace.raw is None or not isinstance(fired, str):
+    if trace.raw is None:
         return
-    stop = body_of(trace).get("stop")
-    if fired not in ([stop] if isinstance(stop, str) else as_list(stop)):
+    named = _named_reason(trace)
+    fired = named if isinstance(named, str) else _stop_at_end(trace) if named is None else None
+    if fired is None or fired not in _stops_of(trace):
         return
     text = trace.raw.text
     where = None
     if _is_reasoning_open(trace, text):
         where = "reasoning"
-    elif trace.parse is not None and any(c.status is CallStatus.TRUNCATED for c in trace.parse.parsed.calls):
+    elif _is_call_open(trace, is_named=named is not None):
         where = "a tool call"
     if where is None:
         return
+    why = f"names {fired!r}" if named is not None else "names no reason, and no limit was reached"
     yield Report(
         title=f"The stop string {fired!r} fired inside {where}.",
-        detail=f"The output ends at character {len(text)} with {text[-60:]!r}; the server names {fired!r}.",
+        detail=f"The output ends at character {len(text)} with {text[-60:]!r}; the server {why}.",
         evidence=(in_raw(trace, Span(max(0, len(text) - 60), len(text))), in_request("stop", fired)),
         fix=f"Remove {fired!r} from `stop`, or cut the answer on the client's side.",
+        certainty=Certainty.OBSERVED if named is not None else Certainty.INFERRED,
     )
+
+
+def _stops_of(trace: Trace) -> list[object]:
+    stop = body_of(trace).get("stop")
+    return [stop] if isinstance(stop, str) else [*as_list(stop)]
+
+
+def _named_reason(trace: Trace) -> str | int | None:
+    """Return what the server calls the reason for the end: a string of the request, or the id of a token."""
+    named = None if trace.chat is None else trace.chat.stop_reason
+    return trace.raw.stop_reason if named is None and trace.raw is not None else named
+
+
+def _stop_at_end(trace: Trace) -> str | None:
+    """Return the stop string with which the output ends, where the server calls that a normal end."""
+    chat, raw = trace.chat, trace.raw
+    if chat is None or raw is None or why_cut(trace) is not None:
+        return None
+    if not (is_normal_end(chat.finish_reason) or chat.finish_reason in ("tool_calls", "tool_use", "function_call")):
+        return None
+    hits = [stop for stop in _stops_of(trace) if isinstance(stop, str) and stop and raw.text.endswith(stop)]
+    return max(hits, key=len, default=None)
+
+
+def _is_call_open(trace: Trace, *, is_named: bool) -> bool:
+    """Say whether a call is cut, or, where nobody names the reason, lacks its closing marker at the very end."""
+    if trace.parse is None or trace.raw is None:
+        return False
+    calls = trace.parse.parsed.calls
+    if any(call.status is CallStatus.TRUNCATED for call in calls):
+        return True
+    last = calls[-1] if calls and not is_named else None
+    is_last = last is not None and last.char_span.stop >= len(trace.raw.text)
+    return last is not None and is_last and "is missing" in (last.problem or "").rpartition("; ")[2]
 
 
 def _is_reasoning_open(trace: Trace, text: str) -> bool:
@@ -70,7 +107,8 @@ def _is_reasoning_open(trace: Trace, text: str) -> bool:
 def _without_stop(trace: Trace, _: Finding) -> JSONObject:
     """Leave out the stop string at which the output ended."""
     body = trace.request.body
-    hit = [one.stop_reason for one in (trace.chat, trace.raw) if one is not None and isinstance(one.stop_reason, str)]
+    named = [one.stop_reason for one in (trace.chat, trace.raw) if one is not None]
+    hit = [one for one in (*named, None if any(named) else _stop_at_end(trace)) if isinstance(one, str)]
     stops = body.get("stop")
     kept = [one for one in (stops if isinstance(stops, list) else [stops]) if one not in hit]
     rest = without(body, ("stop",))

@@ -12,6 +12,7 @@ One process at a time works on a journal.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -99,6 +100,7 @@ class Journal:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))  # it holds answers as they came
             self._db = sqlite3.connect(path, isolation_level=None, timeout=5.0, check_same_thread=not is_shared)
             if not is_shared:
                 self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
