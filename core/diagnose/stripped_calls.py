@@ -18,7 +18,7 @@ from prompt_debugger.core.diagnose.bare_lists import model_names
 from prompt_debugger.core.diagnose.fields import decode_json, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message
-from prompt_debugger.core.diagnose.unparsed_calls import have_parsed
+from prompt_debugger.core.diagnose.unparsed_calls import OF_GLM4, have_parsed, is_glm4
 from prompt_debugger.core.diagnose.written_calls import is_request_known
 from prompt_debugger.core.formats import find_stripped_calls
 
@@ -36,12 +36,6 @@ _FIRST_LINE = re.compile(
 _GEMMA = re.compile(r"call:([A-Za-z_][\w.-]{0,64})\{")  # which no sentence begins with
 _KIMI = re.compile(r"functions\.([\w.-]{1,64}):\d{1,4}\s{0,4}(?=\{)")
 _MOST_NAMES = 20
-_GLM4 = re.compile(r"(?<![a-z])glm-?4(?![.\dv])", re.IGNORECASE)  # before 4.5, whose calls have tags
-_OF_GLM4 = (
-    "GLM-4 before 4.5 writes its calls so, without a token around them, and neither vLLM nor SGLang has a parser for "
-    "that. Read it in the client (the name on the first line, JSON below it), give vLLM a parser for it "
-    "(`--tool-parser-plugin FILE`), or serve GLM-4.5 or newer with the parser made for it."
-)
 
 
 def stripped_calls(trace: Trace, content: str) -> Iterator[Report]:
@@ -79,12 +73,12 @@ def _named_in_first_line(trace: Trace, named: re.Match[str], names: tuple[str, .
     if not is_offered or not isinstance(decode_json(named.string[named.end() :]), dict):
         return None
     evidence = (in_message("content", named.string, Span(0, len(named.string))),)
-    if any(_GLM4.search(name) for name in model_names(trace)):
+    if any(map(is_glm4, model_names(trace))):
         return Report(
             title=f"Content is a tool call to `{named[1]}` as GLM-4 writes it.",
             detail=f"Its first line is the name, and the rest a JSON object: {named.string[:120]!r}.",
             evidence=evidence,
-            fix=_OF_GLM4,
+            fix=OF_GLM4,
             certainty=Certainty.INFERRED,
             severity=Severity.WARNING,
         )

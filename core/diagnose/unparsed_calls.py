@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.types import Server, ToolCallAttempt, Trace
@@ -26,15 +27,33 @@ _OF_GEMMA3 = (
     "made for `--tool-call-parser pythonic`; otherwise read the fence in the client."
 )
 MISTRAL_TOKENIZER = "The server was started with `--tokenizer-mode mistral`."  # a note of what was pasted
-_WITH_MISTRAL_TOKENIZER = (
+WITH_MISTRAL_TOKENIZER = (
     "vLLM's parser `mistral` reads calls without a list, `[TOOL_CALLS]name{…}`, only where it knows by Mistral's own "
     "tokenizer that the model writes them: start the server with `--tokenizer-mode mistral`, too."
+)
+OF_GLM4 = (
+    "GLM-4 before 4.5 writes its calls so, without a token around them, and neither vLLM nor SGLang has a parser for "
+    "that. Read it in the client (the name on the first line, JSON below it), give vLLM a parser for it "
+    "(`--tool-parser-plugin FILE`), or serve GLM-4.5 or newer with the parser made for it."
+)
+_GLM4 = re.compile(r"(?<![a-z])glm-?4(?![.\dv])", re.IGNORECASE)  # before 4.5, whose calls have tags
+STREAM_ALONE = "By the words around it, only the stream has the fault."  # a note of what was pasted
+_OF_STREAM = Step(
+    "The words around it say that it works without streaming: the parser runs, and fails on the stream. Run a current "
+    "release, and until then ask without streaming (`stream: false`).",
+    {"stream": False},
 )
 _STOP_OF_CALL = "'<|call|>'"  # the stop token of harmony, which servers do not show
 
 
 def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
     """Return how servers are told to parse the calls of a family: the one at hand, else all that are known."""
+    if STREAM_ALONE in trace.notes:
+        return (_OF_STREAM, *_flags_for(trace, family))
+    return _flags_for(trace, family)
+
+
+def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
     twins = FORMATS[family].facts.same_notation
     models = model_names(trace)
     family = next((one for one in twins for model in models if one in families_named(model)), family)
@@ -55,13 +74,22 @@ def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
         return (Step(FAMILYS_PARSER), Step(_DISTINGUISHING))
     parser = None if trace.server is None else trace.server.tool_parser
     is_set = {"tool_parser": parser} if parser is not None and parser in facts.tool_parsers else {}
-    if is_set and family == "mistral_v11" and _may_lack_tokenizer(trace):
-        return (Step(_WITH_MISTRAL_TOKENIZER), *_beside_its_parser(trace, parser))
+    if is_set and family == "mistral_v11" and may_lack_tokenizer(trace):
+        return (Step(WITH_MISTRAL_TOKENIZER), *_beside_its_parser(trace, parser))
     text = f"Have the server parse this model's calls: {', '.join(_flags(family, kind, models))}."
     others = [name for one in twins if one != family for name in FORMATS[one].facts.tool_parsers[:1]]
     if others and not models:
         text += f" Other models write the same: for those vLLM has {listed(others)}."
     return (Step(text, server=is_set), *(_beside_its_parser(trace, parser) if is_set else (Step(_DISTINGUISHING),)))
+
+
+def is_glm4(model: str) -> bool:
+    """Say whether a model, by its name, is a GLM-4 of before 4.5, whose calls have no tags.
+
+    >>> is_glm4("GLM-4-9B-0414"), is_glm4("zai-org/GLM-4.5-Air")
+    (True, False)
+    """
+    return _GLM4.search(model) is not None
 
 
 def has_its_parser(server: Server | None) -> bool:
@@ -78,15 +106,15 @@ def beside_its_parser(trace: Trace) -> str:
     server = trace.server
     if server is None or not has_its_parser(server):
         return ""
-    if _may_lack_tokenizer(trace):
-        return _WITH_MISTRAL_TOKENIZER
+    if may_lack_tokenizer(trace):
+        return WITH_MISTRAL_TOKENIZER
     return (
         f"The parser of this model's family runs already (`{server.tool_parser}`): run a current release, and try the "
         "raw output on the parser alone (`parse RAW --parser`)."
     )
 
 
-def _may_lack_tokenizer(trace: Trace) -> bool:
+def may_lack_tokenizer(trace: Trace) -> bool:
     """Say whether vLLM's parser for Mistral runs, and nothing shows that it knows Mistral's own tokenizer."""
     server = trace.server
     is_mistrals = server is not None and server.kind == "vllm" and server.tool_parser == "mistral"

@@ -35,8 +35,10 @@ _AS_TEXT = re.compile(
     r"|\b(?:in|into|inside|within|to) (?:the |its |my |an? )?(?:[\w'\u2019]{1,20} ){0,2}?(?:[`'\"](?:choices\[0\]\.)?"
     r"(?:message\.|delta\.)?content[`'\"]|(?:message\.|delta\.)?content(?: field| string)?\b(?![ -]?types?\b)"
     r"|(?:plain|raw|assistant|visible|final) (?:text|message|reply)\b|chat (?:window|ui|output|message)\b)"
-    r"|\bcontent\b[`'\"]? (?:field )?(?:contains?|holds?|has|includes?)\b"
+    r"|(?<!arguments )\bcontent\b[`'\"]? (?:field )?(?:contains?|holds?|has|includes?)\b"
     r"|\b(?:plain|raw) (?:text|json|xml)\b"
+    r"|\btool_calls?\|?>`? {0,2}(?:tags?|blocks?|markers?|tokens?|xml|markup) (?:\w{1,12} ){0,2}?(?:in|into|inside"
+    r"|within) (?:the |its )?(?:\w{1,12} )?(?:responses?|content|output|answers?|messages?|repl(?:y|ies)|text)\b"
     r"|\b(?:prints?|printed|outputs?|writes?|shows?|displays?|returns?|emits?|dumps?|types?) "
     r"(?:[\w`<>/]{1,20} ){0,5}?(?:json|xml|text|markup)\b[^.]{0,60}\b(?:instead of|rather than|without)\b"
     r"|(?:\u539f\u6837|\u76f4\u63a5|\u4ee5\u7eaf?\u6587\u672c|\u4f5c\u4e3a(?:\u666e\u901a)?\u6587\u672c)[^\u3002\n]{0,12}(?:\u8f93\u51fa|\u8fd4\u56de|\u663e\u793a|\u6253\u5370)"
@@ -63,7 +65,7 @@ _NOT_SAID = re.compile(
 _COMPLAINT = re.compile(
     r"\binstead\b|\brather than\b|n't\b|\bnot (?:being )?(?:execut|call|pars|invok|run|recogni|detect|work|extract"
     r"|convert)\w*|\b(?:never|not exist|errors?|bug|broken|fails?|failed|wrong|unable|problem"
-    r"|no (?:structured )?tool[ _]calls?)\b"
+    r"|inconsisten\w{1,4}|no (?:structured )?tool[ _]calls?)\b"
     r"|(?:\u4e0d|\u6ca1\u6709|\u672a|\u65e0\u6cd5)[^\u3002\n]{0,6}(?:\u6267\u884c|\u8c03\u7528|\u89e3\u6790)|\u5931\u8d25",
     re.IGNORECASE,
 )
@@ -102,7 +104,9 @@ _STOP = re.compile(
 _JOINED = re.compile(
     r"\b(?:merg|concatenat|join|combin|glu)(?:e|es|ed|s)\b (?:(?:both|two|the|multiple|several|all"
     r"|parallel|separate) ){0,3}(?:tool|function)[ _-]calls?\b|\b(?:tool|function)[ _-]calls? "
-    r"(?:are|were|get|got) (?:\w{1,12} )?(?:merged|concatenated|joined|combined)\b",
+    r"(?:are|were|get|got) (?:\w{1,12} )?(?:merged|concatenated|joined|combined)\b"
+    r"|\b(?:arguments|args)\b[`'\"]?(?: (?:content|field|string|text))? (?:contains?|holds?|has|have) "
+    r"(?:multiple|several|two|both) (?:json|concatenated|objects?|calls?)\b",
     re.IGNORECASE,
 )
 _EMPTY = re.compile(

@@ -25,8 +25,9 @@ _LEAD = re.compile(
 _REPORT_WORDS = re.compile(
     r"`(?:--[\w-]{2,60}[^`\n]{0,60}|</?[\w|]{2,40}>|(?:message\.)?content|tool_calls|reasoning_content|finish_reason)`"
     # What people say of an output, and a model hardly does in one.
-    r"|\b(?:vllm|sglang|ollama|lm ?studio|llama\.cpp|llama-server|litellm|openrouter|mlx|tool_calls|finish_reason|"
-    r"parsers?|parsed|rendered|deltas?|streamed|chat window|plain text|raw (?:text|xml|json|markup|output)|end users?|"
+    r"|\b(?:vllm|sglang|ollama|lm ?studio|llama\.cpp|llama-server|tensorrt-llm|trtllm|litellm|openrouter|mlx"
+    r"|tool_calls|finish_reason|parsers?|parsed|rendered|deltas?|streamed|chat window|plain text"
+    r"|raw (?:text|xml|json|markup|output)|end users?|"
     r"instead of (?:a|an|being))\b|\$ (?:cat|curl|head|tail|less|jq|grep|python3?|docker|kubectl) ",
     re.IGNORECASE,
 )
@@ -42,6 +43,7 @@ _LEAST_WORDS = 8  # of a person around it
 _MOST_OF_WORDS = 20_000  # characters
 _MOST_MENTIONS = 40
 _NEAR = 80
+_TAGS_AS_CODE = re.compile(r"`(?:</?[\w|:]{1,40}>[ ]?){1,4}`")  # and nothing between them
 _MENTIONED = re.compile(r"[A-Za-z\u00c0-\uffff]{2,}[,:]? ?[`'\"(]{0,2}\Z")  # a word on the same line
 _FOLLOWED = re.compile(r">?[`'\"]?\s{0,4}[{\[<]|[^\n]{0,40}[{<]|>?\s{0,4}\Z")  # what belongs to it
 # A word of a manual where a tool's name would stand, or arguments that are a word or left out.
@@ -122,8 +124,11 @@ def _only_mentions(blocks: Sequence[Block]) -> bool:
     if any(block.kind is not BlockKind.PROSE for block in blocks):
         return False
     text = "\n".join(block.text for block in blocks)[:_MOST_OF_WORDS]
+    if MARKER.search(text) is None or _REPORT_WORDS.search(MARKER.sub("", text)) is None:
+        return False
+    text = _TAGS_AS_CODE.sub("tags", text)
     found = [one for one, _ in zip(MARKER.finditer(text), range(_MOST_MENTIONS), strict=False)]
-    if not found or len(found) == _MOST_MENTIONS or _REPORT_WORDS.search(MARKER.sub("", text)) is None:
+    if len(found) == _MOST_MENTIONS:
         return False
     return all(_MENTIONED.search(text, max(0, one.start() - _NEAR), one.start()) for one in found) and not any(
         _FOLLOWED.match(text, one.end()) for one in found
@@ -153,5 +158,5 @@ def shown_code(text: str) -> str | None:
     """Return the only code of a text that is a call: a line that is code from end to end, or code within a line."""
     shown = [line[1] for line in _CODE_LINE.finditer(text) if recognise(line[1]) is Form.OUTPUT]
     shown = shown or [code[1] for code in _CODE_CALL.finditer(text)]
-    shown = [text for text in shown if not is_placeholder(text)]
+    shown = [text for text in shown if not is_placeholder(text) and MARKER.sub("", text).strip(" <>/|[]")]
     return shown[0] if len({*shown}) == 1 and ("{" in shown[0] or "</" in shown[0]) else None

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import ChatResult, Server
+from prompt_debugger.core.diagnose.unparsed_calls import STREAM_ALONE
 from prompt_debugger.core.diagnose.written_calls import CALL_EXPECTED, CAME_AS_CONTENT, COMPLAINED
 from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, with_parser
 from prompt_debugger.core.evidence.evidence import Evidence, Part
@@ -57,6 +58,18 @@ _REASON = re.compile(
 )
 _NOT_THIS = re.compile(
     r"\b(?:expect\w{0,3}|should|want\w{0,3}|other|openai|gpt|claude|without|if|when)\b", re.IGNORECASE
+)
+# That the same works as a whole answer.
+_WITHOUT_STREAM = (
+    r"(?:non[- ]?stream\w{0,5}|without stream\w{0,5}|stream\w{0,5}(?: is| ?=|:)? ?[`'\"]?(?:false|off|disabled))"
+)
+_STREAM_ALONE = re.compile(
+    rf"\b{_WITHOUT_STREAM}\b[^.!?\n]{{0,60}}\b(?:works?(?! as text)|is (?:fine|correct|ok))\b"
+    rf"|\b(?:works?|is (?:fine|correct|ok))\b[^.!?\n]{{0,40}}\b{_WITHOUT_STREAM}\b",
+    re.IGNORECASE,
+)
+_NO_STREAM_ALONE = re.compile(
+    r"\b(?:neither|nor|both|same|should|would|could|not|[a-z]+n't|expect\w{0,3}|too)\b|\?\s*\Z", re.IGNORECASE
 )
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _MOST_SENTENCE = 500  # characters; what is longer is data
@@ -111,7 +124,9 @@ def _with_complaint(evidence: Evidence, text: str) -> Evidence:
     """Note that somebody says of an answer that something is wrong: that nothing was found is then no good news."""
     if evidence.chat is None or evidence.form is Form.RUN:
         return evidence
-    sentences = (one for one in sentences_of(prose_of(text)) if len(one) <= _MOST_SENTENCE)
+    sentences = tuple(one for one in sentences_of(prose_of(text)) if len(one) <= _MOST_SENTENCE)
+    if any(_STREAM_ALONE.search(one) and not _NO_STREAM_ALONE.search(one) for one in sentences):
+        evidence = replace(evidence, notes=(*evidence.notes, STREAM_ALONE))
     is_said = any(_COMPLAINT.search(one) and not _NO_COMPLAINT.search(one) for one in sentences)
     return replace(evidence, notes=(*evidence.notes, COMPLAINED)) if is_said else evidence
 

@@ -50,6 +50,16 @@ SENTENCES: tuple[KnownError, ...] = (
         is_distinctive=False,
     ),
     KnownError(
+        "Received tools but model does not {what} If you think this is an error",
+        Stage.PARSE,
+        "The server took the chat template for one without a tool parser of its own, so it reads no calls of this "
+        "model: what the model writes stays in `content`.",
+        "Update mlx-lm: releases add parsers by family. If the model writes a notation that mlx-lm has a parser for, "
+        "name it in `tokenizer_config.json` (`tool_parser_type`).",
+        "mlx_lm/server.py: _tokenize",
+        example="Received tools but model does not support tool calling. If you think this is an error, file an issue",
+    ),
+    KnownError(
         "Could not parse tool call from: {text}",
         Stage.PARSE,
         "A call in Mistral's notation lacks its name or its arguments.",

@@ -45,6 +45,7 @@ from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, de
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, dropped_calls, in_raw
+from prompt_debugger.core.diagnose.unparsed_calls import WITH_MISTRAL_TOKENIZER, may_lack_tokenizer
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS, OFF_ID, TABLES
 
@@ -104,6 +105,7 @@ def _report(trace: Trace, deviation: str, indices: Sequence[int]) -> Report:
     tried = _tried(trace, indices)
     dropped = {index for index, _ in dropped_calls(trace)} & set(indices)
     one = len(calls) == 1
+    is_short = family == "mistral_v11" and "[ARGS]" in deviation and not tried.refusing
     title = f"The call to {names} departs" if one else f"{len(calls)} calls ({names}) depart"
     which = "it" if one else f"{len(dropped)} of them"
     reported = f" The server did not return {which}, probably for this reason." if dropped else ""
@@ -111,7 +113,7 @@ def _report(trace: Trace, deviation: str, indices: Sequence[int]) -> Report:
         title=f"{title} from the notation of `{family}`: {deviation}.",
         detail=f"{'It is' if one else 'They are'} complete nonetheless.{reported} {_about(tried, one=one)}",
         evidence=tuple(in_raw(trace, call.char_span) for call in calls),
-        fix=_fix(tried, family),
+        fix=WITH_MISTRAL_TOKENIZER if is_short and may_lack_tokenizer(trace) else _fix(tried, family),
         certainty=Certainty.INFERRED if dropped or tried.refusing else Certainty.OBSERVED,
         severity=Severity.WARNING if dropped or tried.refusing else None,
     )

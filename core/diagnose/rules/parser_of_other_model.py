@@ -25,15 +25,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, FindingEvidence, Server, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server
-from prompt_debugger.core.diagnose.unparsed_calls import family_of_model, named_parser
+from prompt_debugger.core.diagnose.unparsed_calls import OF_GLM4, family_of_model, is_glm4, named_parser
+from prompt_debugger.core.formats import TABLES
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Compare the flags of a command with the model that it serves."""
     server, named = trace.server, named_parser(trace)
+    if server is not None and server.tool_parser and server.kind in ("vllm", "sglang") and is_glm4(server.model or ""):
+        yield from _of_glm4(trace, server)
+        return
     is_alone = trace.refusal is None and trace.raw is None and trace.chat is None and trace.chat_stream is None
     if server is None or named is None or server.chat_template or not is_alone or asked_server(trace):
         return
@@ -46,6 +50,23 @@ def find(trace: Trace) -> Iterator[Report]:
         certainty=Certainty.INFERRED,
     )
 
+
+def _of_glm4(trace: Trace, server: Server) -> Iterator[Report]:
+    """Report any parser beside a model whose calls none reads."""
+    is_alone = trace.refusal is None and trace.raw is None and trace.chat is None and trace.chat_stream is None
+    if server.chat_template or not is_alone or asked_server(trace) or server.tool_parser not in _KNOWN:
+        return
+    yield Report(
+        title=f"The parser `{server.tool_parser}` does not read what `{server.model}` writes.",
+        detail="By its name, the model is a GLM-4 of before 4.5, which writes a call as its name and, on the next "
+        "line, JSON.",
+        evidence=(FindingEvidence("server", quote=f"--tool-call-parser {server.tool_parser}"),),
+        fix=OF_GLM4,
+        certainty=Certainty.INFERRED,
+    )
+
+
+_KNOWN = frozenset(name for names in TABLES.tool_parsers.values() for name in names)
 
 RULE: Rule = TraceRule(
     code="PD465",

@@ -117,7 +117,7 @@ def _place(understood: Understood) -> JsonBreak | None:
     quoted = understood.quoted
     if quoted is None or not quoted.is_whole:
         return None
-    is_meant_as_json = quoted.is_arguments or quoted.at is not None
+    is_meant_as_json = quoted.is_arguments or (quoted.at is not None and not quoted.text.lstrip().startswith("<"))
     return json_break(quoted.text) if is_meant_as_json else None
 
 

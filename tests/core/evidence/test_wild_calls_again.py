@@ -149,3 +149,69 @@ def test_floods_are_read_at_once(piece):
         read_evidence(text)
 
     assert time.process_time() - started < 2
+
+
+def test_a_marker_in_code_of_a_sentence_is_no_output():
+    text = (
+        "# Outputs are inconsistent\n\nTensorRT-LLM appears to include `<tool_call></tool_call>` tags in the response "
+        "that another server does not. I ask it for the weather every day."
+    )
+    evidence = read_evidence(text)
+
+    assert evidence.raw is None
+    assert any(note.startswith("Said of a call that came as text") for note in evidence.notes)
+
+
+@pytest.mark.parametrize("said", ["when I use stream is false, it works", "It works fine without streaming."])
+def test_a_fault_of_the_stream_alone_is_said(said):
+    trace = shown(f"vLLM returns it in content, which is a bug:\n\n```\n{CALL}\n```\n\n{said}")
+
+    assert "fails on the stream" in " ".join(one.fix for one in trace.findings)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["It should work without streaming.", "Does it work without streaming?", "It isn't working without streaming."],
+)
+def test_what_only_may_work_without_a_stream_says_nothing(said):
+    trace = shown(f"vLLM returns it in content, which is a bug:\n\n```\n{CALL}\n```\n\n{said}")
+
+    assert "fails on the stream" not in " ".join(one.fix for one in trace.findings)
+
+
+def test_no_parser_reads_what_glm_4_writes():
+    command = "vllm serve org/GLM-4-9B-0414 --enable-auto-tool-choice --tool-call-parser pythonic"
+
+    assert "PD465" in {one.code for one in shown(command).findings}
+    assert "PD465" not in {one.code for one in shown(command.replace("GLM-4-9B-0414", "my-model")).findings}
+
+
+def test_markup_that_a_parser_refused_is_not_read_as_json():
+    trace = shown('{"error":{"code":500,"message":"Failed to parse input at pos 0: <tool_call>\\n<function=f>"}}')
+
+    assert "not allowed there" not in trace.verdict.sentence
+
+
+def test_mlx_lm_says_that_it_knows_no_parser():
+    line = "WARNING - Received tools but model does not support tool calling. If you think this is an error, file one"
+
+    assert "mlx-lm" in " ".join(one.detail for one in shown(line).findings)
+
+
+def test_joined_arguments_in_words_are_not_taken_for_a_call_in_content():
+    text = (
+        "With vLLM it fails, this is a bug. When multiple tool calls are present, the arguments content contains "
+        "multiple JSON fragments, which leads to an error."
+    )
+
+    assert any(note.startswith("Said of calls that were joined") for note in read_evidence(text).notes)
+
+
+def test_the_marker_that_mistral_left_out_is_read_with_its_own_tokenizer():
+    command = "vllm serve mistralai/Devstral-Small-2507 --enable-auto-tool-choice --tool-call-parser mistral"
+    text = f'{command}\n\nThe raw output:\n```\n[TOOL_CALLS]get_time{{"city": "Oslo"}}\n```'
+
+    assert "--tokenizer-mode mistral" in fixes(text)
+    assert "--tokenizer-mode mistral`, too" not in fixes(
+        text.replace(" --enable", " --tokenizer-mode mistral --enable")
+    )
