@@ -232,8 +232,10 @@ def _is_elided(value: JSON) -> bool:
 def _is_elided_text(name: str, text: str) -> bool:
     if name in _WORDS:
         return _has_sign(text)
+    if name == "arguments" and (value := json_of(text)) is not None:
+        return isinstance(value, dict) and any(map(_has_sign, value))
     if name == "arguments":
-        return any(sign.search(text) for sign in (_CUT_BY_SIGN, _EXPLICIT)) and json_of(text) is None
+        return any(sign.search(text) for sign in (_CUT_BY_SIGN, _EXPLICIT))
     return MARKER.search(text) is not None and any(sign.search(text) for sign in _RAW_SIGNS)
 
 
@@ -297,7 +299,9 @@ def _is_whole(call: JSON, *, shows_empty: bool) -> bool:
     if _OPENED.search(arguments) is not None:
         return json_of(arguments) is not None
     value = json_of(arguments)
-    is_value = isinstance(value, dict) or (value is not None and not _has_sign(arguments))
+    is_value = (isinstance(value, dict) and not any(map(_has_sign, value))) or (
+        value is not None and not _has_sign(arguments)
+    )
     return is_value or (fault is not None and fault.kind is Break.PYTHON)
 
 

@@ -50,7 +50,13 @@ def unwrapped_escaped(text: str) -> str | None:
 
 
 def with_whole_escapes(text: str) -> str:
-    """Return a text without the breaks of the width at which one stands within an escape: `&quo` and `t;`."""
+    """Return a text without the breaks of the width at which one stands within an escape: `&quo` and `t;`.
+
+    Where all lines but the last are of one width, two or more, no break was there before.
+    """
+    joined = of_one_width(text.strip("\n")) if text.strip("\n").count("\n") >= _LEAST_BREAKS else None
+    if joined is not None:
+        return joined
     broken = _BROKEN_ESCAPE.search(text)
     if broken is None:
         return text

@@ -216,6 +216,20 @@ def test_a_key_whose_beginning_was_taken_is_not_malformed(cut):
     assert "PD308" not in codes_of(CALL.replace('{"seat": "12A"}', cut))
 
 
+def test_a_key_that_is_nothing_but_a_sign_is_not_what_the_model_wrote():
+    message = {"role": "assistant", "content": None, "function_call": {"name": "book", "arguments": '{"…": "12A"}'}}
+
+    with pytest.raises(RequestError, match="nothing is whole"):
+        read_evidence(json.dumps({"choices": [{"message": message}]}))
+
+
+def test_an_escaped_text_of_one_width_is_joined_before_its_escapes():
+    text = KIMI.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    wrapped = "\n".join(text[at : at + 72] for at in range(0, len(text), 72))
+
+    assert clean(wrapped).text == KIMI
+
+
 def test_a_header_whose_beginning_was_taken_names_no_tool():
     assert not codes_of(f"<...{KIMI.partition('functi')[2]}")
 
