@@ -262,6 +262,8 @@ tokens as the one it took, which is noticed and not used.
 * Portkey's gateway learns from headers where to send a request (`--extra-headers`). Its release 1.15.2 on Node 20 \
 passes whole answers on with their ids, and answers streams, raw completions and the list of models with a 500 of \
 its own.
+* SGLang itself is not among them: its wheel (0.5.23) requires CUDA's packages (`cuda-python`, \
+`flashinfer_python[cu13]`, `sglang-kernel`), and these runs have no GPU. Its parsers are in [engines](engines.md).
 
 """
 _COLUMNS = """\
