@@ -25,6 +25,7 @@ from typing import NamedTuple, Self
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.machine import fault_of
+from prompt_debugger.core.base.packed import unpack
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.report.wire import open_dense, trace_to_dense_line
 from prompt_debugger.core.sandbox.values import admit
@@ -279,5 +280,5 @@ def pack_document(document: JSONObject) -> bytes:
 
 
 def _unpacked(blob: bytes) -> JSONObject:
-    document: JSONObject = json.loads(zlib.decompress(blob))
+    document: JSONObject = json.loads(unpack(blob))
     return document

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.packed import unpack
 from prompt_debugger.core.base.types import JSON, Api, JSONObject
 from prompt_debugger.core.report.wire import open_dense
 from prompt_debugger.core.tools.verify.pairs import read_results
@@ -208,10 +208,8 @@ def _refusal(path: Path, error: sqlite3.Error) -> RequestError:
 
 def _unpacked(blob: JSON, path: Path) -> JSONObject:
     try:
-        unpacker = zlib.decompressobj()
-        text = unpacker.decompress(blob, _MOST_BYTES)  # type: ignore[arg-type]  # sqlite gives bytes
-        document: JSON = json.loads(text) if unpacker.eof else None
-    except (TypeError, ValueError, RecursionError, zlib.error):
+        document: JSON = json.loads(unpack(blob, _MOST_BYTES))  # type: ignore[arg-type]  # sqlite gives bytes
+    except (TypeError, ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
         raise _damage("a row", path)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.machine import cannot_write
+from prompt_debugger.core.base.packed import unpack
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.tools.verify.journal import Journal
 
@@ -112,7 +113,7 @@ class KeptExchanges(Journal):
     def line(self, number: int) -> str | None:
         """Return what was written down of an exchange; `None` once it has left."""
         found = self._do("SELECT answer FROM rows WHERE side = 0 AND data_index = ?", (number,)).fetchone()
-        return None if found is None or found[0] is None else zlib.decompress(found[0]).decode("utf-8")
+        return None if found is None or found[0] is None else unpack(found[0]).decode("utf-8")
 
     def waiting(self) -> Iterator[int]:
         """Yield the numbers of exchanges that wait to be read."""

@@ -24,6 +24,7 @@ from uuid import uuid4
 
 from prompt_debugger.core.base.egress import open_egress
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.packed import unpack
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.tools.watch.kept import Bounds, Finished, KeptExchanges, WatchJournal
 
@@ -248,5 +249,5 @@ def _one(connection: Connection, query: str, *values: object) -> object:
 
 
 def _numbered(blob: bytes, number: int) -> bytes:
-    row: JSONObject = json.loads(zlib.decompress(bytes(blob)))
+    row: JSONObject = json.loads(unpack(bytes(blob)))
     return zlib.compress(json.dumps({**row, "data_index": number}, separators=(",", ":")).encode("ascii"), 1)
