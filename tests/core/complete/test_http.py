@@ -161,6 +161,30 @@ async def test_a_redirect_is_not_followed_and_takes_no_key_along() -> None:
     assert other.received == []
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "file:///etc/passwd",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[::1]:22/",
+        "//10.0.0.1/v1",
+        "gopher://127.0.0.1:6379/_INFO",
+        "/v1/chat/completions",
+        "javascript:alert(1)",
+    ],
+)
+async def test_no_redirect_leads_anywhere_not_even_to_itself(status: int, target: str) -> None:
+    """One that is not followed has no chain: the server is asked once, and its target is told as text."""
+    async with faulty_server(answer(status, b"", location=target)) as server:
+        error = await fails(server)
+
+        assert len(server.received) == 1
+
+    assert "redirect" in error.message
+    assert "which is not followed" in error.message
+
+
 async def test_the_key_travels_as_bearer_token_and_the_body_as_plain_ascii() -> None:
     async with (
         faulty_server(answer(200, {"choices": []})) as server,
