@@ -47,6 +47,7 @@ _STRING_LINE = re.compile(r'(?m)^"(?:[^"\\\n]|\\.)*\\"(?:[^"\\\n]|\\.)*"$')
 _BARE_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
 _SPACED_KEY = re.compile("[\"']:\u00a0")  # behind every key of JSON
 _KEY = re.compile("[\"']: ")
+_WITHIN = re.compile(r"\S {1,8}\S")  # blanks that indent nothing
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _MOST_PARAGRAPHS = 50
 _BOX = "\u2503\u2502|"
@@ -130,7 +131,7 @@ def _spaced(text: str) -> str | None:
         return text.replace("\u00a0", " ")
     if _BLANK_LINE.search(text) is not None:  # several things, of which one was copied from a page
         parts = _BLANK_LINE.split(text)
-        spaced = "\n\n".join(part if " " in part else part.replace("\u00a0", " ") for part in parts)
+        spaced = "\n\n".join(part if _WITHIN.search(part) else part.replace("\u00a0", " ") for part in parts)
         if spaced != text:
             return spaced
     return _INDENT.sub(_blanks, text) if _INDENT.search(text) is not None else None

@@ -34,7 +34,7 @@ _MID_CALL = re.compile(
     r"\s*+(?:[\w\u2581:]{0,40}[|\uff5c]>"
     r"|(?:/?[\w|]{0,40})>\s{0,4}[{\[]\s{0,4}\""
     r"|(?:(?:(?!<\|tool_call_begin).){0,400}\n(?!functions\.[\w.-]{1,80}:\d))?"
-    r"(?:[\u2502\u2503|\xbb] ?)?(?:\d{1,5}[:|\u2502] ?|[$>%#] )?[\w.:-]{0,80}"
+    r"(?:[\u2502\u2503|\xbb+-] ?)?(?:\d{1,5}[:|\u2502] ?|[$>%#] )?[\w.:-]{0,80}"
     r"(?:<\|tool_call_(?:argument_begin|end)|<\uff5ctool\u2581(?:sep|call\u2581end|calls\u2581end)|<\|tool_calls_section_end))",
     re.DOTALL,
 )

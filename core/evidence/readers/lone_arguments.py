@@ -28,7 +28,9 @@ from prompt_debugger.core.evidence.recognise import MARKER, is_request
 
 LONE_ARGUMENTS = "the arguments of a tool call"
 _MOST_CHARS = 40_000
-_LEAD = re.compile(r"\A(?:(?:[A-Za-z_][\w\[\].]{0,60}\.)?(?:arguments|args|input)[ \t]{0,8}[:=][ \t]{0,8})?")
+_LEAD = re.compile(
+    r"\A(?:(?:[A-Za-z_][\w\[\].]{0,60}\.)?[\"']?(?:arguments|args|input)[\"']?[ \t]{0,8}[:=][ \t]{0,8})?"
+)
 _NAMED = re.compile(r"\A([A-Za-z_][\w.-]{0,80})\((?=[\"'{])")
 _HOLDERS = re.compile(
     r"[\"']?\b(?:role|content|choices|messages?|model|tool_calls|output|type|name|function|done|delta|raw|prompt|error"

@@ -230,6 +230,19 @@ def test_an_escaped_text_of_one_width_is_joined_before_its_escapes():
     assert clean(wrapped).text == KIMI
 
 
+def test_arguments_that_were_copied_with_their_key_are_whole():
+    report = '### Bug\n\nThe answer is wrong:\n\n~~~\n"arguments": {"city": "Bern"}\n~~~\n'
+
+    assert "PD453" not in codes_of(report)
+    assert "PD451" in codes_of('"arguments": {"city": "Bern"}{"city": "Bern"}')
+
+
+def test_blanks_that_only_indent_do_not_keep_no_break_spaces():
+    text = f"  {CALL.partition(chr(10))[2].partition(chr(10))[0]}".replace(": ", ":\u00a0").replace(", ", ",\u00a0")
+
+    assert "\u00a0" not in clean(f"{text}\n\n{json.dumps(ANSWER)}").text
+
+
 def test_a_header_whose_beginning_was_taken_names_no_tool():
     assert not codes_of(f"<...{KIMI.partition('functi')[2]}")
 
