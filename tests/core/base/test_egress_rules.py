@@ -73,6 +73,7 @@ def test_without_sockets_of_files_every_socket_is_judged(monkeypatch, opened):
 def test_a_name_of_another_machine_is_not_looked_up(event):
     assert is_refused(event, "example.com", 80)
     assert is_refused(event, b"example.com", 80)
+    assert is_refused(event, b"\xffexample.com", 80)  # no text in ASCII
 
 
 @pytest.mark.parametrize("event", LOOKUPS)
