@@ -129,6 +129,12 @@ class Call:
         return text
 
 
+def failure_of_location(call: Call, reason: str) -> BackendError:
+    """Explain a redirect to what is no address; its text cannot be had."""
+    message = f"{call} answered with a redirect to what is no address ({call.scrub(reason)}), which is not followed"
+    return BackendError(message, "Check the address of the server.", kind="broken-answer")
+
+
 def failure_of_transport(call: Call, error: httpx.HTTPError, timeouts: Timeouts, *, began: bool) -> BackendError:
     """Explain why no answer came, or why it broke off.
 

@@ -33,6 +33,7 @@ from prompt_debugger.core.complete.backends.failures import (
     Call,
     failure_of_format,
     failure_of_length,
+    failure_of_location,
     failure_of_run,
     failure_of_size,
     failure_of_status,
@@ -309,6 +310,8 @@ class _Clock:
                 return await client.send(request, stream=True)
         except httpx.HTTPError as error:
             raise failure_of_transport(self.call, error, self._timeouts, began=False) from error
+        except httpx.InvalidURL as error:  # httpx reads where a redirect leads even though none is followed
+            raise failure_of_location(self.call, str(error)) from None
         except TimeoutError:
             raise self._over from None
 

@@ -17,7 +17,7 @@ import httpx
 from prompt_debugger.core.complete.backends.address import Address
 from prompt_debugger.core.complete.backends.certificates import public_certificates
 from prompt_debugger.core.complete.backends.clients import Clients, build_client
-from prompt_debugger.core.complete.backends.failures import Call, failure_of_transport
+from prompt_debugger.core.complete.backends.failures import Call, failure_of_location, failure_of_transport
 from prompt_debugger.core.complete.backends.limits import Timeouts
 from prompt_debugger.core.complete.backends.straight import Connection, StraightConnections
 
@@ -138,6 +138,8 @@ class Relay:
                 response = await client.send(request, stream=True)
             except httpx.HTTPError as error:
                 raise failure_of_transport(call, error, self._timeouts, began=False) from error
+            except httpx.InvalidURL as error:
+                raise failure_of_location(call, str(error)) from None
             try:
                 kept = kept_headers(response.headers.raw, frozenset())
                 yield RelayedAnswer(response.status_code, kept, self._pieces(call, response))
