@@ -1,6 +1,6 @@
 """The killable sandbox: what a round trip costs, for nothing, for a usual run and for one of 200,000 tokens.
 
-Also what its lock costs: a process that splits off, and a job, with the kernel's part of the lock and without it.
+Also what its lock costs: a forked process, and a job, with the kernel's part of the lock and without it.
 
 Claims: asking the sandbox costs less than reading a usual run does; a run of 200,000 tokens stays under a third of the
 processor time that the sandbox gives it.
@@ -122,7 +122,7 @@ def lock_of_kernel() -> None:
 
 
 def born_s(*, is_locked: bool) -> float:
-    """Return the time from a split to the end of what split off."""
+    """Return the time from a fork to the end of the child."""
     taken = []
     for _ in range(ROUNDS):
         began = time.perf_counter()

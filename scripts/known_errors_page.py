@@ -21,7 +21,7 @@ _HEAD = """\
 # Known errors
 
 Sentences that servers, vendors, chat templates and clients are known to say when a chat request fails. Paste one, with
-or without its surroundings, into the page or into `prompt-debugger inspect -`: it says who says it, at which
+or without its context, into the page or into `prompt-debugger inspect -`: it says who says it, at which
 stage, what it means and what helps. With the request beside it, the field or message is looked up that it is about.
 
 {count} sentences of {makers} makers. Parts in braces vary. *Tried* means that the sentence was raised on that release

@@ -53,7 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
-    """Of a run in several processes, have the one that starts them keep what theirs split off from."""
+    """In a run with several processes, let the first one keep the forkserver that the others use."""
     if session.config.getoption("numprocesses", None):
         shared = ExitStack()
         shared.enter_context(warm_labs())
@@ -150,7 +150,7 @@ def reasoning_lab_url(labs: LabPool) -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def _warm_processes() -> Iterator[None]:
-    """Labs, parser helpers, sandboxes and commands of a run split off from few processes that are done importing."""
+    """Fork the labs, helpers, sandboxes and commands of a run from a few processes that have done the imports."""
     with warm_labs(), warm_parsers(), warm_sandboxes(), warm_program():
         yield
 

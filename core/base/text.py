@@ -38,6 +38,11 @@ def visible_whitespace(text: str) -> str:
     return "".join(_VISIBLE.get(char, char) for char in text)
 
 
+def without_whitespace(text: str) -> str:
+    """Return `text` without any white space, to compare texts regardless of how they are spaced."""
+    return "".join(text.split())
+
+
 def closed_strings(text: str) -> Iterator[re.Match[str]]:
     r"""Yield the strings in quotes of a text, each closed on its line.
 

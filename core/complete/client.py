@@ -24,7 +24,7 @@ from prompt_debugger.core.complete.backends.other_apis import request_streamed, 
 from prompt_debugger.core.complete.backends.probe import probe_server
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer, request_render
 from prompt_debugger.core.complete.chat_stream import OnDelta, OnPromptIds
-from prompt_debugger.core.complete.dialects._door import Received
+from prompt_debugger.core.complete.dialects._received import Received
 from prompt_debugger.core.complete.engines import (
     ENGINES,
     UNKNOWN,

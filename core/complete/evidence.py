@@ -52,7 +52,7 @@ from prompt_debugger.core.complete.ladder import (
     with_logprob_pieces,
     with_quoted_output,
 )
-from prompt_debugger.core.complete.own_run import OwnRun, Surroundings, read_own_run
+from prompt_debugger.core.complete.own_run import AnswerContext, OwnRun, read_own_run
 from prompt_debugger.core.complete.raw_completion import OnText
 from prompt_debugger.core.complete.run_facts import facts_of
 from prompt_debugger.core.complete.second_run import Asking, SecondRun, settled
@@ -307,7 +307,7 @@ class Gathering(SecondRun):
         rendered: RenderAnswer | None = None,
     ) -> OwnRun:
         """Return what an answer tells of its own run and does not contradict."""
-        surroundings = Surroundings(
+        context = AnswerContext(
             self.body,
             self._decode,
             is_decoder_known="detokenize" in self.server.features or await self._reads_prompt(chat),
@@ -316,7 +316,7 @@ class Gathering(SecondRun):
             rendered=rendered,
             others=others,
         )
-        found = await read_own_run(chat, surroundings)
+        found = await read_own_run(chat, context)
         self.doubts |= dict.fromkeys(found.doubts)
         return found
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import Api, JSONObject
-from prompt_debugger.core.complete.dialects._door import objects_of_stream
+from prompt_debugger.core.complete.dialects._received import objects_of_stream
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_object, text_of
 
 _PARTS = {  # by kind of item or block: the part of the message, where it stands in the item, and its arguments

@@ -24,15 +24,15 @@ _OTHER_TEXTS = "The ids of the listed tokens decode to different text than the l
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What is known beside an answer.
+class AnswerContext:
+    """What is known about a run apart from its answer.
 
     Attributes:
-        decode: Returns the text of ids, control tokens kept; `None` without a way to.
-        is_decoder_known: Whether it is surely this model's: the server's own, or one that reads its prompt as it does.
-        tokenizer: Knows the end tokens.
-        max_model_len: Context length of the model, where known.
-        rendered: The server's own render of the request, where it has one.
+        decode: Returns the text of ids, control tokens kept; `None` if they cannot be decoded.
+        is_decoder_known: Whether the decoder is certainly the model's: the server's, or one that agrees on the prompt.
+        tokenizer: The model's tokenizer, for its end tokens.
+        max_model_len: Context length of the model, if known.
+        rendered: The server's own render of the request, if it offers one.
         others: Other generations of the same request.
     """
 
@@ -47,12 +47,12 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class OwnRun:
-    """What an answer tells of its own run.
+    """The run that produced an answer, as far as the answer shows it.
 
     Attributes:
-        answer: The answer, without what is not used of it.
-        completion: Its raw output; `None` if that does not show.
-        doubts: What contradicts itself in it and is not used, a sentence each.
+        answer: The answer, without the parts that are not trusted.
+        completion: Its raw output; `None` if the answer does not show it.
+        doubts: Contradictions that rule parts of it out, a sentence each.
     """
 
     answer: ChatResult
@@ -60,8 +60,8 @@ class OwnRun:
     doubts: tuple[str, ...] = ()
 
 
-async def read_own_run(chat: ChatResult, given: Surroundings) -> OwnRun:
-    """Return the raw output of an answer's own run, as far as its evidence holds against itself."""
+async def read_own_run(chat: ChatResult, given: AnswerContext) -> OwnRun:
+    """Return the raw output of the run behind an answer, as far as its evidence is consistent."""
     doubts: list[str] = []
     if doubt := contradiction_in_ids(chat, choice_count(given.body)):
         doubts.append(doubt)
@@ -80,8 +80,8 @@ async def read_own_run(chat: ChatResult, given: Surroundings) -> OwnRun:
     return OwnRun(chat, await _completion(chat, ids, text, given), tuple(doubts))
 
 
-async def _doubt_of_list(chat: ChatResult, text: str | None, given: Surroundings) -> str | None:
-    """Return what speaks against the listed tokens; `text` is that of the run's ids, where they are known besides."""
+async def _doubt_of_list(chat: ChatResult, text: str | None, given: AnswerContext) -> str | None:
+    """Return why the listed tokens are not trusted, if they are not; `text` is decoded from the run's ids, if known."""
     if doubt := contradiction_in_list(chat, given.body, text):
         return doubt
     if text is not None or (decoded := await given.decode(ids_of_logprobs(chat))) is None:
@@ -91,7 +91,7 @@ async def _doubt_of_list(chat: ChatResult, text: str | None, given: Surroundings
 
 
 async def _completion(
-    chat: ChatResult, ids: tuple[int, ...] | None, text: str | None, given: Surroundings
+    chat: ChatResult, ids: tuple[int, ...] | None, text: str | None, given: AnswerContext
 ) -> Completion | None:
     length = None if chat.prompt_token_ids is None else len(chat.prompt_token_ids)
     limits = {"prompt_length": length, "max_model_len": given.max_model_len}

@@ -66,14 +66,14 @@ def excuse(findings: Sequence[Finding], excuses: Mapping[str, Sequence[str]]) ->
     """
     by_code = {code: other for other in reversed(findings) for code in excuses.get(other.code, ())}
     return tuple(
-        replace(finding, severity=_milder(finding.severity), stage=Stage.REQUEST, fix=by_code[finding.code].fix)
+        replace(finding, severity=_downgraded(finding.severity), stage=Stage.REQUEST, fix=by_code[finding.code].fix)
         if finding.code in by_code
         else finding
         for finding in findings
     )
 
 
-def _milder(severity: Severity) -> Severity:
+def _downgraded(severity: Severity) -> Severity:
     return Severity.WARNING if severity is Severity.ERROR else severity
 
 

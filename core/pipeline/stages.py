@@ -24,7 +24,7 @@ from prompt_debugger.core.pipeline.target import Target, client_of, requested_mo
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.lab import Lab, LabPool, LabProgress
 
-_DEATH_S = 2.0
+_EXIT_S = 2.0
 
 
 class Following(NamedTuple):
@@ -99,24 +99,24 @@ class _Run:
         self.now = Progress(Trace(request=self.request, started=started), "Starting")
 
     async def run(self) -> None:
-        """Run all stages; a server of ours that died is told as that, not as a connection that broke."""
+        """Run all stages; a lab that died is reported as such, not as a broken connection."""
         try:
             await self.run_stages()
         except BackendError:
-            await self.raise_death()
+            await self.raise_lab_failure()
             raise
 
-    async def raise_death(self, refusal: Refusal | None = None) -> None:
-        """Raise what killed the lab, where there is one and it died; a refusal below 500 comes from a living one."""
+    async def raise_lab_failure(self, refusal: Refusal | None = None) -> None:
+        """Raise the lab's failure if it died; a refusal with a status below 500 shows that it is alive."""
         if self.lab is None or (refusal is not None and refusal.status is not None and refusal.status < 500):
             return
-        death = await asyncio.to_thread(_death_of, self.lab)
-        if death is not None:
-            raise death
+        failure = await asyncio.to_thread(_failure_of_lab, self.lab)
+        if failure is not None:
+            raise failure
 
     async def run_stages(self) -> None:
         """Run the stages in their order."""
-        await in_thread(sandbox_of().warm_up)  # it gets ready while the server is asked
+        await in_thread(sandbox_of().warm_up)  # it gets ready while the server works
         async with AsyncExitStack() as stack:
             client, server, target = await self.connect(stack)
             self.update("Loading the tokenizer", replace(self.trace, server=server))
@@ -168,7 +168,7 @@ class _Run:
             await in_thread(self.labs.guard.check, body, self.lab.spec)
         gathered = await self.gather(client, seen_by(server, client.api), renderer, body)
         if gathered.refusal is not None:
-            await self.raise_death(gathered.refusal)
+            await self.raise_lab_failure(gathered.refusal)
         prompt = await in_thread(renderer.explain_server, body, gathered)
         difference = await in_thread(renderer.compare, prompt, self.trace.local_prompt)
         trace = replace(
@@ -244,9 +244,9 @@ class _Run:
         self.report(self.now)
 
 
-def _death_of(lab: Lab) -> LabError | None:
-    """Return why a lab died; `None` if it lives. A dying one takes a moment."""
-    lab.wait(_DEATH_S)
+def _failure_of_lab(lab: Lab) -> LabError | None:
+    """Return why a lab died, `None` if it runs; waits a moment for one that is about to exit."""
+    lab.wait(_EXIT_S)
     return lab.failure()
 
 

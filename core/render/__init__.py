@@ -21,7 +21,7 @@ from prompt_debugger.core.render.server import (
 from prompt_debugger.core.render.tokenizers import choose_template, load_template, load_templates, load_tokenizer
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer, PackedTokenizer
 from prompt_debugger.core.render.tokenizers.reported import pieces_of_reported, tokens_of_pieces
-from prompt_debugger.core.render.worker.jobs import rehearse_templates
+from prompt_debugger.core.render.worker.jobs import warm_up_templates
 
 __all__ = [
     "FastTokenizer",
@@ -36,8 +36,8 @@ __all__ = [
     "load_templates",
     "load_tokenizer",
     "pieces_of_reported",
-    "rehearse_templates",
     "render_local",
     "reported_special_tokens",
     "tokens_of_pieces",
+    "warm_up_templates",
 ]

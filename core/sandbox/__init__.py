@@ -6,7 +6,7 @@
     child        start of a forkserver, by file path
     service      its imports; a process's loop, one job after another
     forkserver   the parent's end of it
-    splitting    its loop: processes split off, and are ended
+    fork_loop    its loop: forks processes and kills them
     lock         what a process gives up: limits, no sockets, no files
     kernel       the part of it that the kernel keeps, against compiled code, too
     locked       tells which parts of it this system lacks

@@ -13,7 +13,7 @@ import sys
 
 
 def main() -> None:
-    """Have processes split off that serve jobs, until the input ends."""
+    """Fork processes that serve jobs, until the input ends."""
     spec = json.loads(sys.argv[1])
     known = set(sys.path)
     if spec["root"] not in known:  # in front: this code and no other copy of it

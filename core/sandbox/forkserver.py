@@ -1,8 +1,8 @@
-"""The client's end of a forkserver: a process that has imported everything, from which a sandbox's processes split off.
+"""The client side of a forkserver: a process that has imported everything, from which a sandbox forks its workers.
 
-Imports take seconds of processor time, a split some milliseconds. So it costs next to nothing to end a process with
-the work in it. A forkserver touches nobody's text; what splits off locks itself and never splits again. Its
-program ends in the loop of `splitting`: that of a sandbox, or one that has imported a library (`core.parse.engines`).
+Imports take seconds of processor time, a fork a few milliseconds, so killing a process together with its work costs
+next to nothing. A forkserver handles no user text; its children lock themselves down and never fork again. Its
+program ends in the loop of `fork_loop`: for a sandbox, or after importing a library (`core.parse.engines`).
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
 }
-# What is told of an offshoot: by itself that it is `BORN`, with its process id; by the forkserver that it is `DEAD`,
-# with its exit status and processor time.
+# Updates about a child: `STARTED`, sent by the child with its process id; `EXITED`, sent by the forkserver with the
+# exit status and processor time.
 UPDATES: Final = struct.Struct("<Bqd")
-BORN: Final = 1
-DEAD: Final = 2
-# Orders to a forkserver: to split off a process as usual, or one that gives way to everything else on this machine.
+STARTED: Final = 1
+EXITED: Final = 2
+# Orders to a forkserver: fork a normal process, or one that yields to everything else on this machine.
 USUAL: Final = b"u"
 SLOW: Final = b"s"
 SLOW_NICE: Final = 19
@@ -54,22 +54,22 @@ _SCHEDULED_TIME: Final = 2  # of the clocks that Linux keeps of a process: what 
 
 
 class Forkserver:
-    """One running forkserver; `split` from one thread at a time.
+    """One running forkserver; call `fork` from one thread at a time.
 
     Args:
         command: Its program, which reads orders from standard input.
         environment: Its whole environment.
-        modules: What its offshoots serve, of a sandbox.
+        modules: Modules with the jobs that its children serve, for a sandbox.
 
     Raises:
-        OSError: None can be started.
+        OSError: It cannot be started.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], modules: Sequence[str] = ()) -> None:
         self.modules = tuple(modules)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the forkserver
-        self._offshoots: list[Offshoot] = []  # those that may live
-        self._has_split = False  # whether one was ever born
+        self._children: list[ForkedChild] = []  # those that may still run
+        self._has_forked = False  # whether a child ever started
         self._counting = threading.Lock()
         self._orders, theirs = socket.socketpair()
         try:
@@ -79,7 +79,7 @@ class Forkserver:
                 stdout=subprocess.DEVNULL,
                 stderr=self._log,
                 env=dict(environment),
-                process_group=0,  # Ctrl-C is ours to handle; a session would have a share of time of its own
+                process_group=0,  # Ctrl-C is ours to handle; a new session would get its own scheduling share
             )
         except OSError:
             self._orders.close()
@@ -91,14 +91,14 @@ class Forkserver:
 
     @property
     def is_running(self) -> bool:
-        """Whether it is alive."""
+        """Whether the process is alive."""
         return self._process.poll() is None
 
-    def split(self, *, is_slow: bool) -> Offshoot:
-        """Return a process that will have split off; does not wait for it.
+    def fork(self, *, is_slow: bool) -> ForkedChild:
+        """Ask for a new child and return it without waiting for it to start.
 
         Args:
-            is_slow: Whether it is to give way to everything else on this machine.
+            is_slow: Whether it yields to everything else on this machine.
 
         Raises:
             OSError: The forkserver is gone.
@@ -117,29 +117,29 @@ class Forkserver:
             theirs.close()
             for number in (questions, answers, words):
                 os.close(number)
-        offshoot = Offshoot(updates, os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"), os.fdopen(stderr, "rb"))
+        child = ForkedChild(updates, os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"), os.fdopen(stderr, "rb"))
         with self._counting:
             self._forget_ended()
-            self._offshoots.append(offshoot)
-        return offshoot
+            self._children.append(child)
+        return child
 
     def last_words(self) -> bytes:
-        """Return the end of what it wrote on standard error, such as an import that failed."""
+        """Return the tail of its standard error, such as a failed import."""
         number = self._log.fileno()
         size = os.fstat(number).st_size
         return os.pread(number, _TAIL_BYTES, max(0, size - _TAIL_BYTES))
 
     def retire(self) -> None:
-        """Let nothing more split off; it ends with the last of its offshoots."""
+        """Fork nothing more; the forkserver ends with the last of its children."""
         self._orders.close()
 
     def close(self, patience_s: float = _END_S) -> None:
-        """End it; its offshoots were ended before, or will be now."""
+        """End it, and any child that is still running."""
         self.retire()
         with self._counting:
             self._forget_ended()
-            is_up = self._has_split
-        if not is_up:  # it imports still, and would hear of its end much later
+            is_up = self._has_forked
+        if not is_up:  # it is still importing, and would notice the closed socket much later
             self._process.kill()
         try:
             self._process.wait(patience_s)
@@ -149,41 +149,43 @@ class Forkserver:
         self._log.close()
 
     def _forget_ended(self) -> None:
-        """Keep those that may live; called with the lock held."""
-        self._has_split = self._has_split or any(one.is_born for one in self._offshoots)
-        self._offshoots = [one for one in self._offshoots if one.poll() is None]
+        """Drop the children that have exited; called with the lock held."""
+        self._has_forked = self._has_forked or any(one.has_started for one in self._children)
+        self._children = [one for one in self._children if one.poll() is None]
 
     def _await_end(self) -> None:
-        """Leave nothing of it, however it ends: it is waited for, and its offshoots are ended with it."""
-        if hasattr(os, "waitid"):  # leaves it to whoever asks how it ended
+        """Clean up, however it ends: wait for it and reap its children."""
+        if hasattr(os, "waitid"):  # leaves the exit status to whoever asks for it
             with suppress(ChildProcessError):
                 os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
         self._process.wait()
         with self._counting:
-            offshoots, self._offshoots = self._offshoots, []
-        for offshoot in offshoots:
-            offshoot.bury()
+            children, self._children = self._children, []
+        for child in children:
+            child.reap()
 
 
 def sandbox_forkserver(sandbox: str, modules: Sequence[str]) -> Forkserver:
-    """Return the forkserver of a sandbox whose offshoots serve the jobs of these modules.
+    """Start the forkserver of a sandbox whose children serve the jobs of these modules.
 
     Raises:
-        OSError: None can be started.
+        OSError: It cannot be started.
     """
     spec = {"root": str(_ROOT), "paths": _paths(), "sandbox": sandbox, "modules": list(modules)}
     kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
     return Forkserver([sys.executable, "-I", str(_CHILD), json.dumps(spec)], kept | _ENVIRONMENT, modules)
 
 
-class Offshoot:
-    """A process that split off: its pipes, its death. The forkserver alone ends it, so that no other is hit by mistake.
+class ForkedChild:
+    """A child of a forkserver: its pipes and its end.
+
+    Only the forkserver kills it, so that a reused process id is never hit by mistake.
 
     Attributes:
-        stdin: Of the process, to write to.
-        stdout: Of the process, to read from.
-        stderr: Likewise.
-        pid: Its process id, `None` before it has told.
+        stdin: Pipe to write to.
+        stdout: Pipe to read from.
+        stderr: Pipe to read from.
+        pid: Its process id, `None` until it has reported it.
     """
 
     def __init__(self, updates: socket.socket, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> None:
@@ -198,66 +200,66 @@ class Offshoot:
         self._reading = threading.Lock()
 
     def poll(self) -> int | None:
-        """Return its exit status, negative for a signal; `None` while it lives."""
+        """Return its exit status, negative for a signal; `None` while it runs."""
         with self._reading:
             self._read()
             return self._status
 
     @property
     def cpu_s(self) -> float:
-        """Processor time that it used so far; while it lives 0 where the system does not tell."""
+        """Processor time used so far; 0 while it runs if the system does not report it."""
         if self.poll() is None and self.pid is not None:
             with suppress(OSError):
                 return time.clock_gettime(_clock_of(self.pid))
         return self._cpu_s
 
     @property
-    def is_born(self) -> bool:
-        """Whether it has begun to run, be it that it has ended since."""
+    def has_started(self) -> bool:
+        """Whether it ever started, even if it has exited since."""
         self.poll()
         return self.pid is not None
 
     def wait(self, timeout_s: float) -> int | None:
-        """Wait for its end, and return its exit status; `None` if it still lives then."""
+        """Wait for it to exit and return its status; `None` if it is still running by then."""
         deadline = time.monotonic() + timeout_s
         while (status := self.poll()) is None and (left_s := deadline - time.monotonic()) > 0:
             waiting = select.poll()
-            with suppress(OSError, ValueError):  # closed in this moment
+            with suppress(OSError, ValueError):  # closed at this moment
                 waiting.register(self._updates, select.POLLIN)
                 waiting.poll(left_s * 1000)
         return status
 
     def give_way(self) -> bool:
-        """Let it give way to everything else on this machine, for good; say whether it does.
+        """Make it yield to everything else on this machine, permanently; return whether it does.
 
-        Of low priority alone it would still hold up whoever wakes on its processor until its slice of time is over, a
-        few thousandths of a second, and a page wakes often.
+        Low priority alone is not enough: it would still delay anything that wakes on its processor until its time
+        slice ends, a few milliseconds later, and a page wakes often.
         """
         if self.poll() is not None or self.pid is None:
             return False
-        with suppress(OSError):  # it has ended already
+        with suppress(OSError):  # it has exited already
             os.setpriority(os.PRIO_PROCESS, self.pid, SLOW_NICE)
             if hasattr(os, "SCHED_IDLE"):
                 os.sched_setscheduler(self.pid, os.SCHED_IDLE, os.sched_param(0))
         return True
 
     def kill(self) -> None:
-        """Have it ended, whatever it does, without waiting; safe from any thread, and more than once."""
+        """Kill it without waiting; safe from any thread, and more than once."""
         with suppress(OSError):
             self._updates.shutdown(socket.SHUT_WR)
-        self.poll()  # where the forkserver is gone it ends all the same
+        self.poll()  # kills it directly if the forkserver is gone
 
-    def bury(self) -> None:
-        """See that it ended, where its forkserver has; where that made it a child of ours, take it from the system."""
+    def reap(self) -> None:
+        """Make sure it exits with its forkserver, and reap it if it was reparented to us."""
         self.poll()
         if self.pid is not None and self._is_lost:
-            with suppress(ChildProcessError):  # it is another's, as usual
+            with suppress(ChildProcessError):  # reparented elsewhere, as usual
                 os.waitpid(self.pid, 0)
 
     def close(self) -> None:
-        """End it, wait for that unless the forkserver has not even begun with it, and free its pipes."""
+        """Kill it, wait for it if it ever started, and close its pipes."""
         self.kill()
-        if self.is_born:  # else its forkserver ends it as it is born
+        if self.has_started:  # otherwise the forkserver kills it as soon as it starts
             self.wait(_END_S)
         self._cpu_s = self.cpu_s
         with self._reading:
@@ -267,7 +269,7 @@ class Offshoot:
                 pipe.close()
 
     def _read(self) -> None:
-        """Take what the forkserver has told meanwhile; called with the lock held."""
+        """Read pending updates; called with the lock held."""
         while self._status is None:
             try:
                 data = self._updates.recv(UPDATES.size)
@@ -276,20 +278,20 @@ class Offshoot:
             except OSError:
                 data = b""
             if not data:
-                self._is_orphaned()
+                self._mark_lost()
             self._data += data
             while len(self._data) >= UPDATES.size:
-                self._hear(*UPDATES.unpack(self._data[: UPDATES.size]))
+                self._note_update(*UPDATES.unpack(self._data[: UPDATES.size]))
                 self._data = self._data[UPDATES.size :]
 
-    def _hear(self, kind: int, number: int, cpu_s: float) -> None:
-        if kind == BORN:
+    def _note_update(self, kind: int, number: int, cpu_s: float) -> None:
+        if kind == STARTED:
             self.pid = number
         else:
             self._status, self._cpu_s = number, cpu_s
 
-    def _is_orphaned(self) -> None:
-        """Count it as dead where the forkserver tells nothing any more, and see that it is."""
+    def _mark_lost(self) -> None:
+        """Count it as killed once the forkserver sends nothing more, and kill it."""
         self._is_lost = True
         self._status = -signal.SIGKILL
         if self.pid is not None:
@@ -298,11 +300,11 @@ class Offshoot:
 
 
 def _clock_of(pid: int) -> int:
-    """Return the clock of a process's processor time, as `clock_getcpuclockid` does on Linux."""
+    """Return the processor-time clock of a process, as `clock_getcpuclockid` does on Linux."""
     return (~pid << 3) | _SCHEDULED_TIME
 
 
 def _paths() -> list[str]:
-    """Return where our own imports come from, the working directory left out: it is the user's, not ours."""
+    """Return the paths of our own imports, without the working directory, which belongs to the user."""
     here = Path.cwd()
     return [path for path in sys.path if Path(path).is_absolute() and Path(path).resolve() != here.resolve()]

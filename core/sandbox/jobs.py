@@ -31,20 +31,20 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Job(Generic[P, T]):
-    """A function that sandboxes run; called directly, it runs here.
+    """A function that runs in a sandbox; called directly, it runs in this process.
 
     Attributes:
         function: Defined at the top of a module; its arguments and results are values that `core.sandbox.values` knows.
-        what: What it does, as in "reading the output took more than 5 s".
+        what: What it does, in words, as in "reading the output took more than 5 s".
         limits: What it may use.
-        rehearse: Run once in each process before it is locked: imports that a job would do late.
+        warm_up: Run once in each process before it is locked, to do imports that a job would do late.
         hint: What to look for if a limit was hit.
     """
 
     function: Callable[P, T]
     what: str
     limits: Limits
-    rehearse: Callable[[], None] | None = None
+    warm_up: Callable[[], None] | None = None
     hint: str = ""
 
     @property
@@ -66,14 +66,14 @@ def job(
     limits: Limits | None = None,
     *,
     sandbox: str = COMMON,
-    rehearse: Callable[[], None] | None = None,
+    warm_up: Callable[[], None] | None = None,
     hint: str = "",
 ) -> Callable[[Callable[P, T]], Job[P, T]]:
     """Mark a function as a job of a sandbox."""
 
     def mark(function: Callable[P, T]) -> Job[P, T]:
         _MODULES.setdefault(sandbox, {})[function.__module__] = None
-        return Job(function, what, limits or Limits(), rehearse, hint)
+        return Job(function, what, limits or Limits(), warm_up, hint)
 
     return mark
 

@@ -189,7 +189,7 @@ class Kernel:
         return (Unlocked("calls", reason),) if reason else ()
 
     def end_with_parent(self) -> None:
-        """Have the kernel end this process with the one it split off from."""
+        """Have the kernel end this process with its parent."""
         if self._libc is not None:
             self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 

@@ -30,7 +30,7 @@ class SandboxProcess:
     """One process.
 
     Args:
-        forkserver: What it splits off from.
+        forkserver: The forkserver it comes from.
         is_slow: Whether it gives way to everything else on this machine.
 
     Raises:
@@ -46,7 +46,7 @@ class SandboxProcess:
         self._is_mute = False
         self._is_killed = False
         try:
-            self._process = forkserver.split(is_slow=is_slow)
+            self._process = forkserver.fork(is_slow=is_slow)
         except OSError as error:
             raise cannot_start(error, forkserver) from error
         self._stdin, self._stdout, self._stderr = self._process.stdin, self._process.stdout, self._process.stderr
@@ -55,7 +55,7 @@ class SandboxProcess:
 
     @property
     def pid(self) -> int | None:
-        """Its process id, `None` before it has split off."""
+        """Its process id, `None` until it is forked."""
         self._process.poll()
         return self._process.pid
 

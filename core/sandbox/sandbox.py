@@ -48,10 +48,10 @@ class Sandbox:
     def __init__(self, name: str = COMMON, most: int | None = None) -> None:
         self.name = name
         count = most or min(_MOST_LANES, max(2, os.cpu_count() or 2))
-        self._workers = Workers(self._split, count)
+        self._workers = Workers(self._fork, count)
         self._forkserver: Forkserver | None = None
         self._retired: list[Forkserver] = []
-        self._splitting = threading.Lock()
+        self._forking = threading.Lock()
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -132,7 +132,7 @@ class Sandbox:
     def end(self) -> None:
         """End all processes without waiting for them; jobs under way fail, and no others begin."""
         self._workers.close()
-        with self._splitting:
+        with self._forking:
             if self._forkserver is not None:
                 self._forkserver.retire()
                 self._retired.append(self._forkserver)
@@ -141,14 +141,14 @@ class Sandbox:
     def close(self) -> None:
         """End all processes, and wait until nothing of them is left."""
         self.end()
-        with self._splitting:
+        with self._forking:
             forkservers, self._retired = self._retired, []
         for forkserver in forkservers:
             forkserver.close()
 
-    def _split(self, is_slow: bool) -> SandboxProcess:  # noqa: FBT001  # the one thing that workers say
+    def _fork(self, is_slow: bool) -> SandboxProcess:  # noqa: FBT001  # the one thing that workers say
         """Return a new process, from a forkserver that has imported what the jobs need by now."""
-        with self._splitting:
+        with self._forking:
             modules = modules_of(self.name)
             if self._forkserver is None or not self._forkserver.is_running or self._forkserver.modules != modules:
                 if self._forkserver is not None:

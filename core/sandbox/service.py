@@ -1,4 +1,4 @@
-"""The loop of a sandbox's process: split off with everything imported, locked in, then job after job.
+"""The loop of a sandbox's process: forked with everything imported, locked down, then one job after another.
 
 It ends when the input does, which happens when the client dies; a job that uses up
 its processor time ends it at once.
@@ -17,11 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, TypeAlias, cast
 
 from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.sandbox.fork_loop import ForkLoop
 from prompt_debugger.core.sandbox.frames import pack, read_frame
 from prompt_debugger.core.sandbox.inside import enter
 from prompt_debugger.core.sandbox.jobs import Job
 from prompt_debugger.core.sandbox.lock import Memory, allow_cpu, lock_in
-from prompt_debugger.core.sandbox.splitting import Splitting
 from prompt_debugger.core.sandbox.values import UnknownValueError
 
 # What libraries import only when they need it: afterwards nothing can be read any more.
@@ -41,7 +41,7 @@ _Question: TypeAlias = tuple[str, tuple[object, ...], dict[str, object], float, 
 
 
 def serve(modules: Sequence[str]) -> None:
-    """Import all that jobs of these modules need; then have processes split off that answer them."""
+    """Import all that the jobs of these modules need; then fork processes that run them."""
     enter()
     for number in (signal.SIGINT, signal.SIGTERM):  # they are the client's to handle, and may be sent to all at once
         signal.signal(number, signal.SIG_IGN)
@@ -49,7 +49,7 @@ def serve(modules: Sequence[str]) -> None:
     jobs = _load(modules)
     gc.collect()
     gc.freeze()  # the imports stay for good: collections need not look at them again
-    Splitting(socket.socket(fileno=os.dup(0)), lambda: _serve(jobs)).follow()
+    ForkLoop(socket.socket(fileno=os.dup(0)), lambda: _serve(jobs)).run()
 
 
 def _serve(jobs: Mapping[str, _AnyJob]) -> None:
@@ -89,9 +89,9 @@ def _load(modules: Sequence[str]) -> Mapping[str, _AnyJob]:
         importlib.import_module(name)
     found = [value for name in modules for value in vars(importlib.import_module(name)).values()]
     jobs = {value.name: value for value in found if isinstance(value, Job)}
-    for rehearse in {value.rehearse for value in jobs.values()} - {None}:
-        assert rehearse is not None
-        rehearse()
+    for warm_up in {value.warm_up for value in jobs.values()} - {None}:
+        assert warm_up is not None
+        warm_up()
     return jobs
 
 

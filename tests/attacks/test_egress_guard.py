@@ -212,9 +212,9 @@ def test_a_public_page_asks_the_hub_for_nothing(listener: Listener) -> None:
     forbid_network()
     from prompt_debugger.core.base.errors import RenderError
     from prompt_debugger.core.render.tokenizers.folder import find_folder
-    from prompt_debugger.core.render.tokenizers.hub import DOOR
+    from prompt_debugger.core.render.tokenizers.hub import EGRESS
     for is_public in (True, False):
-        if is_public: lock(DOOR)
+        if is_public: lock(EGRESS)
         try: find_folder("some/model-nobody-has")
         except RenderError as error: print(error.message)
         if is_public:
@@ -238,14 +238,14 @@ def test_a_public_page_locks_the_way_to_the_hub_before_it_does_anything() -> Non
     """What it does first is to ask its sandbox, which ends it here."""
     code = """
     from prompt_debugger.core.base.egress import is_locked
-    from prompt_debugger.core.render.tokenizers.hub import DOOR
+    from prompt_debugger.core.render.tokenizers.hub import EGRESS
     from prompt_debugger.ui.web import launch
     from prompt_debugger.ui.web.settings import PageSettings
     def end(*_): raise SystemExit
     launch.start_work_sandbox = end
     for is_public in (False, True):
         try: launch.launch_app(PageSettings(public=is_public, lab=False))
-        except SystemExit: print(is_locked(DOOR))
+        except SystemExit: print(is_locked(EGRESS))
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S

@@ -16,7 +16,7 @@ from prompt_debugger.core.tools.lab import LabPool
 from tests.browser.chromium import CHROMIUM_ARGUMENTS, find_chromium
 from tests.browser.kept import KeptPage
 from tests.browser.page import DebuggerPage
-from tests.browser.servers import KeyDoor
+from tests.browser.servers import KeyRequiringProxy
 from tests.browser.static_page import build_static_page
 from tests.browser.tab import Tab
 from tests.browser.tasks import KEY
@@ -252,12 +252,12 @@ def lab_page(watched: Any, lab_url: str, theme: str) -> DebuggerPage:
 
 @pytest.fixture
 def keyed_vllm(lab_page: DebuggerPage, page_labs: PageLabs) -> Iterator[str]:
-    """A real vLLM that wants a key: the lab's, behind a door. The page is as at its first load again."""
+    """A real vLLM that wants a key: the lab's, behind a proxy. The page is as at its first load again."""
     lab_page.run()  # boots it
     expect(lab_page.page.locator(".pd-history-run")).to_have_count(1)  # what is kept of it is written
     lab = next(lab for lab in page_labs.pool.labs if lab.is_alive and lab.spec.tool_parser == "kimi_k2")
     lab_page.page.evaluate("localStorage.clear()")
-    with in_thread(KeyDoor(lab.base_url, KEY)) as url:
+    with in_thread(KeyRequiringProxy(lab.base_url, KEY)) as url:
         lab_page.load()
         yield url
 

@@ -1,4 +1,4 @@
-"""Servers of the browser tests, from a thread of their own: bytes that a sound server would never send, and a door."""
+"""Servers of the browser tests, each in its own thread: faulty ones, and a proxy that requires a key."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def held(behaviour: Behaviour, gate: threading.Event) -> Behaviour:
     return behave
 
 
-class KeyDoor(FaultyServer):
-    """A door before a running server, which asks for a key as vLLM's `--api-key` does: under `/v1`, nowhere else."""
+class KeyRequiringProxy(FaultyServer):
+    """A proxy for a running server that requires a key as vLLM's `--api-key` does: under `/v1`, nowhere else."""
 
     def __init__(self, upstream: str, key: str) -> None:
-        """Stand before a server.
+        """Forward to a server.
 
         Args:
             upstream: Its base URL.
-            key: Who has it comes in.
+            key: What a request must carry.
         """
         super().__init__("", {})
         parts = urlsplit(upstream)

@@ -122,7 +122,7 @@ def test_more_runs_than_a_minute_allows_are_refused_with_the_time_to_wait(watche
     assert page.request_text() == '{"messages": 7}'
 
 
-def test_text_that_the_door_refuses_leaves_a_page_that_can_run_again(page: Any, public_url: str) -> None:
+def test_text_that_the_guard_refuses_leaves_a_page_that_can_run_again(page: Any, public_url: str) -> None:
     """Without the watch on the console: a browser logs each answer that is an error."""
     opened = _open(page, public_url)
     opened.paste("x{" * 2_500_000)

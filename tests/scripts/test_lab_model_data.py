@@ -24,7 +24,7 @@ from scripts.lab_model.rendering import (
 )
 from scripts.lab_model.tokenizer import load_tokenizer
 from scripts.lab_model.turns import list_calls
-from tests.warm.labs import SPLITS_OFF
+from tests.warm.labs import FORKED
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +165,7 @@ def test_messages_and_tools_are_reshaped_as_vllm_does(lab_model_dir: Path) -> No
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | SPLITS_OFF,
+        env=os.environ | FORKED,
     )
 
     lines = [line.removeprefix("RESHAPED") for line in finished.stdout.splitlines() if line.startswith("RESHAPED")]

@@ -1,4 +1,4 @@
-"""The process that has imported vLLM, or our program: what is started splits off from it, with a keeper that ends it.
+"""A process that has imported vLLM or our program. What is forked from it has a keeper that ends it.
 
 Started with one open socket that listens and the name of what it imports. Standard input is its leash.
 """
@@ -219,7 +219,7 @@ def _warm_sandboxes() -> None:
 
 
 def _split_off_engines() -> None:
-    """Have the engine's process split off, too; by itself vLLM starts it anew on a CPU, with imports of its own."""
+    """Fork the engine's process, too; on a CPU, vLLM would start a new one that imports everything again."""
     for name in ("vllm.utils.system_utils", "vllm.v1.engine.utils", "vllm.v1.engine.coordinator"):
         importlib.import_module(name).get_mp_context = lambda: multiprocessing.get_context("fork")  # type: ignore[attr-defined]
 

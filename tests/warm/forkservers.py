@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from prompt_debugger.core.sandbox.forkserver import Forkserver, Offshoot
+from prompt_debugger.core.sandbox.forkserver import ForkedChild, Forkserver
 
 _Key = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
 _END_S = 5.0
@@ -21,7 +21,7 @@ class Forkservers:
     def __init__(self, is_shared: Callable[[Sequence[str]], bool] = lambda _: True) -> None:
         self._is_shared = is_shared
         self._by_key: dict[_Key, Forkserver] = {}
-        self._splitting = threading.RLock()
+        self._forking = threading.RLock()
 
     def share(
         self, command: Sequence[str], environment: Mapping[str, str], modules: Sequence[str] = ()
@@ -30,36 +30,36 @@ class Forkservers:
         if not self._is_shared(command):
             return Forkserver(command, environment, modules)
         key = (tuple(command), tuple(sorted(environment.items())))
-        with self._splitting:
+        with self._forking:
             forkserver = self._by_key.get(key)
             if forkserver is None or not forkserver.is_running:
                 forkserver = self._by_key[key] = Forkserver(command, environment, modules)
             return SharedForkserver(forkserver, self)
 
-    def split(self, forkserver: Forkserver, *, is_slow: bool) -> Offshoot:
-        with self._splitting:
-            return forkserver.split(is_slow=is_slow)
+    def fork(self, forkserver: Forkserver, *, is_slow: bool) -> ForkedChild:
+        with self._forking:
+            return forkserver.fork(is_slow=is_slow)
 
     def drop(self, forkserver: Forkserver) -> None:
         """End a forkserver that could not do its imports, or is not trusted any more."""
-        with self._splitting:
+        with self._forking:
             self._by_key = {key: one for key, one in self._by_key.items() if one is not forkserver}
         forkserver.close(0.0)
 
     def close(self) -> None:
-        with self._splitting:
+        with self._forking:
             forkservers, self._by_key = list(self._by_key.values()), {}
         for forkserver in forkservers:
             forkserver.close(0.0)
 
 
 class SharedForkserver:
-    """One user's share in a forkserver: to close it ends what split off for this user."""
+    """One user's share of a forkserver; closing it ends the children forked for this user."""
 
     def __init__(self, forkserver: Forkserver, forkservers: Forkservers) -> None:
         self._forkserver = forkserver
         self._forkservers = forkservers
-        self._offshoots: list[Offshoot] = []
+        self._children: list[ForkedChild] = []
         self._is_retired = False
 
     @property
@@ -70,12 +70,12 @@ class SharedForkserver:
     def is_running(self) -> bool:
         return not self._is_retired and self._forkserver.is_running
 
-    def split(self, *, is_slow: bool) -> Offshoot:
+    def fork(self, *, is_slow: bool) -> ForkedChild:
         if self._is_retired:
-            raise OSError("nothing more splits off")
-        offshoot = self._forkservers.split(self._forkserver, is_slow=is_slow)
-        self._offshoots.append(offshoot)
-        return offshoot
+            raise OSError("the forkserver is closed")
+        child = self._forkservers.fork(self._forkserver, is_slow=is_slow)
+        self._children.append(child)
+        return child
 
     def last_words(self) -> bytes:
         return self._forkserver.last_words()
@@ -85,10 +85,10 @@ class SharedForkserver:
 
     def close(self, patience_s: float = _END_S) -> None:
         self.retire()
-        for offshoot in self._offshoots:
-            offshoot.kill()
-        for offshoot in self._offshoots if patience_s else ():
-            if offshoot.is_born:
-                offshoot.wait(patience_s)
+        for child in self._children:
+            child.kill()
+        for child in self._children if patience_s else ():
+            if child.has_started:
+                child.wait(patience_s)
         if not patience_s:
             self._forkservers.drop(self._forkserver)

@@ -1,4 +1,4 @@
-"""Lets the labs of a run, and whatever else imports vLLM, split off from one process that has imported it."""
+"""Forks the labs of a run, and anything else that imports vLLM, from one process that has imported it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from prompt_debugger.core.tools.lab.launch import build_environment
 
 HERE = Path(__file__).parent
 ADDRESS = "PROMPT_DEBUGGER_TESTS_STEM"
-SPLITS_OFF = {"PROMPT_DEBUGGER_TESTS_CODE": "1"}  # environment of a test's own code that imports vLLM
+FORKED = {"PROMPT_DEBUGGER_TESTS_CODE": "1"}  # environment of a test's own code that imports vLLM
 
 
 @contextmanager

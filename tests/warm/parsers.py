@@ -1,4 +1,4 @@
-"""Lets the parser helpers of a run split off from one process for each vLLM, whatever engine they belong to."""
+"""Forks the parser helpers of a run from one process for each vLLM, whatever engine they belong to."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ VLLM_WORKER = Path(vllm_worker.__file__).parent
 
 @contextmanager
 def warm_parsers() -> Iterator[None]:
-    """Engines of this process share what has imported the same vLLM, which is what the labs split off from, too.
+    """Engines of this process share the forkserver with the same vLLM; the labs are forked from it, too.
 
-    Those of wheels split off from it as well: all that they need but the wheel itself is imported there.
+    Those of wheels are forked from it as well: it has imported all that they need except the wheel itself.
     """
     forkservers = Forkservers(lambda command: str(command[-1]) == str(VLLM_WORKER))
     with pytest.MonkeyPatch.context() as patch:

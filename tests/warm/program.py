@@ -1,4 +1,4 @@
-"""Lets the commands and pages of a run split off from one process that has imported our program, gradio included."""
+"""Forks the commands and pages of a run from one process that has imported our program, gradio included."""
 
 from __future__ import annotations
 

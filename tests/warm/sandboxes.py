@@ -1,4 +1,4 @@
-"""Lets the sandboxes of a run that serve the same jobs split off from one process that has imported them."""
+"""Forks the sandboxes of a run that serve the same jobs from one process that has imported them."""
 
 from __future__ import annotations
 

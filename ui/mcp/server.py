@@ -69,15 +69,15 @@ def build_server(tools: Tools, proxies: tuple[Network, ...] = ()) -> MCPServer[A
         version=__version__,
         log_level="WARNING",
     )
-    desk = _Desk(tools, proxies)
-    _add_offline_tools(server, desk)
-    _add_server_tools(server, desk)
-    _add_resources(server, desk)
+    runner = _ToolRunner(tools, proxies)
+    _add_offline_tools(server, runner)
+    _add_server_tools(server, runner)
+    _add_resources(server, runner)
     return server
 
 
-class _Desk:
-    """Calls a tool for a client: counts it, passes its progress on, and makes errors readable."""
+class _ToolRunner:
+    """Runs a tool for a client: counts the call, reports its progress, and makes errors readable."""
 
     def __init__(self, tools: Tools, proxies: tuple[Network, ...]) -> None:
         self.tools = tools
@@ -135,8 +135,8 @@ def _refusal(error: DebuggerError) -> CallToolResult:
     )
 
 
-def _add_offline_tools(server: MCPServer[Any], desk: _Desk) -> None:
-    tools = desk.tools
+def _add_offline_tools(server: MCPServer[Any], runner: _ToolRunner) -> None:
+    tools = runner.tools
 
     @server.tool(annotations=_READS)
     async def diagnose(
@@ -150,7 +150,7 @@ def _add_offline_tools(server: MCPServer[Any], desk: _Desk) -> None:
         Reads an answer, a stream, a raw output, a log or an error, and asks no server. Returns the verdict, findings
         with fixes, and a handle. With a request and a server use `run`: it sees what the model really wrote.
         """
-        return await desk.call(ctx, Kind.EDIT, lambda _: tools.diagnose(text, request, prompt))
+        return await runner.call(ctx, Kind.EDIT, lambda _: tools.diagnose(text, request, prompt))
 
     @server.tool(annotations=_READS)
     async def render(
@@ -162,7 +162,7 @@ def _add_offline_tools(server: MCPServer[Any], desk: _Desk) -> None:
         ] = "",
     ) -> CallToolResult:
         """Show the prompt that a chat template makes of a request, and what is wrong with it, such as a double BOS."""
-        return await desk.call(ctx, Kind.TEMPLATE, lambda _: tools.render(request, chat_template, tokenizer))
+        return await runner.call(ctx, Kind.TEMPLATE, lambda _: tools.render(request, chat_template, tokenizer))
 
     @server.tool(annotations=_READS)
     async def parse(
@@ -179,14 +179,14 @@ def _add_offline_tools(server: MCPServer[Any], desk: _Desk) -> None:
         """List the tool calls in a raw output, and what became of each in the server's message or in named parsers."""
         case: JSONObject = {"raw": raw, "message": message, "prompt_tail": prompt_tail, "parsers": [*(parsers or [])]}
         case.update(tools=[*(tools_of_request or [])], finish_reason=finish_reason or None)
-        return await desk.call(ctx, Kind.PARSERS if parsers else Kind.EDIT, lambda _: tools.parse(case))
+        return await runner.call(ctx, Kind.PARSERS if parsers else Kind.EDIT, lambda _: tools.parse(case))
 
     @server.tool(annotations=_READS)
     async def explain(
         code: Code, ctx: Ctx, handle: Annotated[str, Field(description="A result that contains the finding.")] = ""
     ) -> CallToolResult:
         """Explain a finding: what the rule finds, why it matters, examples, sources; with a handle, its evidence."""
-        return await desk.call(ctx, Kind.CLICK, lambda _: tools.explain(code, handle))
+        return await runner.call(ctx, Kind.CLICK, lambda _: tools.explain(code, handle))
 
     @server.tool(annotations=_READS)
     async def more(
@@ -196,7 +196,7 @@ def _add_offline_tools(server: MCPServer[Any], desk: _Desk) -> None:
         offset: Annotated[int, Field(description="Character to begin with.", ge=0)] = 0,
     ) -> CallToolResult:
         """Show a part of an earlier result, 8,000 characters at a time, such as a report for an issue."""
-        return await desk.call(ctx, Kind.SHARE, lambda _: tools.more(handle, part, offset))
+        return await runner.call(ctx, Kind.SHARE, lambda _: tools.more(handle, part, offset))
 
     if not tools.settings.public:  # there the operator's model is checked, on the page
 
@@ -218,11 +218,11 @@ def _add_offline_tools(server: MCPServer[Any], desk: _Desk) -> None:
             server with, and what does not work.
             """
             wanted = ToCheck(model, chat_template, engine, release, tool_parser, reasoning_parser)
-            return await desk.call(ctx, Kind.PARSERS, lambda caller: check_model(tools, caller, wanted))
+            return await runner.call(ctx, Kind.PARSERS, lambda caller: check_model(tools, caller, wanted))
 
 
-def _add_server_tools(server: MCPServer[Any], desk: _Desk) -> None:
-    tools = desk.tools
+def _add_server_tools(server: MCPServer[Any], runner: _ToolRunner) -> None:
+    tools = runner.tools
 
     @server.tool(annotations=_ASKS)
     async def run(
@@ -241,7 +241,9 @@ def _add_server_tools(server: MCPServer[Any], desk: _Desk) -> None:
         then tries the fix of a finding whose `change.can_try` is true.
         """
         where = Where(endpoint, model, tokenizer, tool_parser, reasoning_parser)
-        return await desk.call(ctx, Kind.RUN, lambda caller: tools.run(caller, where, request=request, example=example))
+        return await runner.call(
+            ctx, Kind.RUN, lambda caller: tools.run(caller, where, request=request, example=example)
+        )
 
     @server.tool(annotations=_ASKS)
     async def try_fix(handle: RunHandle, code: Code, ctx: Ctx) -> CallToolResult:
@@ -250,7 +252,7 @@ def _add_server_tools(server: MCPServer[Any], desk: _Desk) -> None:
         Says whether the finding is gone, what was changed, and returns a handle whose part `report` (see `more`) has
         the fault, the change and the result: for an issue.
         """
-        return await desk.call(ctx, Kind.EXPERIMENT, lambda caller: tools.try_fix(caller, handle, code))
+        return await runner.call(ctx, Kind.EXPERIMENT, lambda caller: tools.try_fix(caller, handle, code))
 
     @server.tool(annotations=_ASKS)
     async def shrink(
@@ -259,11 +261,11 @@ def _add_server_tools(server: MCPServer[Any], desk: _Desk) -> None:
         code: Annotated[str, Field(description="Finding to keep; default: the first error.")] = "",
     ) -> CallToolResult:
         """Make the request of a run as small as possible while the finding stays: for a bug report."""
-        return await desk.call(ctx, Kind.EXPERIMENT, lambda caller: tools.shrink(caller, handle, code))
+        return await runner.call(ctx, Kind.EXPERIMENT, lambda caller: tools.shrink(caller, handle, code))
 
 
-def _add_resources(server: MCPServer[Any], desk: _Desk) -> None:
-    tools = desk.tools
+def _add_resources(server: MCPServer[Any], runner: _ToolRunner) -> None:
+    tools = runner.tools
 
     @server.resource("prompt-debugger://rules", mime_type="text/markdown")
     def rules() -> str:
@@ -281,7 +283,7 @@ def _add_resources(server: MCPServer[Any], desk: _Desk) -> None:
     @server.resource("prompt-debugger://runs/{handle}/{part}", mime_type="text/plain")
     async def saved(handle: str, part: str, ctx: Ctx) -> str:
         """Show a part of a kept run."""
-        with tools.admitted(desk.caller(ctx), Kind.SHARE):
+        with tools.admitted(runner.caller(ctx), Kind.SHARE):
             return await in_thread(tools.kept.part, handle, part)
 
     @server.resource("prompt-debugger://parts", mime_type="application/json")

@@ -22,7 +22,7 @@ from prompt_debugger.core.base.egress import know_own_name, lock, open_egress  #
 from prompt_debugger.core.base.errors import MachineError  # noqa: E402
 from prompt_debugger.core.base.listening import listen_on  # noqa: E402
 from prompt_debugger.core.base.machine import fault_of  # noqa: E402
-from prompt_debugger.core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
+from prompt_debugger.core.render.tokenizers.hub import EGRESS as HUB_EGRESS  # noqa: E402
 from prompt_debugger.core.render.worker.jobs import SANDBOX as RENDER_SANDBOX  # noqa: E402
 from prompt_debugger.core.sandbox import close_sandboxes, sandbox_of  # noqa: E402
 from prompt_debugger.core.sandbox.kernel import Kernel  # noqa: E402
@@ -86,7 +86,7 @@ def launch_app(settings: PageSettings) -> None:
         settings: What it is served with.
     """
     if settings.public:
-        lock(HUB_DOOR)
+        lock(HUB_EGRESS)
     Kernel().hide()  # from other processes of this user
     keep_little()
     start_work_sandbox()

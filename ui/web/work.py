@@ -47,7 +47,7 @@ _MOST_WORDS = 2_000  # characters of how a run ended
 _PICTURE_VIEWS = ("header", "verdict", "ledger", "findings")
 
 
-def rehearse() -> None:
+def warm_up() -> None:
     """Make every form of a run once: the files of a report are read, and libraries import what they do late."""
     text = '{"messages": [{"role": "user", "content": "hi"}], "tools": []}'
     request = read_pasted(text, Limits(), hides_keys=True)
@@ -81,7 +81,7 @@ def read_sessions(text: str) -> tuple[tuple[Exchange, ...], tuple[str, ...]]:
     return tuple(gathered.exchanges[:MAX_EXCHANGES]), tuple(gathered.unread)
 
 
-@job("reading the request", Sandbox(cpu_s=4.0, memory_mb=1024), rehearse=rehearse)
+@job("reading the request", Sandbox(cpu_s=4.0, memory_mb=1024), warm_up=warm_up)
 def read_pasted(text: str, limits: Limits, *, hides_keys: bool) -> Request:
     """Return the request in a pasted text.
 

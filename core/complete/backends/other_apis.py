@@ -13,7 +13,7 @@ from prompt_debugger.core.complete.backends.failures import failure_of_format
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.chat_stream import OnDelta
-from prompt_debugger.core.complete.dialects._door import (
+from prompt_debugger.core.complete.dialects._received import (
     Received,
     dialect_asked_as,
     is_last,
@@ -62,11 +62,11 @@ async def request_streamed(
         BackendError: There is no answer, or none with a good status, or a web page.
     """
     failure: BackendError | None = None
-    tell = _Teller(api, on_delta)
+    reporter = _DeltaReporter(api, on_delta)
     async with connection.stream("POST", *wire_of(api, body, is_streamed=True)) as stream:
         events = EventReader(stream)
         try:
-            await events.read(tell.take, lambda: tell.is_done)
+            await events.read(reporter.take, lambda: reporter.is_done)
         except BackendError as error:
             failure = error
         text, content_type = events.text, stream.headers.get("content-type", "")
@@ -80,8 +80,8 @@ async def request_streamed(
     return replace(received, result=result)
 
 
-class _Teller:
-    """Tells what each event of a stream adds, and knows its end."""
+class _DeltaReporter:
+    """Reports what each event of a stream adds to the message, and recognises the last event."""
 
     def __init__(self, api: Api, on_delta: OnDelta | None) -> None:
         self._dialect = dialect_asked_as(api)

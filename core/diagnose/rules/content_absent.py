@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.comparable import NEW_IN_EVERY_RUN
 from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.text import without_whitespace
 from prompt_debugger.core.base.types import Prompt, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import TextField, decode_json, message_texts
@@ -49,7 +50,7 @@ def find(trace: Trace) -> Iterator[Report]:
     prompt = prompt_of(trace)
     if prompt is None:
         return
-    haystack = _squeezed(prompt.text)
+    haystack = without_whitespace(prompt.text)
     made_up = [made for notice in trace.request.notices for made in _PLACEHOLDER.findall(notice.message)]
     known = [field for field in message_texts(trace.request) if not any(made in field.text for made in made_up)]
     absent = [field for field in known if not _occurs(field, prompt, haystack)]
@@ -81,7 +82,7 @@ def _as_one_string(absent: list[TextField]) -> Iterator[Step]:
         yield Step(f"Send `{content}` as one string, or start vLLM with `--chat-template-content-format string`.")
 
 
-def _occurs(field: TextField, prompt: Prompt, squeezed_prompt: str) -> bool:
+def _occurs(field: TextField, prompt: Prompt, dense_prompt: str) -> bool:
     text = _THINK_BLOCK.sub("", field.text) if field.role == "assistant" else field.text
     closer = next((pair.closer for pair in TABLES.reasoning_pairs if pair.closer in text), None)
     if field.role == "assistant" and closer is not None:
@@ -93,26 +94,21 @@ def _occurs(field: TextField, prompt: Prompt, squeezed_prompt: str) -> bool:
         return True
     if any(json.dumps(core, ensure_ascii=ascii_only)[1:-1] in prompt.text for ascii_only in (True, False)):
         return True
-    if _squeezed(core) in squeezed_prompt:
+    if without_whitespace(core) in dense_prompt:
         return True
-    return _occurs_as_json(core, squeezed_prompt)
+    return _occurs_as_json(core, dense_prompt)
 
 
-def _occurs_as_json(text: str, squeezed_prompt: str) -> bool:
+def _occurs_as_json(text: str, dense_prompt: str) -> bool:
     """Tell whether a text that is JSON stands in the prompt written in another way."""
     value = decode_json(text) if text[:1] in "[{" else None
     if value is None:
         return False
     return any(
-        _squeezed(json.dumps(value, ensure_ascii=ascii_only, sort_keys=sort_keys)) in squeezed_prompt
+        without_whitespace(json.dumps(value, ensure_ascii=ascii_only, sort_keys=sort_keys)) in dense_prompt
         for ascii_only in (True, False)
         for sort_keys in (True, False)
     )
-
-
-def _squeezed(text: str) -> str:
-    """Return `text` without white space."""
-    return "".join(text.split())
 
 
 def _longest_prefix(text: str, haystack: str) -> int:

@@ -62,7 +62,7 @@ def find(trace: Trace) -> Iterator[Report]:
     names = listed([call.name or "a call without a name" for _, call in dropped])
     yield Report(
         title=f"The model wrote {counted(written, 'tool call')}, the server returned {returned or 'none'}.",
-        detail=f"Not returned: {names}. {_whereabouts(trace, [call.char_span for _, call in dropped])}"
+        detail=f"Not returned: {names}. {_fates_of_calls(trace, [call.char_span for _, call in dropped])}"
         + (f" finish_reason is `{trace.chat.finish_reason}`." if trace.chat.finish_reason else "")
         + (" The request says `tool_choice: none`." if unwanted else ""),
         evidence=(*(in_raw(trace, call.char_span) for _, call in dropped), in_message("tool_calls")),
@@ -124,8 +124,8 @@ def _all_depart(trace: Trace) -> bool:
     return all(call.deviation is not None for _, call in dropped_calls(trace))
 
 
-def _whereabouts(trace: Trace, spans: list[Span]) -> str:
-    """Say what became of the characters of the calls."""
+def _fates_of_calls(trace: Trace, spans: list[Span]) -> str:
+    """Return where the characters of the calls ended up."""
     counts: dict[Fate, int] = {}
     for span in spans:
         for part, fate in fates_within(trace, Segment(span, SegmentKind.MARKUP)):

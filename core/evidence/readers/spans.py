@@ -108,13 +108,16 @@ def _spans(values: Sequence[JSON]) -> Iterator[tuple[JSONObject, list[JSONObject
             stack.extend(item for item in reversed(inner if isinstance(inner, list) else []) if isinstance(item, dict))
         if "attributes" in value:
             events = value.get("events")
-            yield _bag(value["attributes"]), [as_object(one) for one in events] if isinstance(events, list) else []
+            yield (
+                _attributes_by_name(value["attributes"]),
+                [as_object(one) for one in events] if isinstance(events, list) else [],
+            )
         elif any(name.startswith(("gen_ai.", "llm.")) for name in value):
             yield value, []
 
 
-def _bag(attributes: JSON) -> JSONObject:
-    """Return attributes by name, be they an object or OTLP's list of keys and values."""
+def _attributes_by_name(attributes: JSON) -> JSONObject:
+    """Return attributes by name, from an object or from OTLP's list of keys and values."""
     if isinstance(attributes, dict):
         return _flat(attributes)
     found: JSONObject = {}
@@ -236,7 +239,7 @@ def _call(part: JSONObject) -> JSONObject:
 def _content_of(event: JSONObject) -> JSONObject:
     """Return what an event holds: its body, or its attributes, or the JSON text in one of them."""
     body = event.get("body")
-    held = as_object(body) or _bag(event.get("attributes"))
+    held = as_object(body) or _attributes_by_name(event.get("attributes"))
     inner = as_object(
         _decoded(held.get("gen_ai.event.content", held.get("gen_ai.prompt", held.get("gen_ai.completion"))))
     )

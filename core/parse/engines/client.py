@@ -1,7 +1,7 @@
 """vLLM's own parsers, offline, in helper processes that are started on first use and kept warm.
 
 vLLM is never imported here. A process that imports it costs half a gigabyte and
-some seconds once; helpers split off from it within milliseconds, and a parser
+some seconds once; helpers are forked from it within milliseconds, and a parser
 answers within one. Whatever happens to a helper (crash, hang, flood, out of
 memory) is one `EngineError` to who asked, and the next request finds another.
 """

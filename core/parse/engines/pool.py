@@ -1,6 +1,6 @@
-"""Helpers that split off from one process with a library imported: warm, few, shared fairly, ended at any moment.
+"""Helpers forked from one process that has imported a library: warm, few, shared fairly, killed at any moment.
 
-To import vLLM takes many seconds, to split off some milliseconds. So a question that is too much, or whose asker has
+Importing vLLM takes many seconds, forking a few milliseconds. So a question that is too much, or whose asker has
 left, costs its helper, and the next finds another. Who gets one when is decided as in `core.sandbox.workers`:
 no visitor holds them all, and what takes long gives way to everything else.
 """
@@ -30,7 +30,7 @@ class HelperPool:
     """Helpers of one kind; asked from any thread or loop.
 
     Args:
-        program: Returns program and arguments of the process to split off from, anew at each start.
+        program: Returns the command of the forkserver, anew at each start.
         environment: Returns its whole environment.
         start_s: Seconds until a helper must have said its hello.
         max_answer_bytes: An answer longer than this is a flood.
@@ -50,10 +50,10 @@ class HelperPool:
         self._environment = environment
         self._start_s = start_s
         self._max_answer_bytes = max_answer_bytes
-        self._workers = Workers(self._split, most)
+        self._workers = Workers(self._fork, most)
         self._forkserver: Forkserver | None = None
         self._is_up = False  # whether the forkserver has done its imports
-        self._splitting = threading.Lock()
+        self._forking = threading.Lock()
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -90,7 +90,7 @@ class HelperPool:
     def close(self) -> None:
         """End all helpers; there will be no others."""
         self._workers.close()
-        with self._splitting:
+        with self._forking:
             forkserver, self._forkserver = self._forkserver, None
         if forkserver is not None:
             forkserver.close(_END_S if self._is_up else 0.0)
@@ -120,8 +120,8 @@ class HelperPool:
                     worker.refill(())
             self._workers.give_back(worker)
 
-    def _split(self, is_slow: bool) -> HelperProcess:  # noqa: FBT001  # the one thing that workers say
-        with self._splitting:
+    def _fork(self, is_slow: bool) -> HelperProcess:  # noqa: FBT001  # the one thing that workers say
+        with self._forking:
             if self._forkserver is None or not self._forkserver.is_running:
                 self._end_forkserver()
                 try:
@@ -132,14 +132,14 @@ class HelperPool:
                         f"The parser helper's Python cannot be started: {reason}.", limit="start"
                     ) from error
             try:
-                offshoot = self._forkserver.split(is_slow=is_slow)
+                child = self._forkserver.fork(is_slow=is_slow)
             except OSError as error:
                 raise SandboxError("The parser helper ended during its start.", _ANOTHER, limit="start") from error
-            return HelperProcess(offshoot, max_answer_bytes=self._max_answer_bytes)
+            return HelperProcess(child, max_answer_bytes=self._max_answer_bytes)
 
     def _forget_forkserver(self) -> None:
         """Let the next helper come from a new process: what is missing now may be there then."""
-        with self._splitting:
+        with self._forking:
             self._end_forkserver()
 
     def _end_forkserver(self) -> None:

@@ -1,7 +1,7 @@
-"""The client's end of a helper, which answers one line of JSON with one line of JSON, and is not trusted to.
+"""The client side of a helper, which answers each line of JSON with a line of JSON and is not trusted to.
 
-Owns its death and every limit: time per answer, size of an answer. It must not know what is asked, nor how helpers
-come into being: each has split off from a process that imported a library (`pool`).
+Owns killing it and every limit: time per answer, size of an answer. It must not know what is asked, nor how helpers
+are created: each is forked from a process that has imported a library (`pool`).
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from contextlib import suppress
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.sandbox.forkserver import Offshoot
+from prompt_debugger.core.sandbox.forkserver import ForkedChild
 
 _CHUNK_BYTES = 1 << 16
-_DEATH_S = 2.0
-_LOOK_S = 0.2  # how often whoever waits for a helper that is not there yet looks whether they still want it
+_EXIT_S = 2.0
+_CHECK_S = 0.2  # how often a wait for a helper that has not started yet checks whether it was cancelled
 
 
 class HelperSpentError(EngineError):
-    """A helper may not read the files of a question, since it was locked for those of another."""
+    """A helper may not read the files of a question, because it is locked to those of another."""
 
 
 class HelperFailedError(EngineError):
@@ -34,21 +34,20 @@ class HelperProcess:
     """One running helper; asked by one thread at a time, killed from any.
 
     Args:
-        offshoot: The process.
-        max_answer_bytes: An answer longer than this is a flood.
+        max_answer_bytes: A longer answer ends the helper.
 
     Attributes:
-        modules: Nothing: what a helper serves never changes.
+        modules: Empty: what a helper serves never changes.
     """
 
     modules: tuple[str, ...] = ()
 
-    def __init__(self, offshoot: Offshoot, *, max_answer_bytes: int) -> None:
+    def __init__(self, child: ForkedChild, *, max_answer_bytes: int) -> None:
         self._max_answer_bytes = max_answer_bytes
         self._buffer = bytearray()
-        self._offshoot = offshoot
-        self._stdin, self._stdout, self._stderr = offshoot.stdin.fileno(), offshoot.stdout.fileno(), offshoot.stderr
-        self._is_mute = False
+        self._child = child
+        self._stdin, self._stdout, self._stderr = child.stdin.fileno(), child.stdout.fileno(), child.stderr
+        self._has_closed_stderr = False
         self._is_killed = False
         self._hello: JSONObject | None = None
         self._used_s = 0.0
@@ -57,41 +56,41 @@ class HelperProcess:
 
     @property
     def pid(self) -> int | None:
-        """Its process id, `None` before it has split off."""
-        self._offshoot.poll()
-        return self._offshoot.pid
+        """Its process id, `None` until it is forked."""
+        self._child.poll()
+        return self._child.pid
 
     @property
     def is_running(self) -> bool:
         """Whether it is alive, or about to be."""
-        return not self._is_killed and self._offshoot.poll() is None
+        return not self._is_killed and self._child.poll() is None
 
     @property
     def cpu_s(self) -> float:
-        """Processor time that it used so far; while it lives 0 where the system does not tell."""
-        return self._offshoot.cpu_s
+        """Processor time used so far; 0 while it runs if the system does not report it."""
+        return self._child.cpu_s
 
     @property
     def used_s(self) -> float:
-        """Processor time that its last answer says it cost."""
+        """Processor time of the last answer, as the helper reports it."""
         return self._used_s
 
     def hello(self, timeout_s: float) -> JSONObject:
-        """Return what it says of itself before it is asked anything.
+        """Return what it reports about itself before any question.
 
         Raises:
             EngineError: As for `exchange`.
         """
         if self._hello is None:
-            self._hello = self._receive(time.monotonic() + timeout_s, timeout_s, is_born=False)
+            self._hello = self._receive(time.monotonic() + timeout_s, timeout_s, has_started=False)
         return self._hello
 
     def exchange(self, question: JSONObject, timeout_s: float) -> JSONObject:
         """Send one question and return its answer.
 
         Raises:
-            HelperSpentError: It is locked for good for another question; a new helper can answer this one.
-            EngineError: The child died, took too long, or wrote too much or nonsense. It is gone then.
+            HelperSpentError: It is locked to another question; a new helper can answer this one.
+            EngineError: The child died, took too long, wrote too much or wrote nonsense. It is killed in each case.
         """
         deadline = time.monotonic() + timeout_s
         self._send(json.dumps(question).encode("ascii") + b"\n", deadline, timeout_s)
@@ -104,21 +103,21 @@ class HelperProcess:
         return answer
 
     def give_way(self) -> bool:
-        """Let it give way to everything else on this machine, for good; say whether it does."""
-        return not self._is_killed and self._offshoot.give_way()
+        """Make it yield to everything else on this machine, permanently; return whether it does."""
+        return not self._is_killed and self._child.give_way()
 
     def kill(self) -> None:
-        """End it without waiting; whoever waits for its answer hears of it. From any thread."""
+        """Kill it without waiting, from any thread; a pending `exchange` raises."""
         self._is_killed = True
-        self._offshoot.kill()
+        self._child.kill()
 
     def close(self) -> None:
-        """End it, wait until it is gone, and free its pipes."""
+        """Kill it, wait until it has exited, and close its pipes."""
         self._is_killed = True
-        self._offshoot.close()
+        self._child.close()
 
     def _send(self, data: bytes, deadline: float, timeout_s: float) -> None:
-        """Write without blocking for good: a child that does not read must not hold us up."""
+        """Write with a time limit: a child that does not read must not block us."""
         view = memoryview(data)
         while view:
             left = deadline - time.monotonic()
@@ -133,7 +132,7 @@ class HelperProcess:
             except OSError:
                 raise self._died() from None
 
-    def _receive(self, deadline: float, timeout_s: float, *, is_born: bool = True) -> JSONObject:
+    def _receive(self, deadline: float, timeout_s: float, *, has_started: bool = True) -> JSONObject:
         searched = 0
         while (end := self._buffer.find(b"\n", searched)) < 0:
             searched = len(self._buffer)
@@ -142,7 +141,7 @@ class HelperProcess:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise self._failure(f"gave no answer within {timeout_s:g} s")
-            if self._stdout in self._wait(left if is_born else min(left, _LOOK_S), self._stdout):
+            if self._stdout in self._wait(left if has_started else min(left, _CHECK_S), self._stdout):
                 if not (data := os.read(self._stdout, _CHUNK_BYTES)):
                     raise self._died()
                 self._buffer += data
@@ -159,21 +158,21 @@ class HelperProcess:
         return answer
 
     def _wait(self, seconds: float, wanted: int) -> set[int]:
-        """Wait for a pipe, and return those that are ready; what it complains about meanwhile is thrown away."""
+        """Wait for a pipe and return the ready ones; anything on standard error is discarded."""
         poll = select.poll()
         poll.register(wanted, select.POLLOUT if wanted == self._stdin else select.POLLIN)
-        if not self._is_mute:
+        if not self._has_closed_stderr:
             poll.register(self._stderr, select.POLLIN)
         ready = {number for number, _ in poll.poll(seconds * 1000)}
         if self._stderr.fileno() in ready:
             with suppress(BlockingIOError):
-                self._is_mute = not os.read(self._stderr.fileno(), _CHUNK_BYTES)
+                self._has_closed_stderr = not os.read(self._stderr.fileno(), _CHUNK_BYTES)
         return ready
 
     def _died(self) -> EngineError:
         if self._is_killed:
             return EngineError("The work was stopped.")
-        status = self._offshoot.wait(_DEATH_S)
+        status = self._child.wait(_EXIT_S)
         if status == -signal.SIGPROF:
             return self._failure("exceeded its limit of processor time")
         how = f"was killed by signal {-status}" if status is not None and status < 0 else f"ended with status {status}"

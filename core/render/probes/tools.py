@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from prompt_debugger.core.base.text import first_divergence
+from prompt_debugger.core.base.text import first_divergence, without_whitespace
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.render.probes.messages import PLAIN, USER, plain
 from prompt_debugger.core.render.probes.probe import (
@@ -166,14 +166,13 @@ def _arguments_answer(probing: Probing, arguments: JSON, other: JSON) -> ProbeRe
         return seen(Support.CHANGED, detail, attempt, start)._replace(change=Change.AS_PYTHON)
     same = render_calls(probing, other)
     how = "as JSON" if re.search(f'"{_PARAMETER}"\\s*:', shown) else "in the format's own markup"
-    if isinstance(arguments, str) and same.error is None and _squeezed(same) != _squeezed(attempt):
+    if (
+        isinstance(arguments, str)
+        and same.error is None
+        and without_whitespace(same.text) != without_whitespace(attempt.text)
+    ):
         return seen(Support.CHANGED, f"Printed {how}, differently from the same object.", attempt, start)
     return seen(Support.SUPPORTED, f"Printed {how}.", attempt, start)
-
-
-def _squeezed(attempt: Attempt) -> str:
-    """Return a prompt without white space: how JSON is spaced is no difference."""
-    return "".join(attempt.text.split())
 
 
 def _ask_null_content(probing: Probing) -> ProbeResult:

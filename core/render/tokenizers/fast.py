@@ -349,7 +349,7 @@ _HINT = "Check the template for repetitions that make the prompt huge."
 _KEPT = 2  # vocabularies that a process keeps
 
 
-def _rehearse() -> None:
+def _warm_up() -> None:
     import tokenizers  # noqa: F401 - compiled: it must be at hand before the process is locked
 
 
@@ -406,7 +406,7 @@ def is_long(text: str) -> bool:
     "tokenizing the text",
     Limits(cpu_s=20.0, wall_s=120.0, memory_mb=2048, answer_mb=128),
     sandbox="tokens",
-    rehearse=_rehearse,
+    warm_up=_warm_up,
     hint=_HINT,
 )
 def encode_long(key: str, text: str, source: str | None) -> tuple[list[int], list[int], list[int]] | None:

@@ -9,7 +9,7 @@ from prompt_debugger.core.base.assets import LAB_MODEL_NAME, packaged_model_dir
 from prompt_debugger.core.base.egress import is_locked
 from prompt_debugger.core.base.errors import RenderError, shorten
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer, load_fast
-from prompt_debugger.core.render.tokenizers.hub import DOOR, fetch_files
+from prompt_debugger.core.render.tokenizers.hub import EGRESS, fetch_files
 from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings, read_settings
 
 _HUB_FILES = (
@@ -123,7 +123,7 @@ def find_folder(source: str | Path) -> Path:
 
 
 def _fetch(hub_id: str, revision: str | None) -> Path:
-    is_shut = is_locked(DOOR)
+    is_shut = is_locked(EGRESS)
     answer = fetch_files(hub_id, revision, _HUB_FILES, is_offline=is_shut)
     if answer.folder is not None:
         return Path(answer.folder)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-DOOR = "hub"
+EGRESS = "hub"
 _FETCH_S = 900.0
 _TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 

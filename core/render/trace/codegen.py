@@ -83,8 +83,8 @@ class TracingCodeGenerator(CodeGenerator):
             ("_read", "environment.note_read"),
             ("_counts", "environment.branches.counts"),
             ("_tested", "environment.note_test"),
-            ("_dressed", "environment.dress_constant"),
-            ("_dressed_text", "environment.dress_filtered"),
+            ("_traced_value", "environment.trace_constant"),
+            ("_traced_text", "environment.trace_filtered"),
             ("_place_in", "environment.place_in"),
             ("_place_of_key", "environment.place_of_key"),
             ("_place_of_variable", "environment.place_of_variable"),
@@ -169,7 +169,7 @@ class TracingCodeGenerator(CodeGenerator):
         if value is None or not self._is_place(value, frame):
             self.visit(node, frame)
             return
-        self.write("_dressed(" if value is node else "_dressed_text(")
+        self.write("_traced_value(" if value is node else "_traced_text(")
         self.visit(node, frame)
         if value is not node:
             self.write(", lambda: ")

@@ -67,8 +67,8 @@ class TracingEnvironment(NotingEnvironment, ImmutableSandboxedEnvironment):
     print_entry = staticmethod(printing.print_entry)
     concatenate = staticmethod(printing.concatenate)
     modulo = staticmethod(modulo)
-    dress_constant = staticmethod(printing.dress_constant)
-    dress_filtered = staticmethod(printing.dress_filtered)
+    trace_constant = staticmethod(printing.trace_constant)
+    trace_filtered = staticmethod(printing.trace_filtered)
     place_in = staticmethod(place_in)
     place_of_key = staticmethod(place_of_key)
 

@@ -1,4 +1,4 @@
-"""What an output does to its value: `str`, with the origin kept."""
+"""Printing a value in a template: like `str`, but keeping the origin of each character."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def print_value(value: object, site: int) -> TracedStr:
 
 
 def print_entry(container: object, key: object, get: Callable[[object, object], object], site: int) -> TracedStr:
-    """Return what an output prints for `get(container, key)`; the container tells where a boolean or null stands."""
+    """Return what an output prints for `get(container, key)`; the container knows the field of a boolean or null."""
     value = get(container, key)
     if type(value) is TracedStr:
         return traced(value, stamp(value._runs, site)) if value else value
@@ -47,16 +47,16 @@ def print_entry(container: object, key: object, get: Callable[[object, object], 
     return print_value(value, site)
 
 
-def dress_constant(value: object, place: Callable[[], Field | None]) -> object:
-    """Return a value that is about to be printed; a boolean or null of the request as text that knows its place."""
+def trace_constant(value: object, place: Callable[[], Field | None]) -> object:
+    """Return a value about to be printed; a boolean or null of the request becomes text with its field as origin."""
     if value is None or value is True or value is False:
         found = place()
         return value if found is None else scalar_text(str(value), found)
     return value
 
 
-def dress_filtered(text: object, value: Callable[[], object], place: Callable[[], Field | None]) -> object:
-    """Return what a filter made of a value, about to be printed; see `dress_constant`."""
+def trace_filtered(text: object, value: Callable[[], object], place: Callable[[], Field | None]) -> object:
+    """Return the result of a filter, about to be printed; see `trace_constant`."""
     if isinstance(text, str) and len(text) <= _LONGEST_CONSTANT and type(value()) in (bool, type(None)):
         found = place()
         return text if found is None else scalar_text(str.__str__(text), found)
@@ -64,7 +64,7 @@ def dress_filtered(text: object, value: Callable[[], object], place: Callable[[]
 
 
 def concatenate(values: Iterable[object]) -> TracedStr:
-    """Return what `~` makes of several values."""
+    """Return several values joined as by `~`."""
     texts = [as_text(value) for value in values]
     return traced("".join(texts), glue_all(text._runs for text in texts))
 
@@ -72,6 +72,6 @@ def concatenate(values: Iterable[object]) -> TracedStr:
 def join_output(pieces: Iterable[str]) -> TracedStr:
     """Return the pieces that a template or a macro printed as one text."""
     texts = list(pieces)
-    joined = "".join(texts)  # first, for its error on what is no text
+    joined = "".join(texts)  # first, because it raises on anything that is not text
     runs = [text._runs if type(text) is TracedStr else runs_of(text) for text in texts]
     return traced(joined, glue_all(runs))

@@ -23,7 +23,7 @@ _REHEARSALS = (
 )
 
 
-def rehearse_templates() -> None:
+def warm_up_templates() -> None:
     """Import everything that a template may need: afterwards nothing can be read any more."""
     from prompt_debugger.core.render.engine import run_in_steps
     from prompt_debugger.core.render.job import Variable
@@ -38,7 +38,7 @@ def rehearse_templates() -> None:
             pass
 
 
-@job("running the template", LIMITS, sandbox=SANDBOX, rehearse=rehearse_templates)
+@job("running the template", LIMITS, sandbox=SANDBOX, warm_up=warm_up_templates)
 def render_in_steps(data: JSONObject) -> Iterator[JSONObject]:
     """Yield the plain outcome of a render job, then the traced one, if that was asked for."""
     for outcome in outcomes_of(job_from_json(data)):

@@ -122,11 +122,13 @@ def _proof(row: Mapping[str, Cell], named: set[str]) -> Proof:
 
 def _like(names: Sequence[str], parser: str | None) -> str | None:
     """Return the name that means the same as vLLM's, else the first; `None` of none."""
-    alike: Iterator[str] = (name for name in names if parser is not None and _squeezed(name) == _squeezed(parser))
+    alike: Iterator[str] = (
+        name for name in names if parser is not None and _letters_and_digits(name) == _letters_and_digits(parser)
+    )
     return next(alike, next(iter(names), None))
 
 
-def _squeezed(name: str) -> str:
+def _letters_and_digits(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 

@@ -227,7 +227,7 @@ class Asker:
         self._out_since = None
         self.spent.requests += 1
         if is_passing(error):
-            self.flow.note_strain(began)
+            self.flow.note_failure(began)
 
     async def _pause(self, failure: BackendError, failures: int) -> None:
         pause_s = min(_LONGEST_PAUSE_S, self.patience.pause_s * 2**failures)

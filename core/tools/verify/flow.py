@@ -85,7 +85,7 @@ class Flow:
         self._paused_until = max(self._paused_until, self._clock() + seconds)
 
     def note_answer(self, took_s: float) -> None:
-        """Learn from an answer; one that was asked for under another limit tells nothing of this one."""
+        """Learn from an answer; one that was requested under another limit is ignored."""
         if self._clock() - took_s < self._window_began:
             return
         self._window_count += 1
@@ -93,11 +93,11 @@ class Flow:
         if self._fixed is None and self._window_count >= self.limit:
             self._judge_window()
 
-    def note_strain(self, asked_at: float) -> None:
-        """Learn from a failure; those of one round of questions shrink the limit once.
+    def note_failure(self, asked_at: float) -> None:
+        """Lower the limit after a failure, once for all failures of one round.
 
         Args:
-            asked_at: When the question went out.
+            asked_at: When the request was sent.
         """
         if self._fixed is not None or asked_at <= self._shrunk_at:
             return

@@ -22,7 +22,7 @@ from prompt_debugger.core.base.types import JSONObject, Server
 from prompt_debugger.core.complete import Decoding, Known, MustAskError, UnaskedClient, known_by
 from prompt_debugger.core.complete.answers import read_chat_text
 from prompt_debugger.core.pipeline.rendering import Renderer
-from prompt_debugger.core.render import FastTokenizer, PackedTokenizer, rehearse_templates
+from prompt_debugger.core.render import FastTokenizer, PackedTokenizer, warm_up_templates
 from prompt_debugger.core.sandbox import Limits, in_thread, job, limit_cpu, sandbox_of
 from prompt_debugger.core.sandbox.values import admit
 from prompt_debugger.core.tools.verify.answer import Answer, answer_to_json
@@ -136,11 +136,11 @@ def _setting_of(judge: Judge) -> Setting:
     return Setting(judge.server, replace(judge.renderer, tokenizer=None), packed, judge.asks_once)
 
 
-def _rehearse() -> None:
+def _warm_up() -> None:
     """Read an answer: what that takes is then imported and made, for all processes."""
     import tokenizers  # noqa: F401  # compiled: it must be at hand before the process is locked
 
-    rehearse_templates()
+    warm_up_templates()
     call: JSONObject = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     message: JSONObject = {"role": "assistant", "content": None, "tool_calls": [call]}
     choice: JSONObject = {"index": 0, "message": message, "finish_reason": "tool_calls", "token_ids": [1]}
@@ -162,7 +162,7 @@ def _rehearse() -> None:
     "reading the answers",
     Limits(cpu_s=8.0, wall_s=120.0, memory_mb=1024),
     sandbox=_SANDBOX,
-    rehearse=_rehearse,
+    warm_up=_warm_up,
 )
 def read_answers(
     key: str, setting: Setting | None, known: Known, agreements: int, answers: list[Answered]

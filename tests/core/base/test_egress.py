@@ -1,4 +1,4 @@
-"""No connection and no look-up without a door; a door lets through one task to one address, and shuts for good.
+"""No connection and no look-up without an egress, which lets one task reach one address and can be locked for good.
 
 The refusal cannot be taken back, so each test tries it in a process of its own.
 """
@@ -95,7 +95,7 @@ def test_names_of_this_machine_are_looked_up() -> None:
     assert _said(code) == ["asked"]
 
 
-def test_a_door_leads_to_its_address_and_nowhere_else() -> None:
+def test_an_egress_leads_to_its_address_and_nowhere_else() -> None:
     code = """
     with open_egress("test", "127.0.0.1", port=port): print(connect())
     with open_egress("test", "127.0.0.1", port=port + 1): print(connect())
@@ -107,7 +107,7 @@ def test_a_door_leads_to_its_address_and_nowhere_else() -> None:
     assert _said(code) == ["reached", "refused", "refused", "reached", "refused"]
 
 
-def test_a_door_is_one_thread_s_and_one_task_s() -> None:
+def test_an_egress_belongs_to_one_thread_and_one_task() -> None:
     code = """
     with open_egress("test", "127.0.0.1"):
         thread = threading.Thread(target=lambda: print(connect()))
@@ -126,7 +126,7 @@ def test_a_door_is_one_thread_s_and_one_task_s() -> None:
     assert _said(code) == ["refused", "refused"]
 
 
-def test_a_task_begun_inside_keeps_no_door_open() -> None:
+def test_a_task_begun_inside_keeps_no_egress_open() -> None:
     code = """
     async def main():
         shut = asyncio.Event()
@@ -142,7 +142,7 @@ def test_a_task_begun_inside_keeps_no_door_open() -> None:
     assert _said(code) == ["refused"]
 
 
-def test_a_locked_door_does_not_open() -> None:
+def test_a_locked_egress_does_not_open() -> None:
     code = """
     lock("hub")
     print(is_locked("hub"), is_locked("server"))

@@ -15,7 +15,7 @@ from prompt_debugger.core.complete.contradictions import (
     is_foreign,
 )
 from prompt_debugger.core.complete.logprob_text import completion_of_logprobs, ids_of_logprobs, text_of_tokens
-from prompt_debugger.core.complete.own_run import OwnRun, Surroundings, read_own_run
+from prompt_debugger.core.complete.own_run import AnswerContext, OwnRun, read_own_run
 from prompt_debugger.core.render.tokenizers import load_tokenizer
 from tests.conftest import ROOT
 
@@ -166,7 +166,7 @@ async def own_run(found: ChatResult, body: JSONObject = ZERO, *, is_known: bool 
     async def decode(ids: tuple[int, ...] | None) -> str | None:
         return None if ids is None else TOKENIZER.decode(ids)
 
-    return await read_own_run(found, Surroundings(body, decode, is_decoder_known=is_known, tokenizer=TOKENIZER))
+    return await read_own_run(found, AnswerContext(body, decode, is_decoder_known=is_known, tokenizer=TOKENIZER))
 
 
 def listed(text: str, *, message: JSONObject, texts: bool = True, ids: tuple[int, ...] | None = None) -> ChatResult:

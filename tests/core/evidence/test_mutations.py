@@ -68,7 +68,7 @@ def show(text: str) -> Shown:
         is_said = error.hint and error.message.strip().endswith((".", "!", "?", "…", "`"))
         return NOTHING if is_said else replace(NOTHING, codes=frozenset({f"without a sentence or a hint: {error}"}))
     calls = {
-        (str(call.name), _squeezed(call.arguments))
+        (str(call.name), _normalized(call.arguments))
         for call in returned_calls(trace)
         if isinstance(call.arguments, str) and decode_json(call.arguments) is not None
     }
@@ -76,7 +76,7 @@ def show(text: str) -> Shown:
     written = tuple(one for one in written if one.status is CallStatus.COMPLETE)
     if trace.raw is not None and trace.raw.completeness_reason == NO_BEGINNING:
         written = written[1:]  # whose name may be cut, as is said
-    calls |= {(str(one.name), _squeezed(one.arguments)) for one in written}
+    calls |= {(str(one.name), _normalized(one.arguments)) for one in written}
     is_assumed = trace.evidence is Basis.ASSUMED_RUN  # and what follows from two parts of it is inferred
     sure = [one for one in trace.findings if not (is_assumed and one.certainty is Certainty.INFERRED)]
     stage = trace.verdict.stage if trace.verdict is not None and sure else None
@@ -88,7 +88,7 @@ def show(text: str) -> Shown:
     )
 
 
-def _squeezed(text: str) -> str:
+def _normalized(text: str) -> str:
     return re.sub(r"[\s\\]", "", text).replace('"', "'").strip("'")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.known_errors import KNOWN_ERRORS, recognise_error
-from tests.warm.labs import SPLITS_OFF
+from tests.warm.labs import FORKED
 
 HERE = Path(__file__).parent
 TRIED = {error.says: error.tried for errors in KNOWN_ERRORS.values() for error in errors if error.tried}
@@ -20,7 +20,7 @@ TRIED = {error.says: error.tried for errors in KNOWN_ERRORS.values() for error i
 def raised_by(script: str) -> list[str]:
     """Return what a script raises, run by itself: it imports much."""
     command = [sys.executable, str(HERE / f"{script}.py")]
-    environment = os.environ | SPLITS_OFF | {"PYTHONWARNINGS": "ignore"}
+    environment = os.environ | FORKED | {"PYTHONWARNINGS": "ignore"}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     found: list[str] = json.loads(done.stdout.strip().splitlines()[-1])
     return found

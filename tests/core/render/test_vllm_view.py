@@ -22,7 +22,7 @@ from prompt_debugger.core.render.trace.values import wrap
 from prompt_debugger.core.render.vllm_view import apply_causes, usual_causes
 from tests.core.render.shapes import SHAPES, WEATHER, assistant, call, result, user
 from tests.patience import PATIENCE_S
-from tests.warm.labs import SPLITS_OFF
+from tests.warm.labs import FORKED
 
 REFERENCE = Path(__file__).with_name("vllm_reference.py")
 ROOT = Path(__file__).resolve().parents[3]
@@ -152,7 +152,7 @@ def reference(templates: list[str]) -> Any:
         check=True,
         timeout=PATIENCE_S,
         cwd=ROOT,
-        env=os.environ | SPLITS_OFF,
+        env=os.environ | FORKED,
     )
     return json.loads(done.stdout)
 

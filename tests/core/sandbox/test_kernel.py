@@ -177,12 +177,12 @@ CALL = ctypes.CDLL(None, use_errno=True).syscall
 readable = Readable()
 if not learns:
     readable.allow([folder])
-door = lock_in(has_threads=True, readable=readable, learns=learns)
-result = {"missing": [one.part for one in door.unlocked]}
+locks = lock_in(has_threads=True, readable=readable, learns=learns)
+result = {"missing": [one.part for one in locks.unlocked]}
 if learns:
-    result["first"] = door.let_read([folder])
-    result["other"] = door.let_read(["/etc/passwd"])
-    result["again"] = door.let_read([folder])
+    result["first"] = locks.let_read([folder])
+    result["other"] = locks.let_read(["/etc/passwd"])
+    result["again"] = locks.let_read([folder])
 result["python reads"] = Path(folder, "inside.txt").read_text()
 import xml.dom.minidom  # a library that is loaded late
 number = 56 if os.uname().machine == "aarch64" else 257
@@ -239,13 +239,13 @@ LACKING = """
 import json, os, sys
 {change}
 from prompt_debugger.core.sandbox.lock import lock_in
-door = lock_in()
+locks = lock_in()
 try:
     os.system("true")
     said = "done"
 except PermissionError as error:
     said = str(error)
-os.write(1, json.dumps({{"missing": dict(door.unlocked), "hook": said}}).encode())
+os.write(1, json.dumps({{"missing": dict(locks.unlocked), "hook": said}}).encode())
 """
 
 

@@ -448,7 +448,7 @@ def test_nothing_can_be_opened_sent_or_started(sandbox, deed):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_the_kernel_contains_the_door_too(sandbox):
+def test_the_kernel_enforces_the_lock_as_well(sandbox):
     sandbox.call(hostile.echo, "warm")
     home = home_of(sandbox.pids[0])
 
@@ -626,14 +626,14 @@ def test_a_forkserver_that_still_imports_holds_up_no_end(monkeypatch):
     """A program that is ended just after its start has asked for processes that are not there yet."""
     monkeypatch.setattr("prompt_debugger.core.sandbox.forkserver._END_S", PATIENCE_S * 100)
     forkserver = sandbox_forkserver("importing", ["tests.core.sandbox.never_imported"])
-    offshoots = [forkserver.split(is_slow=False) for _ in range(2)]
+    children = [forkserver.fork(is_slow=False) for _ in range(2)]
 
-    for offshoot in offshoots:
-        offshoot.close()
+    for child in children:
+        child.close()
     forkserver.close(PATIENCE_S * 100)
 
     assert not forkserver.is_running
-    assert [offshoot.pid for offshoot in offshoots] == [None, None]
+    assert [child.pid for child in children] == [None, None]
 
 
 def test_what_works_ends_with_the_program_that_asked():

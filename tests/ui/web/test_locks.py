@@ -87,7 +87,7 @@ def test_a_page_that_is_not_served_has_opened_nothing(monkeypatch, system):
     for name in ("keep_little", "start_work_sandbox", "_end_within", "close_sandboxes", "serve_app", "StopSignals"):
         monkeypatch.setattr(launch, name, lambda *_, name=name: seen.append(name))
     monkeypatch.setattr(launch, "Kernel", lambda: SimpleNamespace(hide=lambda: seen.append("hide")))
-    monkeypatch.setattr(launch, "lock", lambda door: seen.append(door))
+    monkeypatch.setattr(launch, "lock", lambda name: seen.append(name))
     monkeypatch.setattr(launch, "build_app", lambda *_: SimpleNamespace(close=lambda **_: None))
     monkeypatch.setattr(Lacking, "call", lambda self, job, *_, **__: self._missing if job is report_unlocked else None)
 

@@ -1,4 +1,4 @@
-"""Start of the worker: the network shut, the engine imported; then helpers split off when asked, and serve.
+"""Start of the worker: blocks the network, imports the engine, then forks a helper on each order.
 
 The engine is vLLM, or the one that the first argument names, which `wheel_worker` imports from its wheel.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Have helpers split off for orders from standard input, until it is closed and the last of them has gone."""
+    """Fork helpers for orders from standard input, until it is closed and the last of them has gone."""
     orders = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle
@@ -33,7 +33,7 @@ def main() -> None:
         os.dup2(2, 1)  # whatever prints, prints to standard error
         serve(source, sink)
 
-    importlib.import_module("prompt_debugger.core.sandbox.splitting").Splitting(orders, begin).follow()
+    importlib.import_module("prompt_debugger.core.sandbox.fork_loop").ForkLoop(orders, begin).run()
 
 
 def _run_alone() -> None:

@@ -1,7 +1,7 @@
 # ruff: noqa: ANN401 - the objects of vLLM and transformers are untyped
 """Requests in, outcomes out, one at a time; nothing that a parser does ends the service.
 
-vLLM is imported once, without a thread begun; helpers split off from there, and only they see a request. Before its
+vLLM is imported once, without starting a thread; helpers are forked from there, and only they see a request. Before its
 first one a helper locks itself as a sandbox's process does: no socket, process or written file. Read can be the
 libraries, parts of which are imported when first asked for, and what the client names: plug-ins and the folder of a
 tokenizer. Of those the kernel is told with the first request; one that names others needs another helper.
@@ -25,7 +25,7 @@ from prompt_debugger.core.sandbox.lock import Memory, Readable, allow_cpu, lock_
 
 
 def load() -> Callable[[BinaryIO, BinaryIO], None]:
-    """Import vLLM, and return what a helper does that splits off now: answer `source` on `sink` until it ends."""
+    """Import vLLM, and return the main function of a forked helper: answer `source` on `sink` until it ends."""
     began = time.perf_counter()
     outcomes: Any = None
     if importlib.util.find_spec("vllm") is None:

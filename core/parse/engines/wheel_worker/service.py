@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401 - the objects of engines are untyped
-"""One engine imported from its wheel; then helpers split off that answer orders, locked in as vLLM's are."""
+"""One engine imported from its wheel, then forked into helpers that are locked down like vLLM's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from prompt_debugger.core.parse.engines.vllm_worker.service import serve
 
 
 def load(engine: str) -> Callable[[BinaryIO, BinaryIO], None]:
-    """Import an engine's parsers, and return what a helper does that splits off now.
+    """Import an engine's parsers, and return the main function of a forked helper.
 
     Args:
         engine: Name of a module of this package; the package of the engine bears the same name.

@@ -1,4 +1,4 @@
-"""Start of the grammar helper: XGrammar loaded; then helpers split off when the client asks, and serve."""
+"""Start of the grammar helper: loads XGrammar, then forks a helper whenever the client asks for one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Have helpers split off for orders from standard input, until it is closed and the last of them has gone."""
+    """Fork helpers for orders from standard input, until it is closed and the last of them has gone."""
     orders = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle
@@ -25,7 +25,7 @@ def main() -> None:
         os.dup2(2, 1)  # whatever prints, prints to standard error
         serve(questions, answers)
 
-    importlib.import_module("prompt_debugger.core.sandbox.splitting").Splitting(orders, begin).follow()
+    importlib.import_module("prompt_debugger.core.sandbox.fork_loop").ForkLoop(orders, begin).run()
 
 
 def _reach_own_package() -> None:

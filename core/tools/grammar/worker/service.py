@@ -1,4 +1,4 @@
-"""XGrammar loaded once; helpers split off from there: questions in, answers out, one at a time."""
+"""XGrammar, loaded once and then forked into helpers: questions in, answers out, one at a time."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _MAX_MESSAGE = 400
 
 
 def load() -> Callable[[BinaryIO, BinaryIO], None]:
-    """Load XGrammar, and return what a helper does that splits off now: answer `questions` until there are no more."""
+    """Load XGrammar, and return the main function of a forked helper: answer `questions` until there are no more."""
     library: XGrammar | None = None
     hello: JSONObject = {"ready": False, "missing": "xgrammar"}
     if importlib.util.find_spec("xgrammar") is not None:
         try:
             library = XGrammar()
-            _rehearse(library)
+            _warm_up(library)
             hello = {"ready": True, "version": library.version}
         except Exception as error:  # noqa: BLE001 - a library that cannot be loaded may fail in any way
             library, hello = None, {"ready": False, "error": plain_error(error)}
@@ -80,7 +80,7 @@ def _answer(library: XGrammar, question: JSONObject) -> JSONObject:
     return walk(matcher, data, explore=question.get("explore") is True)
 
 
-def _rehearse(library: XGrammar) -> None:
+def _warm_up(library: XGrammar) -> None:
     """Do everything once: libraries read files late, and nothing can be read once the process is locked."""
     from prompt_debugger.core.tools.grammar.worker.opinions import (
         opinions,  # another library, which may be missing, too

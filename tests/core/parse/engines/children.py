@@ -1,4 +1,4 @@
-"""Helpers that need no library: processes that split off from a forkserver and run what a test says."""
+"""Helpers that need no library: children of a forkserver that run what a test says."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _ROOT = Path(__file__).resolve().parents[4]
 _STEM = f"""
 import os, socket, sys
 sys.path.insert(0, {str(_ROOT)!r})
-from prompt_debugger.core.sandbox.splitting import Splitting
+from prompt_debugger.core.sandbox.fork_loop import ForkLoop
 orders = socket.socket(fileno=os.dup(0))
-Splitting(orders, lambda: exec(sys.argv[1], {{}})).follow()
+ForkLoop(orders, lambda: exec(sys.argv[1], {{}})).run()
 """
 
 
 def program_of(code: str) -> list[str]:
-    """Return the program of a forkserver whose offshoots run this code."""
+    """Return the program of a forkserver whose children run this code."""
     return [sys.executable, "-c", _STEM, code]
 
 

@@ -15,7 +15,7 @@ from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.parse.engines import WHEELS, bring_wheel, fetch
-from tests.warm.labs import ADDRESS, SPLITS_OFF
+from tests.warm.labs import ADDRESS, FORKED
 
 pytestmark = pytest.mark.vllm
 
@@ -60,9 +60,9 @@ def made_outputs() -> list[JSONObject]:
 
 
 def _warm_environment() -> dict[str, str]:
-    """Return what lets a process find our code, and split off from what has imported PyTorch and transformers."""
+    """Return the environment in which a process finds our code and is forked from one with PyTorch and transformers."""
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    return {"PYTHONPATH": path, ADDRESS: os.environ.get(ADDRESS, ""), **SPLITS_OFF}
+    return {"PYTHONPATH": path, ADDRESS: os.environ.get(ADDRESS, ""), **FORKED}
 
 
 @pytest.mark.parametrize("engine", WHEELS)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 @contextmanager
 def child(program: str, *, max_answer_bytes: int = 10_000) -> Iterator[HelperProcess]:
     forkserver = Forkserver(program_of(program), environment())
-    helper = HelperProcess(forkserver.split(is_slow=False), max_answer_bytes=max_answer_bytes)
+    helper = HelperProcess(forkserver.fork(is_slow=False), max_answer_bytes=max_answer_bytes)
     try:
         yield helper
     finally:

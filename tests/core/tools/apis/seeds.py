@@ -1,4 +1,4 @@
-"""Requests for three doors of the lab, each with a fault or an oddity of its own, and what differs by it.
+"""Requests for three APIs of the lab, each with its own fault or oddity, and the differences it causes.
 
 `EXPECTED` has, for whole answers and for streams, what differs from chat completions: the API, where, and the kind of
 cause. What is not named there does not differ.

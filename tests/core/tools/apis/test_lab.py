@@ -1,4 +1,4 @@
-"""Requests with faults of their own through three doors of a real vLLM: each difference with its cause alone."""
+"""Requests with one fault each through three APIs of a real vLLM: each difference has that cause and no other."""
 
 import asyncio
 import json

@@ -11,7 +11,7 @@ from prompt_debugger.core.tools.grammar import FAMILIES, LEVELS, Enforcement, en
 from prompt_debugger.core.tools.grammar.enforcement import plan_grammar
 from prompt_debugger.core.tools.grammar.matcher import GrammarMatcher
 from tests.core.tools.grammar.outputs import SEARCH, TOOLS, WEATHER, tool
-from tests.warm.labs import SPLITS_OFF
+from tests.warm.labs import FORKED
 
 pytestmark = pytest.mark.vllm
 
@@ -82,7 +82,7 @@ def vllm_tags():
         for level in [enforcement_named(name)]
     ]
     environment = os.environ | {"VLLM_TARGET_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": "", "VLLM_LOGGING_LEVEL": "ERROR"}
-    environment |= SPLITS_OFF
+    environment |= FORKED
     done = subprocess.run(
         [sys.executable, "-c", _ASK_VLLM],
         input=json.dumps(order),

@@ -141,7 +141,7 @@ def test_an_unknown_level_is_reported_with_those_that_there_are():
 
 @pytest.mark.vllm
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_the_helper_has_locked_its_own_door(engine):
+def test_the_helper_has_locked_itself(engine):
     """As every process that works on strangers' text: no new file, socket or pipe, and nothing is written."""
     first_illegal_token(JudgedOutput(_LEGAL), TOOLS, "kimi_k2", engine=engine)
     home = home_of(engine.pids[0])

@@ -71,7 +71,7 @@ class Model:
             if is_answer:
                 self.flow.note_answer(self.now - asked_at)
             else:
-                self.flow.note_strain(asked_at)
+                self.flow.note_failure(asked_at)
             self.limits.append(self.flow.limit)
         return answered, self.now - began
 
@@ -125,7 +125,7 @@ def test_failures_of_one_round_shrink_it_once():
     before = model.flow.limit
 
     for _ in range(20):
-        model.flow.note_strain(model.now - 1)
+        model.flow.note_failure(model.now - 1)
 
     assert before * 0.6 <= model.flow.limit < before
 

@@ -314,17 +314,17 @@ class Kept:
         return self.line
 
 
-async def test_the_door_contains_an_event_back_before_it_reads_its_body():
+async def test_the_guard_holds_an_event_back_before_it_reads_its_body():
     kept = Kept()
-    door = EventGuard(None, None, kept, PUBLIC_ADMISSION)
-    door._charges.charge(Owner("9.9.9.9"), 0.1)
-    door._charges.charge(Owner("1.1.1.1"), 100.0)
+    guard = EventGuard(None, None, kept, PUBLIC_ADMISSION)
+    guard._charges.charge(Owner("9.9.9.9"), 0.1)
+    guard._charges.charge(Owner("1.1.1.1"), 100.0)
     read = asyncio.Event()
 
-    hostile = asyncio.create_task(_post(door, "1.1.1.1", read))
+    hostile = asyncio.create_task(_post(guard, "1.1.1.1", read))
     await asyncio.wait_for(kept.was_asked.wait(), PATIENCE_S)
     honest = asyncio.Event()
-    await _post(door, "9.9.9.9", honest)
+    await _post(guard, "9.9.9.9", honest)
 
     assert (honest.is_set(), read.is_set()) == (True, False)
     kept.line = []
@@ -332,7 +332,7 @@ async def test_the_door_contains_an_event_back_before_it_reads_its_body():
     assert read.is_set()
 
 
-async def _post(door, address, read):
+async def _post(guard, address, read):
     """Send an event whose body never comes: the visitor leaves."""
     headers = [(b"content-type", b"application/json")]
     scope = {"type": "http", "method": "POST", "path": "/gradio_api/queue/join", "headers": headers}
@@ -344,7 +344,7 @@ async def _post(door, address, read):
     async def send(_message):
         raise AssertionError("nobody is there to be answered")
 
-    await door({**scope, "client": (address, 1)}, receive, send)
+    await guard({**scope, "client": (address, 1)}, receive, send)
 
 
 def test_the_document_says_how_long_and_when(public_mode_page):
