@@ -1,4 +1,4 @@
-"""The program as a library: `render` a request, `parse` a raw output, `run` both, `diagnose` what is there already.
+"""The program as a library: `render` a request, `parse` a raw output, `run` both, `diagnose` what already exists.
 
     import prompt_debugger as pd
 

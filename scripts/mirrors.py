@@ -1,4 +1,4 @@
-"""Count classes that mirror another: their fields are, for the most part, those of a class that is there already.
+"""Count classes that mirror another: their fields are, for the most part, those of a class that already exists.
 
 python scripts/mirrors.py [ROOT]    print each mirror with the class whose fields it has, and how many there are
 

@@ -1,4 +1,4 @@
-"""What the code imports is declared: with its own name, or by what brings it."""
+"""What the code imports is declared: with its own name, or by what installs it."""
 
 from __future__ import annotations
 

@@ -40,7 +40,9 @@ def _refusal(host: str, port: int, error: OSError | OverflowError) -> DebuggerEr
         return fault
     if isinstance(error, PermissionError):
         return RequestError(
-            f"This user may not listen on {place}.", "Choose a port of 1024 or above with `--port`.", field="--port"
+            f"The current user may not listen on {place}.",
+            "Choose a port of 1024 or above with `--port`.",
+            field="--port",
         )
     if isinstance(error, OverflowError):
         return RequestError(

@@ -126,7 +126,7 @@ def failed_chat(error: BackendError) -> ChatResult:
 
 def not_asked() -> BackendError:
     """Return what stands for an answer that nobody asked for."""
-    return BackendError("It was not asked.", kind=_NOT_ASKED)
+    return BackendError("It was not requested.", kind=_NOT_ASKED)
 
 
 def is_not_asked(result: ChatResult | BackendError) -> bool:

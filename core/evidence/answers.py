@@ -115,7 +115,7 @@ def read_answer(value: JSON) -> Answer:
     if isinstance(value, dict) and is_error(value):
         return Answer(error=refusal_of(value), words="an error instead of an answer")
     raise RequestError(
-        f"This is no response of a known form: {_what_it_is(value)}.",
+        f"This is not a response of a known form: {_what_it_is(value)}.",
         "Expected an object with `choices`, `content`, `candidates`, `output` or `message`, or an `error`.",
     )
 

@@ -275,7 +275,7 @@ def _with_message(evidence: Evidence, chat: ChatResult, message: JSONObject) -> 
         left = replace(evidence, chat=None, stream=None, finish_reason=None)
         if not left.holds:
             raise RequestError(
-                "Of the answer nothing is whole: something was left out of it.", "Paste all of it, as it came."
+                "No part of the answer is complete: something was left out of it.", "Paste all of it, as it came."
             )
         return left
     is_proof = chat.finish_reason in _ENDS_OF_A_CUT or (

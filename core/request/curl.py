@@ -93,7 +93,7 @@ def read_curl(text: str) -> Draft:
     command = _collect(_curl_words(text))
     if not command.data and command.sends_file:
         raise RequestError(
-            "The curl command sends a form or a file, which no chat request is.",
+            "The curl command sends a form or a file, not a chat request.",
             "Paste a command with its JSON as `-d '{…}'`.",
         )
     if not command.data:

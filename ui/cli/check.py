@@ -90,14 +90,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--engine",
         choices=["vllm", *CHECKED, "all"],
         default="vllm",
-        help="whose parsers are checked (default: vllm); those of others come from `parse --fetch`",
+        help="engine whose parsers are checked (default: vllm); get other engines with `parse --fetch`",
     )
     parser.add_argument(
         "--release",
         metavar="VERSION",
         help="release whose parsers are checked (default: the installed vLLM, of others the newest that was fetched)",
     )
-    parser.add_argument("--thorough", action="store_true", help="more answers, and many more chunkings")
+    parser.add_argument("--thorough", action="store_true", help="test more answers and many more chunkings")
     parser.add_argument("--watch", action="store_true", help="check again whenever the parser file or template changes")
     parser.add_argument("--lock", metavar="FILE", help="write the results, for comparison with a later check")
     parser.add_argument(
@@ -113,7 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sarif", metavar="FILE", help="write what is wrong with the template as SARIF")
     parser.add_argument("--github", action="store_true", help="annotations and a step summary for GitHub (docs/ci.md)")
     parser.add_argument(
-        "--template-only", action="store_true", help="what the template alone shows: no parsers, no vLLM needed"
+        "--template-only", action="store_true", help="check the template alone; needs no parsers and no vLLM"
     )
     add_output_arguments(parser)
     parser.set_defaults(run=_run, doing="Checking the template")

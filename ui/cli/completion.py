@@ -21,7 +21,9 @@ class _Option(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("shell", choices=tuple(_WRITERS), help="whose completion; docs/agents.md says where it goes")
+    parser.add_argument(
+        "shell", choices=tuple(_WRITERS), help="shell to write the completion for; docs/agents.md says where it goes"
+    )
     parser.set_defaults(run=_run)
 
 

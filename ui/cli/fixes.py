@@ -43,7 +43,7 @@ def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:
         help="request log probabilities, and show how likely a call was where one could have begun",
     )
     parser.add_argument("--samples", type=int, default=1, metavar="N", help="runs of each variant (default: 1)")
-    parser.add_argument("--budget", type=int, metavar="N", help="runs at most, over all variants")
+    parser.add_argument("--budget", type=int, metavar="N", help="maximum number of runs over all variants")
 
 
 async def experiment(trace: Trace, target: Target, labs: LabPool, options: argparse.Namespace) -> list[Experiment]:

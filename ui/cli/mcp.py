@@ -42,7 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help=f"with --public: a server that clients may use, repeatable (default: those in {ENDPOINTS_VARIABLE})",
     )
-    parser.add_argument("--host-name", action="append", default=[], metavar="NAME", help="a host name it is reached by")
+    parser.add_argument(
+        "--host-name", action="append", default=[], metavar="NAME", help="a host name that clients reach it by"
+    )
     parser.add_argument(
         "--trusted-proxy", action="append", default=[], metavar="ADDRESS", help="a proxy trusted to report addresses"
     )

@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--parsers",
         choices=["all"],
-        help="every tool parser of every engine that is here: which engine reads this output?",
+        help="test every tool parser of every available engine: which engine reads this output?",
     )
     parser.add_argument(
         "--fetch",
@@ -90,20 +90,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="stream through each --parser in every chunking; show the smallest that fails",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random chunkings")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random chunkings")
     parser.add_argument(
         "--releases",
         metavar="V,V,…",
         help=(
-            "each --parser in these releases of its engine, such as vllm==0.11.0,sglang==0.5.23: since which is a "
-            "call read, where does it disappear? a version alone is one of the first --parser"
+            "test each --parser in these releases of its engine, such as vllm==0.11.0,sglang==0.5.23: which release "
+            "first reads a call, and which loses it? a version alone belongs to the engine of the first --parser"
         ),
     )
     parser.add_argument("--endpoint", metavar="URL", help="server whose own parsers are tested")
     parser.add_argument(
         "--api-key-env", metavar="NAME", help="environment variable that contains the API key (default: OPENAI_API_KEY)"
     )
-    parser.add_argument("--tokenizer", metavar="DIR_OR_HUB_ID", help="for token spans, and for the parsers")
+    parser.add_argument("--tokenizer", metavar="DIR_OR_HUB_ID", help="tokenizer for token spans and for the parsers")
     parser.add_argument(
         "--constrained", metavar="LEVEL", help="the first token that constrained decoding would not have allowed"
     )

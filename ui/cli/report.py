@@ -32,9 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("bundle", metavar="BUNDLE", help="trace.json of `run --report DIR`, or - for standard input")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--upstream-test", choices=tuple(PARSER_TESTS), help="whose parser the test is for")
+    what.add_argument("--upstream-test", choices=tuple(PARSER_TESTS), help="engine whose parser is tested")
     what.add_argument(
-        "--upstream-diff", choices=DIFFS, help="of what a proved diff is wanted: the run's template, an engine's parser"
+        "--upstream-diff",
+        choices=DIFFS,
+        help="what the proved diff should change: the run's template, an engine's parser",
     )
     what.add_argument("--as", dest="form", choices=tuple(EXPORTS), help="another program's form (docs/ci.md)")
     parser.add_argument("--parser", metavar="NAME", help="the parser (default: the one that the run names)")
@@ -42,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--python", metavar="FILE", help=f"interpreter whose {run_here} runs the test (default: the one that has it)"
     )
-    parser.add_argument("--own-tests", metavar="FILE", help="the maintainers' tests, which a diff must leave passing")
+    parser.add_argument("--own-tests", metavar="FILE", help="the maintainers' tests, which must still pass with a diff")
     parser.add_argument("--output", metavar="FILE", help="file to write (default: standard output)")
     parser.add_argument("--json", action="store_true", help="print one JSON document with the test and how it ended")
     parser.set_defaults(run=_run, doing="Writing the report")

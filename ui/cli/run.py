@@ -447,7 +447,7 @@ def add_tool_loop_arguments(parser: argparse.ArgumentParser) -> None:
         help='answer tool calls and continue: a JSON object with one answer per tool, "*" for any other',
     )
     parser.add_argument(
-        "--turns", type=int, default=8, metavar="N", help="with --tool-answers: runs at most (default: 8)"
+        "--turns", type=int, default=8, metavar="N", help="with --tool-answers: maximum number of runs (default: 8)"
     )
 
 

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("request", nargs="?", metavar="REQUEST", help="file with the request, or - for standard input")
     parser.add_argument("--finding", metavar="CODE", help="the finding to keep (default: the first error)")
     parser.add_argument(
-        "--budget", type=int, default=100, metavar="N", help="runs on the server at most (default: 100)"
+        "--budget", type=int, default=100, metavar="N", help="maximum number of runs on the server (default: 100)"
     )
     parser.add_argument("--raw", metavar="FILE", help="instead of a request: a raw output that --parser reads wrongly")
     parser.add_argument("--parser", metavar="NAME", help="with --raw: the parser, such as vllm:kimi_k2")

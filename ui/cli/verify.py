@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_target_arguments(parser)
     add_published_arguments(parser)
     add_api_argument(parser)
-    parser.add_argument("--baseline-endpoint", metavar="URL", help="a second server, asked the same")
+    parser.add_argument("--baseline-endpoint", metavar="URL", help="a second server, which gets the same requests")
     parser.add_argument("--baseline", metavar="RESULTS.jsonl", help="results to compare with, ours or K2VV's")
     parser.add_argument("--output", metavar="FILE", default="results.jsonl", help="rows (default: results.jsonl)")
     parser.add_argument("--summary", metavar="FILE", default="summary.json", help="summary (default: summary.json)")
@@ -104,17 +104,21 @@ def _add_asking_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="parallel requests (default: as many as the server can handle)",
     )
-    parser.add_argument("--retries", type=count, default=3, metavar="N", help="further attempts (default: 3)")
+    parser.add_argument("--retries", type=count, default=3, metavar="N", help="retries (default: 3)")
     parser.add_argument(
         "--backoff", type=float, default=2.0, metavar="S", help="seconds before the first retry, doubled with each"
     )
-    parser.add_argument("--timeout", type=float, default=600.0, metavar="S", help="seconds for an answer")
+    parser.add_argument("--timeout", type=float, default=600.0, metavar="S", help="seconds to wait for an answer")
     parser.add_argument(
         "--outage", type=float, default=300.0, metavar="S", help="seconds to wait for a server that cannot be reached"
     )
-    parser.add_argument("--extra-body", metavar="JSON", help="further fields of every request")
-    parser.add_argument("--temperature", type=float, metavar="X", help="instead of the requests' own")
-    parser.add_argument("--max-tokens", type=positive, metavar="N", help="instead of the requests' own")
+    parser.add_argument("--extra-body", metavar="JSON", help="additional fields for every request")
+    parser.add_argument(
+        "--temperature", type=float, metavar="X", help="temperature of every request, instead of its own"
+    )
+    parser.add_argument(
+        "--max-tokens", type=positive, metavar="N", help="max_tokens of every request, instead of its own"
+    )
     parser.add_argument("--budget-requests", type=positive, metavar="N", help="stop after this many requests")
     parser.add_argument("--budget-tokens", type=positive, metavar="N", help="stop after this many tokens")
     parser.add_argument("--budget-seconds", type=float, metavar="S", help="stop after this many seconds")
@@ -191,7 +195,7 @@ async def _verify(plan: Plan, journal: Journal, labs: LabPool) -> Outcome:
         if number is signal.SIGTERM:  # whoever sends it waits for no answer to be read
             stop.ask()
         if stop.asking.is_set():
-            log("Stopping at once; the answers so far are read the next time.")
+            log("Stopping at once; the answers so far are kept for the next run.")
         else:
             log("Stopping: the answers so far are still read. Press Ctrl-C again to leave that for the next time.")
         stop.ask()

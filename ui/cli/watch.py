@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--store",
         default=_STORE,
         metavar="FILE.sqlite|URL",
-        help=f"where it is kept (default: {_STORE}); `postgresql://…` for several proxies together, besides --spool",
+        help=f"where exchanges are stored (default: {_STORE}); `postgresql://…` for several proxies together, besides --spool",
     )
     parser.add_argument(
         "--spool",
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"with --store postgresql://…: this proxy's own file (default: {_STORE})",
     )
     parser.add_argument(
-        "--open", metavar="FILE.sqlite|URL", help="start nothing: count what a file or a database of `watch` holds"
+        "--open", metavar="FILE.sqlite|URL", help="start no proxy; report what a file or database of `watch` contains"
     )
     parser.add_argument(
         "--save", metavar="FILE.sqlite", help="with --open postgresql://…: write it to a file, which everything opens"
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="size of the file; the oldest exchanges are deleted (default: 1024)",
     )
     parser.add_argument(
-        "--max-age", type=positive, default=30, metavar="DAYS", help="age of what is kept (default: 30)"
+        "--max-age", type=positive, default=30, metavar="DAYS", help="delete exchanges older than this (default: 30)"
     )
     parser.add_argument(
         "--evidence",
@@ -81,7 +81,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="ask the server for the token ids of each run, and take them out of what clients see",
     )
     parser.add_argument("--tokenizer", metavar="DIR_OR_ID", help="with --evidence: the model's tokenizer")
-    parser.add_argument("--api-key-env", metavar="NAME", help="variable with the key for what --evidence looks up")
+    parser.add_argument(
+        "--api-key-env", metavar="NAME", help="environment variable with the key for the requests of --evidence"
+    )
     parser.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster whose machines share the reading")
     parser.add_argument("--metrics-port", type=int, metavar="N", help="serve /metrics for Prometheus on this port")
     parser.add_argument(
@@ -94,9 +96,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="ask them every S seconds beside the traffic (default: ask them once, and end)",
     )
     parser.add_argument("--junit", metavar="FILE", help="with --canary, once: write the results as JUnit XML")
-    parser.add_argument("--webhook", default="", metavar="URL", help="send each exchange at fault there, as JSON")
+    parser.add_argument("--webhook", default="", metavar="URL", help="address that gets each faulty exchange, as JSON")
     parser.add_argument(
-        "--json", action="store_true", help="print JSON: with --open one document, else a line per alarm"
+        "--json", action="store_true", help="print JSON: with --open one document, otherwise a line per alarm"
     )
     parser.set_defaults(run=_run)
 

@@ -155,7 +155,7 @@ class Tools:
                 )
         evidence = await self._read(request)
         if evidence.request is None or evidence.is_evidence:
-            raise RequestError(f"This is {evidence.words}, not a request.", "Use `diagnose` for what was answered.")
+            raise RequestError(f"This is {evidence.words}, not a request.", "Use `diagnose` for an answer.")
         return await self._run(caller, evidence.request, fields, example)
 
     async def _run(self, caller: Caller, request: Request, fields: TargetFields, example: str) -> Answer:
@@ -210,7 +210,7 @@ class Tools:
     async def parse(self, case: JSONObject) -> Answer:
         """Say which calls a raw output contains and where they went."""
         if case.get("parsers") and self.settings.public:
-            raise RequestError("A public server asks no parsers here.", "Leave `parsers` out.")
+            raise RequestError("A public server does not run parsers here.", "Leave `parsers` out.")
         check_length(str(case), self.limits)
         if case.get("parsers"):
             document, findings = await in_thread(_parse_with_parsers, case)

@@ -170,7 +170,7 @@ class LiveWatch:
             DebuggerError: The server's address is none, or the lab does not start.
         """
         if session in self._running:
-            raise RequestError("This page watches a server already.", "Stop that first.")
+            raise RequestError("This page is already watching a server.", "Stop that first.")
         thread = self._running[session] = _Thread()
         try:
             async with AsyncExitStack() as stack:

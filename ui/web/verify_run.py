@@ -140,5 +140,7 @@ def _ended(table: str, outcome: Outcome, journal: Path) -> str:
 
 def _bounded(value: float | None, most: int) -> int:
     if value is None or not 1 <= value <= most:
-        raise RequestError(f"Rows and seconds are numbers from 1 to {most:,}.", "Set how much may be used.")
+        raise RequestError(
+            f"Rows and seconds are numbers from 1 to {most:,}.", "Set how many rows or seconds may be used."
+        )
     return int(value)

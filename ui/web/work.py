@@ -230,7 +230,7 @@ def compare_packed(packed: str, limit: int) -> str:
     except (ValueError, RecursionError):
         pair = None
     if not (isinstance(pair, list) and len(pair) == _SIDES and all(map(_is_named, pair))):
-        raise RequestError("The two runs did not arrive whole.", "Choose them again.")
+        raise RequestError("The two runs did not arrive completely.", "Choose them again.")
     return comparison_payload(*(_named_run(str(name), str(text), limit) for name, text in pair))
 
 

@@ -53,7 +53,7 @@ class RowWindow {
     else this.paint(true);
   }
 
-  // Draws what is on screen; `isStale` also draws again what is there already.
+  // Draws what is on screen; `isStale` also draws again what already exists.
   /** @param {boolean} isStale */
   paint(isStale) {
     const height = this.scroller.clientHeight;

@@ -69,7 +69,7 @@ def find(trace: Trace) -> Iterator[Report]:
         if written is not None:
             evidence.append(in_raw(trace, written.arguments_span or written.char_span))
         yield Report(
-            title=f"The arguments of the call to `{call.name}` break the tool's schema.",
+            title=f"The arguments of the call to `{call.name}` violate the tool's schema.",
             detail="; ".join(f"{item.path}: {item.message[:160]}" for item in broken[:3])
             + f". {_blame(written, schema)}{_encoded(arguments, broken)}",
             evidence=tuple(evidence),

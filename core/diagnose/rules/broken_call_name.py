@@ -69,8 +69,8 @@ def _repeated(name: str) -> str:
 def _many(call: CallField, unit: str, count: int) -> Report:
     return Report(
         title=f"The name of a returned call is `{unit}`, {count} times.",
-        detail=f"`{call.field}.function.name` was put together from pieces of a stream of which each had the whole "
-        "name. By the protocol only the first piece has it, so clients join what comes.",
+        detail=f"`{call.field}.function.name` was assembled from pieces of a stream that each had the whole name. In "
+        "the protocol only the first piece has it, so clients join all of them.",
         evidence=(in_message(f"{call.field}.function.name", call.name),),
         fix="Ask without streaming, or run a release of the server that sends the name once. Your client can "
         "take the name from the first piece with an index, and pass over the others.",

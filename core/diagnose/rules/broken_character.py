@@ -66,7 +66,7 @@ def _without_raw(field: str, text: str, at: int) -> Report:
         title=f"A character is broken: {field} contains U+FFFD.",
         detail=f"At character {at} of {field}: {text[max(0, at - 20) : at + 20]!r}. It stands for bytes that do not "
         "form a character: the server decoded the ids one by one and cut a character whose bytes are spread over two "
-        "tokens, the output ended within one, or the text was read in the wrong encoding where it was copied.",
+        "tokens, the output ended within one, or the text was read in the wrong encoding when it was copied.",
         evidence=(in_message(field, text[at : at + 1], Span(at, at + 1)),),
         fix="Ask once more without streaming: if the character is whole then, the server's incremental decoding breaks "
         "it, so update the server. If it is broken there, too, look at the ids (`return_token_ids` in vLLM).",

@@ -62,9 +62,9 @@ def find(trace: Trace) -> Iterator[Report]:
     more = f" {len(found) - 1} more messages are like it." if len(found) > 1 else ""
     content = content_of(as_object(messages[index])) or ""
     yield Report(
-        title=f"messages[{index}] of the history holds a call to `{name}` as text.",
-        detail="It has the call in `content` and no `tool_calls`: the answer came without being parsed, and the client "
-        f"kept it. The model takes it for the way to write calls.{more}",
+        title=f"messages[{index}] of the history contains a call to `{name}` as text.",
+        detail="It has the call in `content` and no `tool_calls`: the answer was not parsed, and the client kept it "
+        f"as it was. The model takes it for an example of how to write calls.{more}",
         evidence=(in_request(f"messages[{index}].content", content[slice(*span)]),),
         fix=(Step(_KEEP), *(have_parsed(trace, family) if family and not is_plain_words(family) else ())),
         certainty=Certainty.INFERRED,

@@ -233,8 +233,8 @@ def _report_half_closed(trace: Trace, call: ToolCallAttempt, content: str, close
     why = f" The parser `{wrong}` does not read this notation at all." if wrong else ""
     return Report(
         title=f"A tool call to `{call.name}` is in content, and its inner markup is not closed.",
-        detail=f"It is written in the notation of `{family}` and ends with `{closer}`, but what opens inside it has no "
-        f"end there: the model left it out, or it was lost where the text was copied.{why}",
+        detail=f"It is written in the notation of `{family}` and ends with `{closer}`, but a marker inside it is never "
+        f"closed: the model left it out, or it was lost when the text was copied.{why}",
         evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
         fix=have_parsed(trace, family),
         certainty=Certainty.INFERRED,

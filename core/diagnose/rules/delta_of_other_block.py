@@ -59,7 +59,7 @@ def find(trace: Trace) -> Iterator[Report]:
     more = f" ({len(found)} such events)" if len(found) > 1 else ""
     lost = "the text of this one does" if block != "tool_use" else "the arguments of this one do"
     yield Report(
-        title=f"Event {number} of the stream holds `{delta}` in a block of type `{block}`{more}.",
+        title=f"Event {number} of the stream contains `{delta}` in a block of type `{block}`{more}.",
         detail=f"Clients accept only deltas that match the type of their block, so {lost} not arrive. "
         "Upstream the model may have answered as it should.",
         evidence=(FindingEvidence("server", quote=delta),),

@@ -58,7 +58,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     wanted = f"a call to `{named}`" if named else "a tool call"
     yield Report(
-        title=f"The request demands {wanted}, and the answer contains {'another one' if names else 'none'}.",
+        title=f"The request requires {wanted}, and the answer contains {'another one' if names else 'none'}.",
         detail=f"`tool_choice` is {choice!r}; returned: {', '.join(str(name) for name in names) or 'no call'}.",
         evidence=(in_request("tool_choice", str(named or choice)), in_message("tool_calls")),
         fix=_NAMED if named else _REQUIRED,

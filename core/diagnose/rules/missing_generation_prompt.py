@@ -65,7 +65,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The prompt ends at a {role} turn: no generation prompt.",
         detail=f"The prompt ends with {tail.prompt.text[-40:]!r}; expected {expected}."
         + (" The request sets `add_generation_prompt` to false." if asked else "")
-        + (f" The answer says it is the {speaker}'s." if speaker not in (None, "assistant") else ""),
+        + (f" The answer identifies itself as the {speaker}'s." if speaker not in (None, "assistant") else ""),
         evidence=tuple(evidence),
         fix=_fix(tail, asked=asked),
         # Rendering training data without the header is a thing people do on purpose; asking a model is not.

@@ -52,7 +52,7 @@ def find(trace: Trace) -> Iterator[Report]:
         yield _cut_short(trace, promise, content, words)
     elif kind is Breach.SCHEMA:
         yield Report(
-            title=f"The answer is JSON, but breaks the schema that `{promise.field}` gives.",
+            title=f"The answer is JSON, but violates the schema that `{promise.field}` gives.",
             detail=f"Content is {content[:80]!r}: {words}. The server did not enforce it.{_echo(content)}",
             evidence=evidence,
             fix="Check that the server supports this part of the schema: some drop an unsupported constraint silently.",

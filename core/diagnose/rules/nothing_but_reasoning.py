@@ -113,7 +113,7 @@ def _in_new_field(trace: Trace) -> Report | None:
     if not is_part or {name for name, text in stream.message.items() if text} - {"role"} != {"reasoning"}:
         return None
     return Report(
-        title="What was copied of the stream is only reasoning, in the field `reasoning`.",
+        title="The copied part of the stream contains only reasoning, in the field `reasoning`.",
         detail="vLLM renamed `reasoning_content` to `reasoning`: a client or proxy that knows only the older name "
         "shows nothing until the answer begins. The pieces themselves are as they should be.",
         evidence=(in_message("reasoning", as_text(stream.message["reasoning"])),),

@@ -48,7 +48,7 @@ def find(trace: Trace) -> Iterator[Report]:
             continue
         yield Report(
             title=(
-                f"The model was cut inside its call to `{call.name or got.name}`, but the server returned a "
+                f"The output was cut inside the call to `{call.name or got.name}`, but the server returned a "
                 "complete one."
             ),
             detail=f"Written {quote(call.arguments)!r}, returned {quote(str(got.arguments))!r} for `{got.name}`. "

@@ -79,7 +79,7 @@ def _is_export(value: JSONObject) -> bool:
 def _read(paste: Paste) -> Evidence:
     name, exchanges = _exchanges(paste)
     if not exchanges:
-        raise RequestError("The session contains no answer of a model.", "Paste the lines around the answer.")
+        raise RequestError("The session contains no answer from a model.", "Paste the lines around the answer.")
     if paste.row > len(exchanges):
         raise RequestError(f"There is no number {paste.row}: there are {len(exchanges):,}.", "Choose a smaller number.")
     found = exchanges[-paste.row]

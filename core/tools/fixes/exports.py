@@ -149,7 +149,7 @@ def _replay(trace: Trace) -> str:
     raw, parse = trace.raw, trace.parse
     if raw is None or parse is None or raw.tokens is None:
         raise RequestError(
-            "The run does not know the tokens of the raw output.", "Run the request again with a tokenizer."
+            "The tokens of the raw output are not known in this run.", "Run the request again with a tokenizer."
         )
     special = {} if trace.vocabulary is None else trace.vocabulary.special
     used = {token.id for token in raw.tokens}

@@ -103,7 +103,7 @@ class LabGuard:
                 while len(self._costs) > _MAX_REMEMBERED:
                     self._costs.popitem(last=False)
         if cost_s > cpu_s:
-            raise GrammarTooMuchError("It takes more than is left.")
+            raise GrammarTooMuchError("It needs more than what is left of the limit.")
         return cost_s
 
     def close(self) -> None:

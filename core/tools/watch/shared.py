@@ -79,7 +79,7 @@ def _psycopg() -> ModuleType:
     except ImportError:
         raise RequestError(
             "A PostgreSQL database needs `psycopg`, which is not installed.",
-            "`pip install 'prompt-debugger[postgresql]'` brings it.",
+            "`pip install 'prompt-debugger[postgresql]'` installs it.",
             field="--store",
         ) from None
 
@@ -226,10 +226,10 @@ def save(url: str, path: Path) -> int:
         path: The file; exchanges have the numbers that they have in the database.
 
     Raises:
-        RequestError: The database cannot be used or holds none, or the file is there already.
+        RequestError: The database cannot be used or holds none, or the file already exists.
     """
     if path.exists():
-        raise RequestError(f"{str(path)!r} is there already.", "Choose another with --save.", field="--save")
+        raise RequestError(f"{str(path)!r} already exists.", "Choose another with --save.", field="--save")
     count = 0
     with _connected(url, "--open") as connection:
         if _one(connection, "SELECT to_regclass('prompt_debugger_exchanges')") is None:

@@ -29,7 +29,7 @@ class AllApis:
     async def ask(self, ran: Ran) -> AsyncGenerator[str, None]:
         """Ask by one after the other; yield how far it is, and at the end what differs."""
         if self._runs.is_public:
-            raise RequestError("A public page asks by chat completions alone.", "Run the program on your own machine.")
+            raise RequestError("A public page uses only chat completions.", "Run the program on your own machine.")
         trace, target = self._runs.target(ran)
         progress, said = RunProgress(), ""
         task = asyncio.ensure_future(run_by_all(trace.request, target, self._runs.handlers.labs.pool, progress.take))

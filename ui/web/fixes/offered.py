@@ -154,7 +154,7 @@ class OfferedFixes:
             raise RequestError("This switch does not apply to the request in the editor.", "Try the switches again.")
         changed = switch.apply(base)
         if changed.body == body:
-            raise RequestError("This cannot be set in a request: the server does it.", "")
+            raise RequestError("This cannot be set in a request, only on the server.", "")
         return changed.body
 
     def _apply(self, body: JSONObject, *, compares: bool = True) -> str:

@@ -123,7 +123,7 @@ def _engines_field() -> gr.Dropdown:
         ["vLLM", ALL_ENGINES],
         value="vLLM",
         label="Parsers of",
-        info="those of other engines too, after `parse --fetch`",
+        info="other engines too, after `parse --fetch`",
         elem_id="pd-matrix-engines",
         render=False,
     )

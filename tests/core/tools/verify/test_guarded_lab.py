@@ -44,7 +44,7 @@ class Lab:
 
 
 class Labs(LabPool):
-    """One lab that is there already."""
+    """One lab that already exists."""
 
     def __init__(self, base_url: str) -> None:
         engine: GrammarEngine = Engine()  # type: ignore[assignment]  # one question is all that is asked
