@@ -123,7 +123,7 @@ def _judge_case(case: JSONObject, engines: Sequence[str], parser: CaseParser) ->
 def _problem_of(error: str | None, stream_equal: bool | None) -> str:  # noqa: FBT001  # three values
     if error is not None:
         return f"it could not read the output: {error}"
-    return "" if stream_equal is not False else "streamed, it returns something else than whole"
+    return "" if stream_equal is not False else "streamed, it returns something different"
 
 
 def _is_lossy(ledger: Ledger) -> bool:

@@ -51,7 +51,7 @@ class _RawRun(SecondRun):
         gathered = Gathered(
             sent=self.client.body_as_sent(self.body),
             evidence=raw.evidence,
-            why=f"Only a raw completion was asked for, on {sampling.origin}: no parser of the server took part.",
+            why=f"Only a raw completion was requested, on {sampling.origin}: no parser of the server took part.",
             raw=raw,
             prompt_token_ids=sampling.prompt_token_ids,
             prompt_text=await self._decode(sampling.prompt_token_ids) or (None if reported is None else reported.text),

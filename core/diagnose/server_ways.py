@@ -18,8 +18,8 @@ _OF_OLLAMA = (
     "check that the name is one of them."
 )
 _OF_LM_STUDIO = (
-    "LM Studio takes calls out where it knows the model's template: update it and its runtime, and load a model that "
-    "it marks as trained for tool use. Of other models it reads `[TOOL_REQUEST]` blocks alone."
+    "LM Studio extracts calls only if it knows the model's template: update it and its runtime, and load a model that "
+    "it marks as trained for tool use. For other models it reads only `[TOOL_REQUEST]` blocks."
 )
 _OF_LLAMA_CPP = (
     "Start llama-server with `--jinja` and the model's own template, in a current release: it chooses how calls are "
@@ -69,7 +69,7 @@ def _of_mlx(family: str) -> str:
     name = _parser_of("mlx-lm", family)
     which = "" if name is None else f': `"tool_parser_type": "{name}"` in tokenizer_config.json names it'
     return (
-        "mlx-lm chooses its parser by the chat template, and older releases read JSON alone: update it, and see that "
+        "mlx-lm chooses its parser by the chat template, and older releases read JSON alone: update it, and check that "
         f"the model has a parser that reads this notation{which}."
     )
 
@@ -102,7 +102,7 @@ def _beside_tensorrts(parser: str, family: str) -> str:
 def _of_lmdeploy(family: str) -> str:
     name = _parser_of("lmdeploy", family)
     if name is None:
-        return "Look whether LMDeploy has a parser for this model's family (`--tool-call-parser`); it has only a few."
+        return "Check whether LMDeploy has a parser for this model's family (`--tool-call-parser`); it has only a few."
     return f"Start LMDeploy's API server with `--tool-call-parser {name}`."
 
 

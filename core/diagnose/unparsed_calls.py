@@ -123,7 +123,7 @@ def may_lack_tokenizer(trace: Trace) -> bool:
 
 def _beside_its_parser(trace: Trace, parser: str | None) -> tuple[Step, ...]:
     """Return what to look at where the parser that reads a notation runs, and left the call in the text."""
-    tools = Step("Check that the request had its tools in `tools`: a server asks its parser for such requests alone.")
+    tools = Step("Check that the request had its tools in `tools`: a server runs its parser only for such requests.")
     software = "sglang" if trace.server is not None and trace.server.kind == "sglang" else "vllm"
     trial = Step(
         f"Run a current release, and try the raw output on the parser alone (`parse RAW --parser {software}:{parser} "

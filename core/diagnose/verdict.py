@@ -60,7 +60,7 @@ _REFUSALS = frozenset({REFUSED, "PD221", "PD445"})  # an error in place of an an
 _SYMPTOMS = frozenset({"PD412"})  # which say little beside what explains them
 _AS_TEXT = "PD463"  # a call that nobody says to be a raw output or a message
 _DESCRIBED = "PD469"  # an answer that a report describes and does not show
-_STAGE_UNKNOWN = "Its words do not say at which stage of a run it arose."
+_STAGE_UNKNOWN = "The message does not say at which stage of a run it occurred."
 _NOT_SAID = "so whether anything was lost is unknown."
 
 
@@ -238,7 +238,7 @@ def _compared(parse: Parse) -> tuple[str, Conclusion]:
     if characters.accounted == characters.total:
         return f"Nothing lost: {sum_up}", Conclusion.NOTHING_LOST
     if not characters.missing:
-        return f"Nothing but whitespace was lost: {sum_up}", Conclusion.NO_FAULT
+        return f"Only whitespace was lost: {sum_up}", Conclusion.NO_FAULT
     return f"No problems found: {sum_up}", Conclusion.NO_FAULT
 
 

@@ -126,18 +126,18 @@ SENTENCES: tuple[KnownError, ...] = (
         "The body that was sent cannot be decoded. *No low surrogate* means half a character, such as an emoji "
         "that was "
         "cut in two when a text was shortened.",
-        "Find the text that was shortened, at the character that the words name, and cut it between characters; a new "
-        "session without that message works.",
+        "Find the text that was shortened, at the character that the message names, and cut it between characters; a "
+        "new session without that message works.",
         "https://github.com/anthropics/claude-code/issues/558",
         example="The request body is not valid JSON: no low surrogate in string: line 1 column 9 (char 8)",
     ),
     KnownError(
         "messages.{index:int}: all messages must have non-empty content except for the optional final assistant",
         Stage.REQUEST,
-        "A message of the history is empty: mostly an answer that was stopped, or of which only thinking or a call was "
-        "dropped, and that was kept all the same.",
-        "Leave that message out, or send what it really held; then see that roles still take turns. In an agent, go "
-        "back before it or begin a new session.",
+        "A message of the history is empty: usually an answer that was stopped, or one that lost its thinking or its "
+        "call, and was kept anyway.",
+        "Leave that message out, or send its real content; then check that roles still alternate. In an agent, go "
+        "back to before it or start a new session.",
         "https://github.com/anthropics/claude-code/issues/21392",
         example="messages.99: all messages must have non-empty content except for the optional final assistant message",
         field="messages[{index}].content",

@@ -13,7 +13,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.COMPLETE,
         "The stream of the answer broke off before its last event.",
         "Check the server, and any proxy in front of it, at that time: a timeout, a crash, a limit of the "
-        "provider. What arrived until then is not the whole answer.",
+        "provider. What arrived before is not the whole answer.",
         "https://github.com/openai/codex/issues/8309",
         example="stream disconnected before completion: Transport error: network error: error decoding response body",
         cause=Cause.SERVER,

@@ -9,24 +9,25 @@ MAKER = "Haystack"
 
 _EMPTY = (
     "Update Haystack first: older releases lost pieces of streamed calls, and took the empty text of a call without "
-    "arguments for broken JSON. If it goes on, record the stream with `capture` and paste it: it shows whether the "
-    "server sent the whole arguments."
+    "arguments for broken JSON. If the error persists, record the stream with `capture` and paste it: it shows whether "
+    "the server sent the whole arguments."
 )
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Skipping malformed tool call due to invalid JSON.",
         Stage.PARSE,
-        "The client dropped a call because the arguments that it had put together are not JSON; what it had "
-        "follows `Arguments:`. Nothing, or one bracket, there is a piece of a streamed call, not what the model wrote.",
+        "The client dropped a call because the arguments that it had put together are not JSON; what it had follows "
+        "`Arguments:`. If nothing or a single bracket follows, it is a piece of a streamed call, not what the model "
+        "wrote.",
         _EMPTY,
         "https://github.com/deepset-ai/haystack/issues/8876",
     ),
     KnownError(
         "returned a malformed JSON string for tool call arguments. This tool call will be skipped.",
         Stage.PARSE,
-        "The client dropped a call because its arguments are not JSON; what it had follows `Arguments:`. Nothing "
-        "there is a call without arguments, which is sent as an empty text.",
+        "The client dropped a call because its arguments are not JSON; what it had follows `Arguments:`. If nothing "
+        "follows, it is a call without arguments, which is sent as an empty text.",
         _EMPTY,
         "https://github.com/deepset-ai/haystack/issues/9408",
     ),

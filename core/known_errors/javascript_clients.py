@@ -12,7 +12,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Failed to parse URL from [object Request]",
         Stage.REQUEST,
         "The client gave a whole request to a function that takes an address, so nothing was sent: a fault of the "
-        "client or of what it replaces `fetch` with, not of the request.",
+        "client or of its replacement for `fetch`, not of the request.",
         "Update the client, or go back to the release before; the request, the key and the model need no change.",
         "https://github.com/n8n-io/n8n/issues/25445",
         cause=Cause.CLIENT,
@@ -21,8 +21,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "Failed to parse URL from {url:word}",
         Stage.REQUEST,
         "The address is not a whole URL, so nothing was sent.",
-        "Write the address with its scheme and host, such as `http://localhost:8000/v1`; an empty setting leaves a "
-        "path alone.",
+        "Write the address with its scheme and host, such as `http://localhost:8000/v1`; with an empty setting, only "
+        "a path is left.",
         "https://developer.mozilla.org/docs/Web/API/Window/fetch",
         example="TypeError: Failed to parse URL from /v1/chat/completions",
         cause=Cause.ADDRESS,

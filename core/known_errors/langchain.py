@@ -13,7 +13,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.PARSE,
         "The arguments that the model wrote for a call are not JSON.",
         "Look at what is quoted. Markup of a call (`<tool_call>`) means that the server did not parse its own model's "
-        'notation, mostly of a call that was forced: send `tool_choice: "auto"`, or update the server. If the text '
+        'notation, usually of a forced call: send `tool_choice: "auto"`, or update the server. If the text '
         "ends early, raise `max_tokens`; else ask again.",
         "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE",
         example='Function get_weather arguments: {"city": are not valid JSON. Received JSONDecodeError',
@@ -33,8 +33,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.CONTRACT,
         "The input that the model wrote for a tool does not fit the tool's schema: a required parameter is absent, "
         "or has another type.",
-        "Compare the call with the schema: say in the description what each required parameter is, and make "
-        "optional what may be absent.",
+        "Compare the call with the schema: describe each required parameter, and make those optional that may be "
+        "absent.",
         "https://github.com/n8n-io/n8n/issues/37916",
     ),
     KnownError(
@@ -68,7 +68,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         'Failed to parse. Text: "{text}". Error: {why}',
         Stage.PARSE,
-        "The agent's parser wants JSON in the model's text, and found something else; the error quotes it.",
+        "The agent's parser expects JSON in the model's text, and found something else; the error quotes it.",
         "Ask for the format with structured output that the server enforces, or use an agent that calls tools of the "
         "API. Small models often answer in prose instead of the form that a prompt describes.",
         "https://github.com/n8n-io/n8n/issues/9312",
@@ -129,8 +129,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "Could not parse tool input: {call} because the `arguments` is not valid JSON.",
         Stage.PARSE,
         "The arguments of the model's call are not the text of a JSON object; the error quotes the call.",
-        "Look at the quoted arguments: prose in their place comes from models that know one parameter only and write "
-        "its value alone. Use `tools` instead of the older `functions` (`create_tool_calling_agent`), and a tool with "
+        "Look at the quoted arguments: prose in their place comes from models that know only one parameter and write "
+        "only its value. Use `tools` instead of the older `functions` (`create_tool_calling_agent`), and a tool with "
         "a described schema.",
         "https://github.com/langchain-ai/langchain/issues/10433",
         example="Could not parse tool input: {'name': 'ask', 'arguments': 'What is it?'} because the `arguments` is "

@@ -17,7 +17,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "The installed llama-cpp-python has no chat format of that name; `None` means that none was given, and the "
         "GGUF has no template that it can take.",
         "Set `chat_format` (of the server: `--chat_format`) to one of those that the message lists, the one that the "
-        "model was trained with; or update llama-cpp-python and take a GGUF that holds `tokenizer.chat_template`.",
+        "model was trained with; or update llama-cpp-python and use a GGUF that contains `tokenizer.chat_template`.",
         "https://github.com/containers/ai-lab-recipes/issues/547",
         example="Invalid chat handler: None (valid formats: ['llama-2', 'chatml'])",
         cause=Cause.SETTING,

@@ -41,7 +41,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "doesn't satisfy the grammar; forced bytes: {bytes}",
         Stage.COMPLETE,
-        "The model's next token does not fit the grammar that the server made of a schema or of the tools: another "
+        "The model's next token does not fit the grammar that the server built from a schema or the tools: another "
         "feature wrote it, such as a thinking block, a template's own text or speculative decoding.",
         "Send the request once with thinking off; if that helps, start the server with the model's reasoning "
         "parser, so "

@@ -85,7 +85,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "tool text was likely truncated mid-generation.",
         Stage.PARSE,
-        "The text between the markers of a call could not be read, and the server went on without the call.",
+        "The text between the markers of a call could not be read, and the server continued without the call.",
         "Look at `finish_reason`: if it is `length`, raise `max_tokens`; otherwise the model wrote the call in another "
         "notation, or its arguments are not JSON.",
         "mlx_lm/server.py: ToolCallFormatter.__call__",
@@ -93,9 +93,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Repository Not Found for url: {url}",
         Stage.REQUEST,
-        "The server looked for `model` on the Hugging Face Hub, which shows it no such repository: the name "
-        "does not exist, or the server's token may not read it.",
-        "Name the model that the server was started with (`/v1/models` lists what it has), or one that exists.",
+        "The server looked for `model` on the Hugging Face Hub, which reports no such repository: the name "
+        "does not exist, or the server's token is not allowed to read it.",
+        "Name the model that the server was started with (`/v1/models` lists them), or one that exists.",
         "huggingface_hub/utils/_http.py: hf_raise_for_status",
         example="404 Client Error. Repository Not Found for url: https://huggingface.co/api/models/o/m/revision/main.",
         field="model",

@@ -170,8 +170,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.REQUEST,
         "An item of the history has an id that did not come from this API: an adapter turned the answer of "
         "another API or provider into items of Responses.",
-        "Leave `id` out of items that this API did not make, or send the history of each provider to that provider "
-        "alone. Update the agent framework: some fill in a placeholder such as `__fake_id__`.",
+        "Leave `id` out of items that this API did not make, or send each provider only its own history."
+        " Update the agent framework: some fill in a placeholder such as `__fake_id__`.",
         "https://github.com/openai/openai-agents-python/issues/270",
         example="Invalid 'input[1].id': 'x_1'. Expected an ID that begins with 'msg'.",
         field="input[{index}].id",

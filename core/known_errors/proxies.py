@@ -52,7 +52,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "error code: 1020",
         Stage.COMPLETE,
         "A firewall rule in front of the server (Cloudflare) turned the client away; the server never saw the request.",
-        "Have the owner of the site let this client, address or country through; the request itself needs no change.",
+        "Ask the site's owner to allow this client, address or country; the request itself needs no change.",
         "https://developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-1xxx-errors/",
         cause=Cause.SETTING,
     ),

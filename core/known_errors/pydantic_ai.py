@@ -37,7 +37,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Please return text or call a tool",
         Stage.COMPLETE,
-        "The answer has neither text nor a call, or reasoning alone; the program sends these words back to the model.",
+        "The answer has neither text nor a call, or only reasoning; the program sends this message back to the model.",
         "Look at the answer before it: its `finish_reason`, its reasoning, and the number of output tokens. Gemini "
         "models return such answers after a tool's result now and then: ask again, within the allowed retries.",
         "https://github.com/pydantic/pydantic-ai/pull/3360",

@@ -22,8 +22,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "Model tried to call unavailable tool '{name}'. Available tools: .",
         Stage.CONTRACT,
         "The model called a tool, and this request offered none.",
-        "Send this request with the tools of its history, or without calls in it: a model goes on calling what it "
-        "reads there. In agents these are often summaries (compaction), or a mode whose tools are switched off.",
+        "Send this request with the tools of its history, or without calls in it: a model keeps calling what it reads "
+        "there. In agents these are often summaries (compaction), or a mode whose tools are switched off.",
         "https://github.com/code-yeongyu/oh-my-openagent/issues/1803",
         example="Model tried to call unavailable tool 'read'. Available tools: .",
         field="tools",

@@ -241,7 +241,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "maximum context length is {limit:int} tokens. However, your prompt contains",
         Stage.RENDER,
-        "The rendered prompt alone is longer than the server's context window.",
+        "Even the rendered prompt alone is longer than the server's context window.",
         "Shorten the messages or the tools, or start the server with a longer `--max-model-len`.",
         "vllm/renderers/params.py: TokenizeParams._token_len_check",
         example="This model's maximum context length is 4096 tokens. However, your prompt contains 5120 input tokens, "
@@ -252,7 +252,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "`thinking_token_budget` must be a non-negative integer or -1 for unlimited.",
         Stage.REQUEST,
-        "The budget for reasoning is not a whole number from -1 upwards.",
+        "The budget for reasoning is not an integer of -1 or more.",
         "Send a whole number, or -1 for no limit.",
         "vllm/sampling_params.py: validate_thinking_token_budget",
         field="thinking_token_budget",

@@ -99,7 +99,7 @@ def _unseen(body: JSONObject) -> Iterator[str]:
         yield f"Tools that the server runs itself ({', '.join(built_in)}) leave no call to check."
     found = {*_marks_in(body)}
     if "cache_control" in found:
-        yield "What the server made of `cache_control` is visible in its usage at most; it was not checked."
+        yield "Whether the server used `cache_control` shows only in its usage, if at all; it was not checked."
     if found & _IMAGES:
         yield "Images were sent as they are; what the model saw of them is unknown."
     if "encrypted_content" in found:

@@ -197,7 +197,7 @@ async def _verify(plan: Plan, journal: Journal, labs: LabPool) -> Outcome:
         if stop.asking.is_set():
             log("Stopping at once; the answers so far are kept for the next run.")
         else:
-            log("Stopping: the answers so far are still read. Press Ctrl-C again to leave that for the next time.")
+            log("Stopping: received answers are still being read. Press Ctrl-C again to leave that to the next run.")
         stop.ask()
 
     with stopped_by(interrupt):

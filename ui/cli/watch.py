@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--store",
         default=_STORE,
         metavar="FILE.sqlite|URL",
-        help=f"where exchanges are stored (default: {_STORE}); `postgresql://…` for several proxies together, besides --spool",
+        help=f"where exchanges are stored (default: {_STORE}); `postgresql://…` for several proxies together",
     )
     parser.add_argument(
         "--spool",
@@ -177,7 +177,7 @@ def _ask_canary(options: argparse.Namespace, printer: Printer) -> int:
         elif result.changed:
             printer.print(masked_line(result.line))
     new, changed = sum(one.before is None for one in results), sum(one.changed for one in results)
-    log(f"{len(results)} known requests: {changed} with an answer of another class, {new} asked for the first time.")
+    log(f"{len(results)} known requests: {changed} whose answer changed class, {new} sent for the first time.")
     return FOUND if changed else OK
 
 

@@ -73,7 +73,7 @@ Answered = Annotated[
 Handle = Annotated[str, Field(description="The `handle` that an earlier tool call returned.")]
 RunHandle = Annotated[str, Field(description="The `handle` that `run` or `try_fix` returned.")]
 Code = Annotated[str, Field(description="Code of a finding, such as PD401.")]
-Example = Annotated[str, Field(description=f"Instead of `request`: a worked case, one of {', '.join(EXAMPLE_NAMES)}.")]
+Example = Annotated[str, Field(description=f"Instead of `request`: an example, one of {', '.join(EXAMPLE_NAMES)}.")]
 Endpoint = Annotated[
     str,
     Field(

@@ -297,7 +297,7 @@ _VERDICTS = {
     "works": "works",
     "works-with-limits": "works, with limits",
     "unknown": "cannot be judged without the model's own vocabulary",
-    "nothing-works": "no parser reads what the template makes the model write",
+    "nothing-works": "no parser reads the notation that the template teaches",
 }
 
 

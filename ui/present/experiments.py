@@ -135,7 +135,7 @@ def _progress(done: int, planned: int, word: str) -> JSONObject:
 
 def _switches_sentence(report: WhatIf, by_kind: dict[EffectKind, list[Effect]]) -> str:
     if report.failure is not None:
-        size = "As pasted, the request gives no prompt."
+        size = "As pasted, the request produces no prompt."
     else:
         size = f"{count_of(report.unit_count or 0, report.unit)} as pasted."
     counted = joined(

@@ -273,7 +273,7 @@ def _came_back(trace: Trace) -> str:
     assert trace.parse is not None, "the output was not read, so nothing can be called lost"
     calls = count_calls(trace.parse.ledger)
     if not calls.written and not calls.returned:
-        return "No call was written; the answer came back whole."
+        return "No call was written; the answer came back complete."
     drafts = f", {calls.draft:,} a draft inside reasoning" if calls.draft else ""
     return f"{calls.written:,} call{'' if calls.written == 1 else 's'} written{drafts}, {calls.returned:,} returned."
 

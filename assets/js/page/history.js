@@ -259,7 +259,7 @@ export const hasSharedRun = () => last.state !== "idle" && last.state !== "runni
 // Which run the files of the Share menu hold.
 export const sharedRunWords = () => {
   if (last.state === "idle") return "Nothing has run yet: files contain a run, so only the link to the request can be made. Press Run first.";
-  if (last.state === "running") return "A run is under way: files can be made at its end.";
+  if (last.state === "running") return "A run is in progress: files can be made when it ends.";
   const which = last.state === "recorded" ? "the recorded run that is shown" : last.run ? "your run of " + timeWords(Number(last.at), Date.now()) : "the run that was opened";
   const edited = isOutdated() ? " The request was edited since: files contain the one that was run, the link contains the text in the editor." : "";
   return "Files contain " + which + ": " + last.badge + "." + edited;

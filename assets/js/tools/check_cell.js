@@ -36,8 +36,8 @@ function cellHead(told) {
   title.append(make("code", "pd-effect-name", told.short), " \u00b7 " + told.about);
   head.append(title, button("Open in Parse", "", () => takeCell?.(told.parser, told.answer), told.by_hand));
   head.append(button("Close", "", (event) => event.currentTarget.closest(".pd")?.replaceChildren()));
-  const words = told.cell.problem || (told.cell.remark ? "Comes back; " + told.cell.remark + "." : "Comes back as it went in, whole and streamed.");
-  head.append(prose("p", "pd-check-problem", told.cell.streamed === "untried" && told.cell.state === "pass" ? "Comes back as it went in; streaming was not tried." : words));
+  const words = told.cell.problem || (told.cell.remark ? "Comes back; " + told.cell.remark + "." : "Comes back unchanged, whole and streamed.");
+  head.append(prose("p", "pd-check-problem", told.cell.streamed === "untried" && told.cell.state === "pass" ? "Comes back unchanged; streaming was not tried." : words));
   return head;
 }
 

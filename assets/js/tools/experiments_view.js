@@ -256,7 +256,7 @@ function countRow(one) {
   const names = make("td", "");
   (one.names.length ? one.names : ["as pasted"]).forEach((title, i) => names.append(i ? " + " : "", make("code", "pd-inline-code", title)));
   const what = prose("td", "pd-words", one.words);
-  if (one.also.length) what.append(make("span", "pd-muted", " The same prompt also by: " + one.also.join("; ") + "."));
+  if (one.also.length) what.append(make("span", "pd-muted", " Other settings give the same prompt: " + one.also.join("; ") + "."));
   row.append(make("td", "pd-figure-cell", one.count), make("td", "pd-figure-cell", off), names, what);
   return row;
 }

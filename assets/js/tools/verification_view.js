@@ -87,7 +87,7 @@ builders.dataset = (root) => {
   async function take(file) {
     if (!file) return;
     const packed = file.size > MOST_DATASET_BYTES ? null : await packText(await file.text());
-    status.textContent = packed === null ? "That dataset is too long for the page: `verify` takes it on the command line." : "From " + file.name.slice(0, 80) + ".";
+    status.textContent = packed === null ? "That dataset is too long for the page: use `verify` on the command line." : "From " + file.name.slice(0, 80) + ".";
     if (packed !== null) root.pdAsk("submit", { packed });
   }
   host.takeDataset = (file) => {

@@ -91,7 +91,7 @@ static void {name}() {{
     assert_msg_equals(expected, actual);
 }}
 """
-_NO_TEMPLATE = " The run does not tell the model's template: name its file."
+_NO_TEMPLATE = " The run does not show the model's template: give its file."
 _ANY_FILE = 'read_file("models/templates/MODEL.jinja")'
 
 

@@ -59,7 +59,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if not found:
         return
     index, name, family, span = found[0]
-    more = f" {len(found) - 1} more messages are like it." if len(found) > 1 else ""
+    more = f" {len(found) - 1} more messages are similar." if len(found) > 1 else ""
     content = content_of(as_object(messages[index])) or ""
     yield Report(
         title=f"messages[{index}] of the history contains a call to `{name}` as text.",

@@ -120,8 +120,8 @@ _OF_NOTATION = {
         "the template.",
     ),
     Notation.PRINTED: (
-        "It is a call as clients hold and print it, not as a model's notation has it: the model repeats what it read "
-        "in the history, where calls are written out as text.",
+        "It is a call in the form that clients keep and print, not in a model's notation: the model repeats what it "
+        "read in the history, where calls are written out as text.",
         "Send calls of the history as `tool_calls` and their results as messages of the role `tool`; update the agent "
         "framework, which may have written them into the text. Start again without these turns, as the model repeats "
         "them.",

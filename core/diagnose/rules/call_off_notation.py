@@ -146,7 +146,7 @@ def _gives(given: Sequence[CallField], call: ToolCallAttempt) -> bool:
 def _about(tried: _Tried, *, one: bool) -> str:
     what = "it" if one else "them"
     if not (tried.refusing or tried.reading):
-        return f"Which parsers refuse {what} for this reason was not tried."
+        return f"Which parsers refuse {what} for this reason was not tested."
     parts = []
     if tried.refusing:
         parts.append(f"{listed(tried.refusing)} did not give {what} on this very output, probably for this reason.")

@@ -183,7 +183,7 @@ def _of_inner_markup(trace: Trace) -> Iterator[Report]:
         if len(shown) < _LEAST_MARKERS or begins in shown or not {*shown} <= {*markers}:
             continue
         yield Report(
-            title=f"The text is the inner part of a call in the notation of `{family}`: `{begins}` before it is missing.",
+            title=f"The text is the inside of a call in the notation of `{family}`: `{begins}` before it is missing.",
             detail=f"It contains {listed(shown[:4])}, which only occur inside a call. Either the model left "
             f"`{begins}` out, or the server removed it with the special tokens before a parser could see it; without "
             "it no parser finds the call.",
@@ -203,8 +203,8 @@ def _of_broken(trace: Trace, name: str, span: Span, problem: str, *, is_cut: boo
     cut = " Raise `max_tokens` where finish_reason is `length`." if is_cut else ""
     return Report(
         title=f"The text {holds} a call to `{name}` {what}: {problem}.",
-        detail="Unless the text was cut when it was copied, the output itself is like this. A strict parser returns the call as "
-        f"text, or silently drops it.{others}",
+        detail="Unless the text was cut when it was copied, the output itself is like this. A strict parser returns "
+        f"the call as text, or silently drops it.{others}",
         evidence=(in_raw(trace, span),),
         fix=f"Do not run this call; ask again.{cut} A grammar for calls keeps them whole (`tool_choice` as `required`, "
         "or `strict` in the tool, where the server constrains calls by it).",

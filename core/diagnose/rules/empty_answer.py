@@ -103,13 +103,13 @@ def _report_empty(chat: ChatResult) -> Report:
 def _report_removed(chat: ChatResult, written: int) -> Report:
     return Report(
         title=f"The server counted {counted(written, 'token')} of output, and the answer shows none of them.",
-        detail=f"The message contains no text, no call, no reasoning and no refusal; finish_reason is "
-        f"`{chat.finish_reason}`. The model wrote more than an end-of-turn token, and a parser removed it. Usually it is a tool "
-        "call that the parser began to read and gave up on, or reasoning that the server does not return.",
+        detail="The message contains no text, no call, no reasoning and no refusal; finish_reason is "
+        f"`{chat.finish_reason}`. The model wrote more than an end-of-turn token, and a parser removed it. Usually it "
+        "is a tool call that the parser began to read and gave up on, or reasoning that the server does not return.",
         evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
         fix="Get the raw output of this request: without a tool parser, as a plain completion of the same prompt, or "
-        "from the server's debug log; `parse` shows where the call departs from the notation. Start the server with the parser of this "
-        "model's notation, or a release whose parser returns what it cannot read.",
+        "from the server's debug log; `parse` shows where the call departs from the notation. Start the server with "
+        "the parser of this model's notation, or a release whose parser returns what it cannot read.",
         certainty=Certainty.INFERRED,
         stage=Stage.PARSE,
     )

@@ -92,9 +92,7 @@ def _of_template(server: Server, named: str, places: tuple[FindingEvidence, ...]
     of_model = f" The model `{server.model}` belongs to `{model}`, judging by its name." if model else ""
     parser = server.tool_parser
     if written == named:
-        title = (
-            f"The model writes `{written}`, as its chat template has it, and the parser `{parser}` does not read that."
-        )
+        title = f"The model writes `{written}`, as in its chat template, and the parser `{parser}` does not read that."
         seen = f"The calls of the raw output are in the notation `{written}`."
     else:
         title = f"The chat template is that of `{named}`, and the tool parser `{parser}` reads another notation."

@@ -56,7 +56,7 @@ def find(trace: Trace) -> Iterator[Report]:
         )
     elif len(returned) == 1 and dropped and certainty is not None:
         yield _report(
-            f"The model wrote {counted(len(body_calls(trace)), 'tool call')}; the server kept one, as was asked.",
+            f"The model wrote {counted(len(body_calls(trace)), 'tool call')}; the server kept one, as requested.",
             f"Written and dropped: {listed([call.name or 'a call' for _, call in dropped])}.",
             (*(in_raw(trace, call.char_span) for _, call in dropped), asked),
             certainty=certainty,

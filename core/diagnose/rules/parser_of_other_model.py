@@ -43,8 +43,9 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     yield Report(
         title=f"The parser `{server.tool_parser}` is not the one for `{server.model}`.",
-        detail=f"Judging by its name, the model writes its calls in the notation of `{family_of_model(server.model or '')}`, "
-        f"which `{named}` reads and `{server.tool_parser}` does not: calls would stay in content.",
+        detail="Judging by its name, the model writes its calls in the notation of "
+        f"`{family_of_model(server.model or '')}`, which `{named}` reads and `{server.tool_parser}` does not: calls "
+        "would stay in content.",
         evidence=(FindingEvidence("server", quote=f"--tool-call-parser {server.tool_parser}"),),
         fix=f"Start the server with `--tool-call-parser {named}` in place of `{server.tool_parser}`.",
         certainty=Certainty.INFERRED,

@@ -57,7 +57,7 @@ def find(trace: Trace) -> Iterator[Report]:
             detail, fix = "The history does not fit the context.", _OF_OLLAMA
         elif (found := _OLLAMA_SHIFT.match(line)) is not None:
             title = f"Ollama discarded {found[2]} tokens of a full context of {found[1]} to continue."
-            detail, fix = "What the prompt said there, the model no longer sees while it writes on.", _OF_OLLAMA
+            detail, fix = "While it keeps writing, the model no longer sees that part of the prompt.", _OF_OLLAMA
         elif (found := _LLAMA_CPP.match(line)) is not None:
             title = f"llama.cpp cut the prompt to fit a context of {found[1]} tokens."
             detail, fix = "Part of the prompt was not read.", _OF_LLAMA_CPP

@@ -65,7 +65,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 f"Where it came as content: {_SPLIT}; of llama.cpp `--jinja --reasoning-format auto`)"
                 + ("; one that begins inside a block, if the template opens it." if opened is None else ".")
             ),
-            Step(f"In a client that cannot choose the server: drop all up to `{closer}` before the text is used."),
+            Step(f"In a client that cannot choose the server: drop everything up to `{closer}` before using the text."),
         ),
         certainty=Certainty.INFERRED,
     )

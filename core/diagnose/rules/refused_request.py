@@ -70,7 +70,7 @@ _NOT_STARTED = "The server did not start"  # as the tables say it of flags that 
 _FIXES = {
     Cause.CONTEXT: "Shorten the messages or the tools, or lower `max_tokens` if prompt and answer together are too "
     "long; or start the server with a longer context (`--max-model-len` of vLLM, `-c` of llama.cpp).",
-    Cause.SERVER: "Check the server's log at this request: its answer names nothing that the request could change.",
+    Cause.SERVER: "Check the server's log for this request: its answer names nothing that the request could change.",
     Cause.POLICY: (
         "Change the text that triggers the filter, or the filter's setting; the body of the answer often says "
         "which category it was."

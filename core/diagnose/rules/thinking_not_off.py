@@ -60,7 +60,7 @@ def find(trace: Trace) -> Iterator[Report]:
         fix=(
             *(() if off.startswith(_KWARGS) else (think_less(thinking_switch(trace), ", where the server reads it"),)),
             Step(
-                "Check that the switch is the one of this model and reaches the server: OpenAI's Python client sends "
+                "Check that the switch is this model's and reaches the server: OpenAI's Python client sends "
                 "it only in `extra_body`, gateways drop what they do not know, and templates name it differently."
             ),
             Step("Models that only think have no switch: use the variant that answers directly."),

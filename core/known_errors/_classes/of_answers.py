@@ -25,7 +25,7 @@ FIRST: tuple[ErrorClass, ...] = (
         "The arguments of the model's call could not be read",
         "A program says this to the model, in place of the tool's result: the arguments it sent are not JSON.",
         "Look at the arguments as they came (paste the call): markup of another call in them, several objects, or a "
-        "cut end each need another remedy.",
+        "cut end each need a different fix.",
     ),
 )
 CLASSES: tuple[ErrorClass, ...] = (
@@ -60,7 +60,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.OUTPUT,
         "The JSON is in a code fence",
         "The model wrote its JSON as Markdown code, and the program reads the text as it is.",
-        "Enforce the form with `response_format`, or take the fence off before reading; asking for *JSON without "
+        "Enforce the form with `response_format`, or remove the fence before reading; asking for *JSON without "
         "a code "
         "fence* in the prompt helps, but not always.",
     ),
@@ -72,8 +72,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Reasoning came where JSON was expected",
         "The text begins with the model's thinking, which nothing has separated from the answer.",
         "Start the server with the model's reasoning parser (`--reasoning-parser`), switch thinking off, or drop "
-        "all up "
-        "to `</think>` before reading.",
+        "everything up to `</think>` before reading.",
     ),
     ErrorClass(
         "failure-for-json",
@@ -185,8 +184,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.OUTPUT,
         "The answer was empty",
-        "The model, or what the client took of its answer, held no text: all of it may be reasoning, cut by the token "
-        "limit, filtered, or a call that was lost.",
+        "The model, or what the client extracted of its answer, contained no text: all of it may be reasoning, cut by "
+        "the token limit, filtered, or a call that was lost.",
         "Look at the whole body of the answer: `finish_reason`, `reasoning_content`, `tool_calls` and `usage` "
         "distinguish these; `capture` records it.",
         is_distinctive=False,
@@ -201,7 +200,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.UNCLEAR,
         "The server answered with an error, whose words are not shown",
-        "The client reports the status alone; the reason is in the body of the answer.",
+        "The client reports only the status; the reason is in the body of the answer.",
         "Print the body where the program catches the error (`error.response.text`), look into the server's log, "
         "or put "
         "`prompt-debugger capture` between; then paste that.",
@@ -238,7 +237,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The program gave up after its allowed attempts",
-        "An agent tried again and again, or went in a circle; why each attempt failed is not part of the words.",
+        "An agent tried again and again, or went in a circle; why each attempt failed is not part of the message.",
         "Look at the single attempts: the messages of the run show the answer that was not accepted, or the call that "
         "came again and again.",
         is_distinctive=False,

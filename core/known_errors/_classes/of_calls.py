@@ -94,9 +94,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The client could not decode a piece of the answer",
         "The client takes every event of a stream in one form only, and got one in which a field is missing, null or "
         "of another type: often `index` in the pieces of a call.",
-        "Look at the event that the words quote, or record the stream with `capture` and paste it: it shows the "
-        "field. Report that to the server or gateway; until then ask without streaming, or use a client that demands "
-        "less.",
+        "Look at the event that the message quotes, or record the stream with `capture` and paste it: it shows the "
+        "field. Report that to the server or gateway; until then ask without streaming, or use a more tolerant client."
+        "",
         around=r"untagged enum|accumulate_delta|_deltas\.py|tool_calls|stream|chunk",
     ),
     ErrorClass(
@@ -116,7 +116,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.OUTPUT,
         "The model's text ends before it names an action or an answer",
-        "The agent reads lines of `Thought:` and `Action:` from the text. Here the thought stands alone: the output "
+        "The agent reads lines of `Thought:` and `Action:` from the text. Here there is only the thought: the output "
         "was cut, or the model ended its turn there.",
         "Look at `finish_reason`: if it is `length`, raise `max_tokens`, whose default is small in some clients. If it "
         "is `stop`, check the stop texts that the agent sends; otherwise use a model with tool calls, and let the "
@@ -132,7 +132,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.OUTPUT,
         "The model's text is not in the form that the agent reads calls from",
         "The agent teaches a form in its prompt, such as lines of `Action:` and `Action Input:`, and reads the call "
-        "from the text; the model kept to a part of it only, or its text ended before.",
+        "from the text; the model followed only a part of it, or its text ended before that.",
         "Look at the text (paste it). Let the agent send `tools` instead, where model and server have tool calls. Else "
         "check that the prompt fits the context (Ollama cuts it at `num_ctx`), that no stop text ends the output "
         "within the form, and that `max_tokens` is large enough.",

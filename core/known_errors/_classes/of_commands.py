@@ -23,7 +23,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.SETTING,
         "An option of the command that starts the server has a value that it does not take",
         "The command was refused before any request; this release does not know the value of {name|that option}.",
-        "Choose one of the values that the words, or `--help` of the installed release, list; names of parsers come "
+        "Choose one of the values listed in the message or in `--help` of the installed release; names of parsers come "
         "with releases, so a new one may need an update. Requests need no change.",
         around=_SERVES,
     ),

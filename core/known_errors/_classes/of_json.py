@@ -25,10 +25,11 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.PARSE,
         Cause.OUTPUT,
         "A text ends before its JSON is complete",
-        "A program read a text as JSON, mostly what a model wrote, and the text ended inside a string, list or object.",
+        "A program parsed text as JSON, usually the model's output, and the text ended inside a string, list or "
+        "object.",
         "Look at `finish_reason` of the answer: if it is `length` (`max_tokens`, `MAX_TOKENS`), the limit cut it: "
-        "raise `max_tokens`, or ask for less at once. If it is `stop`, look at the text itself: nothing at all, or a "
-        "quotation mark that was not escaped. A stream must be read to its end first.",
+        "raise `max_tokens`, or ask for less in one answer. If it is `stop`, look at the text itself: nothing at all, "
+        "or a quotation mark that was not escaped. A stream must be read to its end first.",
         is_distinctive=False,
     ),
     ErrorClass(
@@ -38,10 +39,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         rf"|bad (?:control|escaped) character in|invalid \\{{1,2}}(?:escape|uxxxx)",
         Stage.PARSE,
         Cause.OUTPUT,
-        "A string in the JSON holds a character that must be escaped",
-        "A program read a text as JSON, mostly what a model wrote; a line break, a backslash or another control "
+        "A string in the JSON contains a character that must be escaped",
+        "A program parsed text as JSON, usually the model's output; a line break, a backslash or another control "
         "character in a string is not escaped.",
-        "Look at the place that the words name. Have the server enforce JSON (`response_format` with a schema, "
+        "Look at the place that the message names. Have the server enforce JSON (`response_format` with a schema, "
         "`strict` tools), or read the text leniently (`strict=False` of Python's `json.loads` takes line breaks).",
         is_distinctive=False,
     ),
@@ -52,8 +53,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.PARSE,
         Cause.OUTPUT,
         "More text follows the JSON",
-        "A program read a text as JSON, mostly what a model wrote; after the first value comes something else: prose, "
-        "the end of a code fence, a stop token, or a second value.",
+        "A program parsed text as JSON, usually the model's output; the first value is followed by something else: "
+        "prose, the end of a code fence, a stop token, or a second value.",
         "Look at what follows. Have the server enforce the form (`response_format` with a schema), or read the first "
         "value only (`raw_decode` of Python's decoder).",
         is_distinctive=False,
@@ -67,8 +68,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|expecting (?:',' delimiter|':' delimiter|property name)|trailing comma at line",
         Stage.PARSE,
         Cause.OUTPUT,
-        "The JSON is broken at the place that the words name",
-        "A program read a text as JSON, mostly what a model wrote; a comma, a colon or a quotation mark is wrong or "
+        "The JSON is broken at the place that the message names",
+        "A program parsed text as JSON, usually the model's output; a comma, a colon or a quotation mark is wrong or "
         "missing there, or the text was cut there.",
         "Look at the text around that place: if it ends there, raise `max_tokens`; if a quotation mark in a string is "
         "not escaped, or keys are in single quotes, have the server enforce JSON (`response_format` with a schema, "
@@ -84,7 +85,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.PARSE,
         Cause.OUTPUT,
         "What was to be JSON begins as something else",
-        "A program read a text as JSON, mostly an answer; it is empty, or begins with prose, a code fence, reasoning, "
+        "A program parsed text as JSON, usually an answer; it is empty, or begins with prose, a code fence, reasoning, "
         "or the page of a proxy.",
         "Print the text before it is read. If it is a model's answer, enforce the form (`response_format` with a "
         "schema) and switch thinking off or use the model's reasoning parser; if it is a page, check the address.",
@@ -96,10 +97,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.PARSE,
         Cause.OUTPUT,
         "A text that was to be JSON could not be read",
-        "A program read a text as JSON, mostly what a model wrote; the end of the traceback, which says at which place "
-        "it gave up, was not copied.",
-        "Print the text before it is read: prose, a code fence, reasoning, nothing at all and a cut end each need "
-        "another remedy. Check that the schema reaches the server, and copy the traceback to its last line.",
+        "A program parsed text as JSON, usually the model's output; the end of the traceback, which says where it "
+        "gave up, was not copied.",
+        "Print the text before it is read: prose, a code fence, reasoning, nothing at all and a cut end each need a "
+        "different fix. Check that the schema reaches the server, and copy the traceback to its last line.",
         is_distinctive=False,
     ),
     ErrorClass(

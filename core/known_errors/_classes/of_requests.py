@@ -18,12 +18,12 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|surrogates not allowed|no low surrogate|incomplete surrogate pair|invalid unicode code point",
         Stage.REQUEST,
         Cause.REQUEST,
-        "A text of the request holds half of a character",
+        "A text of the request contains half of a character",
         "An emoji or another character outside the basic plane was cut in the middle, as by a limit of characters, so "
         "that half of its pair (`\\ud83d`) is left; no strict decoder takes it.",
-        "Find it in {field|the text that the words name}, mostly a tool's result that was cut, and cut by characters "
-        "instead; before sending, `text.encode('utf-8', 'replace').decode()` in Python or `toWellFormed()` in "
-        "JavaScript fixes it.",
+        "Find it in {field|the text that the message names}, usually a tool's result that was cut, and cut by "
+        "characters instead; before sending, `text.encode('utf-8', 'replace').decode()` in Python or `toWellFormed()` "
+        "in JavaScript fixes it.",
     ),
     ErrorClass(
         "body-not-json",
@@ -34,9 +34,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "The body of the request is not JSON",
         "The server could not decode the body before it looked at any field: it was cut, written by hand, escaped "
-        "wrongly by a shell, or holds a character that JSON does not take.",
+        "wrongly by a shell, or contains a character that JSON does not allow.",
         "Write the body with a JSON library, send it from a file (`curl --data-binary @body.json`), and look at the "
-        "place that the words name; `Content-Length` must count bytes.",
+        "place that the message names; `Content-Length` must count bytes.",
         unless=r"into the target type|missing field|unknown (?:variant|field|name)|invalid (?:type|value)"
         r"|cannot find field|proto field|json payload received",
     ),
@@ -52,10 +52,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "A message has a role that this API does not know",
         "The role {name|that was sent} is not one of those that this API or template takes.",
-        "Send `developer` as `system`, `human` as `user`, `ai`, `bot` and `model` as `assistant`, `function` as `tool` "
-        "with `tool_call_id`, and the text of `thinking` or `reasoning` in a field of the assistant message "
-        "(`reasoning_content`, `thinking`) or not at all. A client that writes one of these by itself mostly has "
-        "a setting for it.",
+        "Send `developer` as `system`, `human` as `user`, `ai`, `bot` and `model` as `assistant`, `function` as "
+        "`tool` with `tool_call_id`, and the text of `thinking` or `reasoning` in a field of the assistant message "
+        "(`reasoning_content`, `thinking`) or not at all. A client that writes one of these on its own usually has a "
+        "setting for it.",
     ),
     ErrorClass(
         "item-type",
@@ -90,7 +90,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "JSON was asked for, and no message mentions it",
-        "With the format `json_object` this API wants the word *JSON* in a message, so that the model knows what "
+        "With the format `json_object` this API requires the word *JSON* in a message, so that the model knows what "
         "to write.",
         "Say in the system message, or in the last one of the user, that the answer is to be JSON, and which "
         "keys it has; "
@@ -107,8 +107,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "A message was sent back without its reasoning",
-        "With thinking on, this API wants an assistant message of the history with the reasoning that came with it.",
-        "Keep what came beside the answer (`reasoning_content`, thinking blocks, signatures) and send it back "
+        "With thinking on, this API requires the assistant messages of the history to keep their reasoning.",
+        "Keep what came with the answer (`reasoning_content`, thinking blocks, signatures) and send it back "
         "unchanged "
         "with that message; or switch thinking off.",
         look=Look.REASONING_ABSENT,
@@ -133,8 +133,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "The history contains calls, but the request declares no tools",
-        "The messages hold calls or their results; this API then wants the tools declared in the same request.",
-        "Send `tools` (Bedrock: `toolConfig`) with every request whose messages hold calls or results, also where no "
+        "The messages contain calls or their results; this API then requires the tools in the same request.",
+        "Send `tools` (Bedrock: `toolConfig`) with every request whose messages contain calls or results, even if no "
         "further call is wanted, as in a summary; or write those messages as plain text.",
     ),
     ErrorClass(
@@ -175,7 +175,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "System messages are not taken here",
         "This model or API takes no message with the role `system` in the list of messages.",
-        "Put its text where the API wants it: `instructions` (Responses), `system` (Messages), `system_instruction` "
+        "Put its text where the API expects it: `instructions` (Responses), `system` (Messages), `system_instruction` "
         "(Gemini); or at the beginning of the first user message.",
     ),
     ErrorClass(
@@ -192,8 +192,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "The roles of the messages, or their order, are not accepted",
         "This API, or the model's template, takes messages in a certain order only.",
-        "Send at most one system message, first; then user and assistant in turn, neighbors of one role joined, the "
-        "last one from the user or a tool.",
+        "Send at most one system message, first; then alternate user and assistant, with neighbors of one role "
+        "joined, and end with a message from the user or a tool.",
         look=Look.ROLES_ALTERNATE,
     ),
     ErrorClass(
@@ -334,8 +334,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "A value in the request is longer than the API allows",
-        "The text or list at {field|the place that is named} is longer than the limit that the words name; this limit "
-        "is one of that field, not of the model's context.",
+        "The text or list at {field|the place that is named} is longer than the limit that the message names; this "
+        "limit is one of that field, not of the model's context.",
         "Shorten {field|it}: an id or a name to the length that is allowed, a list of tools to those that this request "
         "needs.",
     ),
@@ -380,7 +380,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.SETTING,
         "This model or server takes no such media",
         "The request contains an image, video, audio or file, and the model as it is served takes text only.",
-        "Send text only, or serve a model with vision as such: llama.cpp and its relatives need the projector of the "
+        "Send text only, or serve a vision model as one: llama.cpp and its relatives need the projector of the "
         "same model (`--mmproj FILE`); elsewhere choose a multimodal model and endpoint.",
     ),
     ErrorClass(
@@ -406,8 +406,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "The value of `max_tokens` is not accepted",
-        "The model allows fewer tokens of output than the request asks for, or wants another number.",
-        "Set it within the range that the words name; agents and gateways have it in the model's settings.",
+        "The model allows fewer tokens of output than the request asks for, or requires a different number.",
+        "Set it within the range that the message names; agents and gateways have it in the model's settings.",
         unless=r"maximum context length|context length|`inputs`|unsupported|not supported",
     ),
     ErrorClass(
@@ -422,7 +422,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "Two settings of the request exclude each other",
-        "The server takes one of the two that its words name, not both.",
+        "The server accepts only one of the two that its message names, not both.",
         "Send one of them and leave the other out; a client may add one by itself.",
         is_distinctive=False,
     ),
@@ -438,8 +438,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "The server does not take this format of the answer",
         "The server or model does not offer structured output in the form that was asked for.",
-        "Send the form that its words name: `json_schema` with a schema, `json_object`, or none at all; then ask for "
-        "JSON in the prompt and check the answer. Frameworks let you choose the method for structured output.",
+        "Send the form that its message names: `json_schema` with a schema, `json_object`, or none at all; then ask "
+        "for JSON in the prompt and check the answer. Frameworks let you choose the method for structured output.",
         unless=r"grammar stack",
     ),
 )

@@ -6,7 +6,7 @@ from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._classes.base import ErrorClass
 from prompt_debugger.core.known_errors.base import Cause
 
-_LOG = "Look at the server's log of that moment: the reason is there, mostly in a traceback above that line."
+_LOG = "Check the server's log at that moment: the reason is there, usually in a traceback above that line."
 _STATUS = r"(?:\A\W{0,3}|(?:status|code|error|http|returned|got)\W{0,3}(?:code\W{0,3})?)"
 _REACH = (
     "Check that the server runs and that address and port are right, from the machine or container that sends; in a "
@@ -26,9 +26,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.SERVER,
         "The server's grammar for structured output failed",
-        "The server makes a grammar of the schema, or of the tools, and checks every token against it; here "
+        "The server builds a grammar from the schema or the tools and checks every token against it; here "
         "grammar and "
-        "output did not go together: a schema that the library cannot take, or tokens that another feature wrote "
+        "output did not go together: a schema that the library does not support, or tokens that another feature wrote "
         "first, "
         "such as a thinking block that the prompt opens or speculative decoding.",
         "Send the request once without `response_format` and `strict` to be sure, then with thinking off; update the "
@@ -98,9 +98,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.QUOTA,
         "The plan or billing of the account does not allow the request",
-        "The provider counts what an account uses, and what was paid for or free is used up.",
-        "Check plan, credit and spending limits of the account and project that the key belongs to; a limit of time "
-        "lifts by itself, credit does not.",
+        "The provider counts what an account uses, and the paid or free quota is used up.",
+        "Check plan, credit and spending limits of the account and project that the key belongs to; a rate limit "
+        "resets by itself, credit does not.",
     ),
     ErrorClass(
         "overloaded",
@@ -113,9 +113,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.BUSY,
         "The server has no capacity for the request at the moment",
-        "No server at that address, or none with room, could take the request; the request itself may be right.",
-        "Try again later, or with another provider or model; of your gateway, look which of its servers it "
-        "holds for healthy.",
+        "No server at that address could take the request, or none had capacity; the request itself may be right.",
+        "Try again later, or with another provider or model; with a gateway, check which of its servers it considers "
+        "healthy.",
         unless=r"mimetype",
     ),
     ErrorClass(
@@ -131,9 +131,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.ACCESS,
         "The server did not accept the API key",
-        "The server wants a key and got none, a wrong one, or one of another service or region.",
-        "Check which key the program really sends, and to which address: an environment variable of another account, a "
-        "blank at its end, a key of another region or plan. A local server takes any, but many clients want one set.",
+        "The server requires a key and got none, a wrong one, or one of another service or region.",
+        "Check which key the program actually sends, and to which address: an environment variable of another "
+        "account, a blank at its end, a key of another region or plan. A local server accepts any key, but many "
+        "clients require one.",
     ),
     ErrorClass(
         "model-of-account",
@@ -297,9 +298,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.CONNECTION,
         "The answer broke off",
-        "The connection was closed in the middle of the answer: mostly the server failed or ended at that "
-        "moment, else a "
-        "proxy's or client's limit of time.",
+        "The connection was closed in the middle of the answer: usually the server failed or ended at that moment, "
+        "otherwise a timeout of a proxy or client.",
         _LOG + " If it shows none, look for limits of time in between.",
         is_distinctive=False,
     ),
@@ -337,9 +337,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.SERVER,
         "A program between client and model got no connection to its database in time",
-        "The words come from the database of a gateway or proxy, not from a model: the pool of connections is used up, "
-        "or the database does not answer.",
-        "Look at the gateway: its database must be reachable, and its pool large enough for the requests at a time. "
+        "The message comes from the database of a gateway or proxy, not from a model: the pool of connections is used "
+        "up, or the database does not answer.",
+        "Look at the gateway: its database must be reachable, and its pool large enough for parallel requests. "
         "The request itself needs no change.",
         is_distinctive=False,
     ),
@@ -364,9 +364,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.SERVER,
         "A program or plug-in failed because of a bug in it",
-        "The words are those of a mistake in the code of the program or plug-in that printed them; they say nothing of "
-        "the request or the model's answer.",
-        "Update that program or plug-in, or go back to the release before, and report the words to its makers. The "
+        "The message shows a bug in the program or plug-in that printed it; it says nothing about the request or the "
+        "model's answer.",
+        "Update that program or plug-in, or go back to the release before, and report the message to its authors. The "
         "request needs no change.",
         around=r"plugininvokeerror|\[models\] error|run failed: \[",
     ),
@@ -430,7 +430,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.SERVER,
         "The server failed on the request",
-        "Something broke inside the server; the words name nothing that the request could change.",
+        "Something failed inside the server; the message names nothing that the request could change.",
         _LOG + " Then look for that line in the server's bug tracker, and try its newest release.",
         is_distinctive=False,
     ),

@@ -14,7 +14,7 @@ _TEMPLATE = (
     r"|\{%-?|error rendering prompt"
 )
 _OTHER_TEMPLATE = (
-    "update the server first; else take a template that was written for it, such as the one that another "
+    "update the server first; otherwise use a template that was written for it, such as the one that another "
     "publisher ships "
     "with the same model, or rewrite that place in a copy (`--chat-template-file` of llama.cpp, "
     "`--chat-template` of vLLM and SGLang, the model's settings of LM Studio)."
@@ -33,7 +33,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "It found none that it can read, and writes the prompt with a built-in one, which the model may not have "
         "learned: turns that do not end and calls that stay in the text are the usual result.",
         "Give the model's template at the start (`--chat-template-file FILE` and `--jinja` of llama.cpp, "
-        "`--chat-template FILE` of vLLM and SGLang), or copy `chat_template.jinja` beside the tokenizer; update the "
+        "`--chat-template FILE` of vLLM and SGLang), or copy `chat_template.jinja` next to the tokenizer; update the "
         "server if it cannot read that template.",
         around=r"templat",
         unless=r"unknown (?:filter|test|function|method)|unexpected|syntax",
@@ -64,7 +64,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Neither the tokenizer nor the server's start names a template, so messages cannot become a prompt: base "
         "models "
         "have none, and newer repositories keep it in `chat_template.jinja`, which was not copied along.",
-        "Give one at the server's start (`--chat-template FILE`), copy `chat_template.jinja` beside the tokenizer, or "
+        "Give one at the server's start (`--chat-template FILE`), copy `chat_template.jinja` next to the tokenizer, or "
         "use the chat model of the family.",
     ),
     ErrorClass(
@@ -96,8 +96,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.RENDER,
         Cause.TEMPLATE,
         "The server failed on a null in the messages",
-        "Where the server or the template works on the content of a message, it found null: mostly the `content` of an "
-        "assistant message that only makes calls, which clients send as null.",
+        "Where the server or the template works on the content of a message, it found null: usually the `content` of "
+        "an assistant message that only makes calls, which clients send as null.",
         'Send `"content": ""` in place of null for those messages, or update the server; newer releases and templates '
         "take null there.",
         look=Look.CONTENT_NULL,
@@ -112,7 +112,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.TEMPLATE,
         "The chat template is in Ollama's notation, and Jinja is expected",
         "Templates of Ollama's Modelfiles are written in Go's notation (`.System`, `range .Messages`), "
-        "which no engine of Jinja reads. llama.cpp then goes on with a built-in template (chatml).",
+        "which no engine of Jinja reads. llama.cpp then uses a built-in template (chatml).",
         "The request needs no change: serve the model's own `chat_template` (in its repository, or the GGUF's "
         "`tokenizer.chat_template`), with `--jinja --chat-template-file FILE` of llama.cpp.",
         around=r"jinja|chat[_ ]?templat|at row \d",
@@ -165,9 +165,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.RENDER,
         Cause.TEMPLATE,
         "The chat template failed",
-        "Templates raise errors by themselves where the messages are not in the order or form that the model was "
-        "trained on; its own words say what it wants.",
-        "Change the messages as the template's words ask, or serve another template. `render REQUEST --chat-template "
+        "Templates raise their own errors if the messages are not in the order or form that the model was "
+        "trained on; the message says what it requires.",
+        "Change the messages as the template requires, or serve another template. `render REQUEST --chat-template "
         "FILE` shows its line and the value there.",
     ),
 )

@@ -18,10 +18,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The answer contains no call that the agent could take",
-        "The agent wants a call in every answer, and took none out of this one; its words do not show the answer.",
-        "Look at the answer itself (paste it): a call that stands in its text is one that the server, or the agent, "
-        "did not parse; prose alone means that the model did not call. Use a model that is made for tools, and a "
-        "context long enough for the agent's prompt: where it is cut, the instructions for tools go first.",
+        "The agent requires a call in every answer and found none in this one; the message does not show the answer.",
+        "Look at the answer itself (paste it): a call in its text is one that the server or the agent did not parse;"
+        " prose alone means that the model did not call. Use a model that is made for tools, and a "
+        "context long enough for the agent's prompt: where it is cut, the tool instructions are lost first.",
     ),
     ErrorClass(
         "unknown-tool",
@@ -88,7 +88,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.CONTRACT,
         Cause.OUTPUT,
         "A value does not fit the class that a program checks it against",
-        "pydantic checked a value, mostly what a model wrote, against {name|a class}; its words name each field, what "
+        "pydantic checked a value, usually from a model, against {name|a class}; its message names each field, what "
         "is wrong with it, and the value that came.",
         "Look at `input_value`: an empty one means that nothing arrived; an object with `properties` is the schema "
         "sent back in place of data; one key more around all of it is the class's own name. Have the server enforce "
@@ -116,8 +116,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.PARSE,
         Cause.OUTPUT,
         "A text that was to be JSON is not",
-        "A program parsed a text as JSON, usually what the model wrote, and its words name the place where it gave up: "
-        "*EOF* means that the text ends, or holds nothing but blanks, before the JSON is closed.",
+        "A program parsed text as JSON, usually the model's output, and the message names the place where it gave up: "
+        "*EOF* means that the text ends, or contains only white space, before the JSON is closed.",
         "Look at the text and at `finish_reason`: if it is `length`, raise `max_tokens`; blanks up to the limit mean "
         "that the prompt does not ask for JSON while the grammar allows blanks; prose or a code fence means that "
         "the schema was not enforced.",
@@ -129,8 +129,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.CONTRACT,
         Cause.OUTPUT,
         "A value does not match its JSON Schema",
-        "A program checked a value, such as an answer or the arguments of a call, against a schema; its words name "
-        "the rule that was broken.",
+        "A program checked a value, such as an answer or the arguments of a call, against a schema; the message names "
+        "the rule that was violated.",
         "Compare the value below *On instance* with the schema. If a model wrote it, have the server enforce the "
         "schema (`response_format`, or `strict` tools), and check that the answer was not cut.",
         around=r"jsonschema|on instance|llm|model|tool|openai|agent",

@@ -113,7 +113,7 @@ def _tokens(table: JSONObject, text: str) -> JSON:
     ids, edges = _numbers(table["ids"]), _numbers(table["edges"])
     origin_of, forged = _numbers(table["origin_of"]), _numbers(table["forged"])
     if len(ids) > _MOST_TOKENS or len(edges) != len(ids) + 1 or len(origin_of) not in (0, len(ids)):
-        raise ValueError("its columns have other lengths")
+        raise ValueError("its columns have different lengths")
     made = tuple(Origin(*origin) for origin in table["origins"])  # type: ignore[misc,union-attr]  # or it raises
     return written_tokens(
         TokenTable(text, ids, edges, _read(table["entries"]), _read(table["odd"]), made, origin_of, forged)
@@ -122,7 +122,7 @@ def _tokens(table: JSONObject, text: str) -> JSON:
 
 def _numbers(values: JSON) -> tuple[int, ...]:
     if not isinstance(values, list) or any(type(value) is not int for value in values):
-        raise ValueError("a column holds something else than numbers")
+        raise ValueError("a column contains something other than numbers")
     return tuple(values)  # type: ignore[arg-type]  # they are
 
 

@@ -296,7 +296,7 @@ class Checker:
         """Make smaller what was drawn and fails with the recommended parsers."""
         if name is None or not trip.question.is_thorough:
             return {}
-        self.report("smaller answers that fail alike")
+        self.report("smaller answers that fail in the same way")
 
         async def again(ideal: Ideal, is_streamed: bool) -> Cell:  # noqa: FBT001
             return await trip.again(ideal, name, streaming=is_streamed)

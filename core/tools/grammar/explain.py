@@ -297,7 +297,7 @@ def _by_arguments(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passe
     if edit.kind == "unknown":
         declared = isinstance(edit.removed, list) and _escaped_key_at(stop) in edit.removed
         cause = Cause.SPELLING if declared else Cause.UNKNOWN_PROPERTY
-        return Explanation(cause, relaxed, "further properties allowed", _rule(tool, edit))
+        return Explanation(cause, relaxed, "additional properties allowed", _rule(tool, edit))
     return Explanation(Cause.VALUE, relaxed, f"`{_rule(tool, edit).path}` left out", _rule(tool, edit))
 
 
@@ -308,7 +308,7 @@ def _by_key(plan: GrammarPlan, tool: ToolGrammar, key: str | None, passes: _Pass
     if key is None or not isinstance(properties, dict) or key in properties or not passes(opened):
         return None
     rule = SchemaRule(tool.name, f"{_path(tool)}.properties", "", list(properties))
-    return Explanation(Cause.UNKNOWN_PROPERTY, opened, "further properties allowed", rule)
+    return Explanation(Cause.UNKNOWN_PROPERTY, opened, "additional properties allowed", rule)
 
 
 _KEY = re.compile(r'<(?:\|open\|>argument key="|arg_key[^<>]*>)([^"<]*)')

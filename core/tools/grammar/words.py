@@ -70,18 +70,18 @@ def describe_verdict(
 
 
 _WHY = {
-    InForceReason.NO_PLACE: "The API that was asked has no such field, so the server never saw it.",
+    InForceReason.NO_PLACE: "The requested API has no such field, so the server never saw it.",
     InForceReason.NOT_READ: "The server's own render of this request puts no grammar on the answer.",
     InForceReason.REASONING_NOT_ENDED: (
         "The server has a reasoning parser and lets a grammar begin where reasoning ends. In this output it never ends."
     ),
-    InForceReason.NOT_APPLIED: "The output breaks it, so the server did not constrain the model to it.",
+    InForceReason.NOT_APPLIED: "The output violates it, so the server did not constrain the model to it.",
     InForceReason.NO_OUTPUT: "There is no answer to judge.",
     InForceReason.OTHER_RUN: "The raw output of this answer is not known.",
     InForceReason.NOT_KNOWN: "How the server writes this grammar is not known.",
     InForceReason.REFUSED: "XGrammar does not take it, so it cannot be compared with the output.",
     InForceReason.OBEYED_ANYWAY: (
-        "The output obeys it, but nothing shows whether the server held the model to it or the model did so by itself."
+        "The output follows it, but nothing shows whether the server enforced it or the model did so on its own."
     ),
 }
 
@@ -92,7 +92,7 @@ def describe_in_force(found: InForce) -> str:
     if found.status is InForceStatus.IN_FORCE:
         place = "" if found.from_token is None else f" from token {found.from_token} on"
         held = " It also held where the model reasons." if found.reason is InForceReason.NO_REASONING_PARSER else ""
-        return f"{what} was in force{place}, and the output obeys it.{held}"
+        return f"{what} was in force{place}, and the output follows it.{held}"
     why = _WHY[found.reason] if found.reason is not None else ""
     if found.status is InForceStatus.UNKNOWN:
         return f"It is unknown whether the grammar of {_list(found.fields)} was in force. {why}".strip()
@@ -101,7 +101,7 @@ def describe_in_force(found: InForce) -> str:
 
 def _would_have(forbidden: Forbidden | None) -> str:
     if forbidden is None:
-        return "The output obeys it all the same."
+        return "The output follows it nonetheless."
     place = f"character {forbidden.char}" if forbidden.token is None else f"token {forbidden.token}"
     what = f"{place} ({shorten(forbidden.text, 40)})" if forbidden.text else f"the end at {place}"
     ways = " or ".join(shorten(way, 60) for way in forbidden.allowed)

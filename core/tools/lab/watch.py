@@ -63,7 +63,7 @@ class Judge:
         silent_s = look.at_s - self._answered.at_s
         used_s = _used(self._answered, look)
         if silent_s >= _MUTE_S or (silent_s >= _SILENT_S and used_s >= silent_s * _CPU_OF_SILENCE):
-            return f"it answered nothing for {silent_s:.0f} s"
+            return f"it did not answer for {silent_s:.0f} s"
         if self._fruitful.tokens is not None and _used(self._fruitful, look) >= self._fruitless_s:
             return f"it used {_used(self._fruitful, look):.0f} s of processor time without a single token"
         return ""

@@ -40,7 +40,7 @@ def changes_between(before: JSONObject, now: JSONObject) -> Iterator[Change]:
     for name in _SWITCHES:
         if before.get(name) != now.get(name):
             yield Change(
-                name, f"`{name}` differs from the turn before.", f"Keep `{name}` the same for a whole session."
+                name, f"`{name}` differs from the previous turn.", f"Keep `{name}` the same for a whole session."
             )
     yield from _messages(objects_of(before.get("messages")), objects_of(now.get("messages")))
 
@@ -56,7 +56,7 @@ def _tools(before: Sequence[JSONObject], now: Sequence[JSONObject]) -> Iterator[
         reported = [f"{word} {', '.join(found[:5])}" for word, found in (("without", gone), ("with", new)) if found]
         yield Change(
             place,
-            "The tools offered differ from those of the turn before: "
+            "The tools offered differ from those of the previous turn: "
             f"{'; '.join(reported) or 'another number of them'}.",
             "Offer the same tools for a whole session; restrict them by `tool_choice` or by refusing the call.",
         )
@@ -88,13 +88,13 @@ def _messages(before: Sequence[JSONObject], now: Sequence[JSONObject]) -> Iterat
             yield Change(
                 f"messages[{index}]",
                 "Messages of the history were left out or summarized.",
-                "Shorten the history rarely and by much, rather than a little with every turn.",
+                "Shorten the history rarely and by a lot, rather than a little with every turn.",
             )
             return  # from here on nothing stands where it stood
         field, cause, cure = _message(old, new)
         yield Change(f"messages[{index}]{field}", cause, cure)
     if len(now) < len(before):
-        yield Change(f"messages[{len(now)}]", "The history is shorter than in the turn before.", "")
+        yield Change(f"messages[{len(now)}]", "The history is shorter than in the previous turn.", "")
 
 
 def _is_left_out(before: Sequence[JSONObject], now: Sequence[JSONObject], index: int) -> bool:

@@ -59,7 +59,7 @@ class CanaryResult:
         words = ", ".join(
             f"`{name}` was {_shown(before.get(name))}, is {_shown(self.after.get(name))}" for name in changed
         )
-        return f"Canary {self.canary}: the answer is of another class than before: {words}."
+        return f"Canary {self.canary}: the class of the answer has changed: {words}."
 
     def to_json(self) -> JSONObject:
         """Return what a webhook gets, and `watch --json` prints."""

@@ -83,7 +83,7 @@ class Counts:
         by_client: Exchanges by what the client calls itself: all, and those at fault.
         unread: Exchanges that were not read, by reason.
         exchanges: All of them.
-        canary_changes: Known requests whose answer was of another class than before.
+        canary_changes: Known requests whose answers changed class.
         streams_differ: Streamed answers that the server's own parsers read otherwise from the whole output.
         grammars: Exchanges whose request asks for a grammar, by whether it was in force.
         read_on: Exchanges that other machines read, by their address.
@@ -145,7 +145,7 @@ class Counts:
         return "".join(f"{line}\n" for line in self._metrics())
 
     def _metrics(self) -> Iterator[str]:
-        yield "# HELP prompt_debugger_calls_total Tool calls by what became of them."
+        yield "# HELP prompt_debugger_calls_total Tool calls by outcome."
         yield "# TYPE prompt_debugger_calls_total counter"
         for model, tally in sorted(self.by_model.items()):
             for outcome in OUTCOMES:
@@ -173,7 +173,7 @@ class Counts:
             yield f"prompt_debugger_grammars_total{_labels({'status': status})} {self.grammars[status]}"
         words = "Streamed answers that differ from the same output read whole"
         yield from _counter("prompt_debugger_streams_differ_total", words, self.streams_differ)
-        words = "Known requests whose answer was of another class than before"
+        words = "Known requests whose answers changed class"
         yield from _counter("prompt_debugger_canary_changes_total", words, self.canary_changes)
 
 

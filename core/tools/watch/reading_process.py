@@ -36,7 +36,7 @@ _NICE = 10  # clients go first where there is too little processor time
 _MOST_LINE_BYTES = 64 << 20
 _LEAVE_S = 5.0
 GONE = "it was discarded before it was read"
-KILLED = "the process that keeps and reads exchanges ended over it, twice"
+KILLED = "the process that keeps and reads exchanges crashed on it twice"
 
 
 def main() -> None:
@@ -161,7 +161,7 @@ class ReadingProcess:
         return await self._asked(number, b'{"number": %d}\n' % number) or {"unread": KILLED}
 
     async def _asked(self, number: int, question: bytes) -> Answer | None:
-        """Return the answer to a question about an exchange; `None` if the process ended over it, twice."""
+        """Return the answer to a question about an exchange; `None` if the process crashed on it twice."""
         for _ in range(2):
             process = await self._running()
             answered: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()

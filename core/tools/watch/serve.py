@@ -34,8 +34,8 @@ from prompt_debugger.core.tools.watch.shared import Copier
 
 _MOST_WAITING = 500
 BUSY = "too many were waiting to be read"
-UNWRITTEN = "it could not be written down"
-UNFILED = "what was read in it could not be written down: the next start reads it again"
+UNWRITTEN = "it could not be saved"
+UNFILED = "the results could not be saved: the next start reads it again"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def test_the_output_is_read_and_no_chat_is_asked() -> None:
     assert trace.verdict is not None
     assert trace.verdict.conclusion in (Conclusion.UNCHECKED, Conclusion.UNKNOWN)
     assert (trace.verdict.dropped_calls, trace.verdict.stage) == (0, None)
-    assert trace.notes[0].startswith("Only a raw completion was asked for, on the text of our own render")
+    assert trace.notes[0].startswith("Only a raw completion was requested, on the text of our own render")
     assert not any("chat/completions" in path for path in asked)
 
 

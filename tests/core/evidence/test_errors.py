@@ -270,7 +270,7 @@ def test_an_error_that_no_one_knows_is_shown_whole_and_no_stage_is_named():
 
     assert trace.verdict is not None
     assert trace.verdict.sentence == (
-        "An error was reported: The flux is out of phase. Its words do not say at which stage of a run it arose."
+        "An error was reported: The flux is out of phase. The message does not say at which stage of a run it occurred."
     )
     assert (trace.verdict.stage, trace.verdict.conclusion) == (None, Conclusion.FAULT)
     finding = next(finding for finding in trace.findings if finding.code == "PD100")

@@ -97,7 +97,7 @@ def test_a_request_that_does_not_render_names_the_template_line(setup):
     shown = header(switches_payload(try_switches(BODY, failing), ""))
 
     assert shown["failure"]["template_line"] == 2
-    assert shown["sentence"].startswith("As pasted, the request gives no prompt.")
+    assert shown["sentence"].startswith("As pasted, the request produces no prompt.")
 
 
 def test_switches_not_tried_are_named_only_at_the_end(setup):

@@ -109,7 +109,7 @@ class HandOver:
             return await template_diff(trace)
         known = wanted if wanted in PARSER_TESTS else next(iter(PARSER_TESTS))
         if self._runs.is_public:
-            return UpstreamDiff(of=known, says="A public page tries no changes of a parser, so there is no diff here.")
+            return UpstreamDiff(of=known, says="A public page does not try changes to a parser, so it has no diff.")
         return await parser_diff(await in_thread(case_of_trace, trace, None, known), known)
 
     def _where_to_run(self, engine: str) -> tuple[Runner | None, str]:

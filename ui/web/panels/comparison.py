@@ -43,7 +43,7 @@ def build_comparison(settings: PageSettings) -> ComparisonPanel:
         with gr.Column(elem_id="pd-compare-runs", elem_classes=["pd-bench"]):
             runs = build_comparison_view()
         with gr.Column(elem_id="pd-compare-apis", elem_classes=["pd-bench"]):
-            why_off = "What bounds a request here knows chat completions alone, so this is off on a public page."
+            why_off = "The limits of a public page cover only chat completions, so this is disabled here."
             apis = build_form("apis", "Ask by all three APIs", is_on=not settings.public, why_off=why_off)
     return ComparisonPanel(runs, apis)
 

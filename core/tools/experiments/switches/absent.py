@@ -111,7 +111,7 @@ _REASONS: Mapping[Topic, Mapping[str, Callable[[Variant], str]]] = MappingProxyT
             "content-empty": _always("no content is null"),
             "content-as-parts": _always("no content is a string"),
             "content-as-text": _always("no content is a list of text parts"),
-            "content-trimmed": _always("no content has whitespace at its ends"),
+            "content-trimmed": _always("no content starts or ends with whitespace"),
         },
         Topic.CALLS: {
             "arguments-as-object": _calls("no arguments are given as text of an object"),

@@ -24,9 +24,9 @@ EditValue: TypeAlias = Callable[[JSON], JSON]
 def call_switches(variant: Variant) -> Iterator[Switch]:
     """Yield other ways to say the same calls; those that do not apply included."""
     del variant
-    change = "gives every `arguments` text as the object that it encodes"
+    change = "passes every `arguments` text as the object that it encodes"
     yield _on_arguments("arguments-as-object", change, _decoded)
-    change = "gives every `arguments` object as JSON text"
+    change = "passes every `arguments` object as JSON text"
     yield _on_arguments("arguments-as-text", change, _encoded)
     change = "renames the call ids to `functions.NAME:N`, counted through the conversation"
     yield Switch("ids-normalised", Topic.CALLS, "call-ids", change, on_body(normalise_ids))

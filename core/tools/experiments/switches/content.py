@@ -14,9 +14,9 @@ _TARGET = "content"
 def content_switches(variant: Variant) -> Iterator[Switch]:
     """Yield other ways to say the same content; those that do not apply included."""
     del variant
-    yield _switch("content-null", 'gives every content "" as null', _emptied_to_null)
-    yield _switch("content-empty", 'gives every content null as ""', _null_to_empty)
-    yield _switch("content-as-parts", "gives every content as a list with one text part", _text_to_parts)
+    yield _switch("content-null", 'passes every content "" as null', _emptied_to_null)
+    yield _switch("content-empty", 'passes every content null as ""', _null_to_empty)
+    yield _switch("content-as-parts", "passes every content as a list with one text part", _text_to_parts)
     yield _switch("content-as-text", "joins the text parts of every content with line breaks", _parts_to_text)
     yield _switch("content-trimmed", "removes whitespace from both ends of every content", _trimmed)
 

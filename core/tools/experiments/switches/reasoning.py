@@ -16,7 +16,7 @@ def reasoning_switches(variant: Variant) -> Iterator[Switch]:
     del variant
     yield _switch("without-reasoning", "leaves out the reasoning of the history", drop_reasoning)
     for name in _NAMES:
-        change = f"sends the reasoning of the history as `{name}` alone"
+        change = f"sends the reasoning of the history only as `{name}`"
         yield _switch(f"reasoning-as-{name}", change, _only(name))
 
 

@@ -25,7 +25,7 @@ def bos_switches(variant: Variant, *, is_any: bool = False) -> Iterator[Switch]:
     if not bos:
         return
     if is_any or (tokenizer is not None and tokenizer.vocabulary.adds_bos):
-        change = f"lets the tokenizer put {bos!r} in front (`add_special_tokens`)"
+        change = f"lets the tokenizer prepend {bos!r} (`add_special_tokens`)"
         yield Switch("bos-in-front", Topic.SERVER, "bos", change, lambda one: replace(one, prefix=bos + one.prefix))
     if is_any:
         change = f"leaves out the first {bos!r}"

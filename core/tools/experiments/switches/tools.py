@@ -20,7 +20,7 @@ def tool_switches(variant: Variant) -> Iterator[Switch]:
         yield _switch("tools-as-vllm", change, _as_vllm)
         yield _switch("tools-sorted-keys", "sorts the keys of the tools by name", on_body(_sorted_keys))
         yield _switch("tools-sorted", "sorts the tools by name", on_body(_sorted_tools))
-        change = "gives every tool without its wrapper of `type` and `function`"
+        change = "passes every tool without its wrapper of `type` and `function`"
         yield _switch("tools-unwrapped", change, on_body(_edit_tools(_unwrapped)))
         yield _switch("tools-wrapped", "wraps every tool in `type` and `function`", on_body(_edit_tools(_wrapped)))
 

@@ -37,14 +37,14 @@ def test_a_lab_that_works_and_answers_nothing_hangs():
     found = verdicts(*(look(4.0 * n, 10.0 + 4.0 * n, None, answers=False) for n in range(1, 5)))
 
     assert found[:2] == ["", ""]
-    assert found[2] == "it answered nothing for 12 s"
+    assert found[2] == "it did not answer for 12 s"
 
 
 def test_a_lab_that_gets_no_processor_time_is_waited_for_longer():
     found = verdicts(*(look(4.0 * n, 10.0 + 0.1 * n, None, answers=False) for n in range(1, 16)))
 
     assert found[:14] == [""] * 14
-    assert found[14] == "it answered nothing for 60 s"
+    assert found[14] == "it did not answer for 60 s"
 
 
 def test_one_answer_begins_the_silence_anew():

@@ -95,7 +95,7 @@ SEEDED = {
     "system": (_system, "messages[0].content", "The system prompt changes."),
     "order": (_order, "tools[0]", "The tools are in another order."),
     "keys": (_keys, "tools[0]", "The keys of a tool are in another order."),
-    "fewer": (_fewer, "tools[0]", "The tools offered differ from those of the turn before: without read."),
+    "fewer": (_fewer, "tools[0]", "The tools offered differ from those of the previous turn: without read."),
     "thinking": (_thinking, "messages[2].reasoning_content", "The thinking of a past turn was removed by the client."),
     "trimmed": (_trimmed, "messages[3].content", "A tool's result was trimmed after it had been sent in full."),
     "arguments": (
