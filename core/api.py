@@ -4,7 +4,7 @@
 
 `check` tries a model's template on parsers, `verify` a dataset on a server. Each has a twin for `async` code
 (`render_async`, …). What is worked on may come from
-strangers: a template, an answer of a server and a schema that could take for ever are
+untrusted users: a template, an answer of a server and a schema that could take forever are
 worked on in the killable sandbox, as on the page. The values that come
 back are those of `core.base.types`; `to_json` makes of them what the commands print with `--json`.
 """
@@ -126,7 +126,7 @@ def render(
     """Render a request with a chat template, as an inference engine would.
 
     Args:
-        request: Body of a chat completion, or a text that holds one: JSON, a curl command, an `openai` call.
+        request: Body of a chat completion, or a text that contains one: JSON, a curl command, an `openai` call.
         tokenizer: Folder or `org/model[@revision]`; `"lab-model"` is the lab's own. Without one there are no tokens.
         chat_template: Jinja source that wins over the tokenizer's own.
         template_kwargs: Further variables of the template.
@@ -134,7 +134,7 @@ def render(
         add_generation_prompt: Whether the assistant's turn is opened; `None` takes the request's word, else yes.
 
     Raises:
-        RequestError: The request is none.
+        RequestError: The request is not one.
         RenderError: There is no template, it failed, or the tokenizer cannot be loaded.
     """
     case: JSONObject = {
@@ -211,7 +211,7 @@ async def run_async(
     """Run a request through all stages against a server: render, complete, parse, diagnose.
 
     Args:
-        request: Body of a chat completion, or a text that holds one: JSON, a curl command, an `openai` call.
+        request: Body of a chat completion, or a text that contains one: JSON, a curl command, an `openai` call.
         endpoint: Base URL, up to and including `/v1`, or a whole `Target`, which the next four then do not change.
             `None` takes the one that the pasted text names, else boots the lab, which needs vLLM.
         model: Name to send; `None` keeps the request's own, else takes the server's first.
@@ -225,7 +225,7 @@ async def run_async(
         The complete trace: prompt, raw output, message, ledger, findings, verdict.
 
     Raises:
-        DebuggerError: The run could not be done. What a server or a model did wrong is no exception but a finding.
+        DebuggerError: The run could not be done. What a server or a model did wrong is not an exception but a finding.
     """
     read = _request(request)
     target = endpoint
@@ -340,7 +340,7 @@ async def verify_async(
         limit: At most so many requests.
         concurrency: Requests under way at once; `None` finds a number by itself.
         fail_if: Gates such as `"dropped_rate > 0.5%"`.
-        journal: SQLite file from which the same call goes on; `None` keeps nothing.
+        journal: SQLite file from which the same call continues; `None` keeps nothing.
         labs: Labs that may be started.
         on_progress: Called whenever something changed.
 
@@ -391,7 +391,7 @@ def to_json(result: Rendered | Parsed | Trace | Check | Verified) -> JSONObject:
 
 
 def _object(value: Mapping[str, object]) -> JSONObject:
-    """Take what a caller calls a JSON object for one; what is none is refused where it is used."""
+    """Take what a caller calls a JSON object for one; what is not one is refused where it is used."""
     return cast(JSONObject, dict(value))
 
 
@@ -441,7 +441,7 @@ def _parse_case(case: JSONObject) -> Parsed:
 
 
 def outside_a_loop(function: Callable[[], T]) -> T:
-    """Call what runs an event loop of its own; where one is running already, as in a notebook, in a thread."""
+    """Call what runs its own event loop; where one is running already, as in a notebook, in a thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Make `docs/benchmarks.md` and the curves beside it of what `benchmarks.figures` measured."""
+"""Make `docs/benchmarks.md` and the curves next to it of what `benchmarks.figures` measured."""
 
 from __future__ import annotations
 

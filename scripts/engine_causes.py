@@ -51,7 +51,7 @@ class Trial:
 
 
 def is_read(outcome: VllmOutcome) -> bool:
-    """Say whether a parser returned every call as it was written."""
+    """Return whether a parser returned every call as it was written."""
     return outcome.account is not None and outcome.account.is_right
 
 

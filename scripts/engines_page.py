@@ -105,7 +105,7 @@ class Row:
 
     @property
     def cell(self) -> str:
-        """What stands in the table."""
+        """What is in the table."""
         if not self.parser:
             return "–"
         if len(self.reading) < len(self.outcomes):

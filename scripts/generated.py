@@ -17,7 +17,7 @@ def is_check(description: str | None, arguments: Sequence[str]) -> bool:
 
 
 def write_or_check(page: Path, text: str, *, summary: str, checks: bool) -> int:
-    """Write a page and print a summary, or only say whether the page is out of date; the exit status."""
+    """Write a page and print a summary, or only return whether the page is out of date; the exit status."""
     if checks:
         is_stale = not page.is_file() or page.read_text(encoding="utf-8") != text
         if is_stale:

@@ -7,8 +7,8 @@
 
 The requests are drawn from what the lab model was trained on, the same every time: one to four tools of many kinds,
 one to three exchanges, parallel calls, small talk, requests that no tool fits, reasoning, seeds, streams.
-A run counts where the answer is the one that the dialogue has: the miniature model makes mistakes, which are no false
-alarms. That is decided by comparing messages, not by what the program says.
+A run counts where the answer is the one that the dialogue has: the miniature model makes mistakes, which are not a
+false alarms. That is decided by comparing messages, not by what the program says.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SAMPLING: tuple[Body, ...] = (
     {"temperature": 0, "logprobs": True, "top_logprobs": 3},
     {"temperature": 0, "tool_choice": "auto", "parallel_tool_calls": True},
 )
-# Gemma 4's template closes the turn behind a tool's answer where the call came with words, and opens no other.
+# Gemma 4's template closes the turn after a tool's answer where the call came with words, and opens no other.
 TRUE_FINDINGS = frozenset({("google-gemma-4-31B-it.jinja", "PD203")})
 _SPECIAL = {"bos_token": "<s>", "eos_token": "</s>"}
 
@@ -165,7 +165,7 @@ def _with_known_types(tool: Mapping[str, Any], *, takes_fractions: bool) -> Body
 
 
 def is_expected(trace: Trace, answer: Body) -> bool:
-    """Say whether the server's message is the one that the model was trained to give."""
+    """Return whether the server's message is the one that the model was trained to give."""
     message = {} if trace.chat is None else trace.chat.message
     return (message.get("content") or None, _calls(message)) == (answer.get("content") or None, _calls(answer))
 

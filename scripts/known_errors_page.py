@@ -49,7 +49,7 @@ def page() -> str:
 
 
 def _classes() -> str:
-    """Return the classes of sentences that nobody wrote down."""
+    """Return the classes of sentences that no one wrote down."""
     rows = "".join(
         f"| {error.subject} | {error.stage.value} | {_plain(error.means)} | {_plain(error.remedy)} |\n"
         for error in ERROR_CLASSES

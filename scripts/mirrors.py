@@ -4,7 +4,7 @@ python scripts/mirrors.py [ROOT]    print each mirror with the class whose field
 
 A class counts with its annotated fields, own and inherited, from three on. It mirrors another one where at least seven
 of ten of its fields are fields of that one, and that one's of it; of such a pair one is made for a document, and is
-the mirror. Classes that inherit one from the other share their fields by that and are no mirrors.
+the mirror. Classes that inherit one from the other share their fields by that and are not mirrors.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ changed, by which tests it may be caught, and which of the thousands of changes
 are tried: a sample drawn with a seed, so that two runs try the same ones while
 the code stays the same. Everything happens in a copy of the checkout.
 
-Left out are changes to the words of a sentence (a text that holds a space):
+Left out are changes to the words of a sentence (a text that contains a space):
 tests hold what a sentence tells, not how it is put. Left out as well is what
 changes nothing: the type that `cast` is told, which nothing reads as the
 program runs, and a default that is left out or written as another falsehood.
@@ -111,7 +111,7 @@ def pytest_sessionstart(session):
             object.__setattr__(one, "_param_ids_generated", None)
 """
 NOT_HEAVY = "not lab and not vllm and not browser and not network and not servers"
-KILLED = (1, 3, 24, -24, 36, 152, 255)  # a test failed, or the change made it run for ever (mutmut's codes)
+KILLED = (1, 3, 24, -24, 36, 152, 255)  # a test failed, or the change made it run forever (mutmut's codes)
 
 
 def main() -> int:
@@ -215,7 +215,7 @@ _FUNCTIONS: dict[Path, dict[str, ast.FunctionDef | ast.AsyncFunctionDef]] = {}
 
 
 def _is_idle(folder: Path, name: str) -> bool:
-    """Say whether a change is one of words alone, a text with a space in it, or changes nothing that runs."""
+    """Return whether a change is one of words alone, a text with a space in it, or changes nothing that runs."""
     module, _, function = name.rpartition(".")
     place = folder / "mutants" / Path(*module.split("."))
     path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")

@@ -58,7 +58,7 @@ def _signature(function: Callable[..., object]) -> inspect.Signature:
 
 
 def broken() -> tuple[str, ...]:
-    """Return what the file promises and the program has no more, or has differently; additions break nobody."""
+    """Return what the file promises and the program has no more, or has differently; additions break no one."""
     promised = FILE.read_text(encoding="utf-8").splitlines()
     return tuple(line for line in promised if line not in listing())
 

@@ -3,7 +3,7 @@
 python scripts/reports_page.py            write the page
 python scripts/reports_page.py --check    say whether it is out of date, exit 1 if so
 
-What is said comes from the first case of each rule (`tests/rules`), which is an artefact of our own; the reports are
+What is said comes from the first case of each rule (`tests/rules`), which is our own artefact; the reports are
 the rule's own `threads`.
 """
 

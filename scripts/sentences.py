@@ -169,7 +169,7 @@ def faults(sentence: Sentence) -> Iterator[str]:
 
 
 def _is_part(text: str) -> bool:
-    """Say whether a text is joined to others, and so needs no sentence of its own."""
+    """Return whether a text is joined to others, and so needs no sentence of its own."""
     return text != text.strip() or (text.startswith(VALUE) and text.endswith(VALUE))
 
 

@@ -185,7 +185,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _is_meant(name: str, setup: Setup) -> bool:
-    """Say whether an argument names a row: by its beginning, or, for rows of other APIs, by an API."""
+    """Return whether an argument names a row: by its beginning, or, for rows of other APIs, by an API."""
     return setup.api == name if name in [*Api] else setup.name.startswith(name)
 
 

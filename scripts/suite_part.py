@@ -1,6 +1,6 @@
 """Run a part of the suite, and once more, alone, what failed: `python scripts/suite_part.py NAME PYTEST_ARGUMENT ...`.
 
-The parts run beside each other, and what waits for a browser or a server may meet a machine that is too busy. A test
+The parts run next to each other, and what waits for a browser or a server may meet a machine that is too busy. A test
 that fails twice fails the part. One that passes the second time is named as unsteady, since it needs mending.
 """
 
@@ -16,7 +16,7 @@ def main(name: str, *arguments: str) -> int:
     """Return the exit status of the part.
 
     Args:
-        name: Of the part: each remembers what failed in a cache of its own.
+        name: Of the part: each remembers what failed in its own cache.
         arguments: For pytest.
     """
     command = [sys.executable, "-m", "pytest", "-o", f"cache_dir=.pytest_cache/{name}", *arguments]

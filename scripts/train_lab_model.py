@@ -16,7 +16,7 @@ import torch
 from transformers import LlamaForCausalLM
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # run as a script, Python looks beside this file only
+sys.path.insert(0, str(ROOT))  # run as a script, Python looks next to this file only
 
 from scripts.lab_model.build import build_tokenizer, save_model  # noqa: E402
 from scripts.lab_model.card import write_card  # noqa: E402

@@ -77,7 +77,7 @@ class Report:
         asked: Questions that the server saw.
         answered: Answers that it gave away.
         twice: Rows that it answered more than once.
-        after_journal: Rows asked again though their answer stood in the journal: there must be none.
+        after_journal: Rows asked again though their answer was in the journal: there must be none.
         unexplained: Rows asked again after an answer, with nothing killed between: there must be none.
         kills: For each kill what was killed, and the rows answered twice because of it.
         memory_mb: Greatest memory of `verify`'s process by share of rows done, and of which session.

@@ -161,7 +161,7 @@ FIXES: tuple[tuple[str, Callable[[Body], Body]], ...] = (
 
 
 def dataset_text(rows: list[Body]) -> str:
-    """Return rows as the file holds them."""
+    """Return rows as the file contains them."""
     return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
 
 

@@ -114,7 +114,7 @@ class SavedItem(pytest.Item):
         return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return where it stands."""
+        """Return where it is open."""
         return self.path, self._line - 1, f"no call lost: {self.path.name}, {self.name}"
 
 

@@ -2,7 +2,7 @@
 
 A call is lost where one that the model wrote did not come back, or came back altered or cut, or where one came back
 that was never written, or where an error of the stages after the prompt is found, such as a call left in content.
-What cannot be known is no failure.
+What cannot be known is not a failure.
 """
 
 from __future__ import annotations
@@ -197,13 +197,13 @@ class Recording:
         """End the proxies and judge every exchange.
 
         Raises:
-            LostCallsError: A call was lost in one of them; says which, and where it stands.
+            LostCallsError: A call was lost in one of them; says which, and where it is open.
         """
         if lost := self.lost():
             raise LostCallsError("\n\n".join(lost))
 
     def lost(self) -> list[str]:
-        """End the proxies, and return each exchange that lost a call: where it stands, and what it shows."""
+        """End the proxies, and return each exchange that lost a call: where it is open, and what it shows."""
         self.end()
         return outside_a_loop(lambda: asyncio.run(self._lost()))
 

@@ -30,7 +30,7 @@ class CallCounts(NamedTuple):
         kept: Returned as written.
         altered: Returned with another name or other arguments.
         dropped: Written and not returned.
-        draft: Written inside reasoning and not returned, which is no loss.
+        draft: Written inside reasoning and not returned, which is not a loss.
         cut: Calls inside which the output ends.
         invented: Returned and not written.
         unknown: Calls of either side of which nothing can be said.
@@ -115,7 +115,7 @@ def count_characters(raw: str, ledger: Ledger) -> CharacterCounts | None:
 
 
 def is_compared(ledger: Ledger) -> bool:
-    """Say whether the ledger holds the raw output against a message at all."""
+    """Return whether the ledger contains the raw output against a message at all."""
     return ledger.comparability is not None and ledger.comparability.certainty is not None
 
 

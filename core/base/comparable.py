@@ -32,7 +32,7 @@ def compare_outputs(trace: Trace) -> Comparability | None:
 
     Returns:
         `OBSERVED` for one run (or a pair that somebody handed over together),
-        `INFERRED` for two runs that had to agree, and for what stands in one text; no certainty, and the reason, where
+        `INFERRED` for two runs that had to agree, and for what is in one text; no certainty, and the reason, where
         nothing can be said; `None` without raw output or message.
     """
     raw, chat = trace.raw, trace.chat
@@ -57,7 +57,7 @@ def why_incomplete(raw: Completion) -> str:
 
 
 def may_constrain(body: JSONObject) -> bool:
-    """Say whether a server may put a grammar on this chat's output that raw completion lacks.
+    """Return whether a server may put a grammar on this chat's output that raw completion lacks.
 
     Source: vLLM 0.32, `parser/abstract_parser.py`, `_apply_structural_tag`.
     """
@@ -71,7 +71,7 @@ def may_constrain(body: JSONObject) -> bool:
 
 
 def draws_at_random(body: JSONObject) -> bool:
-    """Say whether two generations of this request may differ by chance: no seed, and temperature not 0."""
+    """Return whether two generations of this request may differ by chance: no seed, and temperature not 0."""
     temperature = body.get("temperature")
     is_zero = isinstance(temperature, int | float) and not isinstance(temperature, bool) and temperature == 0
     return not is_zero and body.get("seed") is None

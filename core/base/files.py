@@ -1,6 +1,6 @@
 """Read and write what somebody names on a command line: no more is read than can be used, and files appear whole.
 
-A name may be that of a device that never ends, of a pipe that nobody writes to, or of a file as large as the disk.
+A name may be that of a device that never ends, of a pipe that no one writes to, or of a file as large as the disk.
 So kind and size are looked at first, and the size once more while it is read: a file may grow, a pipe has none.
 """
 
@@ -63,7 +63,7 @@ def write_named(
     errors: str = "strict",
     field: str | None = None,
 ) -> None:
-    """Write a file and the folders it lies in; on a full disk what stood there before stays as it was.
+    """Write a file and the folders it is in; on a full disk what was there before stays as it was.
 
     Args:
         name: Its path.
@@ -149,7 +149,7 @@ def _await_writer(number: int, name: str, writer_s: float) -> bytes:
 
 
 def _wait(number: int, seconds: float | None) -> None:
-    """Wait until something can be read; at the end of a pipe without a writer, for so many seconds."""
+    """Wait until something can be read; at the end of a pipe without a writer, for that many seconds."""
     waiting = select.poll()
     waiting.register(number, select.POLLIN)
     if waiting.poll(None if seconds is None else seconds * 1000) and seconds is not None:

@@ -5,7 +5,7 @@
     neither                                sys.executable; who starts it says what is missing and how to get it
 
 Asked at each start of a helper or lab, never kept: the environment may come while the page is open.
-The environment lies in the user's data folder (XDG), or where `PROMPT_DEBUGGER_LAB` says.
+The environment is in the user's data folder (XDG), or where `PROMPT_DEBUGGER_LAB` says.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def strings_in(value: JSON, left_out: Container[str] = ()) -> Iterator[str]:
 
 
 def decoded(value: JSON) -> JSON:
-    """Return the value that a text of JSON holds; what is no text, or no JSON, as it is.
+    """Return the value that a text of JSON holds; what is not text, or no JSON, as it is.
 
     >>> decoded('{"a": 1}'), decoded("{"), decoded(None)
     ({'a': 1}, '{', None)
@@ -53,7 +53,7 @@ def decoded(value: JSON) -> JSON:
 
 
 def same_json(left: JSON, right: JSON) -> bool:
-    """Say whether two JSON values are the same; `true` is not `1`, but `1.0` is.
+    """Return whether two JSON values are the same; `true` is not `1`, but `1.0` is.
 
     >>> same_json({"a": 1, "b": [2]}, {"b": [2.0], "a": 1}), same_json(1, True)
     (True, False)
@@ -70,7 +70,7 @@ def same_json(left: JSON, right: JSON) -> bool:
 
 
 def same_json_text(left: JSON, right: JSON) -> bool:
-    """Say whether two texts are the same letter by letter, or both JSON of one value.
+    """Return whether two texts are the same letter by letter, or both JSON of one value.
 
     >>> same_json_text('{"a": 1}', '{"a":1}'), same_json_text('{"a": 1}', '{"a": "1"}')
     (True, False)
@@ -86,7 +86,7 @@ def same_json_text(left: JSON, right: JSON) -> bool:
 
 
 def is_too_deep(text: str) -> bool:
-    """Say whether a text of JSON is nested deeper than values may be; brackets inside its strings do not count.
+    """Return whether a text of JSON is nested deeper than values may be; brackets inside its strings do not count.
 
     >>> is_too_deep("[" * 901 + "]" * 901), is_too_deep("[" + "[]," * 901 + "0]"), is_too_deep('"' + "[" * 901 + '"')
     (True, False, False)
@@ -106,7 +106,7 @@ def is_too_deep(text: str) -> bool:
 
 
 def _peeled(brackets: bytes) -> tuple[int, bytes]:
-    """Return brackets without their innermost levels, and how many those were: millions of them are mostly flat."""
+    """Return brackets without their innermost levels, and how many those were: millions of them are usually flat."""
     for level in range(_MOST_PEELED):
         left = brackets.replace(b"[]", b"")
         if len(left) == len(brackets):

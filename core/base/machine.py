@@ -8,7 +8,7 @@
     processes     no further process or thread can be started
     port          another program listens there
 
-Libraries report these as `OSError`, `sqlite3.Error`, `MemoryError` or `RuntimeError`, each in words of its own.
+Libraries report these as `OSError`, `sqlite3.Error`, `MemoryError` or `RuntimeError`, each in its own words.
 Whoever meets one raises `fault_of` it: one sentence that names the fault, and one that says what to do.
 """
 
@@ -56,7 +56,7 @@ _BY_SQLITE: Final = (  # the first number of an extended code is its kind
 
 
 def kind_of(error: BaseException) -> str | None:
-    """Return which fault of the machine an error reports; `None` if it is none.
+    """Return which fault of the machine an error reports; `None` if it is not one.
 
     >>> kind_of(OSError(28, "No space left on device")), kind_of(FileNotFoundError(2, "No such file or directory"))
     ('disk-full', None)

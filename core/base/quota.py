@@ -1,4 +1,4 @@
-"""What each of many used lately: forgotten by half in a while, and of those who used nothing for longest altogether."""
+"""Recent usage by owner, halved at intervals; owners that have used nothing for longest are dropped."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Quota:
             self._used.popitem(last=False)
 
     def of(self, name: str) -> float:
-        """Return what somebody used lately."""
+        """Return what somebody used recently."""
         amount, at_s = self._used.get(name, (0.0, 0.0))
         return float(amount * 0.5 ** ((self._clock() - at_s) / self._half_s)) if amount else 0.0
 

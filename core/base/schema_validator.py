@@ -33,7 +33,7 @@ def build_validator(schema: _Schema, cls: type[Validator] = Draft202012Validator
 
 
 def is_schema(schema: JSON, cls: type[Validator]) -> bool:
-    """Say whether a draft's own `check_schema` takes this for a schema."""
+    """Return whether a draft's own `check_schema` takes this for a schema."""
     meta = _extended(validator_for(cls.META_SCHEMA, default=cls))
     checker = meta.FORMAT_CHECKER
     return bool(meta(cls.META_SCHEMA, registry=SPECIFICATIONS, format_checker=checker).is_valid(schema))
@@ -47,7 +47,7 @@ def _unique_items(_: Validator, wanted: JSON, instance: JSON, __: JSONObject) ->
 def _identity(value: JSON) -> Hashable:
     """Return what two values share if JSON Schema calls them equal: 1 is 1.0 and not true, members have no order.
 
-    A number is its text: nobody can choose many numbers whose texts have one hash, as they can with the numbers.
+    A number is its text: no one can choose many numbers whose texts have one hash, as they can with the numbers.
     """
     if isinstance(value, bool):
         return "true" if value else "false", None
@@ -96,7 +96,7 @@ def _with_sets(cls: type[Validator]) -> type[Validator]:
 
 
 def _has_many_values(schema: JSON) -> bool:
-    """Say whether a list of values in a schema is long."""
+    """Return whether a list of values in a schema is long."""
     waiting = [schema]
     while waiting:
         value = waiting.pop()

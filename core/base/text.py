@@ -87,7 +87,7 @@ def line_column(text: str, offset: int) -> tuple[int, int]:
 
 
 def line_end(text: str, at: int) -> int:
-    """Return where the line ends in which a character stands, before its newline."""
+    """Return where the line ends in which a character is, before its newline."""
     end = text.find("\n", at)
     return len(text) if end < 0 else end
 

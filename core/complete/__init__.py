@@ -9,7 +9,7 @@
 
     engines/                     one file per server software: how it is recognised, what its word is worth
 
-    guard.py ──▶ which machines a page for strangers may talk to
+    guard.py ──▶ which machines a page for untrusted users may talk to
 
 Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `gather_raw`, `Gathered`, `ask_once`, `gather_afterwards`,
 `Decoding`, `TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`,

@@ -72,7 +72,7 @@ async def gather_afterwards(
         chat: Its answer, streamed or not.
         tokenizer: Decodes ids where the server does not.
         local_prompt: Our own render, the last resort for a raw completion.
-        turn: Gives a place for each question to the server that makes it generate.
+        turn: Returns a place for each question to the server that makes it generate.
         decoding: Remembers whether the tokenizer decodes as the server does.
         asks_once: Whether the server must not generate anything again.
     """
@@ -146,12 +146,12 @@ async def ask_once(client: ServerClient, body: JSONObject) -> ChatResult:
 
 
 def has_no_quota(error: BackendError) -> bool:
-    """Say whether the account that a key belongs to has no quota left: then waiting does not help."""
+    """Return whether the account that a key belongs to has no quota left: then waiting does not help."""
     return cause_of(error.said, error.code) is Cause.QUOTA
 
 
 def is_passing(error: BackendError) -> bool:
-    """Say whether a failure may be gone the next time: load, time, a connection; no word against the request."""
+    """Return whether a failure may be gone the next time: load, time, a connection; no word against the request."""
     if error.status == 429 and has_no_quota(error):
         return False
     if error.status is not None:

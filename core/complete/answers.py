@@ -25,7 +25,7 @@ from prompt_debugger.core.complete.shapes import (
 )
 from prompt_debugger.core.sandbox import job
 
-_ID = re.compile(r"[0-9]{1,18}")  # more digits than Python reads into a number are no id
+_ID = re.compile(r"[0-9]{1,18}")  # more digits than Python reads into a number are not an id
 _TOKEN_ID = re.compile(r"token_id:([0-9]{1,18})")
 
 
@@ -34,7 +34,7 @@ def read_chat_text(text: str) -> ChatResult:
     """Read the answer of a chat completion that was not streamed; its body and time are left out.
 
     Raises:
-        BackendError: It is no JSON (kind `not-json`).
+        BackendError: It is not JSON (kind `not-json`).
     """
     return read_chat(json_of_text(text), "", 0.0)
 
@@ -113,7 +113,7 @@ def usage_of(value: JSON) -> Usage | None:
 
 
 def finish_reason_of(value: JSON) -> str | None:
-    """Read the word for why an answer ended: "" is none, and a number is a word that nobody knows."""
+    """Read the word for why an answer ended: "" is not one, and a number is a word that no one knows."""
     return (text_of(value) or None) if number_of(value) is None else str(value)
 
 
@@ -197,7 +197,7 @@ def _logprob_of(entry: JSONObject) -> TokenLogprob | None:
     known = [(text, value) for text, value in top if text is not None and value is not None and not math.isnan(value)]
     found = _TOKEN_ID.fullmatch(token)
     piece = _piece_of(entry.get("bytes"))
-    if found is not None:  # an id in place of a text; the bytes beside it may spell just that
+    if found is not None:  # an id in place of a text; the bytes next to it may spell just that
         token_id, token, piece = int(found[1]), "", None if piece in (token.encode(), b"") else piece
     return TokenLogprob(token, token_id, logprob, tuple(sorted(known, key=lambda pair: -pair[1])), piece)
 

@@ -10,7 +10,7 @@ Strings grow, lists of other things grow, objects merge; what names a thing
 (`role`, `type`, `id`) is set once and not glued to itself when repeated.
 
 Two calls that share an index stay two calls: another id with another name, or another name once arguments have
-begun, starts a new one. A client that goes by the index alone joins them into a call that nobody made; that a stream
+begun, starts a new one. A client that goes by the index alone joins them into a call that no one made; that a stream
 lets it do so is reported by a rule (`stream_index_collision`).
 """
 
@@ -24,7 +24,7 @@ from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_VALUES
 from prompt_debugger.core.complete.shapes import count_values, integer_of, objects_of, parse_object, text_of
 
 _NAMES = frozenset({"role", "type", "id"})
-_MOST_CHECKS = 64  # of arguments that may be whole; a stream that names each part anew is one call
+_MOST_CHECKS = 64  # of arguments that may be whole; a stream that names each part again is one call
 
 
 class _Slot(NamedTuple):
@@ -122,7 +122,7 @@ class MessageAssembler:
         return _Slot(index, self._newest[index] + 1) if self._is_another(before, call, call_id) else slot
 
     def _is_another(self, before: JSONObject, call: JSONObject, call_id: str | None) -> bool:
-        """Say whether a part at the index of a call begins another one: it is named, and cannot belong to that one."""
+        """Return whether a part at the index of a call begins another call: it has a name and cannot be that one's."""
         name = text_of(as_object(call.get("function")).get("name"))
         function = as_object(before.get("function"))
         if not name or not function.get("name"):
@@ -133,7 +133,7 @@ class MessageAssembler:
         return has_other_id and self._is_whole(function.get("arguments"))
 
     def _is_whole(self, arguments: JSON) -> bool:
-        """Say whether arguments are a whole object; looked at no more than some times, for each look reads them all."""
+        """Return whether arguments are a whole object; checked only a few times, as each check reads them all."""
         if not isinstance(arguments, str) or self._checks_left <= 0:
             return False
         self._checks_left -= 1
@@ -225,7 +225,7 @@ class _Text(str):
 
 
 def _is_text(text: JSON, value: JSON) -> bool:
-    """Say whether a text, grown or not, is the same as a value; joins it only where it may be."""
+    """Return whether a text, grown or not, is the same as a value; joins it only where it may be."""
     if isinstance(text, _Text) and isinstance(value, str) and text.length != len(value):
         return False
     return isinstance(text, str) and str(text) == value

@@ -1,6 +1,6 @@
 """A chat stream, event by event, into a `ChatResult`. Sans-I/O: `feed` and `finish`.
 
-Whatever a stream does, what came is kept: an event that is no JSON, an error
+Whatever a stream does, what came is kept: an event that is not JSON, an error
 event, an end without `[DONE]` become the result's `error`, the first of them.
 A stream that has given its finish reason and lacks only `[DONE]` is whole.
 """
@@ -136,7 +136,7 @@ class ChatStreamReader:
         )
 
     def _takes_end(self, event: SseEvent) -> bool:
-        """Count an event, and say whether it is the one that ends the stream."""
+        """Count an event, and return whether it is the one that ends the stream."""
         self._event_count += 1
         if event.data.strip() == _DONE:
             self.is_done = True
@@ -193,7 +193,7 @@ class ChatStreamReader:
 
 @job("reading the answer to a request for a stream", READING)
 def read_document(text: str) -> ChatResult | None:
-    """Read an answer that is one JSON document though a stream was asked for; `None` if it is none."""
+    """Read an answer that is one JSON document though a stream was asked for; `None` if it is not one."""
     try:
         answer = json_of_text(text)
     except BackendError as error:

@@ -40,7 +40,7 @@ _HOW = "Evidence that would settle it: the ids of the run (vLLM gives them with 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """What is known beside a raw text.
+    """What is known next to a raw text.
 
     Attributes:
         server_kind: Which server software gave it.
@@ -82,7 +82,7 @@ def judge_completeness(completion: Completion, witness: Witness) -> Completion:
 
 
 def has_shape_of_call(text: str, tool_names: Sequence[str]) -> bool:
-    """Tell whether a text without markup reads like what is left of a tool call.
+    """Return whether a text without markup reads like what is left of a tool call.
 
     >>> has_shape_of_call('functions.get_weather:0{"city": "Paris"}', ["get_weather"])
     True
@@ -152,7 +152,7 @@ def _judge_hidden(completion: Completion, witness: Witness, counted: int, hidden
 
 
 def _counted_tokens(completion: Completion) -> int | None:
-    """Return the server's count of output tokens; a zero beside a text is no count."""
+    """Return the server's count of output tokens; a zero next to a text is not a count."""
     counted = None if completion.usage is None else completion.usage.completion_tokens
     return None if counted is None or (counted == 0 and completion.text) else counted
 
@@ -173,7 +173,7 @@ def _other_counting(completion: Completion, witness: Witness) -> str | None:
 
 
 def _has_other_explanation(completion: Completion, witness: Witness) -> bool:
-    """Tell whether tokens may be missing for another reason: a stop string, or a character that was cut."""
+    """Return whether tokens may be missing for another reason: a stop string, or a character that was cut."""
     is_cut = completion.text.endswith(_REPLACEMENT)
     return is_cut or witness.has_stop_strings or isinstance(completion.stop_reason, str)
 

@@ -1,4 +1,4 @@
-"""What an answer tells of its own run, held against itself: what contradicts itself is no evidence.
+"""What its own answer tells run, held against itself: what contradicts itself is not evidence.
 
 Ids, token texts, counts, log-probabilities and the message come from different places of a server. Where two of them
 cannot both be true of one run, nothing may rest on either:
@@ -10,7 +10,7 @@ cannot both be true of one run, nothing may rest on either:
 | the text of the ids, or of the listed tokens, has next to nothing of the message | another model's tokenizer |
 
 Near misses: penalties, a bias or a grammar change what is sampled and not always what is listed; a parser may take a
-part of the text away. So a list whose text holds all of the message is believed, and a text is only called foreign
+part of the text away. So a list whose text contains all of the message is believed, and a text is only called foreign
 where most of the message is missing in it.
 """
 
@@ -76,7 +76,7 @@ def contradiction_in_ids(chat: ChatResult, choices: int = 1) -> str | None:
 
 
 def contradiction_in_text(text: str, message: JSONObject) -> str | None:
-    """Return why decoded ids cannot be the output behind a message, one sentence; `None` if nothing shows it."""
+    """Return why decoded ids cannot be the output after a message, one sentence; `None` if nothing shows it."""
     if not is_foreign(text, message):
         return None
     return (
@@ -86,7 +86,7 @@ def contradiction_in_text(text: str, message: JSONObject) -> str | None:
 
 
 def is_foreign(text: str, message: JSONObject) -> bool:
-    """Say whether most of a message is missing in a text that should be the output that it was made of.
+    """Return whether most of a message is missing in a text that should be the output that it was made of.
 
     >>> is_foreign("I will look: Paris has 21 degrees today.", {"content": "Paris has 21 degrees today."})
     False
@@ -162,7 +162,7 @@ def _least_likely(tokens: Sequence[TokenLogprob]) -> tuple[int, TokenLogprob, tu
 
 
 def _takes_likeliest(body: JSONObject) -> bool:
-    """Say whether a request takes the likeliest token everywhere, and nothing that is known changes which it is."""
+    """Return whether a request takes the likeliest token everywhere, and nothing that is known changes which it is."""
     temperature = number_of(body.get("temperature"))
     kind = as_object(body.get("response_format")).get("type", "text")
     is_free = kind == "text" and not may_constrain(body)

@@ -84,7 +84,7 @@ async def gather(
         local_prompt: Our own render, the last resort for a raw completion.
         on_raw_text: Called with all the raw text so far.
         on_chat_text: Called with all the visible chat text so far: content, or reasoning while there is none.
-        asks_once: Whether the request itself is all that the model is asked: no stream beside it, no raw completion.
+        asks_once: Whether the request itself is all that the model is asked: no stream next to it, no raw completion.
 
     Returns:
         What there is. A request that the server refuses, in words, is a `refusal`, not an exception; a failure of
@@ -247,7 +247,7 @@ class Gathering(SecondRun):
         return tuple(notes)
 
     def _may_ask_for_fewer(self, sampling: Sampling) -> bool:
-        """Say whether the same request without alternatives may show what the listed tokens did not, and must agree."""
+        """Return whether the request without alternatives may show what the listed tokens did not, and must agree."""
         has_better = sampling.completion is not None and sampling.completion.completeness is Completeness.WHOLE
         wants_alternatives = (integer_of(self.body.get("top_logprobs")) or 0) > 1
         return wants_alternatives and not has_better and not self.asks_once and not draws_at_random(self.body)
@@ -306,7 +306,7 @@ class Gathering(SecondRun):
         others: tuple[Completion | ChatResult | None, ...] = (),
         rendered: RenderAnswer | None = None,
     ) -> OwnRun:
-        """Return what an answer tells of its own run and does not contradict."""
+        """Return what its own answer tells run and does not contradict."""
         context = AnswerContext(
             self.body,
             self._decode,
@@ -321,7 +321,7 @@ class Gathering(SecondRun):
         return found
 
     async def _reads_prompt(self, chat: ChatResult) -> bool:
-        """Say whether the tokenizer at hand reads the prompt's ids as the server does."""
+        """Return whether the tokenizer at hand reads the prompt's ids as the server does."""
         ids, local = chat.prompt_token_ids, self.local_prompt
         if ids is None or self.tokenizer is None:
             return False
@@ -330,7 +330,7 @@ class Gathering(SecondRun):
         return chat.prompt_text is not None and await in_thread(self.tokenizer.decode, ids) == chat.prompt_text
 
     def _is_prompt_of_run(self, reported_text: str | None) -> bool:
-        """Say whether the prompt that was sampled on is the one of the chat's own run, as far as that is told."""
+        """Return whether the prompt that was sampled on is the one of the chat's own run, as far as that is told."""
         return reported_text is None or self.reported_template is None or self.reported_template.text == reported_text
 
     async def _prompt_text(self, token_ids: tuple[int, ...] | None) -> str | None:

@@ -80,7 +80,7 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """A second sampling: raw completion beside the chat.
+    """A second sampling: raw completion next to the chat.
 
     Attributes:
         completion: What it gave; `None` if it could not be had.
@@ -112,7 +112,7 @@ def refusal_of(error: BackendError) -> Refusal | None:
 
 
 def _is_about_request(status: int, said: str) -> bool:
-    """Say whether a 404 is about model or request, not about the address; any other status needs no such look."""
+    """Return whether a 404 is about model or request, not about the address; any other status needs no such look."""
     if status != 404 or "model" in said.lower():
         return True
     known = recognise_error(said)
@@ -125,17 +125,17 @@ def failed_chat(error: BackendError) -> ChatResult:
 
 
 def not_asked() -> BackendError:
-    """Return what stands for an answer that nobody asked for."""
+    """Return what stands for an answer that no one asked for."""
     return BackendError("It was not requested.", kind=_NOT_ASKED)
 
 
 def is_not_asked(result: ChatResult | BackendError) -> bool:
-    """Say whether something stands for an answer that nobody asked for."""
+    """Return whether something stands for an answer that no one asked for."""
     return isinstance(result, BackendError) and result.kind == _NOT_ASKED
 
 
 def is_declined(error: BackendError) -> bool:
-    """Say whether the server would not serve this request at all, rather than failed at it."""
+    """Return whether the server would not serve this request at all, rather than failed at it."""
     return error.status is not None and 300 <= error.status < 500
 
 
@@ -161,18 +161,18 @@ def with_quoted_output(gathered: Gathered) -> Gathered:
 
 
 def is_broken(result: ChatResult | BackendError) -> bool:
-    """Say whether a generation failed or broke off."""
+    """Return whether a generation failed or broke off."""
     return isinstance(result, BackendError) or result.error is not None
 
 
 def gives_nothing(chat: BackendError, stream: ChatResult | BackendError) -> bool:
-    """Say whether a stream tells nothing beside a chat that failed; one without an end tells what had come of it."""
+    """Return whether a stream adds nothing to a chat that failed; one without an end shows how far it had come."""
     is_cut = chat.kind in ("too-large", "timeout")
     return is_broken(stream) and not (is_cut and not is_nothing(stream))
 
 
 def is_nothing(result: ChatResult | BackendError) -> bool:
-    """Say whether a generation gave nothing: it failed, or its stream held an error and no output."""
+    """Return whether a generation gave nothing: it failed, or its stream held an error and no output."""
     if isinstance(result, BackendError):
         return True
     output = [value for key, value in result.message.items() if key != "role" and value]
@@ -274,7 +274,7 @@ def sampler_finish_reason(
 
 
 def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | None) -> tuple[str, ...]:
-    """Return what must be said so that nobody takes the values for more than they are."""
+    """Return what must be said so that no one takes the values for more than they are."""
     body, chat, notes = gathered.sent, gathered.chat, []
     if gathered.evidence is not Basis.SAME_RUN:
         notes.append(gathered.why)

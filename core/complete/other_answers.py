@@ -1,4 +1,4 @@
-"""Where the parts of a message stand in the answer of another API that it was read from."""
+"""Where the parts of a message are in the answer of another API that it was read from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from prompt_debugger.core.base.types import Api, JSONObject
 from prompt_debugger.core.complete.dialects._received import objects_of_stream
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_object, text_of
 
-_PARTS = {  # by kind of item or block: the part of the message, where it stands in the item, and its arguments
+_PARTS = {  # by kind of item or block: the part of the message, where it is in the item, and its arguments
     "message": ("content", ".content[0].text"),
     "reasoning": ("reasoning", ".content[0].text"),
     "text": ("content", ".text"),
@@ -19,7 +19,7 @@ _CALLS = {"function_call": "arguments", "tool_use": "input"}
 
 
 def answer_paths(api: Api, body: str) -> dict[str, str]:
-    """Return by paths of the message where in the answer of another API, whole or streamed, they stand."""
+    """Return by paths of the message where in the answer of another API, whole or streamed, they are."""
     if api is Api.GEMINI:
         return _gemini_paths(body)
     holder = "output" if api is Api.RESPONSES else "content"

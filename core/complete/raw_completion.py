@@ -56,7 +56,7 @@ def read_raw_answer(text: str) -> RawChunk:
     """Read a whole answer.
 
     Raises:
-        BackendError: It reports an error (kind `broken-stream`), or is no JSON (kind `not-json`).
+        BackendError: It reports an error (kind `broken-stream`), or is not JSON (kind `not-json`).
     """
     return _chunk_of(json_of_text(text))
 
@@ -66,7 +66,7 @@ def read_raw_event(data: str) -> RawChunk:
     """Read an event of a stream.
 
     Raises:
-        BackendError: It is no JSON, or reports an error (kind `broken-stream`).
+        BackendError: It is not JSON, or reports an error (kind `broken-stream`).
     """
     try:
         return _chunk_of(json_of_text(data))
@@ -104,7 +104,7 @@ class CompletionReader:
         """Take one event of a stream.
 
         Raises:
-            BackendError: It is no JSON, or reports an error (kind `broken-stream`).
+            BackendError: It is not JSON, or reports an error (kind `broken-stream`).
         """
         if not self._takes_end(event):
             self._take(read_raw_event(event.data))
@@ -113,7 +113,7 @@ class CompletionReader:
         """Take a whole answer; a long one is read in the sandbox.
 
         Raises:
-            BackendError: It reports an error (kind `broken-stream`), or is no JSON (kind `not-json`).
+            BackendError: It reports an error (kind `broken-stream`), or is not JSON (kind `not-json`).
         """
         self._take(await read(len(body), read_raw_answer, body))
         self.is_done = True  # a whole answer needs no `[DONE]`
@@ -153,7 +153,7 @@ class CompletionReader:
         )
 
     def _takes_end(self, event: SseEvent) -> bool:
-        """Say whether an event is the one that ends the stream."""
+        """Return whether an event is the one that ends the stream."""
         is_end = event.data.strip() == _DONE
         self.is_done = self.is_done or is_end
         return is_end

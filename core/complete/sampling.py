@@ -84,7 +84,7 @@ def raw_body(prompt: Sequence[int] | str, sampling: JSONObject) -> JSONObject:
         "return_token_ids": True,
     }
     if isinstance(prompt, str):
-        body["add_special_tokens"] = False  # the text holds all that the template wants
+        body["add_special_tokens"] = False  # the text contains all that the template wants
     return body
 
 

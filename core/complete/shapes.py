@@ -14,7 +14,7 @@ MOST_PARTS = 1_000_000  # log-probabilities of 20,000 tokens have fewer; in each
 
 
 def objects_of(value: JSON) -> tuple[JSONObject, ...]:
-    """Return the objects of a list, in order; nothing if `value` is no list."""
+    """Return the objects of a list, in order; nothing if `value` is not a list."""
     return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
 
 
@@ -24,17 +24,17 @@ def text_of(value: JSON) -> str | None:
 
 
 def integer_of(value: JSON) -> int | None:
-    """Return `value` if it is an integer; a boolean is none."""
+    """Return `value` if it is an integer; a boolean is not one."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def number_of(value: JSON) -> float | None:
-    """Return `value` as a float if it is a number; a boolean is none."""
+    """Return `value` as a float if it is a number; a boolean is not one."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def ids_of(value: JSON) -> tuple[int, ...] | None:
-    """Return a list of token ids; `None` if it is none, one entry is no id, or no context is as long."""
+    """Return a list of token ids; `None` if it is not one, one entry is not an id, or no context is as long."""
     if not isinstance(value, list) or len(value) > MAX_IDS:
         return None
     ids = tuple(item for item in value if isinstance(item, int) and not isinstance(item, bool) and item >= 0)
@@ -45,7 +45,7 @@ def parse_json(text: str) -> JSON:
     """Parse a JSON text from outside.
 
     Raises:
-        ValueError: It is no JSON, has too many parts, or is nested or long beyond what Python reads.
+        ValueError: It is not JSON, has too many parts, or is nested or long beyond what Python reads.
     """
     if text.count("{") + text.count("[") > MOST_PARTS:
         raise ValueError(f"more than {MOST_PARTS:,} objects and lists")
@@ -59,7 +59,7 @@ def parse_json(text: str) -> JSON:
 
 
 def parse_object(text: str) -> JSONObject:
-    """Parse a JSON text; an empty object if it is no object."""
+    """Parse a JSON text; an empty object if it is not an object."""
     try:
         return as_object(parse_json(text))
     except ValueError:
@@ -67,7 +67,7 @@ def parse_object(text: str) -> JSONObject:
 
 
 def parse_look(text: str) -> JSONObject:
-    """Parse what a server says of itself; an empty object if it is none, or has more parts than any has."""
+    """Parse what a server says of itself; an empty object if it is not one, or has more parts than any has."""
     if text.count("{") + text.count("[") > MOST_LOOK_PARTS or text.count(",") > MOST_LOOK_COMMAS:
         return {}
     return parse_object(text)

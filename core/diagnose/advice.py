@@ -2,7 +2,7 @@
 
 A rule reports its fix as steps, best first. A step says which fields it sets;
 `advise` leaves out those that are set already, says so, as the fault is still
-there, and goes on with the next.
+there, and continues with the next.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def strict_tools(trace: Trace) -> tuple[Step, ...]:
 
 
 def is_done(trace: Trace, step: Step) -> bool:
-    """Tell whether request and server hold everything that a step sets; a step that sets nothing is never done."""
+    """Return whether request and server hold everything that a step sets; a step that sets nothing is never done."""
     if not step.request and not step.server:
         return False
     in_request = all(_is_set(trace, path, value) for path, value in step.request.items())

@@ -84,7 +84,7 @@ def report_ended(trace: Trace) -> Report | None:
 
 
 def _wants_json(trace: Trace) -> bool:
-    """Say whether a message asks for JSON, so that a JSON object is an answer."""
+    """Return whether a message asks for JSON, so that a JSON object is an answer."""
     return any(_WANTS_JSON.search(text.text) is not None for text in message_texts(trace.request))
 
 

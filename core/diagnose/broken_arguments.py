@@ -32,7 +32,7 @@ _ESCAPED = re.compile(r'\s*\{\s*\\+"')
 _FENCE = re.compile(r"\A\s*```[\w-]{0,20}\s*\n?")
 _BARE_KEY = re.compile(r"\s*\{\s*([A-Za-z_]\w{0,60})\s*:")
 _CONTROL_NAMES = {"\n": "a line feed", "\t": "a tab", "\r": "a carriage return"}
-# The end of a key that goes on into the markup of its call, `"b\n</parameter": 1`, and what stands in it before.
+# The end of a key that continues into the markup of its call, `"b\n</parameter": 1`, and what is in it before.
 _TAG_OF_KEY = re.compile(r'(</(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?)(?:\\n|\s)*+"\s*+:')
 _REST_OF_KEY = re.compile(r'(?:[^"\\]|\\.){0,2000}')
 _MOST_OF_KEY = 4_000  # characters: each of the above may be escaped
@@ -66,7 +66,7 @@ class BrokenArguments(NamedTuple):
         kind: Which way it is broken.
         span: Where in the text it shows.
         words: What is wrong, as a clause: "they end inside a string".
-        parts: Of joined arguments, where each object stands.
+        parts: Of joined arguments, where each object is.
     """
 
     kind: Break
@@ -78,7 +78,7 @@ class BrokenArguments(NamedTuple):
 def broken_calls(trace: Trace, *kinds: Break) -> Iterator[tuple[CallField, str, BrokenArguments]]:
     """Yield the returned calls whose arguments are broken in one of these ways, unless the model wrote them so.
 
-    What the model wrote has a rule of its own (PD308), as the advice is another.
+    What the model wrote has its own rule (PD308), as the advice is another.
     """
     origins = written_as(trace)
     for index, call in enumerate(returned_calls(trace)):
@@ -91,7 +91,7 @@ def broken_calls(trace: Trace, *kinds: Break) -> Iterator[tuple[CallField, str, 
 
 
 def is_shortened(arguments: object) -> bool:
-    """Say whether somebody shortened arguments with `...`, so that nothing shows what they were."""
+    """Return whether somebody shortened arguments with `...`, so that nothing shows what they were."""
     if not isinstance(arguments, str) or _SHORTENED.search(arguments) is None or decode_json(arguments) is not None:
         return False
     return key_with_tag(arguments) is None  # which no shortening puts there
@@ -142,7 +142,7 @@ def _kind_of(text: str, error: json.JSONDecodeError) -> BrokenArguments:
 
 
 def _objects(text: str) -> Iterator[Span]:
-    """Yield the JSON objects that stand one after another from the beginning of a text."""
+    """Yield the JSON objects that are one after another from the beginning of a text."""
     at = 0
     for _ in range(_MAX_OBJECTS):
         while at < len(text) and text[at] in _SEPARATORS:
@@ -171,7 +171,7 @@ def _joined(text: str, parts: tuple[Span, ...]) -> BrokenArguments | None:
 
 
 def stops_early(text: str) -> bool:
-    """Tell whether a text is JSON that stops before its end.
+    """Return whether a text is JSON that stops before its end.
 
     >>> stops_early('{"a": [1, "b'), stops_early('{"a" 1}')
     (True, False)

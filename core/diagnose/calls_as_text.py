@@ -12,12 +12,12 @@ from prompt_debugger.core.base.types import JSON, CallOutcome, Segment, SegmentK
 from prompt_debugger.core.diagnose.fields import CallField, returned_calls
 
 _TEXT = (SegmentKind.CONTENT, SegmentKind.REASONING)
-_AFTER_NAME = re.compile(r"[\"']\s*[,}]|\s*[({\[<]|:\d+\s*<|\s*\n\s*[{<]")  # no prose goes on like this
+_AFTER_NAME = re.compile(r"[\"']\s*[,}]|\s*[({\[<]|:\d+\s*<|\s*\n\s*[{<]")  # no prose continues like this
 _MARGIN = 160  # markup around name and arguments
 _WORD = re.compile(r"[\w\-]+")
 _MOST_PLACES = 32  # at which the arguments of a call are looked for
 _MOST_MENTIONS = 256  # of a word of its name
-_MOST_LEAVES = 64  # so many keys and values that stand there are no accident
+_MOST_LEAVES = 64  # so many keys and values that are there are no accident
 
 
 class CallAsText(NamedTuple):
@@ -63,7 +63,7 @@ class _Texts:
                         places.append((word.start(), segment))
 
     def locate(self, call: CallField) -> CallAsText:
-        """Return the text that holds a name as a call's name, with all of its arguments around it, if one does."""
+        """Return the text that contains a name as a call's name, with all of its arguments around it, if one does."""
         raw, name = self._raw, call.name or ""
         if name not in self._known:
             self._known[name] = list(islice(self._named(name), _MOST_PLACES))
@@ -78,7 +78,7 @@ class _Texts:
         return CallAsText(call)
 
     def _named(self, name: str) -> Iterator[tuple[Span, Segment]]:
-        """Yield where a name stands as no prose has it: by itself, and something behind it that opens or closes."""
+        """Yield where a name is as no prose has it: by itself, and something after it that opens or closes."""
         word = self._words.get(name)
         for at, segment in self._places[word] if word is not None else ():
             start = at - name.index(word or "")
@@ -91,7 +91,7 @@ class _Texts:
 
 
 def _leaves(arguments: JSON) -> tuple[str, ...]:
-    """Return what must stand in a text that holds these arguments, whatever the notation: keys and plain values."""
+    """Return what must be in a text that holds these arguments, whatever the notation: keys and plain values."""
     try:
         value = json.loads(arguments) if isinstance(arguments, str) and arguments.strip() else arguments
         return tuple(_walk(value))

@@ -15,7 +15,7 @@ class AlteredCall(NamedTuple):
 
     Attributes:
         written: As the model wrote it.
-        returned: As the message holds it.
+        returned: As the message contains it.
         certainty: How surely both belong together.
     """
 

@@ -28,13 +28,13 @@ _NORMAL = frozenset({"stop", "eos", "eos_token", "end_turn"})
 
 
 def words_of_end(chat: ChatResult) -> tuple[str, ...]:
-    """Return finish_reason and, where a router gives it beside its own word, the provider's."""
+    """Return finish_reason and, where a router gives it next to its own word, the provider's."""
     native = _NATIVE.findall(chat.body)
     return tuple(word for word in (chat.finish_reason, *native[-1:]) if word)
 
 
 def is_malformed_call(finish_reason: str | None) -> bool:
-    """Tell whether a provider says that it threw the model's call away.
+    """Return whether a provider says that it threw the model's call away.
 
     >>> is_malformed_call("function_call_filter: MALFORMED_FUNCTION_CALL"), is_malformed_call("function_call")
     (True, False)
@@ -43,7 +43,7 @@ def is_malformed_call(finish_reason: str | None) -> bool:
 
 
 def is_filter_word(finish_reason: str | None) -> bool:
-    """Tell whether a content filter ended the answer.
+    """Return whether a content filter ended the answer.
 
     >>> is_filter_word("SAFETY"), is_filter_word("content_filter: RECITATION"), is_filter_word("stop")
     (True, True, False)
@@ -52,17 +52,17 @@ def is_filter_word(finish_reason: str | None) -> bool:
 
 
 def has_no_message(chat: ChatResult) -> bool:
-    """Tell whether a filter left nothing of the answer, not even a message, as Azure's does."""
+    """Return whether a filter left nothing of the answer, not even a message, as Azure's does."""
     return not chat.message and not chat.deltas and is_filter_word(chat.finish_reason)
 
 
 def is_normal_end(finish_reason: str | None) -> bool:
-    """Tell whether a word says that the model ended its answer by itself."""
+    """Return whether a word says that the model ended its answer by itself."""
     return (finish_reason or "").lower() in _NORMAL
 
 
 def is_limit_word(finish_reason: str | None) -> bool:
-    """Tell whether a word says that a limit ended the answer.
+    """Return whether a word says that a limit ended the answer.
 
     >>> is_limit_word("MAX_TOKENS"), is_limit_word("stop")
     (True, False)
@@ -71,7 +71,7 @@ def is_limit_word(finish_reason: str | None) -> bool:
 
 
 def is_context_word(finish_reason: str | None) -> bool:
-    """Tell whether a word says that the model's context was full."""
+    """Return whether a word says that the model's context was full."""
     return (finish_reason or "").lower() in _CONTEXT
 
 

@@ -30,7 +30,7 @@ class CallField(NamedTuple):
         id: Its id, `None` if absent.
         name: Its tool, `None` if absent.
         arguments: As given; a string by the protocol.
-        has_function: Whether name and arguments stand in `function`, where the protocol has them.
+        has_function: Whether name and arguments are in `function`, where the protocol has them.
     """
 
     field: str
@@ -49,7 +49,7 @@ class ToolField(NamedTuple):
 
 
 class Reasoning(NamedTuple):
-    """Reasoning of a message: the field it stands in, and the text."""
+    """Reasoning of a message: the field it is in, and the text."""
 
     field: str
     text: str
@@ -66,7 +66,7 @@ def as_text(value: JSON) -> str | None:
 
 
 def as_count(value: JSON) -> int | None:
-    """Return `value` if it is a whole number; booleans are none."""
+    """Return `value` if it is an integer; booleans are not."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 

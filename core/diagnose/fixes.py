@@ -1,4 +1,4 @@
-"""The fixes that rules declare: a change that can be applied and tried, beside the rule whose fault it removes.
+"""The fixes that rules declare: a change that can be applied and tried, next to the rule whose fault it removes.
 
 What to do in words is the rule's advice; a fix is the change itself, and exists only where a program can make it.
 
@@ -180,7 +180,7 @@ def request_fields(finding: Finding) -> list[str]:
 
 
 def holder_of(body: JSON, path: str) -> tuple[JSON, str]:
-    """Return the object that holds a field path's last name, and that name."""
+    """Return the object that contains a field path's last name, and that name."""
     steps = path.replace("[", ".").replace("]", "").split(".")
     place: JSON = body
     for step in steps[:-1]:
@@ -250,8 +250,8 @@ def rewritten(
     Args:
         prompt: The prompt, with its template.
         finding: What was found in it.
-        change: Returns the expression that is to stand there, without its braces.
-        fits: Says whether an expression is one to change.
+        change: Returns the expression that is to be there, without its braces.
+        fits: Returns whether an expression is one to change.
     """
     lines = (prompt.template or "").splitlines(keepends=True)
     changed = False

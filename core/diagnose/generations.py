@@ -1,7 +1,7 @@
 """Families of one lineage, such as MiniMax M1 and M2, and which of them a name names.
 
 What a server is started with says by its names which notation the prompt teaches and which one is read. Two that do
-not belong together are often two generations: a template, a parser or a notation of the one beside those of the other.
+not belong together are often two generations: a template, a parser or a notation of the one next to those of the other.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LEAST_NAME = 4  # characters that say something
 
 
 def families_named(text: str) -> tuple[str, ...]:
-    """Return the families whose name, or whose parser's name, stands in the name of a file or model.
+    """Return the families whose name, or whose parser's name, is in the name of a file or model.
 
     >>> families_named("examples/tool_chat_template_minimax_m1.jinja")
     ('minimax_m1',)

@@ -12,7 +12,7 @@ from prompt_debugger.core.formats import FORMATS, TABLES
 
 MIN_REPEATS = 5
 _MOST_FAMILIES = 3
-# `<eos>` ends turns of older Gemma models, whose calls are no family of their own.
+# `<eos>` ends turns of older Gemma models, whose calls are not a family of their own.
 _ENDS = tuple(sorted({*TABLES.turn_ends, *TABLES.turn_openers, *TABLES.end_texts, "<eos>"} - {"\n", ""}, key=len))
 _TOKEN = re.compile("|".join(re.escape(text) for text in reversed(_ENDS) if not text.startswith("\n")))
 _SHARED = {"<eos>": ("Gemma",), "</s>": ("Mistral", "Llama 2")}
@@ -29,9 +29,9 @@ class Leftover(NamedTuple):
 
     Attributes:
         text: The leftover itself, or its beginning.
-        span: Where it stands.
+        span: Where it is open.
         families: Formats that write it; empty if it is of none that is known.
-        times: How often it stands there in a row.
+        times: How often it is there in a row.
     """
 
     text: str
@@ -46,7 +46,7 @@ class Stripped(NamedTuple):
     Attributes:
         family: For a sentence: `gpt-oss (harmony)`.
         shown: What shows it.
-        span: Where that stands.
+        span: Where that is.
         meaning: What the structure was.
         format: Its format; "" where it is of no one family.
     """

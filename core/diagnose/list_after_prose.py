@@ -42,7 +42,7 @@ def report_after_prose(where: str, calls: tuple[ToolCallAttempt, ...], evidence:
     Args:
         where: What ends with them, as the beginning of a sentence.
         calls: At least one.
-        evidence: Where they stand.
+        evidence: Where they are.
     """
     names = ", ".join(f"`{call.name}`" for call in calls[:6])
     what = "a call" if len(calls) == 1 else "calls"

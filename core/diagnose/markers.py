@@ -22,13 +22,13 @@ _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "�
 
 
 def find_markers(text: str) -> Iterator[Span]:
-    """Yield where structural markers of any family stand in `text`, quoted or not."""
+    """Yield where structural markers of any family are in `text`, quoted or not."""
     for match in _MARKER.finditer(text):
         yield Span(*match.span())
 
 
 def find_used_markers(text: str) -> Iterator[Span]:
-    """Yield unquoted markers that no sentence mentions either, as what is left of a structure would stand.
+    """Yield unquoted markers that no sentence mentions either, as what is left of a structure would be.
 
     >>> [text[a:b] for text in ("It wrote <tool_call> twice.", "Now. <tool_call>") for a, b in find_used_markers(text)]
     ['<tool_call>']
@@ -44,7 +44,7 @@ def find_used_markers(text: str) -> Iterator[Span]:
 
 
 def _unless_mentioned(text: str, group: list[Span]) -> list[Span]:
-    """Return markers that stand side by side, or none where words of one sentence stand before and behind them."""
+    """Return markers that are side by side, or none where words of one sentence are before and behind them."""
     if not group:
         return []
     before = text[max(0, group[0].start - _LOOK_CHARS) : group[0].start]

@@ -14,7 +14,7 @@ _MOST_LINES = 20
 
 
 def other_form(body: str) -> str | None:
-    """Return what a body is that is no chat completion, in words; `None` if it is one, an error, or nothing known.
+    """Return what a body is that is not a chat completion, in words; `None` if it is one, an error, or nothing known.
 
     >>> other_form('{"type": "message", "content": [{"type": "text", "text": "Hi."}], "stop_reason": "end_turn"}')
     "an answer of Anthropic's Messages API"
@@ -31,7 +31,7 @@ def other_form(body: str) -> str | None:
 
 
 def is_read_when_pasted(form: str) -> bool:
-    """Say whether this program reads an answer of that form when it is pasted."""
+    """Return whether this program reads an answer of that form when it is pasted."""
     return form not in _UNREAD
 
 

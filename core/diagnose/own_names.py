@@ -9,12 +9,12 @@ FAMILYS_PARSER = "Start the server with the tool parser of this model's family."
 
 
 def has_own_names(server: Server | None) -> bool:
-    """Say whether this server software has names of its own for parsers, so that vLLM's say nothing to it."""
+    """Return whether this server software has its own names for parsers, so that vLLM's say nothing to it."""
     return server is not None and server.parser_families is not None
 
 
 def is_made_for(server: Server | None, family: str) -> bool | None:
-    """Say whether the tool parser is made for a format; `None` where that is not known, as of a name seen nowhere."""
+    """Return whether the tool parser is made for a format; `None` if that is not known, as for an unknown name."""
     if server is None or server.tool_parser is None:
         return None
     if server.parser_families is None and all(

@@ -3,7 +3,7 @@
     vllm    glm47   arguments arrive broken, then once more whole   seen up to 0.17.0, not in 0.26.0
     sglang  qwen25  no arguments, where a call comes in one piece   seen up to 0.5.23, the newest that was tried
 
-Releases: calls of our own making were read by the parsers of vLLM 0.11.0, 0.17.0, 0.26.0 and 0.32.0 and of SGLang
+Releases: our own calls making were read by the parsers of vLLM 0.11.0, 0.17.0, 0.26.0 and 0.32.0 and of SGLang
 0.5.9, 0.5.16 and 0.5.23, whole and in many chunkings (`parse RAW --parser NAME --splits --releases …`).
 """
 
@@ -155,7 +155,7 @@ def known_fault(trace: Trace) -> tuple[Fault, CallField | None] | None:
 
 
 def _may_have(server: Server, fault: Fault) -> bool:
-    """Say whether a release is not one of those that are known to be without a fault; no release may have it."""
+    """Return whether a release is not one of those that are known to be without a fault; no release may have it."""
     version, mended = release_of(server.version), release_of(fault.mended)
     if version is None:
         return not fault.is_old
@@ -207,7 +207,7 @@ def _has(trace: Trace, call: CallField, sign: Sign) -> bool:
 
 
 def _has_arguments(trace: Trace, call: CallField) -> bool | None:
-    """Say whether a call that came without arguments has some: by raw output, whole answer or tool; else `None`."""
+    """Return whether a call that came without arguments has some: by raw output, whole answer or tool; else `None`."""
     written = () if trace.parse is None else trace.parse.parsed.calls
     found: list[JSON] = [one.arguments_json for one in written if one.name == call.name]
     if trace.chat is not None and trace.chat is not trace.chat_stream:
@@ -225,7 +225,7 @@ def _has_arguments(trace: Trace, call: CallField) -> bool | None:
 
 
 def _stands_after_text(result: ChatResult) -> bool:
-    """Say whether content ends with a list of calls in Python that text precedes."""
+    """Return whether content ends with a list of calls in Python that text precedes."""
     content = (content_of(result.message) or "").strip()[-_MOST_CHARS:]
     at = content.find("[")
     return at > 0 and _PYTHONIC.fullmatch(content, at) is not None and any(map(str.isalpha, content[:at]))

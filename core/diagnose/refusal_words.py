@@ -12,7 +12,7 @@ from prompt_debugger.core.diagnose.trace_queries import in_request, quote
 from prompt_debugger.core.known_errors import words_as_one_line
 
 TITLE_CHARS = 300
-# vLLM repeats field and value behind its sentence.
+# vLLM repeats field and value after its sentence.
 _PARAMETER = re.compile(r"\s*\(parameter=[^)]*\)$")
 # What a validator writes after its sentence, as Python prints it.
 _PYTHON_REST = re.compile(r"['\"], '(?:input|ctx|url)': .*")
@@ -34,7 +34,7 @@ def heading(refusal: Refusal, field: str | None) -> str:
 
 
 def title_words(understood: Understood) -> str:
-    """Return the words that a title has room for: of a known sentence what it says, without what stands before it."""
+    """Return the words that a title has room for: of a known sentence what it says, without what is before it."""
     known, message = understood.known, words_as_one_line(understood.refusal.message)
     said = known.said if known is not None and known.said in message else ""
     placed = f"`{understood.refusal.field}`: {said}"  # as a validator says it; the place is half of what happened
@@ -81,7 +81,7 @@ def spots(trace: Trace, understood: Understood) -> tuple[Spot, ...]:
 
 
 def explanation(understood: Understood, found: Sequence[Spot]) -> str:
-    """Return what the words mean, what stands in the request, and who says them."""
+    """Return what the words mean, what is in the request, and who says them."""
     known, classified = understood.known, understood.classified
     spots_say = [spot.says for spot in found]
     if known is not None:
@@ -104,7 +104,7 @@ def remedy_of(understood: Understood) -> str:
 
 
 def is_raised_inside(understood: Understood) -> bool:
-    """Say whether an error of no known sentence and no class was raised within a program that its traceback shows."""
+    """Return whether an error of no known sentence and no class was raised in a program that its traceback shows."""
     is_unknown = understood.known is None and understood.classified is None and understood.quoted is None
     return is_unknown and understood.speaker is not None and bool(understood.speaker.where)
 
@@ -137,7 +137,7 @@ def links_of(understood: Understood) -> tuple[str, ...]:
 
 
 def held_path(body: JSON, field: str) -> str:
-    """Return as much of a path as the request holds; "" if it holds nothing of it."""
+    """Return as much of a path as the request holds; "" if it contains nothing of it."""
     return _held(body, field)[0]
 
 

@@ -202,7 +202,7 @@ def _cause(
 
 
 def _is_failure(refusal: Refusal) -> bool:
-    """Say whether the server answered that it failed itself; its words may be about the request all the same."""
+    """Return whether the server answered that it failed itself; its words may be about the request all the same."""
     return refusal.status is not None and refusal.status >= _SERVERS
 
 

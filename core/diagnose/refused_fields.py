@@ -1,4 +1,4 @@
-"""Where in the request stands what a server refuses: looked up for the sentences that are known."""
+"""Where in the request is what a server refuses: looked up for the sentences that are known."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Spot(NamedTuple):
 
 
 def spots_of(request: Request, look: Look | None, parts: Mapping[str, str]) -> tuple[Spot, ...]:
-    """Return the first places of the request that an error is about; none where it holds no such place.
+    """Return the first places of the request that an error is about; none where it contains no such place.
 
     Args:
         request: What was asked.

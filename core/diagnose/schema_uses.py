@@ -30,7 +30,7 @@ class SchemaUse:
     """A schema of a request, and the values that it promises something about.
 
     Attributes:
-        field: Where the schema stands.
+        field: Where the schema is.
         subject: What is checked against it, as in "the arguments of the call to `f`".
         schema: The schema.
         values: What is checked against it.

@@ -75,7 +75,7 @@ def walk_schema(schema: JSON, path: str, depth: int = 0) -> Iterator[Subschema]:
 
 
 def may_take_long(schema: JSON) -> bool:
-    """Say whether checking a value against a schema may take more than one pass over both.
+    """Return whether checking a value against a schema may take more than one pass over both.
 
     A pattern may search without end, references multiply, and the rest asks about each member again and again. A
     property of such a name counts as well: whoever asks may be more careful than need be.
@@ -138,7 +138,7 @@ class SchemaCheck:
     def __init__(self, schema: JSONObject) -> None:
         self._schema = schema
         self._validator: Validator | None = None
-        self._is_usable: bool | None = None  # nobody asked yet
+        self._is_usable: bool | None = None  # no one asked yet
 
     def violations(self, instance: JSON) -> tuple[Violation, ...] | None:
         """Return what `violations` does, whatever is known of it."""

@@ -1,4 +1,4 @@
-"""What a pasted stream lacks beside a pasted whole answer, where both call the same tools: of two runs, not of one.
+"""What a pasted stream lacks next to a pasted whole answer, where both call the same tools: of two runs, not of one.
 
 whole:  get_weather {"city": "Oslo", "unit": "c"}      stream:  get_weather {"unit": "c"}
 """

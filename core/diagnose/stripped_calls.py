@@ -24,7 +24,7 @@ from prompt_debugger.core.formats import find_stripped_calls
 
 _DECODER = json.JSONDecoder(strict=False)  # a text that was copied has line feeds in its strings
 _RECIPIENT = re.compile(r"(?:analysis|commentary) ?to=functions\.([\w\-]{1,64}?) ?(?:json|code)?(?=\{)")
-# Of a header only the recipient is left, with whatever stood between it and the arguments.
+# Of a header only the recipient is left, with whatever was between it and the arguments.
 _LOOSE = re.compile(r"(?m)^[ \t]{0,8}to=functions\.([\w\-]{1,64})\b[^\n{}`\"'<]{0,24}\n?[ \t]{0,8}(?=\{\s{0,8}\")")
 _PYTHON = re.compile(
     r"\A\s*+(?:```\w{0,12}\s)?+\s*+(?:print\()?default_api\.([\w.]{1,64})\((.{0,4000})\)\s{0,8}(?:```)?\s{0,8}\Z",
@@ -68,7 +68,7 @@ def stripped_calls(trace: Trace, content: str) -> Iterator[Report]:
 
 
 def _named_in_first_line(trace: Trace, named: re.Match[str], names: tuple[str, ...]) -> Report | None:
-    """Report a tool's name on a line of its own, and its arguments below: the markers around both are missing."""
+    """Report a tool's name on its own line, and its arguments below: the markers around both are missing."""
     is_offered = named[1] in names or not is_request_known(trace)
     if not is_offered or not isinstance(decode_json(named.string[named.end() :]), dict):
         return None

@@ -26,8 +26,8 @@ class Tail(NamedTuple):
     Attributes:
         prompt: The prompt.
         header: The assistant header without reasoning markers and outer white space; "" if the template has none.
-        repeats: How often that header stands at the very end, one behind the other.
-        end: The stretch that holds the last thing of the prompt.
+        repeats: How often that header is at the very end, one after the other.
+        end: The stretch that contains the last thing of the prompt.
         turn_end: A marker that closes a turn, if the prompt ends with one.
     """
 
@@ -51,7 +51,7 @@ def read_tail(trace: Trace) -> Tail | None:
     while header and text[:stop].endswith(header):
         repeats += 1
         stop = len(_without_think(text[: stop - len(header)]).rstrip())
-    # It stands at the very end: a long prompt need not be searched from its beginning.
+    # It is at the very end: a long prompt need not be searched from its beginning.
     closing = _TURN_END.search(prompt.text, max(0, len(prompt.text.rstrip()) - _LONGEST_END))
     start = closing.start() if closing else max(0, len(prompt.text) - 40)
     end = Span(stop if repeats else start, len(prompt.text))

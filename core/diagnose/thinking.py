@@ -46,7 +46,7 @@ _EFFORT = "reasoning_effort"
 
 
 def thinks_by_effort(trace: Trace) -> bool:
-    """Say whether a model is a gpt-oss, which always thinks: more or less, by the request's `reasoning_effort`."""
+    """Return whether a model is a gpt-oss, which always thinks: more or less, by the request's `reasoning_effort`."""
     is_read = trace.parse is not None and trace.parse.parsed.format == "harmony"
     return is_read or any("gpt-oss" in name.lower() for name in model_names(trace))
 

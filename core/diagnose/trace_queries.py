@@ -97,7 +97,7 @@ def prompt_end(trace: Trace) -> str | None:
 
 
 def asked_server(trace: Trace) -> bool:
-    """Say whether a server was asked; of one that only flags or a log show, there is no address."""
+    """Return whether a server was asked; of one that only flags or a log show, there is no address."""
     return trace.server is not None and bool(trace.server.base_url)
 
 
@@ -120,16 +120,16 @@ def offline_method(trace: Trace) -> str | None:
 
 
 def is_asked_stream(trace: Trace) -> bool:
-    """Say whether the streamed answer is what was asked for, and not a repetition of ours beside the answer.
+    """Return whether the streamed answer is what was asked for, and not a repetition of ours next to the answer.
 
     What was pasted, without a server, was somebody's own answer in either form.
     """
-    is_alone = trace.chat is None or bool(trace.chat.deltas)  # the answer was put together from the stream
+    is_alone = trace.chat is None or bool(trace.chat.deltas)  # the answer was assembled from the stream
     return trace.request.body.get("stream") is True or is_alone or trace.server is None
 
 
 def is_whole(trace: Trace) -> bool:
-    """Tell whether the raw text, if there is one, is all that the model wrote."""
+    """Return whether the raw text, if there is one, is all that the model wrote."""
     return trace.raw is None or trace.raw.completeness is Completeness.WHOLE
 
 
@@ -139,7 +139,7 @@ def quote(text: str, limit: int = QUOTE_CHARS) -> str:
 
 
 def token_span(tokens: Sequence[Token] | None, span: Span) -> Span | None:
-    """Return the tokens that touch a stretch of characters; they stand in the order of the text."""
+    """Return the tokens that touch a stretch of characters; they are in the order of the text."""
     if tokens is None:
         return None
     first = bisect_right(tokens, span.start, key=lambda token: token.char_span.stop)
@@ -276,7 +276,7 @@ def why_cut(trace: Trace) -> str | None:
 
 
 def _is_above(trace: Trace, cap: int | None, count: int | None) -> bool:
-    """Say whether the server counted more than the limit allows: hidden thought, which the limit does not count."""
+    """Return whether the server counted more than the limit allows: hidden thought, which the limit does not count."""
     is_counted = trace.raw is None or trace.raw.token_ids is None
     return is_counted and cap is not None and count is not None and count > cap + 2
 
@@ -310,7 +310,7 @@ def end_texts(trace: Trace) -> tuple[str, ...]:
 
 
 def ends_with_stop(trace: Trace) -> bool:
-    """Tell whether the raw output ends with an end token or at a stop that was asked for."""
+    """Return whether the raw output ends with an end token or at a stop that was asked for."""
     raw = trace.raw
     if raw is None:
         return False

@@ -11,12 +11,12 @@ from prompt_debugger.core.formats import TABLES
 
 
 def end_spans(trace: Trace) -> tuple[Span, ...]:
-    """Return where end tokens stand in the raw output, in order."""
+    """Return where end tokens are in the raw output, in order."""
     return tuple(_special_spans(trace, frozenset(end_texts(trace))))
 
 
 def header_spans(trace: Trace) -> tuple[Span, ...]:
-    """Return where tokens that open a turn stand in the raw output, in order."""
+    """Return where tokens that open a turn are in the raw output, in order."""
     vocabulary = trace.vocabulary
     if vocabulary is None:
         return ()

@@ -1,4 +1,4 @@
-"""What to say and advise where a call of a family stands in a text, and no parser took it out."""
+"""What to say and advise where a call of a family is in a text, and no parser took it out."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def is_glm4(model: str) -> bool:
 
 
 def has_its_parser(server: Server | None) -> bool:
-    """Say whether the server runs a parser that is made for its model, by the model's name."""
+    """Return whether the server runs a parser that is made for its model, by the model's name."""
     if server is None or server.tool_parser is None or not server.model:
         return False
     model = server.model.lower()
@@ -156,7 +156,7 @@ def of_bare_list(trace: Trace, family: str) -> list[Step]:
 
 
 def is_plain_words(family: str) -> bool:
-    """Say whether a notation is words or code for a reader: no parser of a server takes it out."""
+    """Return whether a notation is words or code for a reader: no parser of a server takes it out."""
     return FORMATS[family].facts.is_plain_words
 
 

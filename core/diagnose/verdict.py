@@ -24,7 +24,7 @@ is the fault of `render`, also where a field of the request asked for it: the
 prompt is what is wrong, and the fix names the field.
 
 Of a run of which only a part is at hand: a part that was examined and is healthy is said to be so; a part that is not
-there is never called empty. "No tool call" is said only of a text in which nothing of a call stands, and which is not
+there is never called empty. "No tool call" is said only of a text in which nothing of a call is, and which is not
 a prompt.
 """
 
@@ -57,8 +57,8 @@ from prompt_debugger.core.formats import TABLES
 REFUSED = "PD100"
 _NOTHING = "Nothing was checked: no request, no prompt and no output."
 _REFUSALS = frozenset({REFUSED, "PD221", "PD445"})  # an error in place of an answer: whatever else there is came before
-_SYMPTOMS = frozenset({"PD412"})  # which say little beside what explains them
-_AS_TEXT = "PD463"  # a call that nobody says to be a raw output or a message
+_SYMPTOMS = frozenset({"PD412"})  # which say little next to what explains them
+_AS_TEXT = "PD463"  # a call that no one says to be a raw output or a message
 _DESCRIBED = "PD469"  # an answer that a report describes and does not show
 _STAGE_UNKNOWN = "The message does not say at which stage of a run it occurred."
 _NOT_SAID = "so whether anything was lost is unknown."
@@ -112,14 +112,14 @@ def _guilty(findings: Sequence[Finding], *, is_wrong: bool) -> Finding | None:
 
 
 def _cause_in_answer(complaint: Finding, findings: Sequence[Finding]) -> Finding | None:
-    """Return what was observed in the answer that a client complains of in words of its own: it says more than they."""
+    """Return what was observed in the answer that a client complains of in its own words: it says more than they."""
     cause = _cause_of(complaint, findings)
     is_shown = cause is not None and cause.certainty is Certainty.OBSERVED and cause.stage is Stage.PARSE
     return cause if is_shown and complaint.certainty is Certainty.INFERRED else None
 
 
 def _is_of_no_stage(guilty: Finding, trace: Trace) -> bool:
-    """Say whether it is an error alone, in words that any program may use: nothing says that a request is at fault."""
+    """Return whether it is only an error, in words that any program may use: nothing blames a request."""
     if trace.refusal is None or trace.request.body or guilty.code != REFUSED:
         return False
     return not understand(trace.refusal).says_its_stage
@@ -219,7 +219,7 @@ def _examined(trace: Trace, only: str = "") -> str:
 
 
 def _first_note(findings: Sequence[Finding]) -> str:
-    """Return what the first of the notes says, behind a colon; "" where there is none."""
+    """Return what the first of the notes says, after a colon; "" where there is none."""
     if not findings:
         return ""
     more = f" ({len(findings) - 1} more)" if len(findings) > 1 else ""
@@ -246,7 +246,7 @@ _SURE = 0.9  # a score from which on a format's own markers were seen
 
 
 def is_nothing_wrong(findings: Sequence[Finding]) -> bool:
-    """Tell whether no finding is more than a note."""
+    """Return whether no finding is more than a note."""
     return all(finding.severity is Severity.NOTE for finding in findings)
 
 
@@ -264,7 +264,7 @@ def examined(trace: Trace) -> str:
 
 
 def what_raw_contains(trace: Trace, parse: Parse) -> str:
-    """Return what was read in a raw output that has no message beside it."""
+    """Return what was read in a raw output that has no message next to it."""
     calls = parse.parsed.calls
     cut = sum(call.status is CallStatus.TRUNCATED for call in calls)
     if calls:
@@ -289,7 +289,7 @@ def what_raw_contains(trace: Trace, parse: Parse) -> str:
 
 
 def _end_before(raw: str, opener: str) -> str | None:
-    """Return the end token that stands before the first turn that a text opens, with text before it."""
+    """Return the end token that is before the first turn that a text opens, with text before it."""
     before = raw[: raw.find(opener)].rstrip()
     end = next((text for text in TABLES.end_texts if before.endswith(text)), None)
     return end if end is not None and before.removesuffix(end).strip() else None

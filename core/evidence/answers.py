@@ -30,7 +30,7 @@ _GATHERED = "The message was assembled from a stream."
 
 
 def is_answer(value: JSON) -> bool:
-    """Say whether a JSON value is what a server answers: of any of the APIs, whole or a part of it."""
+    """Return whether a JSON value is what a server answers: of any of the APIs, whole or a part of it."""
     return _dialect_of(value) is not None or shape_answer(value) is not None
 
 
@@ -50,7 +50,7 @@ def _whole(value: JSON) -> JSON:
 
 
 def _is_item(value: JSONObject) -> bool:
-    """Say whether an object is an item of the `output` of a response."""
+    """Return whether an object is an item of the `output` of a response."""
     match value.get("type"):
         case "function_call":
             return isinstance(value.get("name"), str) and "arguments" in value
@@ -62,7 +62,7 @@ def _is_item(value: JSONObject) -> bool:
 
 
 def is_event_list(values: Sequence[JSON]) -> bool:
-    """Say whether JSON values are the events of one stream."""
+    """Return whether JSON values are the events of one stream."""
     first = values[0] if values else None
     if are_call_deltas(values):
         return True
@@ -73,7 +73,7 @@ def is_event_list(values: Sequence[JSON]) -> bool:
 
 
 def are_call_deltas(values: Sequence[JSON]) -> bool:
-    """Say whether values are deltas of calls, with nothing around them: later ones go on with a call by its index."""
+    """Return whether values are deltas of calls, with nothing around them: later ones continue a call by its index."""
     chunks = [_chunk_of(value) for value in values[:20]]
     if len(values) < 2 or is_chunk(values[0]) or not all(chunk is not None for chunk in chunks):
         return False
@@ -133,7 +133,7 @@ def read_stream(text: str) -> Answer:
     """Read the transcript of a stream: server-sent events, one JSON object a line, or one list of events.
 
     Raises:
-        RequestError: It is a stream of another API, or holds no event.
+        RequestError: It is a stream of another API, or contains no event.
     """
     value = json_of(text)
     if isinstance(value, list) and (listed := events_in_list(value)) is not None:
@@ -157,7 +157,7 @@ def refusal_of(value: JSONObject) -> Refusal:
 
 
 def is_error(value: JSON) -> bool:
-    """Say whether a JSON value is an error that a server answered with."""
+    """Return whether a JSON value is an error that a server answered with."""
     return isinstance(value, dict) and (bool(value.get("error")) or value.get("type") == "error")
 
 
@@ -233,7 +233,7 @@ def _with_legacy_call(chat: ChatResult) -> tuple[ChatResult, tuple[str, ...]]:
 
 
 def _only_error(found: Events, body: str) -> Answer:
-    """Return a stream that holds an error and nothing else."""
+    """Return a stream that contains an error and nothing else."""
     refusal = refusal_of(next(value for value in found.objects if is_error(value)))
     stream = ChatResult({}, None, body=body, error=f"the server reported an error: {refusal.message}")
     return Answer(None, stream, error=refusal, words="a stream that contains an error and no answer")

@@ -10,7 +10,7 @@ from prompt_debugger.core.request import body_text
 
 
 def is_completions_body(value: JSONObject) -> bool:
-    """Say whether a body has a prompt that the model reads as it is."""
+    """Return whether a body has a prompt that the model reads as it is."""
     if "messages" in value or "input" in value or "contents" in value:
         return False
     prompt = value.get("prompt")

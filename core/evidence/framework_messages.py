@@ -53,7 +53,7 @@ def messages_of(value: JSON) -> list[JSONObject]:
 
 
 def is_of_framework(value: JSON) -> bool:
-    """Say whether an object is a message in a framework's own form, and not in that of chat completions."""
+    """Return whether an object is a message in a framework's own form, and not in that of chat completions."""
     return isinstance(value, dict) and any(is_it(value) for is_it, _ in _READERS)
 
 
@@ -135,7 +135,7 @@ def autogens_event(value: JSONObject) -> list[JSONObject]:
 
 
 def autogens_answer(content: JSON) -> JSONObject:
-    """Return the answer of a model as AutoGen holds it: a text, or a list of calls."""
+    """Return the answer of a model as AutoGen contains it: a text, or a list of calls."""
     calls = [call_of(one.get("name"), one.get("arguments"), one.get("id")) for one in _items(content)]
     return assistant_of(content if isinstance(content, str) else None, calls)
 

@@ -78,7 +78,7 @@ _RAW_SIGNS = (
 _WORDS = frozenset({"role", "finish_reason", "name", "type", "object", "stop_reason"})
 _OF_CALLS = frozenset({"tool_calls", "function_call"})  # the second is the older form of the first
 _HEAD = re.compile(r'"message": ?\{(?:\.{3}|…)\}')  # of a Messages stream, which has nothing of the answer
-_ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which are so whatever else stood there
+_ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which are so whatever else was there
 _MOST_OF_PYTHON = 100_000  # characters
 
 
@@ -102,7 +102,7 @@ def without_gaps(evidence: Evidence, text: str) -> Evidence:
 
 
 def _has_elided_request(evidence: Evidence) -> bool:
-    """Say whether something was left out of the request, so that nothing follows from what it lacks."""
+    """Return whether something was left out of the request, so that nothing follows from what it lacks."""
     if evidence.request is None or REQUEST_GAP in evidence.notes:
         return False
     is_of_one_text = evidence.form in (Form.FRAGMENT, Form.OBJECT) or _IN_MESSAGE in evidence.notes
@@ -116,7 +116,7 @@ def _has_elided_request(evidence: Evidence) -> bool:
 
 
 def _has_elided_text(evidence: Evidence) -> bool:
-    """Say whether a sign stands in content that holds markup, or in arguments that are no object because of it."""
+    """Return whether a sign is in content that holds markup, or in arguments that are not an object because of it."""
     message = evidence.chat.message if evidence.chat is not None else {}
     content, calls = message.get("content"), message.get("tool_calls")
     written = [as_object(as_object(call).get("function")).get("arguments") for call in as_list(calls)]
@@ -127,13 +127,13 @@ def _has_elided_text(evidence: Evidence) -> bool:
 
 
 def _has_half_call(evidence: Evidence) -> bool:
-    """Say whether a call has no name next to an id that somebody shortened."""
+    """Return whether a call has no name next to an id that somebody shortened."""
     calls = as_list(evidence.chat.message.get("tool_calls")) if evidence.chat is not None else []
     return any(_has_short_id(call) and not as_object(as_object(call).get("function")).get("name") for call in calls)
 
 
 def _lacks_calls(evidence: Evidence, text: str) -> bool:
-    """Say whether a word on the end is half, or a printed object does not show the calls that it had, or not whole."""
+    """Return whether a word about the end is cut, or a printed object lacks calls that it had, or parts of them."""
     if evidence.chat is None or _has_sign(evidence.chat.finish_reason or ""):
         return evidence.chat is not None
     if evidence.form not in (Form.OBJECT, Form.FRAGMENT):
@@ -146,12 +146,12 @@ def _lacks_calls(evidence: Evidence, text: str) -> bool:
 
 
 def _goes_on_after_calls(chat: ChatResult) -> bool:
-    """Say whether the last delta of a stream is of no call: none of its calls goes on."""
+    """Return whether the last delta of a stream is of no call: none of its calls continues."""
     return bool(chat.deltas) and not chat.deltas[-1].delta.get("tool_calls")
 
 
 def has_gap(text: str) -> bool:
-    """Say whether something was left out of a text that had to be JSON, a stream, or what Python prints."""
+    """Return whether something was left out of a text that had to be JSON, a stream, or what Python prints."""
     if "..." not in text and "…" not in text and _EXPLICIT.search(text) is None:
         return False
     text = _HEAD.sub('"message": {}', text)
@@ -190,7 +190,7 @@ def _has_elided_node(text: str) -> bool | None:
 
 
 def _is_elided_node(node: ast.AST) -> bool:
-    """Say whether Python's `...`, or a name in a dict, or arguments, that have a sign of something left out."""
+    """Return whether Python's `...`, or a name in a dict, or arguments, that have a sign of something left out."""
     if isinstance(node, ast.Constant):
         return node.value is ...
     if isinstance(node, ast.keyword) and node.arg == "name":
@@ -203,7 +203,7 @@ def _is_elided_node(node: ast.AST) -> bool:
 
 
 def _has_elided_event(text: str) -> bool:
-    """Say whether a line that is JSON, or an event of a stream, has a sign where none can be."""
+    """Return whether a line that is JSON, or an event of a stream, has a sign where none can be."""
     is_stream = text.lstrip().startswith("data:")
     for line in text.split("\n"):
         if _has_sign(line):
@@ -216,7 +216,7 @@ def _has_elided_event(text: str) -> bool:
 
 
 def _is_elided(value: JSON) -> bool:
-    """Say whether a name, or a text that is one word, of a JSON value has a sign of something left out."""
+    """Return whether a name, or a text that is one word, of a JSON value has a sign of something left out."""
     if isinstance(value, list):
         return any(_is_elided(item) for item in value)
     if not isinstance(value, dict):

@@ -24,7 +24,7 @@ def gather_evidence(
     """Read texts that are pieces of one run.
 
     Args:
-        texts: At least one; of two that hold the same part, the first one counts.
+        texts: At least one; of two that contain the same part, the first one counts.
         wanted: What to take each for; `None` looks.
         row: Which line, or which recorded exchange, from 1.
         request: What was asked, if it is not in the texts; it wins over theirs.

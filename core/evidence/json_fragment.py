@@ -38,7 +38,7 @@ class Recovered(NamedTuple):
         value: The value, or the list of them.
         notes: What was supposed or left out, a sentence each.
         is_begun_inside: Whether it begins inside an object.
-        has_elisions: Whether `...` stood in it.
+        has_elisions: Whether `...` was in it.
     """
 
     value: JSON
@@ -48,7 +48,7 @@ class Recovered(NamedTuple):
 
 
 def begins_inside(text: str) -> bool:
-    """Say whether a text begins like the inside of an object: with a key, maybe after `...`."""
+    """Return whether a text begins like the inside of an object: with a key, maybe after `...`."""
     return _BEGINS.match(text) is not None
 
 
@@ -124,7 +124,7 @@ class _Reading:
 
 
 def recover(text: str) -> Recovered | None:
-    """Return what can be read of a fragment of JSON; `None` if it holds nothing, or more than is read."""
+    """Return what can be read of a fragment of JSON; `None` if it contains nothing, or more than is read."""
     if len(text) > MAX_CHARS:
         return None
     reading = _Reading()
@@ -190,7 +190,7 @@ def _is_key(text: str, position: int) -> bool:
 
 
 def _is_broken(token: str) -> bool:
-    """Say whether a key has a sign of something left out: it begins as a value, and ends as another key."""
+    """Return whether a key has a sign of something left out: it begins as a value, and ends as another key."""
     return token.startswith('"') and ("..." in token or "…" in token or json_of(token) is None)
 
 

@@ -19,7 +19,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)")
 
 
 def is_of_other(lead: str) -> bool:
-    """Say whether the line above something, or its last sentence, says that this is what ought to have come.
+    """Return whether the line above something, or its last sentence, says that this is what ought to have come.
 
     >>> is_of_other("Expected:"), is_of_other("I expected more. But it prints:")
     (True, False)

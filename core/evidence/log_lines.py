@@ -1,4 +1,4 @@
-"""Lines of logs that hold parts of a run, engine by engine; what each line says becomes one `Entry`.
+"""Lines of logs that contain parts of a run, engine by engine; what each line says becomes one `Entry`.
 
 Drawn literally, after the prefix of the logger:
 
@@ -74,7 +74,7 @@ class Entry(NamedTuple):
     """One part of a run that a line holds.
 
     Attributes:
-        at: Where the line stands.
+        at: Where the line is.
         engine: `kind` of the server's software; "" of a client's log.
         what: The part.
         value: Its value.
@@ -160,7 +160,7 @@ def find_entries(text: str) -> list[Entry]:
 
 @lru_cache(maxsize=2)  # asked of the same text as a whole and as a block
 def has_entries(text: str) -> bool:
-    """Say whether a text has a line of a log that is known."""
+    """Return whether a text has a line of a log that is known."""
     return any(mark.pattern.search(text) is not None for mark in _marks_in(text))
 
 
@@ -171,7 +171,7 @@ def _marks_in(text: str) -> Iterator[_Mark]:
 
 @lru_cache(maxsize=256)
 def _fixed_words(pattern: str) -> str:
-    r"""Return the longest stretch of a pattern that stands in all that it matches, whatever its groups match.
+    r"""Return the longest stretch of a pattern that is in all that it matches, whatever its groups match.
 
     >>> _fixed_words(r"\bslot +release: [^\n]{0,80}\btruncated = 1\b")
     'truncated = 1'
@@ -239,7 +239,7 @@ def _vllm_delta(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
 
 
 def _is_cut_reason(word: str) -> bool:
-    """Say whether a word at the end of a line is the beginning of one that vLLM writes: the line was cut or wrapped."""
+    """Return whether a word at the end of a line begins one that vLLM writes: the line was cut or wrapped."""
     return any(known != word and known.startswith(word) for known in _REASONS)
 
 

@@ -4,7 +4,7 @@ r"""A text in the cell of a Markdown table → the text: `<br>` are its line end
     | ------- | ------------------------------ |
     | 0.11    | <tool_call><br>{"name": "f"}<br></tool_call><\|im_end\|> |
 
-Only cells that hold several lines are taken; the others name a release or a setting.
+Only cells that contain several lines are taken; the others name a release or a setting.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BREAK = "<br>"
 
 
 def without_tables(text: str) -> str | None:
-    """Return a text in which tables stand no longer, but the cells that hold several lines; `None` without such."""
+    """Return a text in which tables are no longer, but the cells that contain several lines; `None` without such."""
     if "|" not in text or "--" not in text or "<" not in text:
         return None
     lines = text.split("\n")
@@ -48,7 +48,7 @@ def _end_of_table(lines: list[str], at: int) -> int:
 
 
 def _cells(lines: list[str]) -> list[str]:
-    """Return the cells of a table that hold several lines, each with its line ends; a terminal may have broken rows."""
+    """Return the cells of a table that have several lines, each with its line ends; a terminal may have broken rows."""
     rows: list[str] = []
     for line in lines[2:]:
         if rows and _END.search(rows[-1]) is None:

@@ -186,8 +186,8 @@ def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | Non
 
 
 def _of_comments(text: str, read: Read, failure: RequestError) -> Evidence | None:
-    """Return the answer that stands in the comments of a program which cannot be read itself: what it printed."""
-    for comments in deque(comment_runs(text), maxlen=_MOST_READ):  # what a program printed stands at its end
+    """Return the answer that is in the comments of a program which cannot be read itself: what it printed."""
+    for comments in deque(comment_runs(text), maxlen=_MOST_READ):  # what a program printed is at its end
         shown, _ = _try(comments, 1, read)
         if shown is not None and shown.request is None and (shown.chat is not None or shown.stream is not None):
             return _noted(shown, (f"The code above the answer was not read. {failure}",))
@@ -237,7 +237,7 @@ def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
 
 
 def _has_class(evidence: Evidence) -> bool:
-    """Say whether the words of an error tell what it is about; a sentence that only mentions a status does not."""
+    """Return whether the words of an error tell what it is about; a sentence that only mentions a status does not."""
     return evidence.error is not None and next(classes_of(evidence.error.message), None) is not None
 
 
@@ -254,7 +254,7 @@ def _noted(evidence: Evidence, notes: Sequence[str]) -> Evidence:
 
 
 def _is_fenced_request(inner: str, text: str) -> bool:
-    """Say whether a fence holds nothing but a request, which is read with it so that its places stay."""
+    """Return whether a fence contains nothing but a request, which is read with it so that its places stay."""
     return _is_request(inner) and _is_request(text) and len(split(inner)) == 1
 
 
@@ -263,7 +263,7 @@ def _is_request(text: str) -> bool:
 
 
 def _is_certain(whole: Evidence, text: str, blocks: Sequence[Block]) -> bool:
-    """Say whether a text that could be read as one thing is not several: nothing else need be looked for in it."""
+    """Return whether a text that could be read as one thing is not several: nothing else need be looked for in it."""
     kinds = {block.kind for block in blocks}
     match whole.form:
         case Form.REQUEST:
@@ -292,7 +292,7 @@ def _begins_with_marker(text: str) -> bool:
 
 
 def _is_known(evidence: Evidence) -> bool:
-    """Say whether an error is one that a table explains, with its reason; what is no error is known."""
+    """Return whether an error is one that a table explains, with its reason; what is not an error is known."""
     known = recognise_error(evidence.error.message) if evidence.form is Form.ERROR and evidence.error else None
     return evidence.form is not Form.ERROR or (known is not None and known.error.is_about is not Cause.UNCLEAR)
 
@@ -307,7 +307,7 @@ def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is
         return True
     strong = {*merged.holds} & _STRONG
     if whole.form is Form.ERROR and strong & _ANSWERS and not _is_known(whole) and not _has_class(whole):
-        return True  # words of a program beside the answer that it could not use
+        return True  # words of a program next to the answer that it could not use
     if whole.form is Form.OUTPUT:
         return bool(strong) or UNRELATED in merged.notes
     return {*merged.holds} > {*whole.holds}
@@ -352,7 +352,7 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
 
 
 def _is_end_alone(evidence: Evidence) -> bool:
-    """Say whether an output is nothing but an end token: next to other text, the end of whatever stood before it."""
+    """Return whether an output is nothing but an end token: next to other text, the end of whatever was before it."""
     text = (evidence.raw or "").strip()
     return (
         CONTROL_TOKEN.fullmatch(text) is not None and "{" not in text

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-# Lines of a program: what its text says of errors, nobody reported.
+# Lines of a program: what its text says of errors, no one reported.
 _CODE_LINE = re.compile(
     r"(?m)^[ \t]{0,24}(?:(?:async )?def \w|class \w{1,60}[(:{]|from [\w.]{1,80} import |import [\w{*]|return\b"
     r"|raise \w|(?:export |async )*function\b|(?:export )?(?:const|let|var) \w"
@@ -24,7 +24,7 @@ _MOST_CODE_LINES = 4
 _FRAME = re.compile(
     r"(?m)^\s*File \"[^\"\n]{1,200}\", line \d{1,7}|\bat [\w.$<> ]{1,80} \(?[\w./\\:-]{1,120}\.[jt]sx?:\d{1,7}"
 )
-# A name between braces before the end of the literal that it stands in.
+# A name between braces before the end of the literal that it is in.
 _UNFILLED = re.compile(
     r"(?<!\{)\{(?:[a-z_][\w.\[\]]{0,60}|\d{1,2})(?:![rs])?(?::[^{}\"'\n]{0,8})?\}[^\"'\n{}]{0,60}[\"']\s?\)"
 )
@@ -53,18 +53,18 @@ _MOST_COMMANDS = 20
 
 
 def is_source(text: str, start: int = 0) -> bool:
-    """Say whether a text from a place on is a program, and not its traceback."""
+    """Return whether a text from a place on is a program, and not its traceback."""
     lines = sum(1 for _, _ in zip(range(_MOST_CODE_LINES), _CODE_LINE.finditer(text, start), strict=False))
     return lines == _MOST_CODE_LINES and _FRAME.search(text) is None
 
 
 def is_script(text: str) -> bool:
-    """Say whether a text begins with Python that calls a client: objects in it are written there, not printed."""
+    """Return whether a text begins with Python that calls a client: objects in it are written there, not printed."""
     return _SCRIPT.search(text[:_MOST_SCRIPT]) is not None
 
 
 def below_source(text: str) -> str:
-    """Return what stands below the last line of a program."""
+    """Return what is below the last line of a program."""
     last = 0
     for found in _CODE_LINE.finditer(text):
         last = found.end()
@@ -72,7 +72,7 @@ def below_source(text: str) -> str:
 
 
 def has_code(text: str) -> bool:
-    """Say whether a line of a program stands in a text."""
+    """Return whether a line of a program is in a text."""
     return _CODE_LINE.search(text) is not None
 
 
@@ -82,7 +82,7 @@ def without_manual(text: str) -> str:
 
 
 def is_manual(text: str) -> bool:
-    r"""Say whether a text is a page of a manual: headings, none of them of a tracker's form, and nobody says I.
+    r"""Return whether a text is a page of a manual: headings, none of them of a tracker's form, and no one says I.
 
     >>> is_manual("# A\n## B\n## C\nIt returns 404."), is_manual("# A\n## B\n## Steps\nIt returns 404.")
     (True, False)
@@ -93,7 +93,7 @@ def is_manual(text: str) -> bool:
 
 
 def is_unfilled(words: str) -> bool:
-    """Say whether words stand in a program that would have put a value into them.
+    """Return whether words are in a program that would have put a value into them.
 
     >>> is_unfilled('Could not parse: {text}")'), is_unfilled("missing variables {x}. Escape it like '{{x}}'.")
     (True, False)
@@ -102,7 +102,7 @@ def is_unfilled(words: str) -> bool:
 
 
 def is_of_program(words: str) -> bool:
-    """Say whether words hold a name that a program or a script would replace, a link, or a row of a table.
+    """Return whether words hold a name that a program or a script would replace, a link, or a row of a table.
 
     >>> is_of_program("Unknown argument ${1}"), is_of_program("Unknown argument --x")
     (True, False)
@@ -111,7 +111,7 @@ def is_of_program(words: str) -> bool:
 
 
 def is_command(text: str) -> bool:
-    r"""Say whether a text is nothing but commands of a shell.
+    r"""Return whether a text is nothing but commands of a shell.
 
     >>> is_command("serve model \\\n --rate-limit 60"), is_command("error: unknown option --rate-limit")
     (True, False)

@@ -1,6 +1,6 @@
-"""Whether two parts that stand apart in one text may be of one run: what they say must have something in common.
+"""Whether two parts that are apart in one text may be of one run: what they say must have something in common.
 
-A page of a manual shows outputs, answers and prompts of many runs; that they stand in one text says nothing there.
+A page of a manual shows outputs, answers and prompts of many runs; that they are in one text says nothing there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ UNRELATED = "Parts of the text have nothing in common, so they are not taken for
 _WORD = re.compile(r"[^\W_]{3,}")
 _MOST_WORDS = 400
 _PAIRS = ((Part.RAW, Part.MESSAGE), (Part.REQUEST, Part.PROMPT))
-_LEFT_OUT = frozenset({"role", "type", "id", "tool_call_id", "index"})  # of a message: no words of its own
+_LEFT_OUT = frozenset({"role", "type", "id", "tool_call_id", "index"})  # of a message: no its own words
 
 
 def of_one_run(pieces: Sequence[Evidence]) -> list[Evidence]:
@@ -35,7 +35,7 @@ def of_one_run(pieces: Sequence[Evidence]) -> list[Evidence]:
 
 
 def _prints(first: Evidence, second: Evidence) -> bool:
-    """Say whether a prompt prints a text of a request's messages; without such texts it may be of any."""
+    """Return whether a prompt prints a text of a request's messages; without such texts it may be of any."""
     asked = [piece.request for piece in (first, second) if piece.request is not None]
     prompts = [piece.prompt or piece.prompt_tail for piece in (first, second) if piece.request is None]
     texts = [
@@ -48,7 +48,7 @@ def _prints(first: Evidence, second: Evidence) -> bool:
 
 
 def _share_words(first: Evidence, second: Evidence) -> bool:
-    """Say whether two parts share a word; one without words may belong to anything."""
+    """Return whether two parts share a word; one without words may belong to anything."""
     words = {word.lower() for word in _WORD.findall(_text_of(first))[:_MOST_WORDS]}
     others = _text_of(second).lower()
     if not words or not _WORD.search(others):

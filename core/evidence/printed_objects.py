@@ -19,7 +19,7 @@ _KEPT_NULLS = ("content", "finish_reason", "logprobs", "usage")
 _WORD_START = re.compile(r"_([a-z])")
 _NESTED = re.compile(r"(?<!\A)(?=[A-Z])")
 
-# Names that stand on their own lines in a printed stream, and what a line of it lacks to be an event.
+# Names that are on their own lines in a printed stream, and what a line of it lacks to be an event.
 STREAMED: Mapping[str, str] = {
     "ChatCompletionChunk": "chunk",
     "ModelResponseStream": "chunk",
@@ -101,7 +101,7 @@ def answer_of(value: JSON) -> JSON:
 
 
 def has_cut_answer(value: JSON) -> bool:
-    """Say whether the text ended inside the message of an answer, not only after it."""
+    """Return whether the text ended inside the message of an answer, not only after it."""
     if not isinstance(value, dict):
         return isinstance(value, list) and any(has_cut_answer(item) for item in value)
     choices = value.get("choices")
@@ -140,7 +140,7 @@ def stream_text(values: list[JSONObject]) -> str:
 def pieces_of_message(value: JSONObject) -> list[JSONObject]:
     """Return the deltas of a LangChain message whose calls are the pieces of a stream, which it could not put together.
 
-    A piece that goes on with a call has no name; LangChain joins pieces by their index.
+    A piece that continues with a call has no name; LangChain joins pieces by their index.
     """
     calls = as_object(value.get("additional_kwargs")).get("tool_calls") if class_of(value) in LANGCHAIN else None
     pieces = [as_object(call) for call in calls] if isinstance(calls, list) else []
@@ -185,7 +185,7 @@ def _list(value: JSON) -> list[JSON]:
 
 
 def has_no_end(values: list[JSONObject]) -> bool:
-    """Say whether a printed stream is made of deltas alone, which have no word on how it ended."""
+    """Return whether a printed stream is made of deltas alone, which have no word on how it ended."""
     return all(STREAMED.get(class_of(value)) in ("delta", "call") for value in values)
 
 
@@ -372,7 +372,7 @@ def _is_cut(value: JSON) -> bool:
 
 
 def _is_whole_call(call: JSON) -> bool:
-    """Say whether a call can be read: it is whole, or cut only after its function."""
+    """Return whether a call can be read: it is whole, or cut only after its function."""
     function = as_object(as_object(call).get("function"))
     return not _is_cut(call) or (CUT not in function and "name" in function and "arguments" in function)
 

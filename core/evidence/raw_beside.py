@@ -1,4 +1,4 @@
-"""A raw output that a person labels beside an answer: with it, what the answer lost can be counted.
+"""A raw output that a person labels next to an answer: with it, what the answer lost can be counted.
 
     raw: [{"name": "get_time", "arguments": {}}]        Model output:
                                                         <tool_call>…</tool_call>
@@ -60,7 +60,7 @@ def with_raw_beside(evidence: Evidence, text: str) -> Evidence:
 
 
 def _may_take_one(evidence: Evidence) -> bool:
-    """Say whether evidence is one whole answer without a raw output and without an error."""
+    """Return whether evidence is one whole answer without a raw output and without an error."""
     held = {*evidence.holds}
     is_answer = Part.MESSAGE in held and not held & {Part.RAW, Part.IDS, Part.ERROR} and evidence.run is None
     is_one = not evidence.others and not any(note.startswith("Of ") for note in evidence.notes)
@@ -68,7 +68,7 @@ def _may_take_one(evidence: Evidence) -> bool:
 
 
 def _labelled(text: str) -> Iterator[str]:
-    """Yield what stands behind a label on its line, or below a label in a fence or in lines without a gap."""
+    """Yield what is after a label on its line, or below a label in a fence or in lines without a gap."""
     for label in _LABEL.finditer(text):
         before = text[: label.start()].rstrip().rpartition("\n")[2].strip()
         if before.endswith(":") and is_of_other(before):

@@ -61,9 +61,9 @@ _OUTPUT_NAMES = frozenset(
 )
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
 _DECODER = json.JSONDecoder()
-_EVENTS_CHARS = 20_000  # in which the second event of a stream must stand
+_EVENTS_CHARS = 20_000  # in which the second event of a stream must be
 _MOST_READ = 16  # times the text: objects that are never closed are each read to its end
-_COUNTED = 16  # so many characters before an error cost what one costs that is read: their lines are counted
+_COUNTED = 16  # that many characters before an error cost what one costs that is read: their lines are counted
 
 
 def recognise(text: str) -> Form | None:
@@ -154,13 +154,13 @@ def _form_of_object(value: JSONObject) -> Form | None:
 
 
 def _form_of_piece(value: JSONObject) -> Form | None:
-    """Return what an object is that holds a part of a request; `None` if it is nothing that is known."""
+    """Return what an object is that contains a part of a request; `None` if it is nothing that is known."""
     is_asked = is_lone_message(value) and value.get("role") != "tool"  # whose call would be missed
     return Form.REQUEST if is_asked or _REQUEST_FIELDS & value.keys() else None
 
 
 def output_with_prompt(value: JSONObject) -> str | None:
-    """Return the raw output in an object that has a prompt and an output as texts, and is no answer; else `None`."""
+    """Return the raw output in an object with a prompt and an output as texts that is not an answer; else `None`."""
     if not isinstance(value.get("prompt"), str) or is_answer(value) or "done" in value:
         return None
     names = ("completion", "output", "generated_text", "response", "generation", "model_output")
@@ -175,7 +175,7 @@ def lone_output_in(value: JSONObject) -> str | None:
 
 
 def is_lone_message(value: JSON) -> bool:
-    """Say whether a JSON value is a message of a conversation, whoever's."""
+    """Return whether a JSON value is a message of a conversation, whoever's."""
     if not isinstance(value, dict) or "messages" in value or "choices" in value:
         return False
     return isinstance(value.get("role"), str) and ("content" in value or "tool_calls" in value)
@@ -196,7 +196,7 @@ def _is_tool(value: JSONObject) -> bool:
 
 
 def is_request(value: JSON) -> bool:
-    """Say whether a JSON value is the body of a request, of any of the APIs."""
+    """Return whether a JSON value is the body of a request, of any of the APIs."""
     if not isinstance(value, dict):
         return False
     if any(isinstance(value.get(name), list) for name in ("messages", "contents")):
@@ -246,7 +246,7 @@ class Pair(NamedTuple):
 
 
 def pair_in(value: JSONObject) -> Pair | None:
-    """Return the request and the answer that an object holds; `None` unless it holds both."""
+    """Return the request and the answer that an object holds; `None` unless it contains both."""
     answer = answer_in(value)
     if answer is None:
         return None
@@ -266,7 +266,7 @@ def pair_in(value: JSONObject) -> Pair | None:
 
 
 def is_whole_answer(value: JSONObject) -> bool:
-    """Say whether an object that may be an event is a whole answer: Ollama's and Gemini's look alike."""
+    """Return whether an object that may be an event is a whole answer: Ollama's and Gemini's look alike."""
     return is_answer(value) and value.get("done") is not False and not is_chunk(value)
 
 
@@ -285,12 +285,12 @@ def answer_after_command(text: str) -> int | None:
             blank = _BLANK_LINE.search(text, at)
             if blank is not None and blank.end() < objects.end:
                 return blank.end()
-            head_may_follow = False  # nothing stands behind a blank line: so it is for every later head, too
+            head_may_follow = False  # nothing is after a blank line: so it is for every later head, too
     return None
 
 
 def _begins_events(text: str, at: int) -> bool:
-    """Say whether the events of a stream begin at a place, one JSON object a line."""
+    """Return whether the events of a stream begin at a place, one JSON object a line."""
     end = text.find("\n", at)
     if end == -1 or not is_event_list([json_of(text[at:end])]):
         return False
@@ -336,7 +336,7 @@ class _LastObject:
 
 
 def _is_bare_call(value: JSONObject) -> bool:
-    """Say whether an object is a tool call as some models write it: a name and arguments, nothing around."""
+    """Return whether an object is a tool call as some models write it: a name and arguments, nothing around."""
     arguments = value.get("arguments", value.get("parameters"))
     return (
         isinstance(value.get("name"), str)

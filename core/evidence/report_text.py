@@ -5,7 +5,7 @@
     ### Your current environment               headings of a form
     **What is the bug?**
 
-What stands in it is read block by block; the text around the blocks is talk, and shows at most a line of an output.
+What is in it is read block by block; the text around the blocks is talk, and shows at most a line of an output.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _ENDS = (">", "]", ")", "}", "\uff5c")
 
 
 def is_report(blocks: Sequence[Block]) -> bool:
-    """Say whether a text is a report: its prose has a title, the lines of a tracker's page, or headings of a form."""
+    """Return whether a text is a report: its prose has a title, lines of a tracker's page, or headings of a form."""
     prose = "\n".join(block.text for block in blocks if block.kind is BlockKind.PROSE)
     return _is_titled(prose)
 
@@ -65,12 +65,12 @@ def _is_titled(prose: str) -> bool:
 
 
 def is_template(text: str) -> bool:
-    """Say whether a text is a chat template, or a piece of one: what it prints is nobody's output."""
+    """Return whether a text is a chat template, or a piece of one: what it prints is no one's output."""
     return _TEMPLATE.search(text) is not None
 
 
 def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
-    """Say whether what looks like an error is a literal between lines of a program, or the remark above a command."""
+    """Return whether an apparent error is a literal between lines of a program, or the remark above a command."""
     at = next(index for index, one in enumerate(blocks) if one is block)
     if block.kind is BlockKind.PROSE and block.text.startswith("#") and "\n" not in block.text.strip():
         return at + 1 < len(blocks) and blocks[at + 1].kind is BlockKind.COMMAND
@@ -85,7 +85,7 @@ def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
 
 
 def begins_template(text: str) -> bool:
-    """Say whether a text is a chat template from its first character on."""
+    """Return whether a text is a chat template from its first character on."""
     return text.lstrip("\ufeff \t\r\n").startswith(("{%", "{#", "{{-", "{{ ")) and is_template(text)
 
 

@@ -69,7 +69,7 @@ _COMPLAINT = re.compile(
     r"|(?:\u4e0d|\u6ca1\u6709|\u672a|\u65e0\u6cd5)[^\u3002\n]{0,6}(?:\u6267\u884c|\u8c03\u7528|\u89e3\u6790)|\u5931\u8d25",
     re.IGNORECASE,
 )
-# An answer that is no call at all: `function calling fails, the model answers in plain text`.
+# An answer that is not a call at all: `function calling fails, the model answers in plain text`.
 _ANSWERED = re.compile(
     r"\b(?:answer|respond|repl(?:y|ie)|say|said|talk|explain|describe)\w{0,3}\b[^.,;]{0,30}\b(?:in|with|as) (?:a )?"
     r"(?:plain|normal|regular|natural|simple|ordinary)[ -](?:text|language|prose|words|message)\b"
@@ -135,7 +135,7 @@ def reported_answer(text: str) -> Evidence | None:
 def with_reported(evidence: Evidence, text: str) -> Evidence:
     """Return evidence without an answer or an error with what its text says of the answer.
 
-    What was taken for an error only by its words, and is what says so, is none.
+    What was taken for an error only by its words, and is what says so, is not one.
     """
     refusal = evidence.error
     if refusal is not None and {*evidence.holds} <= {Part.ERROR, Part.FLAGS} and not (refusal.status or refusal.code):

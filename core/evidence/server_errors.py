@@ -41,7 +41,7 @@ MOST_CHARS = 400_000  # of a text in which an error is looked for
 _MOST_STARTS = 40  # bodies that are tried within one text
 _MOST_LINES = 40  # lines of a log that are looked up
 _MOST_OF_FRAME = 600  # characters above an exception: its source line, and the marks below it
-_MOST_AROUND = 2_000  # characters that are kept of what stands around an error
+_MOST_AROUND = 2_000  # characters that are kept of what is around an error
 _ALONE = 2_000  # characters of a text that may be an error without looking like one
 
 _STATUS = re.compile(
@@ -87,7 +87,7 @@ _OF_CHAT = re.compile(
     r"google\.genai|langchain\w{0,20})\.|TemplateError|UndefinedError|TemplateSyntaxError|HarmonyError|APIStatusError|"
     r"APICallError|AI_APICallError"
 )
-# vLLM's log of a tool parser that failed: these words, then a traceback, each line with a head of its own.
+# vLLM's log of a tool parser that failed: these words, then a traceback, each line with its own head.
 _PARSER_FAILED = re.compile(
     r"Error in extracting tool call from response\b|Error trying to handle streaming tool call\b"
 )
@@ -138,7 +138,7 @@ def error_of_text(text: str) -> FoundError | None:
 
 
 def _without_fence(refusal: Refusal) -> Refusal:
-    """Return an error without the code fence that it stood in, and the prose around that."""
+    """Return an error without the code fence that it was in, and the prose around that."""
     parts = _FENCE_END.split(refusal.message)
     inner = parts[0].rstrip().endswith(":") and len(parts) > 1  # what begins there is the error, under its lead
     said = parts[1] if inner else parts[0]
@@ -150,7 +150,7 @@ def _without_fence(refusal: Refusal) -> Refusal:
 
 
 def _with_around(refusal: Refusal, text: str) -> Refusal:
-    """Return an error with what stood around its words, which may show who said them."""
+    """Return an error with what was around its words, which may show who said them."""
     rest = text.replace(refusal.message, " ")[-_MOST_AROUND:].strip()
     return replace(refusal, around=rest) if rest else refusal
 
@@ -179,7 +179,7 @@ def _surely(refusal: Refusal | None, score: float) -> FoundError | None:
 
 
 def text_before_exception(text: str) -> str:
-    """Return what stands before the exception that a text ends with, or before its traceback; "" without one."""
+    """Return what is before the exception that a text ends with, or before its traceback; "" without one."""
     last = 0
     for found in _EXCEPTION.finditer(text[:MOST_CHARS]):
         last = found.start()
@@ -280,7 +280,7 @@ def _with_frame(text: str, raised: re.Match[str]) -> str:
 
 
 def _of_body_within(text: str) -> FoundError | None:
-    """Read a body that stands after words, as in `API request failed with status 500: {…}`."""
+    """Read a body that is after words, as in `API request failed with status 500: {…}`."""
     if len(text) > _ALONE * 10 or _begins_with_other_json(text):
         return None
     if is_source(text):
@@ -293,7 +293,7 @@ def _of_body_within(text: str) -> FoundError | None:
 
 
 def _begins_with_other_json(text: str) -> bool:
-    """Say whether a text begins with a whole JSON value that is no error; what that quotes of errors is another's."""
+    """Return whether a text begins with a whole JSON value that is not an error; errors that it quotes do not count."""
     if not text.lstrip().startswith(("{", "[")):
         return False
     try:
@@ -341,7 +341,7 @@ def _paragraph_of(text: str) -> str:
 
 
 def _starts_as_data(text: str) -> bool:
-    """Say whether a text begins as JSON or markup does; `[400]: …` and `[provider] …` begin as words do."""
+    """Return whether a text begins as JSON or markup does; `[400]: …` and `[provider] …` begin as words do."""
     return text.startswith(("{", "<", "[")) and _LABEL.match(text) is None
 
 

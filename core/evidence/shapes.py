@@ -122,13 +122,13 @@ def _of_calls(value: list[JSON]) -> Shaped | None:
 
 
 def _is_call(value: JSONObject) -> bool:
-    """Say whether an object is a tool call of a message: a function that was called, and not one that is declared."""
+    """Return whether an object is a tool call of a message: a function that was called, not one that is declared."""
     function = as_object(value.get("function"))
     return isinstance(function.get("name"), str) and "arguments" in function and "parameters" not in function
 
 
 def is_called_function(value: JSONObject) -> bool:
-    """Say whether an object is what a call holds as its `function`: arguments as a text, as servers send them.
+    """Return whether an object is what a call holds as its `function`: arguments as a text, as servers send them.
 
     A model that writes a call in bare JSON writes its arguments as an object.
     """
@@ -157,7 +157,7 @@ def _is_message(value: JSONObject) -> bool:
 
 
 def is_chunk(value: JSON) -> bool:
-    """Say whether a value is an event of a stream of chat completions or of plain completions."""
+    """Return whether a value is an event of a stream of chat completions or of plain completions."""
     if not isinstance(value, dict):
         return False
     if str(value.get("object", "")).endswith(".chunk"):
@@ -169,7 +169,7 @@ def is_chunk(value: JSON) -> bool:
 
 
 def chunk_within(value: JSON) -> JSONObject | None:
-    """Return the event of a stream that a program wrapped in an object of its own; `None` of anything else."""
+    """Return the event of a stream that a program wrapped in its own object; `None` of anything else."""
     held = value if isinstance(value, dict) else {}
     return next((found for name in _WRAPPERS if isinstance(found := held.get(name), dict) and is_chunk(found)), None)
 

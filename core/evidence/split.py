@@ -149,7 +149,7 @@ class _Splitter:
         self._end_prose()
 
     def _takers(self) -> list[Callable[[int, str], int]]:
-        """Return what may take a line of this text: of none of the others a sign stands in it."""
+        """Return what may take a line of this text: of none of the others a sign is in it."""
         signs: tuple[tuple[tuple[str, ...], Callable[[int, str], int]], ...] = (
             (("```", "~~~"), self._fence),
             ((">",), self._quote),
@@ -295,7 +295,7 @@ class _Splitter:
         return stop
 
     def _open_json(self, at: int, start: int, stop: int) -> int:
-        """Take JSON that was copied without its last brackets, where prose follows it on a line of its own; else 0."""
+        """Take JSON that was copied without its last brackets, where prose follows it on its own line; else 0."""
         piece = self._text[start:stop].rstrip()
         last = self._line_of(stop, at)
         is_followed = stop < len(self._text) and not self._text[self._lines[last] : stop].strip()

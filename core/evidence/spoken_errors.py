@@ -28,12 +28,12 @@ _MOST_TRIED = 60
 _MOST_CLAUSES = 4  # of one line; with more it is data
 _LEAST = 15  # characters of an error
 _MOST = 2_000
-_MOST_TALK = 500  # characters of a line that is not quoted and holds no body
+_MOST_TALK = 500  # characters of a line that is not quoted and contains no body
 _QUOTED = re.compile(r"`([^`\n]{15,2000})`|\"((?:[^\"\\\n]|\\.){15,2000}+)\"|\u201c([^\u201d\n]{15,2000})\u201d")
 # What programs write into the middle of a model's text.
 _WITHIN = re.compile(r"Invalid Format: Missing 'Action(?: Input)?:' after '[\w ]{1,20}:'?")
 _MARKS = re.compile(r"\A(?:(?:[>*#+-]{1,4}|//) {1,3}|\d{1,2}[.:)] |[>|]\s)+")
-_JOINED = re.compile(r"\n[ \t]*//[ \t]{3,}(?=\S)")  # a comment that goes on below
+_JOINED = re.compile(r"\n[ \t]*//[ \t]{3,}(?=\S)")  # a comment that continues below
 _KEPT_BODY = re.compile(r'"\{\\{1,3}"(?:error|message|object|detail|type)\\{1,3}"')
 _PHRASES = frozenset(status.phrase for status in HTTPStatus)
 _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
@@ -52,7 +52,7 @@ def spoken_error(text: str) -> FoundError | None:
         if found is not None and found.refusal.message not in _PHRASES:
             return found
         if found is not None:
-            status = status or found  # a reason may stand elsewhere
+            status = status or found  # a reason may be elsewhere
             continue
         by_meaning = error_by_meaning(said, text)
         if by_meaning is not None:

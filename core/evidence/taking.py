@@ -123,7 +123,7 @@ def without_end(evidence: Evidence) -> Evidence:
     """Return evidence of deltas alone, or of a cut answer: without a word on how it ended, of which none is missing."""
     if evidence.chat is None:
         return evidence
-    chat = replace(evidence.chat, body="")  # without a body nobody expects a word on how it ended
+    chat = replace(evidence.chat, body="")  # without a body no one expects a word on how it ended
     return replace(evidence, chat=chat, stream=None if evidence.stream is None else chat)
 
 
@@ -153,7 +153,7 @@ def _is_whole(call: JSON) -> bool:
 
 
 def _is_open(call: JSON) -> bool:
-    """Say whether the arguments of a call may go on after the end of a text: what is broken otherwise stays broken."""
+    """Return whether the arguments of a call may continue after the end of a text; what is broken stays broken."""
     arguments = _arguments(call)
     fault = break_of(arguments) if isinstance(arguments, str) and arguments.strip() else None
     is_broken = fault is not None and fault.kind is not Break.CUT and str(arguments).rstrip().endswith("}")
@@ -161,7 +161,7 @@ def _is_open(call: JSON) -> bool:
 
 
 def has_cut_end(value: JSON, evidence: Evidence) -> bool:
-    """Say whether an answer is cut after its message, where its word on how it ended may have stood."""
+    """Return whether an answer is cut after its message, where its word on how it ended may have was."""
     return CUT in as_object(value) and evidence.finish_reason is None
 
 
@@ -178,7 +178,7 @@ def with_its_beginning(evidence: Evidence) -> Evidence:
     first = stream.deltas[0].delta if stream.deltas else stream.message  # without its deltas where some were left out
     if "role" in first:
         return evidence
-    if not calls and stream.finish_reason in ("tool_calls", "function_call"):  # which stood before it
+    if not calls and stream.finish_reason in ("tool_calls", "function_call"):  # which was before it
         chat = replace(stream, finish_reason=None, error=None, deltas=(), body="")
         left = replace(evidence, chat=chat, stream=chat, finish_reason=None, notes=(*evidence.notes, _NO_BEGINNING))
         return _unless_empty(left, stream.message)
@@ -196,7 +196,7 @@ def with_its_beginning(evidence: Evidence) -> Evidence:
 
 
 def _begins_with_name(delta: JSONObject) -> bool:
-    """Say whether a text begins with the first piece of the first call: then no later one began before it."""
+    """Return whether a text begins with the first piece of the first call: then no later one began before it."""
     pieces = delta.get("tool_calls")
     piece = as_object(pieces[0]) if isinstance(pieces, list) and pieces else {}
     return piece.get("index") == 0 and bool(as_object(piece.get("function")).get("name"))
@@ -209,7 +209,7 @@ def _unless_empty(evidence: Evidence, message: JSONObject) -> Evidence:
 
 
 def without_shortened(evidence: Evidence, text: str) -> Evidence:
-    """Return evidence without the calls whose arguments somebody shortened with `...`: nobody knows what was there.
+    """Return evidence without the calls whose arguments somebody shortened with `...`: no one knows what was there.
 
     Raises:
         RequestError: Nothing is left of it.
@@ -248,7 +248,7 @@ def without_shortened(evidence: Evidence, text: str) -> Evidence:
 def head_deltas(chat: ChatResult) -> tuple[StreamDelta, ...]:
     """Return what a stream with gaps shows for certain: index, id and name of each piece of a call that has one.
 
-    A piece before the first one with a name may go on with a call whose beginning was left out. Fewer than two show
+    A piece before the first one with a name may continue with a call whose beginning was left out. Fewer than two show
     nothing.
     """
     named: set[JSON] = set()
@@ -271,7 +271,7 @@ def head_deltas(chat: ChatResult) -> tuple[StreamDelta, ...]:
 
 
 def is_cut(evidence: Evidence) -> bool:
-    """Say whether the paste ends inside the answer: then nothing shows what the rest of it holds."""
+    """Return whether the paste ends inside the answer: then nothing shows what the rest of it holds."""
     return CUT_NOTE in evidence.notes
 
 

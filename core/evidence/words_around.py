@@ -132,7 +132,7 @@ def _with_complaint(evidence: Evidence, text: str) -> Evidence:
 
 
 def _may_lack_calls(evidence: Evidence) -> bool:
-    """Say whether evidence is an answer without calls, or a whole request alone whose every field was copied."""
+    """Return whether evidence is an answer without calls, or a whole request alone whose every field was copied."""
     if evidence.chat is not None:
         return not evidence.chat.message.get("tool_calls")
     is_alone = {*evidence.holds} <= {Part.REQUEST, Part.FLAGS} and evidence.form is not Form.FRAGMENT
@@ -140,7 +140,7 @@ def _may_lack_calls(evidence: Evidence) -> bool:
 
 
 def _around(raw: str, text: str) -> str:
-    """Return the lines of prose that do not stand in an output themselves."""
+    """Return the lines of prose that do not be in an output themselves."""
     return "\n".join(line for line in prose_of(text).split("\n") if line.strip() and line.strip() not in raw)
 
 
@@ -178,6 +178,6 @@ def _with_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
 
 
 def _names_model(evidence: Evidence) -> bool:
-    """Say whether the request or the answer names its model."""
+    """Return whether the request or the answer names its model."""
     answered = as_object(json_of(evidence.chat.body)) if evidence.chat is not None else {}
     return "model" in answered or (evidence.request is not None and "model" in evidence.request.body)

@@ -14,7 +14,7 @@ from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.python_repr import read_printed
 
 _LEAST_WIDTH = 40
-_LEAST_BREAKS = 2  # in a command, below which an answer may stand
+_LEAST_BREAKS = 2  # in a command, below which an answer may be
 _MOST_PIECES = 40  # of one event
 _MOST_WIDTH = 1_000
 _STARTS = re.compile(r"\s*+(?:[{\[]|[A-Za-z_][\w.]{0,80}\(|curl )")
@@ -91,13 +91,13 @@ def _of_events(text: str) -> str | None:
 
 
 def _is_open(pieces: list[list[str]]) -> bool:
-    """Say whether the last event of a stream is not whole yet, so that a line after a colon goes on with it."""
+    """Return whether the last event of a stream is not whole yet, so that a line after a colon continues with it."""
     data = "".join(pieces[-1]).removeprefix("data:").strip() if pieces and len(pieces[-1]) <= _MOST_PIECES else ""
     return data.startswith("{") and json_of(data) is None
 
 
 def _with_whole_strings(text: str) -> str:
-    """Return JSON without breaks in its strings: of lines that are all full none stood there, of others a blank."""
+    """Return JSON without breaks in its strings: of lines that are all full none was there, of others a blank."""
     width = max(map(len, text.split("\n")))
     kept: list[str] = []
     at = 0

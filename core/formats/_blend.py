@@ -1,4 +1,4 @@
-r"""Read an output that holds calls in the notations of two families: one reads, the other what it leaves as text.
+r"""Read an output that contains calls in the notations of two families: one reads, the other what it leaves as text.
 
 <tool_call>\n{"name": "f", "arguments": {}}\n</tool_call><function=g>\n<parameter=a>\n1\n</parameter>\n</function>
 """
@@ -66,7 +66,7 @@ class Blend:
 
 
 class _Found(NamedTuple):
-    """A call of another family that the first one leaves as text, and the markers beside it that belong to none."""
+    """A call of another family that the first one leaves as text, and the markers next to it that belong to none."""
 
     call: ToolCallAttempt
     frames: tuple[Span, ...]
@@ -75,7 +75,7 @@ class _Found(NamedTuple):
 def _left_as_text(
     raw: str, parsed: ParsedMessage, further: ParsedMessage, other: TextFormat, names: frozenset[str]
 ) -> list[_Found]:
-    """Return the whole calls of another reading that stand in the content of the first one."""
+    """Return the whole calls of another reading that are in the content of the first one."""
     free = [s.char_span for s in parsed.segments if s.kind is SegmentKind.CONTENT or _is_frame(s)]
     loose = [s.char_span for s in further.segments if _is_frame(s)]
     found = []
@@ -95,7 +95,7 @@ def _is_frame(segment: Segment) -> bool:
 
 
 def _is_free(span: Span, free: Sequence[Span]) -> bool:
-    """Say whether a stretch is content and loose markup only."""
+    """Return whether a stretch is content and loose markup only."""
     position = span.start
     for start, stop in free:
         if start <= position < stop:

@@ -68,7 +68,7 @@ class Detector:
         found: list[tuple[str, FormatScore]],
         readings: Mapping[str, ParsedMessage],
     ) -> list[tuple[str, FormatScore]]:
-        """Score anew without the arguments of whole calls that no marker announces: markers in there are text."""
+        """Score again without the arguments of whole calls that no marker announces: markers in there are text."""
         whole = [call for one in readings.values() for call in one.calls if call.status is CallStatus.COMPLETE]
         pieces, position = [], 0
         for start, stop in sorted(call.arguments_span for call in whole if call.arguments_span is not None):

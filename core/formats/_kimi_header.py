@@ -11,7 +11,7 @@ from prompt_debugger.core.parse.scan import trim_span
 OFF_ID = "its id is not `functions.NAME:N`"
 _PREFIX = "functions."
 _INDEX = re.compile(r":\d+\Z")
-# An id that holds no tool name: `call_ab12cd`, `chatcmpl-tool-…`, `call00003`, `3`.
+# An id that contains no tool name: `call_ab12cd`, `chatcmpl-tool-…`, `call00003`, `3`.
 _BARE_ID = re.compile(r"(?:call[_-]?\d+|call_(?=\w*\d)\w{6,}|chatcmpl-tool-\w+|toolu_\w+|\d+)(?::\d+)?\Z", re.I)
 _LENIENT = re.compile(r"(?:functions[._:]?)?(?P<name>.+?)[:_\-]?\d*\Z", re.DOTALL)
 _ID = re.compile(r"functions\.[\w.-]+:\d+")

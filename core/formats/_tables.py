@@ -29,7 +29,7 @@ class ReasoningPair(NamedTuple):
 
 
 class StrippedCall(NamedTuple):
-    """What looks like a call that lost its control tokens: whose it would be, its tool, and where it stands."""
+    """What looks like a call that lost its control tokens: whose it would be, its tool, and where it is open."""
 
     format: str
     name: str
@@ -50,7 +50,7 @@ class FamilyTables:
         end_texts: Texts of the tokens that end a turn.
         control_texts: Texts of markup that look like nothing else, as `[ARGS]` does and `<tool_call>` does not.
         first_signs: Punctuation with which markup begins, but for `<`, `[` and `]`.
-        second_signs: Punctuation behind the `<` with which markup begins.
+        second_signs: Punctuation after the `<` with which markup begins.
         tool_parsers: vLLM's tool parsers by format, the one to recommend first.
         reasoning_parsers: vLLM's reasoning parsers by format, the one to recommend first.
         switches: Template kwargs that switch thinking, the most usual first.
@@ -140,7 +140,7 @@ def _signs(chars: Iterable[str]) -> str:
 
 
 def _is_token(text: str) -> bool:
-    """Say whether a text can be nothing but a control token: `</s>` is also a tag of HTML."""
+    """Return whether a text can be nothing but a control token: `</s>` is also a tag of HTML."""
     return is_control(text) or text.endswith(("|>", "_turn>"))
 
 

@@ -6,7 +6,7 @@ r"""Apriel 1.5 and 1.6: reasoning up to a sentence in brackets, then content and
     CONTENT\n[END FINAL RESPONSE]
     <tool_calls>[{"name": "NAME", "arguments": {ARGUMENTS}, "id": "ID"}]</tool_calls><|end|>
 
-The first line stands in the prompt. The line breaks drawn belong to the marks.
+The first line is in the prompt. The line breaks drawn belong to the marks.
 
 Source: the chat templates of Apriel-1.5-15b-Thinker and Apriel-1.6-15b-Thinker, as of 2026.
 """

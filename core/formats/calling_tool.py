@@ -81,7 +81,7 @@ def _json(raw: str, start: int, stop: int) -> Arguments:
 
 
 def _pairs(raw: str, opener: re.Match[str], stop: int, context: ReadContext) -> Arguments:
-    """Read `KEY="VALUE" …]` behind the name."""
+    """Read `KEY="VALUE" …]` after the name."""
     values: list[TagValue] = []
     position = opener.end()
     while (pair := _PAIR.match(raw, position, stop)) is not None:

@@ -1,14 +1,14 @@
-r"""Gemma 3: Python calls in a code block of their own.
+r"""Gemma 3: Python calls in their own code block.
 
     CONTENT\n
     ```tool_code\n
     NAME(KEY="text", KEY=3)\n
     ```<end_of_turn>
 
-A call may stand in `print(…)` and behind `default_api.`; neither belongs to its name. A block that holds anything
-else than calls, or a call to no tool of the request, is a program and stays content. Without the fence the word stands
+A call may be in `print(…)` and behind `default_api.`; neither belongs to its name. A block that holds anything
+else than calls, or a call to no tool of the request, is a program and stays content. Without the fence the word is
 above the calls, or is given one: `tool_code = NAME(…)`, `print(tool_code)` below it. That is believed of tools of the
-request alone, on lines of their own.
+request alone, on their own lines.
 
 Source: the function calling guide of Gemma 3, 2025.
 """
@@ -54,7 +54,7 @@ class _BlockScan(PythonScan):
         for match in _BARE.finditer(self._text, position, stop):
             calls = self._read_list(match.end())[0] if match.start() >= position else []
             if any(call.status is CallStatus.TRUNCATED for call in calls):
-                break  # nothing behind it ends, either
+                break  # nothing after it ends, either
             if not all(call.status is CallStatus.COMPLETE and call.name in self._names for call in calls):
                 continue
             end = calls[-1].char_span.stop if calls else match.end()

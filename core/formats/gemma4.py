@@ -1,4 +1,4 @@
-r"""Gemma 4: calls in a notation of its own, reasoning in a channel.
+r"""Gemma 4: calls in its own notation, reasoning in a channel.
 
     <|channel>thought\nREASONING\n<channel|>CONTENT
     <|tool_call>call:NAME{KEY:<|"|>TEXT<|"|>,KEY:42,KEY:{KEY:true},KEY:[1,2]}<tool_call|><turn|>

@@ -1,4 +1,4 @@
-r"""GigaChat 3: one call behind a token.
+r"""GigaChat 3: one call after a token.
 
     CONTENT<|function_call|>{"name": "NAME", "arguments": {ARGUMENTS}}<|message_sep|>\n\n
 

@@ -50,7 +50,7 @@ _RECIPIENT = re.compile(r"to=(?P<whole>(?:functions\.)?(?P<name>[^\s<]*))")
 _CHANNEL_NAME = re.compile(r"<\|channel\|>\s*(?P<name>[a-z]*)")
 _HEADLESS = re.compile(r"\s*to=[^\s<]+\s*(?=<\|(?:channel|constrain|message)\|>)")
 _HEADER_REST = re.compile(r"\s*[a-z]*\s*(?:to=[^\s<]+)?\s*(?:<\|constrain\|>)?\s*\w*\s*")
-# Analysis and answer once a server has taken the control tokens away; prose goes on with a space or a small letter.
+# Analysis and answer once a server has taken the control tokens away; prose continues with a space or a small letter.
 _BARE = re.compile(
     r"\A\s*analysis(?=[^\sa-z.,:;])(?P<analysis>(?:(?!assistantcommentary|to=functions\.|<\|).)*?[^\s`\"'])assistantfinal"
     r"(?![\s`\"'.,:;]*\Z)(?![`\"'.,:;])",
@@ -122,7 +122,7 @@ class _Reader:
         while position < self.stop and (hit := self._finder.first((_START, _CHANNEL, *_ENDS), position)) is not None:
             if hit.start >= self.stop:
                 break
-            # Right behind a message nothing is quoted, whatever back-ticks its text holds.
+            # Right after a message nothing is quoted, whatever back-ticks its text holds.
             if hit.start != after and is_quoted_inline(self._raw, Span(hit.start, hit.stop), self.stop):
                 position = hit.stop
                 continue
@@ -143,7 +143,7 @@ class _Reader:
         return hit.stop
 
     def _open_body(self) -> int:
-        """Read the body of a message whose header stands in the prompt."""
+        """Read the body of a message whose header is in the prompt."""
         if not self._tail.endswith(_MESSAGE):
             return 0
         start = max(self._tail.rfind(_START), 0)
@@ -209,7 +209,7 @@ class _Reader:
         return max(call.char_span.stop, body_start)
 
     def _is_raw_code(self, header: _Header, call: ToolCallAttempt) -> bool:
-        """Say whether a call hands code, and not JSON, to a tool that the server brings along."""
+        """Return whether a call hands code, and not JSON, to a tool that the server brings along."""
         is_built_in = header.id_span == header.name_span and call.name not in self._names
         return is_built_in and call.status is CallStatus.MALFORMED and not call.arguments.startswith(("{", "["))
 
@@ -219,7 +219,7 @@ class _Reader:
         self.stretches += [Stretch(segment, frames_call=True) for segment in segments_of_call(call, index)]
 
     def _body(self, start: int, channel: str) -> int:
-        """Read the text of a message that is no call."""
+        """Read the text of a message that is not a call."""
         hit = self._finder.first(_BODY_STOPS, start)
         while hit is not None and self._is_mention(hit):
             hit = self._finder.first(_BODY_STOPS, hit.stop)
@@ -230,7 +230,7 @@ class _Reader:
         return max(stop, start)
 
     def _is_mention(self, hit: Hit) -> bool:
-        """Say whether a text only mentions a marker; behind a real end comes a header or nothing, then a message."""
+        """Return whether a text only mentions a marker; after a real end comes a header or nothing, then a message."""
         following = self._finder.first((*_ENDS, _START), hit.stop)
         is_quoted = is_quoted_inline(self._raw, Span(hit.start, hit.stop), self.stop, in_sentence=following is not None)
         if following is None or hit.stop >= self.stop:

@@ -25,7 +25,7 @@ _ALONE = BareJSONCalls(keys=_KEYS, in_list=True)
 
 
 def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
-    """Read what stands behind the marker; without one, a list that stands alone."""
+    """Read what is after the marker; without one, a list that stands alone."""
     family = _MARKED if _OPEN in raw[region.start : region.stop] else _ALONE
     return family.scan(raw, region, context)
 

@@ -1,4 +1,4 @@
-r"""Seed-OSS: the tags of Qwen3-Coder under names of its own.
+r"""Seed-OSS: the tags of Qwen3-Coder under its own names.
 
     <seed:think>REASONING</seed:think>CONTENT
     <seed:tool_call>\n

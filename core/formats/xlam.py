@@ -4,7 +4,7 @@ r"""xLAM: a JSON list of calls, bare or in whatever wrapper.
     [{"name": "NAME", "arguments": {ARGUMENTS}}, …]
 
 Also in a code fence that is the whole message, where tools of the request are called, between `<tool_call>` tags or
-behind `[TOOL_CALLS]`. A bare list is believed only on a line of its own, naming
+behind `[TOOL_CALLS]`. A bare list is believed only on its own line, naming
 tools of the request where those are known.
 
 Source: the model card of Llama-xLAM-2-8b-fc-r, 2025-04; vLLM 0.32 `tool_parsers/xlam_tool_parser.py`.
@@ -37,7 +37,7 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
 
 class _XLam(TextFormat):
     def may_be_bare(self, raw: str) -> bool:
-        """Say whether `raw` may hold bare calls: also as a fence that is the whole message."""
+        """Return whether `raw` may hold bare calls: also as a fence that is the whole message."""
         return super().may_be_bare(raw) or _WHOLE_FENCE.match(raw) is not None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from prompt_debugger.core.known_errors.base import Cause
 
-_MOST_CHARS = 4_000  # the cause stands at the beginning
+_MOST_CHARS = 4_000  # the cause is at the beginning
 _ADDRESS = re.compile(r"https?://\S{1,400}")
 
 _CAUSE_BY_CODE: Mapping[str, Cause] = {
@@ -131,7 +131,7 @@ def cause_of_words(said: str, code: str | None = None) -> Cause | None:
 
     Args:
         said: The words.
-        code: The code or type of error beside them.
+        code: The code or type of error next to them.
     """
     if code is not None and code.lower() in _CAUSE_BY_CODE:
         return _CAUSE_BY_CODE[code.lower()]

@@ -178,5 +178,5 @@ def pattern_of(says: str) -> re.Pattern[str]:
 
 
 def is_cut_within(found: re.Match[str]) -> bool:
-    """Say whether one of the parts that vary breaks off in a word, where somebody left something out: `Cha…content`."""
+    """Return whether one of the varying parts breaks off in a word, where somebody shortened it: `Cha…content`."""
     return any(_GAP_IN_WORD.match(found.string, found.end(name)) for name, part in found.groupdict().items() if part)

@@ -1,4 +1,4 @@
-"""What stands before a server says: nginx, Caddy, Cloudflare, and the libraries that they are made of."""
+"""What is before a server says: nginx, Caddy, Cloudflare, and the libraries that they are made of."""
 
 from __future__ import annotations
 

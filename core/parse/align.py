@@ -1,4 +1,4 @@
-"""Align two texts that mostly agree, in time linear in their length.
+"""Align two texts that usually agree, in time linear in their length.
 
 Whole texts and long common stretches are found first; only short remainders
 are compared character by character. The result is monotone: matches follow
@@ -137,14 +137,14 @@ class _Aligner:
 
 
 def _held(matches: Sequence[Match], target_length: int) -> list[Match]:
-    """Return the matches that are no accident: long ones, and single characters between such without a gap.
+    """Return the matches that are not an accident: long ones, and single characters between such without a gap.
 
     Single characters that follow each other in the target are held together, or not at all: `t` and `e` of a word
-    that is gone, found again in another word, are no kept text.
+    that is gone, found again in another word, are not kept text.
     """
     held: list[Match] = []
     run: list[Match] = []
-    position = 0  # behind here the target may go on without a gap
+    position = 0  # behind here the target may continue without a gap
     for match in (*matches, Match(0, target_length, _SHORTEST)):
         if match.target_start != position:
             run, position = [], -1

@@ -2,7 +2,7 @@
 
     {"name": "NAME", "parameters": {…}}; {"name": …}
 
-A JSON object alone is no evidence. It is believed only on a line of its own,
+A JSON object alone is not evidence. It is believed only on its own line,
 outside code fences, with both a name and arguments, and naming a tool of the
 request where those are known.
 """
@@ -23,7 +23,7 @@ from prompt_debugger.core.parse.tools import tool_names
 
 _SEPARATORS = ",;"
 _AFTER_SENTENCE = re.compile(r"[.!?:][ \t]++(?P<open>\{)\s*+\"")
-_MOST_TRIED = 8  # places behind a sentence at which calls may begin
+_MOST_TRIED = 8  # places after a sentence at which calls may begin
 _LINE_OR_MARKER = re.compile(r"\n|<\|")
 _PARTIAL_END = re.compile(r"\s*<[|/a-z_]{0,20}")  # an end token that is cut
 
@@ -34,10 +34,10 @@ class BareJSONCalls:
 
     Attributes:
         keys: Which members hold name and arguments.
-        prefixes: Markers that may stand before the first object; behind one, any name is believed.
-        in_list: True if the objects may stand in a list.
+        prefixes: Markers that may be before the first object; behind one, any name is believed.
+        in_list: True if the objects may be in a list.
         unwraps_fence: True if a message that is one code fence with calls counts as calls.
-        follows_prose: True if calls of tools of the request may end a text behind a sentence, in its line.
+        follows_prose: True if calls of tools of the request may end a text after a sentence, in its line.
     """
 
     keys: CallKeys = field(default_factory=CallKeys)
@@ -82,7 +82,7 @@ class _BareScan:
         return Scan(tuple(self._calls), tuple(self._markup))
 
     def _take_last(self) -> None:
-        """Take objects that end the region behind a sentence in their line, unless it talks about how calls look."""
+        """Take objects that end the region after a sentence in their line, unless it talks about how calls look."""
         for match in islice(_AFTER_SENTENCE.finditer(self._text, self._region.start, self._region.stop), _MOST_TRIED):
             start = match.start("open")
             calls, stop = self._read_objects(start)
@@ -107,7 +107,7 @@ class _BareScan:
         return self._region.start
 
     def _take(self, start: int, span: Span, *, has_prefix: bool, is_fenced: bool) -> int:
-        """Take the objects that begin at `span`; return where to go on."""
+        """Take the objects that begin at `span`; return where to continue."""
         calls, stop = self._read_objects(span.start)
         go_on = max(stop, span.start + 1)
         if not calls or not (has_prefix or self._are_calls(calls, stop)):
@@ -165,7 +165,7 @@ class _BareScan:
         return calls, end
 
     def _are_calls(self, calls: list[ToolCallAttempt], stop: int) -> bool:
-        """Say whether bare objects are believable as calls."""
+        """Return whether bare objects are believable as calls."""
         last = calls[-1]
         whole = [call for call in calls[1:] if call.status is CallStatus.COMPLETE]
         if any(call.arguments_span in (None, _at_end(call)) for call in (calls[0], *whole)):

@@ -2,7 +2,7 @@ r"""Read calls in the notation of Gemma 4 and FunctionGemma.
 
     call:NAME{key:<|"|>text<|"|>,n:42,flag:true,list:[1,2],nested:{a:<escape>b<escape>}}
 
-Strings stand between two equal delimiters; anything may stand inside them.
+Strings are between two equal delimiters; anything may be inside them.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class _BraceScan(StretchScan):
         return self._found()
 
     def _read_calls(self, opener: Hit) -> list[ToolCallAttempt]:
-        """Read the call behind an opening marker, and those that share its pair of markers."""
+        """Read the call after an opening marker, and those that share its pair of markers."""
         first = self._read_call(Span(opener.start, opener.stop))
         calls = [] if first is None else [first]
         while calls and calls[-1].status is CallStatus.COMPLETE:
@@ -316,7 +316,7 @@ def _missing_word(head: re.Match[str]) -> str | None:
 
 
 class _Word(str):
-    """A bare word that is no JSON literal; its type is the schema's business."""
+    """A bare word that is not JSON literal; its type is the schema's business."""
 
     __slots__ = ()
 

@@ -128,7 +128,7 @@ def call_from_object(text: str, scan: JSONScan, keys: CallKeys) -> ToolCallAttem
 
 
 def _begins_as_python(text: str, scan: JSONScan, stop: int) -> bool:
-    """Say whether a broken object begins with a key between single quotation marks."""
+    """Return whether a broken object begins with a key between single quotation marks."""
     return scan.status is CallStatus.MALFORMED and text.startswith("'", skip_space(text, scan.span.start + 1, stop))
 
 
@@ -247,7 +247,7 @@ def _unwrap(text: str, members: Sequence[Member], read_members: _MemberReader) -
 
 
 def _other_key(usual: Sequence[str], member: Member | None) -> str | None:
-    """Say that arguments stand under a key that this program takes and parsers do not."""
+    """Say that arguments are under a key that this program takes and parsers do not."""
     if member is None or member.key in usual[:_USUAL]:
         return None
     return f"its arguments are under `{member.key}`, not under `{usual[0]}`"
@@ -262,7 +262,7 @@ def _find(members: Sequence[Member], keys: Sequence[str]) -> Member | None:
 
 
 def _string_at(text: str, member: Member | None) -> tuple[str | None, Span | None]:
-    """Return a string value and where its characters stand, without the quotation marks."""
+    """Return a string value and where its characters are, without the quotation marks."""
     if member is None or not text.startswith('"', member.value_span.start):
         return None, None
     value = partial_string(text, member.value_span)

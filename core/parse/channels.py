@@ -3,7 +3,7 @@
     HEADER body END HEADER body END …
 
 The families differ in headers and ends; a body is reasoning, content, or calls
-that the family's scanner reads. Text in a message of calls that is no call is
+that the family's scanner reads. Text in a message of calls that is not a call is
 content: nothing that a model wrote may vanish.
 """
 

@@ -10,7 +10,7 @@ from prompt_debugger.core.parse.reading import CallScanner, Scan
 def scan_both(first: CallScanner, second: CallScanner) -> CallScanner:
     """Return a scanner that reads by `first`, and what is left between its calls by `second`.
 
-    Markup that the second one takes for part of a call is no markup any more.
+    Markup that the second one takes for part of a call is not markup any more.
     """
 
     def scan(text: str, region: Span, context: ReadContext) -> Scan:

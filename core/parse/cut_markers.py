@@ -59,7 +59,7 @@ def cut_structure_start(raw: str, stop: int, pattern: re.Pattern[str], finish_re
         raw: The raw output.
         stop: Where half a marker begins at its end, else its length.
         pattern: A header as far as it goes, up to the end.
-        finish_reason: The server's word; without `length`, a marker that a sentence mentions is none.
+        finish_reason: The server's word; without `length`, a marker that a sentence mentions is not one.
     """
     found = pattern.search(raw, max(0, stop - _STRUCTURE_CHARS), stop)
     if found is None or (finish_reason != "length" and is_in_sentence(raw[: found.start()])):
@@ -68,7 +68,7 @@ def cut_structure_start(raw: str, stop: int, pattern: re.Pattern[str], finish_re
 
 
 def _is_markup_due(raw: str, position: int, half: str, begun: BegunMarkers, finish_reason: str | None) -> bool:
-    """Say whether what begins at `position` is markup more likely than text, however little of it is there."""
+    """Return whether what begins at `position` is markup more likely than text, however little of it is there."""
     if half == "]" and _closes_bracket(raw[max(0, position - _LINE_CHARS) : position]):
         return False
     if not is_bracketed(half):
@@ -80,7 +80,7 @@ def _is_markup_due(raw: str, position: int, half: str, begun: BegunMarkers, fini
 
 
 def _closes_bracket(before: str) -> bool:
-    """Say whether a text has a bracket open that a further `]` closes."""
+    """Return whether a text has a bracket open that a further `]` closes."""
     return before.count("[") > before.count("]")
 
 

@@ -26,7 +26,7 @@ _LONGEST_TAG = 64
 _OBJECT_LINE = re.compile(r"^[ \t]*+(?P<open>\{)", re.MULTILINE)
 _FENCE = re.compile(r"```(?:json)?\s*+(?=\{)")
 _NEXT_OBJECT = re.compile(r",\s*+(?P<open>\{)\s*+\"")
-_MOST_TRIED = 8  # objects inside a broken one that may be calls of their own
+_MOST_TRIED = 8  # objects inside a broken one that may be their own calls
 _STRAY = re.compile(r"[\]})\"'`,;\s]{1,16}")
 _PLACEHOLDER = re.compile(r"\{\s*(?:\"[^\"\n]{0,40}\"\s*:\s*)?[<….]")  # where a name or its value is due
 
@@ -40,7 +40,7 @@ class JSONCalls:
         closers: Tags that close it; empty if the family closes none.
         keys: Which members of an object hold name, arguments and id.
         guards_prose: True if the tags are ordinary text that a sentence may mention.
-        one_per_tag: True if a tag holds one call and belongs to it.
+        one_per_tag: True if a tag contains one call and belongs to it.
         separators: Texts between calls of one region, besides commas and white space.
         wrappers: Markers around visible text that belong to no call.
     """
@@ -113,7 +113,7 @@ class _JSONScan(StretchScan):
         return stop != -1 and not self._text[stop:position].strip()
 
     def _region_at(self, opener: Hit) -> int:
-        """Read one region and return where to go on."""
+        """Read one region and return where to continue."""
         calls, markup, stop = self._read_region(opener)
         span = Span(opener.start, stop)
         if not calls and not markup:
@@ -187,7 +187,7 @@ class _JSONScan(StretchScan):
         return break_call(self._text, call, stop, call.problem or "no valid JSON"), stop
 
     def _next_whole(self, start: int, stop: int) -> int | None:
-        """Return where a further, whole call begins that a broken one would swallow: an object behind a comma."""
+        """Return where a further, whole call begins that a broken one would swallow: an object after a comma."""
         for match in islice(_NEXT_OBJECT.finditer(self._text, start + 1, stop), _MOST_TRIED):
             call, _ = read_call(self._text, match.start("open"), stop, self._family.keys)
             is_known = call.name in self._names if self._names else call.name is not None
@@ -226,13 +226,13 @@ class _JSONScan(StretchScan):
         return calls, frame_spans(opener.start, calls, stop), stop
 
     def _stray_before_closer(self, position: int) -> str | None:
-        """Return closing brackets and quotation marks too many that stand between an object and its closing tag."""
+        """Return closing brackets and quotation marks too many that are between an object and its closing tag."""
         match = _STRAY.match(self._text, position, self._region.stop)
         is_stray = match is not None and self._text.startswith(self._family.closers, match.end())
         return match.group() if match is not None and is_stray else None
 
     def _miswritten_closer(self, position: int) -> str | None:
-        """Return an opening tag that ends the text right behind a call: it was meant to close it."""
+        """Return an opening tag that ends the text right after a call: it was meant to close it."""
         rest = self._text[position : min(self._region.stop, position + _LONGEST_TAG)]
         is_last = self._family.closers and position + len(rest) == self._region.stop
         return next((tag for tag in self._family.openers if is_last and rest.strip() == tag), None)
@@ -260,7 +260,7 @@ class _JSONScan(StretchScan):
         return self._read_broken(opener, closer)
 
     def _may_be_cut(self, opener: Hit) -> bool:
-        """Say whether an opening tag at the end of the text announces a call."""
+        """Return whether an opening tag at the end of the text announces a call."""
         before = self._text[max(self._region.start, opener.start - 1) : opener.start]
         return opener.marker.startswith(("<|", "[")) or self._is_cut or before in ("", "\n", ">")
 
@@ -277,7 +277,7 @@ class _JSONScan(StretchScan):
 
 
 def _is_placeholder(text: str, call: ToolCallAttempt) -> bool:
-    """Say whether an object is a pattern to fill in, such as `{"name": <function-name>, …}`."""
+    """Return whether an object is a pattern to fill in, such as `{"name": <function-name>, …}`."""
     is_broken = call.name is None and call.status is CallStatus.MALFORMED
     start, stop = call.char_span
     return is_broken and _PLACEHOLDER.search(text, start, stop) is not None

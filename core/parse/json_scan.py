@@ -25,10 +25,10 @@ _DECODER_ERRORS = (ValueError, RecursionError)
 
 @value(frozen=True, slots=True)
 class JSONScan:
-    """One JSON value as it stands in a text.
+    """One JSON value as it is in a text.
 
     Attributes:
-        span: From its first character to behind its last; of a broken one, as far as it could be followed.
+        span: From its first character to after its last; of a broken one, as far as it could be followed.
         status: Complete, truncated (the text ends inside it) or malformed.
         value: Decoded, if complete.
         problem: What is wrong with it, in plain words; `None` if complete.
@@ -75,7 +75,7 @@ def decode_json(text: str) -> JSON:
     """Decode a whole JSON text.
 
     Raises:
-        ValueError: It is no JSON; `NaN` and the infinities are none either.
+        ValueError: It is not JSON; `NaN` and the infinities are not either.
         RecursionError: It is nested too deeply to decode.
     """
     if is_too_deep(text):
@@ -131,7 +131,7 @@ def scan_members(text: str, start: int, stop: int) -> tuple[Member, ...]:
 
 
 def partial_string(text: str, span: Span) -> str | None:
-    """Return the string value written at `span`, decoded as far as it goes; `None` if it is no string."""
+    """Return the string value written at `span`, decoded as far as it goes; `None` if it is not a string."""
     written = text[span.start : span.stop]
     if not written.startswith('"'):
         return None

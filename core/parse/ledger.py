@@ -7,7 +7,7 @@ other, it says where each character should go. With one, the order of claims is:
 2. content and reasoning claim the text that belongs there by our reading;
 3. text of theirs that is still unexplained claims what is left of the raw
    text: a call leaked into content, an answer swallowed as reasoning;
-4. what nobody claimed is markup, end, framing white space, or lost.
+4. what no one claimed is markup, end, framing white space, or lost.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Claims:
             self._codes[free.start : free.stop] = array("I", [code]) * (free.stop - free.start)
 
     def free_spans(self, span: Span) -> list[Span]:
-        """Return the stretches of `span` that nobody claimed."""
+        """Return the stretches of `span` that no one claimed."""
         free: list[Span] = []
         position = span.start
         for code, run in groupby(self._codes[span.start : span.stop]):
@@ -193,7 +193,7 @@ class _Field:
         self.changes: list[tuple[list[Span], Span]] = []
 
     def unexplained(self) -> list[Span]:
-        """Return the gaps that hold more than white space."""
+        """Return the gaps that contain more than white space."""
         return [gap for gap in self.gaps if self.text[gap.start : gap.stop].strip()]
 
 
@@ -282,7 +282,7 @@ class _Accountant:
     def _claim_moved(self, field: _Field) -> None:
         """Let what a field cannot explain claim free text from elsewhere.
 
-        Text that stands there letter by letter may hold markup; else text without its
+        Text that is there letter by letter may hold markup; else text without its
         markup is tried first, as servers strip special tokens before they parse.
         """
         whole = Span(0, len(self._raw))
@@ -298,12 +298,12 @@ class _Accountant:
                     self._claims.claim(span, field.fate, field.name)
 
     def _explain(self, field: _Field, source: str) -> list[Span]:
-        """Take from the field's gaps what occurs in `source`, and return where it stands there."""
+        """Take from the field's gaps what occurs in `source`, and return where it is there."""
         whole = self._explain_whole(field, source)
         return [*whole, *self._explain_parts(field, source)]
 
     def _explain_whole(self, field: _Field, source: str) -> list[Span]:
-        """Explain the gaps that stand in `source` letter by letter, so that no look-alike elsewhere gets a part."""
+        """Explain the gaps that are in `source` letter by letter, so that no look-alike elsewhere gets a part."""
         used: list[Span] = []
         left: list[Span] = []
         if len(field.gaps) > _MOST_WHOLE:
@@ -338,7 +338,7 @@ class _Accountant:
                 part = _part_of_match(matches[index], position, stop)
                 inside += [part] if part.length else []
                 if matches[index].target_start + matches[index].length > stop:
-                    break  # the raw text holds a separator as well; the rest is for the next gap
+                    break  # the raw text contains a separator as well; the rest is for the next gap
                 index += 1
             kept = _distinctive_matches(inside, joined, position, stop)
             used += [Span(match.source_start, match.source_start + match.length) for match in kept]
@@ -361,7 +361,7 @@ class _Accountant:
         field.gaps = [gap for gap in field.gaps if gap not in replaced]
 
     def _settle_rest(self) -> None:
-        """Say what became of text that nobody claimed."""
+        """Say what became of text that no one claimed."""
         for mark in self._parsed.strippable:
             for span in self._claims.free_spans(mark):
                 self._claims.claim(span, Fate.MARKUP)
@@ -373,7 +373,7 @@ class _Accountant:
                     self._claims.claim(span, Fate.MARKUP)
 
     def _is_framing(self, span: Span, segment: Segment) -> bool:
-        """Say whether `span` is white space at the edge of text, which servers trim."""
+        """Return whether `span` is white space at the edge of text, which servers trim."""
         is_text = segment.kind in (SegmentKind.CONTENT, SegmentKind.REASONING)
         at_edge = span.start == segment.char_span.start or span.stop == segment.char_span.stop
         return is_text and at_edge and self._raw[span.start : span.stop].isspace()
@@ -391,7 +391,7 @@ class _Accountant:
 
 
 def _part_of_match(match: Match, start: int, stop: int) -> Match:
-    """Return what of a match lies in a stretch of the target that it reaches into."""
+    """Return what of a match is in a stretch of the target that it reaches into."""
     begin = max(match.target_start, start)
     end = max(min(match.target_start + match.length, stop), begin)
     return Match(match.source_start + begin - match.target_start, begin, end - begin)

@@ -2,7 +2,7 @@
 
 Exact pairs first, then pairs of the same name, then ever weaker likeness; the
 order within one name is kept. Calls of the body are paired before calls that
-stand inside reasoning.
+are inside reasoning.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from prompt_debugger.core.base.json_values import same_json, same_json_text
 from prompt_debugger.core.base.types import JSON, CallMatch, CallOutcome, CallStatus, JSONObject, Place, ToolCallAttempt
 from prompt_debugger.core.parse.json_scan import decode_json
 
-_LONG_ENOUGH = 8  # so many common first characters of arguments are no accident
+_LONG_ENOUGH = 8  # so many common first characters of arguments are not an accident
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class MessageCall:
     Attributes:
         name: Its function's name; "" if absent.
         arguments: Its arguments as text; an object is written out as JSON.
-        value: Its arguments decoded; `None` if they are no JSON.
+        value: Its arguments decoded; `None` if they are not JSON.
         id: Its id, if it has one.
     """
 
@@ -67,7 +67,7 @@ def unmatched_calls(calls: Sequence[ToolCallAttempt], returned: Sequence[Message
 
 
 def same_arguments(call: ToolCallAttempt, returned: MessageCall) -> bool:
-    """Say whether a message shows the arguments of a raw call: by value, or else letter by letter."""
+    """Return whether a message shows the arguments of a raw call: by value, or else letter by letter."""
     if call.arguments_json is None:
         return same_json_text(call.arguments, returned.arguments)
     if call.arguments.strip() == returned.arguments.strip():

@@ -3,7 +3,7 @@
     Wrap the call in <tool_call> tags.
     A call begins with <|tool_call_begin|>
 
-What seems to be a call without arguments is none where its marker stands in the
+What seems to be a call without arguments is not one where its marker is in the
 middle of a sentence, or where prose and not a name follows it.
 """
 
@@ -39,19 +39,19 @@ def without_mentions(
 
 
 def is_in_sentence(before: str) -> bool:
-    """Say whether what follows a text stands in the middle of its last sentence."""
+    """Return whether what follows a text is in the middle of its last sentence."""
     return _IN_SENTENCE.search(before[-_LOOK_CHARS:]) is not None
 
 
 def is_about_notation(text: str, span: Span) -> bool:
-    """Say whether the sentence around a stretch talks about how calls are written, rather than making one."""
+    """Return whether the sentence around a stretch talks about how calls are written, rather than making one."""
     before = text[max(0, span.start - _LOOK_CHARS) : span.start].rpartition("\n")[2]
     after = text[span.stop : span.stop + _LOOK_CHARS].partition("\n")[0]
     return any(_ABOUT_NOTATION.search(part) is not None for part in (before, after))
 
 
 def is_sure(text: str, call: ToolCallAttempt, span: Span, names: frozenset[str]) -> bool:
-    """Say whether a call is one although prose stands around it in its line.
+    """Return whether a call is one although prose is around it in its line.
 
     It is whole, gives arguments to a tool of the request, and the sentence does not talk about notation.
     """
@@ -69,7 +69,7 @@ def _is_mention(raw: str, call: ToolCallAttempt, region: Span, names: frozenset[
 
 
 def _is_prose(raw: str, call: ToolCallAttempt, name: str, span: Span) -> bool:
-    """Say whether what stands in a name's place is none: punctuation, or a word parted from the marker by a space."""
+    """Return whether what is in a name's place is not one: punctuation, or a word parted from the marker by a space."""
     before = raw[min(call.char_span.start, span.start) : span.start]
     marker = before.rstrip(" \t")
     is_parted = marker != before and not marker[-1:].isalnum()  # `⟦call NAME`: that space is the marker's own

@@ -3,7 +3,7 @@
     [get_weather(city="Paris", days=3), ping()]
 
 bare or between markers, in a list or one per line. Nothing is evaluated. Bare
-ones are believed only where a call can stand: on a line of their own, naming a
+ones are believed only where a call can be: on their own line, naming a
 tool of the request where those are known.
 """
 
@@ -117,7 +117,7 @@ class PythonScan(StretchScan):
         return [replace(call, deviation="it is JSON between markers for Python calls")], call.char_span.stop
 
     def _take_bare(self, position: int, stop: int) -> int:
-        """Take bare lists before `stop`; return where to go on."""
+        """Take bare lists before `stop`; return where to continue."""
         while (match := _BARE_LIST.search(self._text, position, stop)) is not None:
             calls, end = self._read_list(match.start()) if self._can_start(match) else ([], match.end())
             span = Span(match.start(), max(end, match.end()))
@@ -142,7 +142,7 @@ class PythonScan(StretchScan):
         return bool(self._names) and before.rstrip().endswith(_SENTENCE_END)
 
     def _can_end(self, start: int, calls: list[ToolCallAttempt], stop: int) -> bool:
-        """Say whether a bare list ends its line or opens the text, or the text ends inside it."""
+        """Return whether a bare list ends its line or opens the text, or the text ends inside it."""
         if self._names and any(call.name not in self._names for call in calls if call.status is CallStatus.COMPLETE):
             return False
         if calls[-1].status is CallStatus.TRUNCATED:
@@ -152,7 +152,7 @@ class PythonScan(StretchScan):
         rest = self._text[stop : min(self._region.stop, stop + 200)]
         opens_text = not self._text[self._region.start : start].strip()
         if self._names and opens_text and calls[-1].status is CallStatus.COMPLETE and rest.lstrip()[:1].isupper():
-            return True  # a new sentence behind it is prose, as is one before a list that ends the text
+            return True  # a new sentence after it is prose, as is one before a list that ends the text
         on_line = not rest.partition("\n")[0].strip()
         line_start = self._text.rfind("\n", self._region.start, start) + 1
         starts_line = not self._text[max(line_start, self._region.start) : start].strip()

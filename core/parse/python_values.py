@@ -27,7 +27,7 @@ _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 @dataclass(frozen=True, slots=True)
 class PythonValue:
-    """One literal as it stands in a text.
+    """One literal as it is in a text.
 
     Attributes:
         value: Decoded, as JSON.
@@ -48,7 +48,7 @@ def read_python_value(text: str, start: int, stop: int) -> PythonValue:
 
 
 def read_loose_string(text: str, start: int, stop: int) -> PythonValue | None:
-    """Read a string whose own quotation mark stands unescaped in it: it ends where an argument can end.
+    """Read a string whose own quotation mark is unescaped in it: it ends where an argument can end.
 
     Returns:
         The string; `None` if none begins there, or none of its quotation marks is followed
@@ -144,7 +144,7 @@ class _Reader:
         return PythonValue(members if is_dict else items, position + 1)
 
     def _is_set(self, start: int) -> bool:
-        """Say whether braces hold values without keys; a set is read as a list."""
+        """Return whether braces hold values without keys; a set is read as a list."""
         first = skip_space(self._text, start + 1, self._stop)
         opening = _STRING_START.match(self._text, first, self._stop)
         item = None if opening is None else self._string(opening)

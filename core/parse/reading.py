@@ -67,7 +67,7 @@ class Scan:
 
 
 class Stretch(NamedTuple):  # an output has a dozen, and a tuple is made in half the time
-    """A stretch that is no content, and whether it belongs to a call or to a wrapper of calls."""
+    """A stretch that is not content, and whether it belongs to a call or to a wrapper of calls."""
 
     segment: Segment
     frames_call: bool = False
@@ -83,7 +83,7 @@ class Conventions:
 
     Attributes:
         reasoning: Its reasoning tags; `None` if it has no reasoning.
-        turns: Texts that open a turn, whoever's; they stand in prompts.
+        turns: Texts that open a turn, whoever's; they are in prompts.
         ends: Texts that end its turn, besides the usual ones.
         markers: Its structural texts, which are never end tokens.
         before_call: Line breaks before a call that its template writes, at most.
@@ -91,7 +91,7 @@ class Conventions:
         cut_texts: Further texts of its markup, half of which may stand where an output was cut.
         unseen: Control tokens that stand around or within content and that no client is shown.
         citation: Marks around cited words of content, which servers may take out.
-        cut_structure: Whole markers and what may stand behind them, where an output was cut inside a header.
+        cut_structure: Whole markers and what may be behind them, where an output was cut inside a header.
     """
 
     reasoning: ReasoningTags | None = None
@@ -107,7 +107,7 @@ class Conventions:
 
     @cached_property
     def markup(self) -> frozenset[str]:
-        """All texts that are no content wherever they are cut."""
+        """All texts that are not content wherever they are cut."""
         tags = () if self.reasoning is None else (*self.reasoning.openers, *self.reasoning.closers)
         return self.markers | self.cut_texts | self.ends | COMMON_ENDS | frozenset(tags)
 
@@ -125,7 +125,7 @@ class Conventions:
 
 
 def frame_spans(start: int, calls: Sequence[ToolCallAttempt], stop: int) -> list[Span]:
-    """Return what of the region `[start, stop)` lies before, between and behind its calls."""
+    """Return what of the region `[start, stop)` is before, between and after its calls."""
     spans: list[Span] = []
     for call in calls:
         spans.append(Span(start, call.char_span.start))
@@ -179,12 +179,12 @@ def assemble_message(
     Args:
         name: The family's name.
         raw: The raw output.
-        stretches: Stretches with a meaning of their own; what they leave free is content.
+        stretches: Stretches with their own meaning; what they leave free is content.
         calls: The calls.
-        context: Special tokens, which are no content.
+        context: Special tokens, which are not content.
         conventions: Framing line breaks.
         has_reasoning: Whether there is reasoning at all, be it empty.
-        joiner: What stands between separate pieces of content or reasoning.
+        joiner: What is between separate pieces of content or reasoning.
     """
     segments = _fill(raw, list(stretches), context, conventions)
     return ParsedMessage(
@@ -255,7 +255,7 @@ def _all_body(bounds: Span) -> Split:
 
 
 def _end_at_call(raw: str, split: Split, context: ReadContext, conventions: Conventions, scan: CallScanner) -> Split:
-    """End reasoning that was never closed at the first call in it: the model went on to act."""
+    """End reasoning that was never closed at the first call in it: the model continued to act."""
     last = split.parts[-1]
     found = scan_for_calls(scan, raw, last.span, context)
     if not found.calls:
@@ -326,7 +326,7 @@ def _content_run(
     Args:
         raw: The whole raw output.
         span: The stretch.
-        frames: Whether what stands before it belongs to calls, and whether what stands behind it does.
+        frames: Whether what is before it belongs to calls, and whether what is after it does.
         context: Special tokens.
         conventions: Framing line breaks.
         is_first: Whether there is no content before it.

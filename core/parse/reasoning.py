@@ -5,7 +5,7 @@
     <think>REASONING                      never closed
     BODY … <think>REASONING</think> BODY  once more, later
 
-Tags that are quoted, or that stand inside the arguments of a call, are text.
+Tags that are quoted, or that are inside the arguments of a call, are text.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class ReasoningTags:
     Attributes:
         openers: Texts that open a block; the first one is the usual one.
         closers: Texts that close one.
-        after_open: Line breaks behind the opener that belong to the tag, at most.
+        after_open: Line breaks after the opener that belong to the tag, at most.
         before_close: Line breaks before the closer that belong to the tag, at most.
-        after_close: Line breaks behind the closer that belong to the tag, at most.
+        after_close: Line breaks after the closer that belong to the tag, at most.
         label: Word of the opener that is left where the opener's own marker is missing.
         starts_open: True if the family reasons without ever writing an opener.
         answers: Texts that open the answer: they end a block that is open, and belong to no text.
@@ -80,12 +80,12 @@ class Split:
 
 
 def reasoning_is_open(prompt_tail: str, tags: ReasoningTags, turns: Iterable[str] = ()) -> bool | None:
-    """Say whether the end of a prompt leaves reasoning open; `None` if it shows no tag.
+    """Return whether the end of a prompt leaves reasoning open; `None` if it shows no tag.
 
     Args:
         prompt_tail: End of the prompt.
         tags: The family's tags.
-        turns: Texts that open or end a turn: a tag in front of one stands in an earlier turn.
+        turns: Texts that open or end a turn: a tag in front of one is in an earlier turn.
     """
     if not prompt_tail:
         return None
@@ -184,7 +184,7 @@ class _Splitter:
         return after
 
     def _opener_at(self, position: int) -> Span | None:
-        """Return an opener that stands at `position`: models write one twice."""
+        """Return an opener that is at `position`: models write one twice."""
         hit = self._finder.first(self._tags.openers, position)
         return None if hit is None or hit.start != position else Span(hit.start, hit.stop)
 
@@ -202,7 +202,7 @@ class _Splitter:
         return bool(self._tags.answers) and self._raw.startswith(self._tags.answers, position, self._bounds.stop)
 
     def _next_closer(self, start: int, *, in_sentence: bool = False) -> Span | None:
-        """Return the next closer that is no text; if every one is quoted, none."""
+        """Return the next closer that is not text; if every one is quoted, none."""
         position = start
         while (hit := self._finder.first((*self._tags.answers, *self._tags.closers), position)) is not None:
             span = Span(hit.start, hit.stop)

@@ -20,7 +20,7 @@ _UNKNOWN = (sys.maxsize, -1)  # of a marker that was never looked for: searched 
 _LOOK_CHARS = 400  # how far along a line the quotation test looks
 
 
-# Behind these goes no call on, whatever the family; nobody writes them for another purpose.
+# Behind these goes no call on, whatever the family; no one writes them for another purpose.
 _STOPS = ("</think>", "<|im_end|>", "<|eot_id|>", "<｜end▁of▁sentence｜>", "<|endoftext|>")
 
 
@@ -109,7 +109,7 @@ class PatternFinder:
 
 
 def skip_space(text: str, start: int, stop: int) -> int:
-    """Return the position of the first character at or after `start` that is no white space."""
+    """Return the position of the first character at or after `start` that is not white space."""
     match = _SPACE.match(text, start, stop)
     return start if match is None else match.end()
 
@@ -126,7 +126,7 @@ def trim_span(text: str, start: int, stop: int) -> Span:
 class QuoteGuard:
     """Tells quoted calls from written ones, in one pass from left to right.
 
-    A call is quoted if it stands in a closed code fence, in inline code, between
+    A call is quoted if it is in a closed code fence, in inline code, between
     quotation marks, or, where asked, in the middle of a sentence. Fences inside
     accepted calls do not count: report every accepted call by `skip`.
     """
@@ -141,12 +141,12 @@ class QuoteGuard:
         self._floor = start
 
     def skip(self, position: int) -> None:
-        """Go on behind an accepted call."""
+        """Continue after an accepted call."""
         self._position = max(self._position, position)
         self._floor = self._position
 
     def is_quoted(self, span: Span, *, in_sentence: bool = False) -> bool:
-        """Say whether a stretch is quoted; with `in_sentence`, also by prose on both sides in the same line."""
+        """Return whether a stretch is quoted; with `in_sentence`, also by prose on both sides in the same line."""
         self._advance(span.start)
         if self._fence and self._closes_after(span.stop):
             return True
@@ -168,7 +168,7 @@ class QuoteGuard:
 
 
 def is_quoted_inline(text: str, span: Span, stop: int, *, floor: int = 0, in_sentence: bool = False) -> bool:
-    """Say whether `span` is quoted within its line: by back-ticks, quotation marks or a sentence around it.
+    """Return whether `span` is quoted within its line: by back-ticks, quotation marks or a sentence around it.
 
     Args:
         text: The whole text.

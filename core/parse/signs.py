@@ -13,15 +13,15 @@ _BRACKETS = frozenset("<[]")
 
 
 def is_sign(char: str) -> bool:
-    """Say whether a character is punctuation or a symbol beyond ASCII; "" is none."""
+    """Return whether a character is punctuation or a symbol beyond ASCII; "" is not one."""
     return bool(char) and not (char.isascii() or char.isalnum() or char.isspace())
 
 
 def is_control(marker: str) -> bool:
-    """Say whether a marker begins as no ordinary text does."""
+    """Return whether a marker begins as no ordinary text does."""
     return marker.startswith(_ASCII) or is_sign(marker[:1])
 
 
 def is_bracketed(marker: str) -> bool:
-    """Say whether a marker, or the half of one, begins with a bracket of any script or with another such sign."""
+    """Return whether a marker, or the half of one, begins with a bracket of any script or with another such sign."""
     return marker[:1] in _BRACKETS or is_sign(marker[:1])

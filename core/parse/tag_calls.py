@@ -4,9 +4,9 @@
     <parameter=KEY>VALUE</parameter>     <parameter name="KEY">VALUE</parameter>
     </function>                          </invoke>
 
-Values are text as it stands; what type they have the tool's schema says, or an
+Values are text as it is open; what type they have the tool's schema says, or an
 attribute. A closing tag inside a value does no harm as long as what follows it
-is no structure.
+is not a structure.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class TagCalls:
         exact_tags: True if no text holds one of its tags by accident: a value ends at the next one, closed or not.
         only_json: True if the arguments are always one JSON object, so that half of one is no stray text.
         unescapes: Entities in keys and names, with their characters.
-        filler: What may stand between tags.
+        filler: What may be between tags.
     """
 
     opener: re.Pattern[str]
@@ -108,7 +108,7 @@ class _TagScan:
         return Scan(tuple(self._calls), tuple(sorted(self._markup)))
 
     def _take_wrapper(self, span: Span) -> None:
-        """Take a wrapper, or hold it back until it is clear whether a call stands next to it."""
+        """Take a wrapper, or hold it back until it is clear whether a call is next to it."""
         if not self._family.guards_prose:
             if not self._guard.is_quoted(span):
                 self._markup.append(span)
@@ -180,7 +180,7 @@ class _TagScan:
         )
 
     def _is_cut_in_tag(self) -> bool:
-        """Say whether half a tag, which belongs to no stretch, stands behind this one at the end of the text."""
+        """Return whether half a tag, which belongs to no stretch, is behind this one at the end of the text."""
         return self._region.stop < len(self._text) and _HALF_TAG.match(self._text, self._region.stop) is not None
 
     def _read_call(self, opener: re.Match[str]) -> ToolCallAttempt | None:
@@ -188,7 +188,7 @@ class _TagScan:
         if self._family.guards_prose and behind[:1] == " " and behind[1:].islower():
             span = Span(*opener.span())
             if self._guard.is_quoted(span, in_sentence=True):
-                return None  # a sentence goes on behind the tag alone
+                return None  # a sentence continues after the tag alone
         name_span = trim_span(self._text, *opener.span("name"))
         name = self._unescape(self._text[name_span.start : name_span.stop])
         if opener.end() == self._region.stop and not self._text.endswith((">", "]", "\n"), 0, opener.end()):
@@ -215,7 +215,7 @@ class _TagScan:
         return build_call(self._text, opener.start(), header, arguments)
 
     def _goes_on(self, position: int) -> bool:
-        """Say whether text that is no structure follows."""
+        """Return whether text that is not a structure follows."""
         return position < self._region.stop and not self._is_structure(position)
 
     def _read_json(self, start: int) -> Arguments | None:
@@ -296,7 +296,7 @@ class _TagScan:
         return self._family.closer.match(self._text, position, self._region.stop)
 
     def _skip_stray(self, position: int) -> int | None:
-        """Return where structure goes on behind stray text in a call; `None` if it does not."""
+        """Return where structure continues behind stray text in a call; `None` if it does not."""
         candidates = [self._finder.next(pattern, position) for pattern in (self._family.parameter, self._family.closer)]
         limits = [
             self._finder.next(pattern, position) for pattern in (self._family.opener, self._family.wrapper, self._stops)
@@ -348,7 +348,7 @@ class _TagScan:
         return limit, limit, False
 
     def _follows_stray_text(self, first: re.Match[str], following: re.Match[str], closer: re.Match[str]) -> bool:
-        """Say whether a further value begins between two closing tags, and not in the middle of a sentence."""
+        """Return whether a further value begins between two closing tags, and not in the middle of a sentence."""
         is_between = first is not closer and first.end() <= following.start() < closer.start()
         behind = self._text[following.end() : following.end() + 1]
         return is_between and not (behind == " " and self._text[following.start() - 1] == " ")
@@ -366,7 +366,7 @@ class _TagScan:
         return min((match.start() for match in matches if match is not None), default=self._region.stop)
 
     def _is_structure(self, position: int) -> bool:
-        """Say whether the next thing is a value, the end of the call, or the end of the text."""
+        """Return whether the next thing is a value, the end of the call, or the end of the text."""
         position = self._skip_filler(position)
         if position >= self._region.stop:
             return True
@@ -378,7 +378,7 @@ class _TagScan:
         return position if match is None else match.end()
 
     def _is_outside(self, position: int) -> bool:
-        """Say whether the next thing is no part of a call."""
+        """Return whether the next thing is not part of a call."""
         position = skip_space(self._text, position, self._region.stop)
         if position >= self._region.stop:
             return True

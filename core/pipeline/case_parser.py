@@ -134,7 +134,7 @@ class CaseParser:
         outcomes = self._ask_parsers(case, parse, token_ids, source)
         ledger = parse.ledger
         wanted = _parser_names(case)
-        first = outcomes.get(wanted[0]) if wanted else None  # `vllm:*` is no parser to compare the output with
+        first = outcomes.get(wanted[0]) if wanted else None  # `vllm:*` is not a parser to compare the output with
         if message is None and first is not None and first.error is None:  # nor is one that could not run
             message = message_from_outcome(first)
             ledger = build_ledger(raw, parse.parsed, message)
@@ -171,7 +171,7 @@ class CaseParser:
 
         Raises:
             RequestError: A field is missing or of the wrong kind.
-            EngineError: The parser's name is none, or a version is none.
+            EngineError: The parser's name is not one, or a version is not one.
         """
         parse = read_raw(_raw(case), _context(case, None), message=None)
         output = _output(case, parse, _token_ids(case.get("token_ids")), take_field(case, "tokenizer", str, None))
@@ -260,7 +260,7 @@ class CaseParser:
 
 
 def _is_offline(name: str) -> bool:
-    """Say whether a name begins as that of an engine whose parsers run here."""
+    """Return whether a name begins as that of an engine whose parsers run here."""
     return name == ALL or name.partition(":")[0].partition("@")[0] in ("vllm", *WHEELS)
 
 

@@ -67,7 +67,7 @@ def asked_by(request: Request, by: Api | None, model: str | None) -> Asked:
 
 
 def _is_same(left: JSONObject, right: JSONObject) -> bool:
-    """Say whether two bodies are the same but for the model, which each server has its own name for."""
+    """Return whether two bodies are the same but for the model, which each server has its own name for."""
     return {**left, "model": None} == {**right, "model": None}
 
 
@@ -80,12 +80,12 @@ def seen_by(server: Server, api: Api) -> Server:
 
 
 def is_missing(error: BackendError) -> bool:
-    """Say whether an error is that of an address which a server does not have."""
+    """Return whether an error is that of an address which a server does not have."""
     return error.status in _NO_ENDPOINT and _ABOUT_NAMES.search(error.said) is None
 
 
 def says_missing(said: str) -> bool:
-    """Say whether these are our words on an address which a server does not have."""
+    """Return whether these are our words on an address which a server does not have."""
     return said.startswith(_HAS_NO)
 
 

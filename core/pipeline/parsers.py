@@ -37,7 +37,7 @@ class MatrixStep:
 
 
 async def ask_parsers(trace: Trace, engine: VllmEngine, tokenizer: str | Path | None = None) -> Trace:
-    """Fill in `parse.parsers` with the outcome of every tool parser, and judge the run anew.
+    """Fill in `parse.parsers` with the outcome of every tool parser, and judge the run again.
 
     Args:
         trace: A complete run.
@@ -125,7 +125,7 @@ async def try_splits(
 
 
 async def with_outcomes(trace: Trace, outcomes: Mapping[str, ParserOutcome]) -> Trace:
-    """Return a trace with the outcomes of parsers, those that read most calls first, judged anew.
+    """Return a trace with the outcomes of parsers, those that read most calls first, judged again.
 
     Raises:
         SandboxError: Judging it takes too much.

@@ -30,7 +30,7 @@ class Progress:
 
 
 class ProgressQueue:
-    """Progress that nobody has seen yet; where only streamed text grew, the newer one takes the older one's place.
+    """Progress that no one has seen yet; where only streamed text grew, the newer one takes the older one's place.
 
     Attributes:
         newest: The last that was told; `None` before the first.
@@ -52,12 +52,12 @@ class ProgressQueue:
         self._has_come.set()
 
     def end(self) -> None:
-        """Let nobody wait any longer."""
+        """Let no one wait any longer."""
         self._unseen.append(None)
         self._has_come.set()
 
     async def next(self) -> Progress | None:
-        """Return the next step that nobody has seen, `None` at the end."""
+        """Return the next step that no one has seen, `None` at the end."""
         while not self._unseen:
             self._has_come.clear()
             await self._has_come.wait()

@@ -2,7 +2,7 @@
 
 `scripts/record_worked_cases.py` runs them and writes one bundle each. A recording is
 evidence: what the server was sent and what it answered. What is made of that (census,
-ledger, findings, verdict) is worked out anew by today's rules, so it cannot go stale.
+ledger, findings, verdict) is worked out again by today's rules, so it cannot go stale.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def load_recording(case: str, folder: Path | None = None) -> Recording | None:
         folder: Where recordings lie; the program's own by default.
 
     Raises:
-        RequestError: The file is not one that this program reads: it was not written anew after a change.
+        RequestError: The file is not one that this program reads: it was not written again after a change.
     """
     folder = folder or recordings_dir()
     try:
@@ -63,7 +63,7 @@ def load_recording(case: str, folder: Path | None = None) -> Recording | None:
 
 
 def judge_again(trace: Trace) -> Trace:
-    """Return a run of our own, read and judged by today's rules; what other parsers made of it is kept."""
+    """Return our own run, read and judged by today's rules; what other parsers made of it is kept."""
     outcomes = {} if trace.parse is None else dict(trace.parse.parsers)
     special = frozenset[str]() if trace.vocabulary is None else frozenset(trace.vocabulary.special.values())
     for step in read_run(trace, special):

@@ -1,4 +1,4 @@
-"""The parsers of the server under test, run on a given output; which there are stands in the engines' records."""
+"""The parsers of the server under test, run on a given output; which there are is in the engines' records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ABSENT = frozenset({403, 404, 405, 501})
 
 
 def is_server_parser(name: str) -> bool:
-    """Say whether a name means a parser that a server runs."""
+    """Return whether a name means a parser that a server runs."""
     return _parsers_named(name) is not None
 
 
@@ -47,7 +47,7 @@ async def ask_server_parsers(
         text: The output as servers hand it to their parsers: without the end token. By default all of it.
 
     Raises:
-        EngineError: A name is none.
+        EngineError: A name is not one.
     """
     parsers_by_name = {name: _read_name(name) for name in names}
     given = OutputToParse(

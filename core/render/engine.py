@@ -305,7 +305,7 @@ def missing_name(error: Exception, message: str, template: str) -> MissingName |
 
 
 def _line_of(template: str, kind: str, name: str) -> int | None:
-    """Return the line of the first use; texts and comments that hold the same word are none."""
+    """Return the line of the first use; texts and comments that contain the same word are not."""
     before: tuple[str, ...] = ()
     in_block = False
     try:

@@ -99,7 +99,7 @@ class RenderOutcome:
     mentions: frozenset[str] | None = None
 
     def to_json(self) -> JSONObject:
-        """Return the outcome as JSON; spans as columns of numbers beside a table of field paths."""
+        """Return the outcome as JSON; spans as columns of numbers next to a table of field paths."""
         paths: dict[str | None, int] = {None: -1}
         rows: list[JSON] = []
         kinds = list(SpanKind)
@@ -203,7 +203,7 @@ def _fault(data: JSON) -> Fault | None:
 
 def _numbers(row: JSON) -> list[int]:
     assert isinstance(row, list)
-    return row  # type: ignore[return-value]  # whole numbers, written above
+    return row  # type: ignore[return-value]  # integers, written above
 
 
 def _spans(rows: list[JSON], paths: list[str]) -> tuple[PromptSpan, ...]:

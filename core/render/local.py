@@ -42,7 +42,7 @@ def render_local(
     Args:
         body: The request, rendered exactly as pasted.
         template: Jinja source.
-        tokenizer: Gives the tokens and the special tokens; `None` for text and spans alone.
+        tokenizer: Returns the tokens and the special tokens; `None` for text and spans alone.
         special_tokens: Named special tokens such as `bos_token`, over those of the tokenizer.
         template_kwargs: Template variables that the request's own override.
         add_generation_prompt: Overrides the request, whose default is true.

@@ -1,4 +1,4 @@
-"""The plain render: the reference library's own code, with a clock that can stand still."""
+"""The plain render: the reference library's own code, with a clock that can be still."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from prompt_debugger.core.render.job import RenderJob
 
 CLOCK: ContextVar[datetime | None] = ContextVar("clock of the render under way", default=None)
 
-# Written behind the last message by the reference library, then cut off again (continue_final_message).
+# Written after the last message by the reference library, then cut off again (continue_final_message).
 FINAL_TAG = "CONTINUE_FINAL_MESSAGE_TAG "
 
 

@@ -57,7 +57,7 @@ def read_bundle(text: str, *, max_chars: int | None = None) -> Bundle:
         max_chars: A longer text is refused.
 
     Raises:
-        RequestError: It is no bundle, or of a version that this program does not know, or damaged; says where and
+        RequestError: It is not a bundle, or of a version that this program does not know, or damaged; says where and
             what to do.
     """
     if max_chars is not None and len(text) > max_chars:

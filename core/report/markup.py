@@ -2,8 +2,8 @@
 
 What a model, a server or a stranger's bundle wrote must not become a link, an image, HTML, a heading or a mention in
 somebody's issue. Marks of Markdown are escaped. Against what trackers look for in finished text, such as `@name`,
-`#123` and addresses, an escape does not help; words that hold it become code. Blocks are fenced by more backticks than
-any run inside. Secrets are taken out of each text before it is written.
+`#123` and addresses, an escape does not help; words that contain it become code. Blocks are fenced by more backticks
+than any run inside. Secrets are taken out of each text before it is written.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.report.redact import redact_text
 
 _MARKS = re.compile(r"[\\`*\[\]<>|~$&]|(?<![^\W_])_|_(?![^\W_])|^(?:[-+=#](?=\s|$|#|=|-)|\d+(?=[.)]$))")
-# What trackers act on in text that is no code: mentions, references, addresses, commits, emoji.
+# What trackers act on in text that is not code: mentions, references, addresses, commits, emoji.
 _ACTIVE = re.compile(
     r"@\w|[#!%~]\d|\bGH-\d|://|\b(?:www\.|mailto:|xmpp:|data:|javascript:)|\b[0-9a-f]{7,40}\b|:[\w+-]+:", re.IGNORECASE
 )
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _RUNS = re.compile("`+")
-_SPAN = re.compile(r"`[^`]+`")  # as our sentences name things; whatever stands in it is written anew
+_SPAN = re.compile(r"`[^`]+`")  # as our sentences name things; whatever is in it is written again
 _BARS = re.compile(r"(?<!\\)(\\*+)\|")
 
 

@@ -15,8 +15,8 @@ class BodyWork:
     """A body that is being made, and what it has no place for.
 
     Attributes:
-        place: Where that stands which is being read; "" if it is not followed.
-        origins: By paths of the body, where in the other body that stands.
+        place: Where that is which is being read; "" if it is not followed.
+        origins: By paths of the body, where in the other body that is.
     """
 
     body: JSONObject = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """A pasted `curl` command → the body it would send, and the server it would send it to.
 
 Nothing is run, and nothing but the body and the server's address is kept: around
-them stand keys, certificates, credentials and other commands.
+them are keys, certificates, credentials and other commands.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _nowhere(_paths: Collection[Path]) -> Mapping[Path, Place]:
 
 
 def has_curl(text: str) -> bool:
-    """Say whether a text seems to hold a curl command."""
+    """Return whether a text seems to hold a curl command."""
     return _CURL.search(text[:20_000]) is not None
 
 
@@ -88,7 +88,7 @@ def read_curl(text: str) -> Draft:
     """Read the first curl command of a shell text.
 
     Raises:
-        RequestError: A quote is left open, the command sends no body, or the body is no JSON.
+        RequestError: A quote is left open, the command sends no body, or the body is not JSON.
     """
     command = _collect(_curl_words(text))
     if not command.data and command.sends_file:

@@ -28,7 +28,7 @@ _MOST_DEPTH = 60
 
 
 def is_gemini_body(value: JSONObject) -> bool:
-    """Say whether a body is for generateContent."""
+    """Return whether a body is for generateContent."""
     return isinstance(value.get("contents"), str | list | dict) and "messages" not in value
 
 

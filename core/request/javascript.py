@@ -56,7 +56,7 @@ class Names:
 MAX_CHARS = 500_000
 MAX_DEPTH = 100
 MAX_VALUES = 200_000
-MAX_REREAD = 2_000_000  # characters of values that stand where they have a name
+MAX_REREAD = 2_000_000  # characters of values that are where they have a name
 
 _CALL = re.compile(
     r"\b(?:chat\s*\.\s*completions|(responses|messages))\s*\.\s*(?:create|parse|stream|runTools)\(\s*(?=\{)"
@@ -78,7 +78,7 @@ _UNDEFINED = object()
 
 
 def has_javascript(text: str) -> bool:
-    """Say whether a text seems to hold a JavaScript call that sends a request."""
+    """Return whether a text seems to hold a JavaScript call that sends a request."""
     if _CALL.search(text) is not None:
         return True
     call = _FETCH.search(text)
@@ -336,7 +336,7 @@ class _Reader:
         return value, end
 
     def _given(self, name: str, at: int, path: Path, depth: int) -> object:
-        """Return the value that a name was given last, above the place where it stands."""
+        """Return the value that a name was given last, above the place where it is open."""
         if name in self._open:
             raise self.error(at, f"`{name}` is given without a value.", path)
         self._names = self._names or Names(self.text)

@@ -2,7 +2,7 @@
 
     ChatOpenAI(model="m", base_url=…)  .bind_tools([…])  .with_structured_output(…)  .invoke([("human", "hi")])
 
-Only what stands there in literals is read. Tools and schemas that are functions or classes are built by LangChain when
+Only what is there in literals is read. Tools and schemas that are functions or classes are built by LangChain when
 it runs, so a request without them would be another one: they are named as what is missing.
 """
 
@@ -54,7 +54,7 @@ class ChatModels:
         return named.get("base_url") or named.get("openai_api_base")
 
     def body(self, call: ast.Call, values: Values) -> JSONObject | None:
-        """Return the body that a call would send; `None` if it is no call of a chat model.
+        """Return the body that a call would send; `None` if it is not a call of a chat model.
 
         Raises:
             Unreadable: A value in it cannot be known without running the snippet.

@@ -24,7 +24,7 @@ _OPTIONS = {
 
 
 def is_ollama_body(value: JSONObject) -> bool:
-    """Say whether a body is for Ollama's own API: it has a field or a message as only that has."""
+    """Return whether a body is for Ollama's own API: it has a field or a message as only that has."""
     if any(name in value for name in _OF_OTHERS):
         return False
     messages = value.get("messages")

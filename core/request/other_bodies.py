@@ -30,7 +30,7 @@ class Converted(NamedTuple):
         body: The chat completion body.
         notices: What was changed or left out.
         api: The API that the body was of, where this program asks servers by it.
-        origins: By paths of `body`, where in the other body that stands, as far as it was followed.
+        origins: By paths of `body`, where in the other body that is, as far as it was followed.
     """
 
     body: JSONObject
@@ -39,7 +39,7 @@ class Converted(NamedTuple):
     origins: Mapping[str, str] = MappingProxyType({})
 
     def place_of(self, field: str) -> str:
-        """Return where in the other body a field of `body` stands; the field itself where that was not followed."""
+        """Return where in the other body a field of `body` is; the field itself where that was not followed."""
         return place_in(self.origins, field) or field
 
 
@@ -76,19 +76,19 @@ def convert_as(api: Api | None, value: JSONObject) -> Converted | None:
 
 
 def _is_of_chat(value: JSONObject) -> bool:
-    """Say whether a body has what only chat completions have; one without can be of Messages as well."""
+    """Return whether a body has what only chat completions have; one without can be of Messages as well."""
     messages = objects_in(value.get("messages"))
     has_roles = any(one.get("role") not in ("user", "assistant") or "tool_calls" in one for one in messages)
     return not messages or has_roles or any("function" in tool for tool in objects_in(value.get("tools")))
 
 
 def is_responses_body(value: JSONObject) -> bool:
-    """Say whether a body is for `/v1/responses`."""
+    """Return whether a body is for `/v1/responses`."""
     return "messages" not in value and "prompt" not in value and isinstance(value.get("input"), str | list)
 
 
 def is_anthropic_body(value: JSONObject) -> bool:
-    """Say whether a body is for Anthropic's `/v1/messages`."""
+    """Return whether a body is for Anthropic's `/v1/messages`."""
     messages, tools = value.get("messages"), value.get("tools")
     if not isinstance(messages, list):
         return False
@@ -101,7 +101,7 @@ def is_anthropic_body(value: JSONObject) -> bool:
 
 
 def _is_built_in(tool: JSONObject) -> bool:
-    """Say whether a tool is one of Anthropic's own, whose types end in a date, such as `web_search_20250305`."""
+    """Return whether a tool is one of Anthropic's own, whose types end in a date, such as `web_search_20250305`."""
     return "function" not in tool and re.search(r"_20\d{6}$", str(tool.get("type"))) is not None
 
 
@@ -162,7 +162,7 @@ def _responses(value: JSONObject, work: BodyWork) -> None:
     for name, option in value.items():
         if name not in ("model", "instructions", "input"):
             _responses_option(name, option, work)
-    if work.body.get("top_logprobs"):  # chat completions takes it beside this alone
+    if work.body.get("top_logprobs"):  # chat completions takes it next to this alone
         work.body["logprobs"] = True
 
 
@@ -266,7 +266,7 @@ def _responses_choice(choice: JSONObject, work: BodyWork) -> None:
 
 
 def _keep_tools(kept: list[JSON], given: JSON, work: BodyWork) -> None:
-    """Set the tools; none at all where each was lost, as servers refuse an empty list that nobody wrote."""
+    """Set the tools; none at all where each was lost, as servers refuse an empty list that no one wrote."""
     if kept or not given:
         work.body["tools"] = kept
 
@@ -366,7 +366,7 @@ def _block(block: JSONObject, where: str, turn: _Turn, work: BodyWork) -> None:
 
 
 def _blocks_text(value: JSON, place: str, work: BodyWork, between: str = "\n") -> JSON:
-    """Return the text of blocks, joined; what is no text is said."""
+    """Return the text of blocks, joined; what is not text is said."""
     if not isinstance(value, list):
         return value
     blocks = objects_in(value)
@@ -375,7 +375,7 @@ def _blocks_text(value: JSON, place: str, work: BodyWork, between: str = "\n") -
     if any(block.get("type") != "text" for block in blocks):
         work.lose(place, "Everything that is not text was left out.")
     texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
-    if not between:  # a header of the client's stays a line of its own, which servers take out
+    if not between:  # a header of the client's stays its own line, which servers take out
         texts = [f"{text}\n" if text.startswith(_BILLING) and not text.endswith("\n") else text for text in texts]
     return between.join(texts)
 

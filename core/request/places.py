@@ -1,4 +1,4 @@
-"""Where a value stands: its path in the body, and its line and column in the pasted text.
+"""Where a value is: its path in the body, and its line and column in the pasted text.
 
 Positions are looked up only for the few paths that something is to be said
 about, so that a request of two megabytes costs no table of positions.

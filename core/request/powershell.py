@@ -34,7 +34,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 def is_powershell(text: str) -> bool:
-    """Say whether a text seems to hold a call of PowerShell that sends something."""
+    """Return whether a text seems to hold a call of PowerShell that sends something."""
     return _CALL.search(text) is not None and _BODY.search(text) is not None
 
 
@@ -123,7 +123,7 @@ class _Reader:
         return members, at + 1
 
     def _items(self, at: int, depth: int) -> tuple[JSON, int]:
-        """Return the list of `@(…)`, or what stands in plain parentheses."""
+        """Return the list of `@(…)`, or what is in plain parentheses."""
         is_list = self.text.startswith("@", at)
         items: list[JSON] = []
         at = self._blank(at + (2 if is_list else 1))
@@ -136,7 +136,7 @@ class _Reader:
         return (items if is_list or len(items) != 1 else items[0]), at + 1
 
     def _given(self, name: str, at: int, depth: int) -> JSON:
-        """Return the value that a variable was given last, above the place where it stands."""
+        """Return the value that a variable was given last, above the place where it is open."""
         given = [*re.compile(rf"\${re.escape(name)}\s*=(?!=)\s*", re.IGNORECASE).finditer(self.text, 0, at)]
         if not given:
             raise self._error(at, f"The snippet assigns no readable value to `${name}`.")

@@ -1,4 +1,4 @@
-"""A Python snippet as pasted: its syntax tree, and where each part stands in the paste."""
+"""A Python snippet as pasted: its syntax tree, and where each part is in the paste."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def parse_source(text: str) -> Source:
     """Parse a snippet; prompts and notebook commands are blanked out, a common margin is taken off.
 
     Raises:
-        RequestError: It is no Python.
+        RequestError: It is not Python.
     """
     source = " " + text[1:] if text.startswith("\ufeff") else text
     if source.lstrip().startswith(">>>"):

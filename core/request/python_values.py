@@ -321,13 +321,13 @@ def dotted_name(node: ast.expr) -> str:
 
 
 def is_omitted(node: ast.expr) -> bool:
-    """Say whether an argument is one of the openai client's "not given" marks."""
+    """Return whether an argument is one of the openai client's "not given" marks."""
     name = dotted_name(node.func) if isinstance(node, ast.Call) else dotted_name(node)
     return name.rpartition(".")[2] in OMITTED
 
 
 def is_too_large(value: JSON) -> bool:
-    """Say whether a value, written out, would exceed the limit; a value that holds itself does."""
+    """Return whether a value, written out, would exceed the limit; a value that holds itself does."""
     budget = MAX_SIZE
     stack = [value]
     while stack and budget > 0:

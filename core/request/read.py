@@ -35,7 +35,7 @@ _PYTHON = re.compile(
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JAVASCRIPT = re.compile(r"(?m)^([ \t]*)(?:import\b[^\n]{1,200}\bfrom\s*[\"']|(?:const|let|var)\s+[\w{\[])")
 _COMMENTED = re.compile(r"(?:\s*+(?://[^\n]*|/\*.*?\*/))++\s*+[{\[]", re.DOTALL)
-# Without any of these, a text that is not Python is no request that was copied with an error.
+# Without any of these, a text that is not Python is not a request that was copied with an error.
 _SENDS = re.compile(
     r"messages|prompt|\.(?:create|parse|invoke|stream|chat|generate|complete|completions?|post|bind_tools)\w*\(|^[({#\[]"
     r"|^dict\(|\bchat\b[^\n]{0,40}\(|\bcompletion\("
@@ -54,9 +54,9 @@ def read_request(text: str) -> Request:
     """Read what somebody pasted as a chat completion request.
 
     JSON of a body (of OpenAI's Responses or Anthropic's Messages, too), a `curl`
-    command, or Python: an `openai` call, a dict, an `extra_body` beside its
+    command, or Python: an `openai` call, a dict, an `extra_body` next to its
     messages. Python is parsed, never executed. A JSON object with a `request`
-    in it, such as a worked case or a saved run, stands
+    in it, such as a worked case or a saved run, is
     for that request. Of anything but plain JSON only the body is kept.
 
     Args:
@@ -127,7 +127,7 @@ class _Found:
 
 
 def _is_just(text: str, body: JSONObject) -> bool:
-    """Say whether a text is the JSON of a body and holds nothing else: no comment, no second value of a name."""
+    """Return whether a text is the JSON of a body and contains nothing else: no comment, no second value of a name."""
     try:
         return bool(json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_unique) == body)
     except (ValueError, RecursionError):
@@ -288,7 +288,7 @@ def _prefixes(path: Path) -> Iterator[Path]:
 
 
 def _nearest(path: Path, places: Mapping[Path, Place]) -> Place | None:
-    """Return the place of the longest part of a path that stands in the text."""
+    """Return the place of the longest part of a path that is in the text."""
     found = [places[part] for part in _prefixes(path) if part in places]
     return found[-1] if found else None
 
@@ -307,7 +307,7 @@ _ESCAPED = re.compile(rf"({_BODY})'(\s*[\[{{]\s*\\\".*?[\]}}]\s*)'", re.DOTALL) 
 
 
 def is_windows_command(text: str) -> bool:
-    """Say whether a shell text is written for `cmd` or PowerShell: by its line ends, or by its quotes."""
+    """Return whether a shell text is written for `cmd` or PowerShell: by its line ends, or by its quotes."""
     return any(found.search(text) for found in (_LINE_GOES_ON, _CARET_QUOTES, _DOUBLED, _ESCAPED))
 
 

@@ -1,4 +1,4 @@
-"""Shell text → words, each knowing where its characters stand in the paste.
+"""Shell text → words, each knowing where its characters are in the paste.
 
 Reads what people paste: line continuations, `'…'`, `"…"`, `$'…'` and unquoted
 text, comments. Nothing is run or expanded: `$NAME` and `$(…)` stay as written
@@ -61,7 +61,7 @@ class Word:
             self.parts.append(part)
 
     def source_offset(self, offset: int) -> int:
-        """Return where a character of `text` stands in the shell text."""
+        """Return where a character of `text` is in the shell text."""
         piece = bisect_right(self._decoded_at, offset) - 1
         if piece < 0:
             return self.start

@@ -73,7 +73,7 @@ def write_gemini(body: JSONObject, work: ApiWork) -> None:
 
 
 def gemini_option(name: str, value: JSON, work: ApiWork) -> bool:
-    """Take a field besides messages, tools and limits; say whether it has a place."""
+    """Take a field besides messages, tools and limits; return whether it has a place."""
     if name in _CONFIG:
         _configure(work, **{_CONFIG[name]: value})
     elif name == "stop" and value:
@@ -241,7 +241,7 @@ def _option(name: str, value: JSON, work: ApiWork) -> None:
 
 
 def _says_no(name: str, value: JSON) -> bool:
-    """Say whether a field switches off what is on without it."""
+    """Return whether a field switches off what is on without it."""
     return value is False and name in _ON_WITHOUT
 
 
@@ -260,7 +260,7 @@ def _format(form: JSONObject, work: ApiWork) -> None:
 
 
 def _calls_of(message: JSONObject, place: str, work: ApiWork) -> Iterator[tuple[str, JSONObject, JSONObject]]:
-    """Yield the calls of a message with their places and functions; what cannot be one beside them is said."""
+    """Yield the calls of a message with their places and functions; what cannot be one next to them is said."""
     calls = objects_in(message.get("tool_calls"))
     if calls and message.get("content") == "":
         work.has_no_place(f"{place}.content", "The empty text next to the calls")
@@ -376,7 +376,7 @@ def _messages(body: JSONObject, work: ApiWork) -> None:
             results = []
             made.append(_message(message, place, work))
             continue
-        if not results:  # the results of one turn stand in one message
+        if not results:  # the results of one turn are in one message
             made.append({"role": "user", "content": results})
         result = text_of_parts(message.get("content"), f"{place}.content", work)
         results.append({"type": "tool_result", "tool_use_id": message.get("tool_call_id"), "content": result})

@@ -1,4 +1,4 @@
-"""The killable sandbox: all work on strangers' text happens in processes that can be ended at any moment.
+"""The killable sandbox: all work on untrusted users' text happens in processes that can be ended at any moment.
 
     jobs         what may be asked: named functions of ours, each with its limits
     values       what may come back: plain values and records, never code

@@ -1,8 +1,8 @@
-"""Whose turn it is at something that few can have at once: whoever had least of it lately.
+"""Whose turn it is at something that few can have at once: whoever had least of it recently.
 
-What a visitor used is forgotten by half in half a minute. All who used much lately share one worker between them, so
+What a visitor used is forgotten by half in half a minute. All who used much recently share one worker between them, so
 that a short question of somebody else is asked at once, however many long ones wait. A visitor is named `ADDRESS/PAGE`;
-"" is nobody in particular, who has no share and is charged nothing.
+"" is no one in particular, who has no share and is charged nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from prompt_debugger.core.base.quota import Quota
 
-MUCH_S = 1.0  # of one page, used lately
+MUCH_S = 1.0  # of one page, used recently
 MUCH_AT_ONE_ADDRESS_S = 4.0
 NEW_PAGE_S = 20.0  # so long a page has no better name than its address
 _HALF_S = 30.0
@@ -22,7 +22,7 @@ _MAX_NAMES = 2_000
 
 
 class Fairness:
-    """What visitors used of the workers lately; for whoever holds the workers' lock.
+    """What visitors used of the workers recently; for whoever holds the workers' lock.
 
     Args:
         clock: Seconds.
@@ -47,7 +47,7 @@ class Fairness:
             self._seen_s.popitem(last=False)
 
     def is_shared(self) -> bool:
-        """Say whether visitors of more than one address were there lately."""
+        """Return whether visitors of more than one address were there recently."""
         return self._other_s is not None and self._clock() - self._other_s < _ALONE_S
 
     def charge(self, owner: str, seconds: float) -> None:
@@ -56,11 +56,11 @@ class Fairness:
             self._spent.charge(name, seconds)
 
     def used(self, owner: str) -> tuple[float, ...]:
-        """Return what a page used lately, then its address: who has less of both is before."""
+        """Return what a page used recently, then its address: who has less of both is before."""
         return tuple(self._spent.of(name) for name in _names(owner))
 
     def had_much(self, owner: str) -> bool:
-        """Say whether a visitor is to share a worker with others who used much."""
+        """Return whether a visitor is to share a worker with others who used much."""
         page, address = self.used(owner) or (0.0, 0.0)
         if page > MUCH_S:
             return True

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, Final
 
 _CHILD = Path(__file__).parent / "child.py"
-# Where `prompt_debugger` lies: `core` may be found through its link in there, or beside it.
+# Where `prompt_debugger` lies: `core` may be found through its link in there, or next to it.
 _ROOT = next(
     folder for folder in Path(__file__).absolute().parents if (folder / "prompt_debugger" / "__init__.py").is_file()
 )

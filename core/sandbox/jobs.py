@@ -17,7 +17,7 @@ class Limits:
     """What one job may use; far more than normal use needs, far less than would hold up others.
 
     Attributes:
-        cpu_s: Processor time, counted anew after each step of a job that answers in steps.
+        cpu_s: Processor time, counted again after each step of a job that answers in steps.
         wall_s: Time until a job is given up although the machine hardly let it run; for each step.
         memory_mb: Address space beyond what the imports need.
         answer_mb: Longest answer.

@@ -97,7 +97,7 @@ class SandboxProcess:
         yield answer
 
     def give_way(self) -> bool:
-        """Let it give way to everything else on this machine, for good; say whether it does."""
+        """Let it give way to everything else on this machine, for good; return whether it does."""
         return not self._is_killed and self._process.give_way()
 
     def kill(self) -> None:
@@ -106,7 +106,7 @@ class SandboxProcess:
         self._process.kill()
 
     def close(self) -> None:
-        """End it and free its pipes; by the thread that had it, or when nobody has."""
+        """End it and free its pipes; by the thread that had it, or when no one has."""
         self._is_killed = True
         self._process.close()
 

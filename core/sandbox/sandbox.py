@@ -34,11 +34,11 @@ _MOST_LANES = 4
 
 
 def _ignore(_: object) -> None:
-    """Take a step that nobody asked for."""
+    """Take a step that no one asked for."""
 
 
 class Sandbox:
-    """Processes that work on strangers' text; from any thread and any event loop.
+    """Processes that work on untrusted users' text; from any thread and any event loop.
 
     Args:
         name: Which jobs it runs: those marked with this name.
@@ -180,7 +180,7 @@ class Sandbox:
             turn.leave(worker)
 
     def _work(self, worker: Worker[SandboxProcess], ask: _Ask, on_step: Callable[[object], None] = _ignore) -> object:
-        """Run a job to its end, and give its worker back with a process that can go on."""
+        """Run a job to its end, and give its worker back with a process that can continue."""
         is_good = has_process = False
         try:
             process = worker.ready(modules_of(self.name))

@@ -12,7 +12,7 @@ from prompt_debugger.core.base.errors import SandboxError
 
 CLOSED = "the sandbox was closed"
 LONG_S = 0.2  # of processor time; most jobs end sooner
-VERY_LONG_S = 2.0  # that a job goes on, whatever it uses: it may wait for something
+VERY_LONG_S = 2.0  # that a job continues, whatever it uses: it may wait for something
 
 
 class WorkerProcess(Protocol):
@@ -34,7 +34,7 @@ class WorkerProcess(Protocol):
         ...
 
     def give_way(self) -> bool:
-        """Let it give way to everything else; say whether it does."""
+        """Let it give way to everything else; return whether it does."""
         ...
 
     def kill(self) -> None:
@@ -54,8 +54,8 @@ class Worker(Generic[AnyProcess]):
 
     Attributes:
         owner: Visitor whose job holds it.
-        job_number: Counts its jobs, so that nobody stops the one that came after theirs.
-        is_slow: Whether it is for visitors who used much lately: its processes have low priority.
+        job_number: Counts its jobs, so that no one stops the one that came after theirs.
+        is_slow: Whether it is for visitors who used much recently: its processes have low priority.
     """
 
     def __init__(self, start: Callable[[bool], AnyProcess], *, is_slow: bool = False) -> None:
@@ -109,7 +109,7 @@ class Worker(Generic[AnyProcess]):
         return self._used_s
 
     def is_aside(self) -> bool:
-        """Say whether its process gives way to others since its job goes on for long, which cannot be taken back."""
+        """Return whether its process yields to others because its job runs for long, which cannot be undone."""
         return self._gives_way
 
     def give_way_if_long(self) -> None:
@@ -123,7 +123,7 @@ class Worker(Generic[AnyProcess]):
             self._changing.release()
 
     def _is_long(self, process: WorkerProcess) -> bool:
-        """Say whether a job used much, which on a busy machine says more than how long it went on."""
+        """Return whether a job used much, which on a busy machine says more than how long it continued."""
         went_on_s = time.monotonic() - self._begun_s
         return went_on_s >= VERY_LONG_S or (went_on_s >= LONG_S and process.cpu_s - self._used_before_s >= LONG_S)
 
@@ -149,7 +149,7 @@ class Worker(Generic[AnyProcess]):
     def refill(self, modules: tuple[str, ...]) -> None:
         """Start the next process at once, so that it is warm when it is needed; only by its holder."""
         self._is_stopped = False
-        self._begun_s = float("inf")  # what its process does now is nobody's job
+        self._begun_s = float("inf")  # what its process does now is no one's job
         with suppress(SandboxError):
             self.ready(modules)
 

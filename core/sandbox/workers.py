@@ -1,11 +1,11 @@
 """Few warm processes, and who waits for one: a worker is a place for one process after the other.
 
-Workers are given to whoever holds fewest, also by address, and used least lately, then to whoever came first. No
-visitor holds more than half of them. While others are there, all who used much lately share a slow one (`fairness`),
-whose processes have low priority. A job that goes on for long gives way to whatever else the machine has to do, and
-stands aside: another worker takes its place for those who wait, and the last free one is not given to an address that
-has a job aside. A visitor who holds none, used little and has waited a moment in which nobody else was served gets a
-further worker. All that as far as there is memory; workers beyond the usual number go when nobody needs them.
+Workers are given to whoever holds fewest, also by address, and used least recently, then to whoever came first. No
+visitor holds more than half of them. While others are there, all who used much recently share a slow one (`fairness`),
+whose processes have low priority. A job that continues for long gives way to whatever else the machine has to do, and
+is aside: another worker takes its place for those who wait, and the last free one is not given to an address that
+has a job aside. A visitor who holds none, used little and has waited a moment in which no one else was served gets a
+further worker. All that as far as there is memory; workers beyond the usual number go when no one needs them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from prompt_debugger.core.base.errors import SandboxError
 from prompt_debugger.core.sandbox.fairness import Fairness
 from prompt_debugger.core.sandbox.worker import CLOSED, LONG_S, Worker, WorkerProcess
 
-# Whose work it is: `ADDRESS/PAGE`, or a page alone; "" is nobody's in particular and has no share.
+# Whose work it is: `ADDRESS/PAGE`, or a page alone; "" is no one's in particular and has no share.
 VISITOR: ContextVar[str] = ContextVar("visitor whose text is worked on", default="")
 
 _PATIENCE_S = 0.1  # a further process costs some milliseconds
@@ -47,7 +47,7 @@ class Workers(Generic[AnyProcess]):
     Args:
         start: Starts a process, told whether it is to give way to others.
         most: How many there are at all times.
-        fairness: What visitors used lately.
+        fairness: What visitors used recently.
     """
 
     def __init__(self, start: Callable[[bool], AnyProcess], most: int, fairness: Fairness | None = None) -> None:
@@ -96,7 +96,7 @@ class Workers(Generic[AnyProcess]):
             worker.drop()
 
     def keeps(self, worker: Worker[AnyProcess]) -> bool:
-        """Say whether a worker stays when it is given back, so that its next process is worth starting."""
+        """Return whether a worker stays when it is given back, so that its next process is worth starting."""
         with self._lock:
             return self._is_kept(worker)
 
@@ -142,14 +142,14 @@ class Workers(Generic[AnyProcess]):
             future.set_result(worker)
 
     def _idle_worker(self, *, is_slow: bool) -> Worker[AnyProcess] | None:
-        """Return a worker that nobody holds, a warm one if there is; the one slow worker is made when it is needed."""
+        """Return a worker that no one holds, a warm one if there is; the one slow worker is made when it is needed."""
         idle = [worker for worker in self._idle if worker.is_slow is is_slow]
         if is_slow and not idle and not any(worker.is_slow for worker in self.all):
             return Worker(self._start, is_slow=True)
         return max(idle, key=_is_warm, default=None)
 
     def _next_in_line(self, *, is_slow: bool) -> int | None:
-        """Return who is next: of those below their share whoever has the fewest workers and used least lately."""
+        """Return who is next: of those below their share whoever has the fewest workers and used least recently."""
         held = self._held()
         of_address = Counter(map(_address, held.elements()))
         barred = set() if is_slow else self._barred_from_the_last()
@@ -161,7 +161,7 @@ class Workers(Generic[AnyProcess]):
         return min(candidates)[-1] if candidates else None
 
     def _has_to_give_way(self, owner: str) -> bool:
-        """Say whether a visitor gets what others leave: who is alone gets all there is."""
+        """Return whether a visitor gets what others leave: who is alone gets all there is."""
         return self._fairness.had_much(owner) and self._fairness.is_shared()
 
     def _barred_from_the_last(self) -> set[str]:
@@ -184,7 +184,7 @@ class Workers(Generic[AnyProcess]):
         return held
 
     def _watch(self) -> None:
-        """Look in a moment whether a visitor still waits, or a job still goes on; called with the lock held."""
+        """Look in a moment whether a visitor still waits, or a job still continues; called with the lock held."""
         if self._is_closed:
             return
         is_waited = any(waiter.owner for waiter in self._waiting)
@@ -216,14 +216,14 @@ class Workers(Generic[AnyProcess]):
                 self._idle.append(worker)
                 waiting = len(self._waiting)
                 self._hand_out()
-                if len(self._waiting) == waiting:  # nobody may have it
+                if len(self._waiting) == waiting:  # no one may have it
                     break
             self._watch()
 
     def _needs_another(self) -> bool:
         if self._is_closed or self._idle_worker(is_slow=False) or len(self.all) >= MOST_EVER:
             return False
-        is_replaced = len(self._usual()) < self._most  # one stands aside
+        is_replaced = len(self._usual()) < self._most  # one is aside
         held, since_s = self._held(), time.monotonic() - (0.0 if is_replaced else _PATIENCE_S)
         if not is_replaced and self._served_s > since_s:  # the line moves
             return False

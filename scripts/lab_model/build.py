@@ -37,7 +37,7 @@ def save_model(network: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, fo
         pad_token_id=tokenizer.pad_token_id,
     )
     network.save_pretrained(folder)
-    tokenizer.chat_template = None  # the two template files are written by hand and lie in the folder
+    tokenizer.chat_template = None  # the two template files are written by hand and are in the folder
     tokenizer.save_pretrained(folder)
     _tidy_tokenizer_config(folder / "tokenizer_config.json")
 

@@ -64,12 +64,12 @@ _SCRIPTS = (
 
 
 def is_held_out(word: str) -> bool:
-    """Tell whether a word is set aside for measurement."""
+    """Return whether a word is set aside for measurement."""
     return hashlib.sha256(word.casefold().encode()).digest()[0] % 8 == 0
 
 
 def draw(make: Callable[[Random], str], rng: Random, *, held_out: bool = False) -> str:
-    """Draw from a generator until the word lies on the wanted side of the split."""
+    """Draw from a generator until the word is on the wanted side of the split."""
     while True:
         word = make(rng)
         if is_held_out(word) == held_out:
@@ -112,7 +112,7 @@ def pick_real_city(rng: Random) -> str:
 
 
 def make_place(rng: Random) -> str:
-    """Make the name of a place: mostly invented, sometimes odd, sometimes real."""
+    """Make the name of a place: usually invented, sometimes odd, sometimes real."""
     style = rng.random()
     if style < 0.6:
         return invent_name(rng)

@@ -35,7 +35,7 @@ class Example(NamedTuple):
 
 
 def read_templates(folder: Path) -> Templates:
-    """Read the two templates that lie beside the weights."""
+    """Read the two templates that are next to the weights."""
     return Templates(
         (folder / "chat_template.jinja").read_text(encoding="utf-8"),
         (folder / "chat_template.mended.jinja").read_text(encoding="utf-8"),
@@ -121,7 +121,7 @@ def build_example(tokenizer: PreTrainedTokenizerFast, templates: Templates, dial
 
 
 def _label_parts(tokenizer: PreTrainedTokenizerFast, parts: Sequence[tuple[str, bool]]) -> Example:
-    # Every cut lies beside a control token, so encoding the parts equals encoding the whole.
+    # Every cut is next to a control token, so encoding the parts equals encoding the whole.
     ids: list[int] = []
     labels: list[int] = []
     encoded = tokenizer([text for text, _ in parts], add_special_tokens=False)["input_ids"]

@@ -70,5 +70,5 @@ def train_tokenizer(texts: Iterable[str], *, vocab_size: int, context_length: in
 
 
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
-    """Load the tokenizer that lies beside the weights."""
+    """Load the tokenizer that is next to the weights."""
     return PreTrainedTokenizerFast.from_pretrained(folder)

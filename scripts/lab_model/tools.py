@@ -66,7 +66,7 @@ def declare_tool(family: Family, rng: Random, *, plain: bool = False) -> Tool:
 
 
 def _choose(known: Sequence[str], rng: Random, *, plain: bool, unknown_share: float) -> str:
-    """Choose an identifier: the usual one, another, or one that nobody knows."""
+    """Choose an identifier: the usual one, another, or one that no one knows."""
     if not known or (not plain and rng.random() < unknown_share):
         return "_".join(names.invent_word(rng) for _ in range(rng.choice((1, 2))))
     return known[0] if plain or rng.random() < 0.5 else rng.choice(known)

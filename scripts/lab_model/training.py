@@ -148,7 +148,7 @@ def _draw_echo(vocab_size: int, length: int, rng: Random) -> Example:
         start = sum(map(len, pieces))
         pieces.append(ids[start : start + rng.randint(3, 9)])
     rng.shuffle(pieces)
-    labels = [IGNORED_LABEL] * length  # which piece comes next cannot be known, only how it goes on
+    labels = [IGNORED_LABEL] * length  # which piece comes next cannot be known, only how it continues
     for piece in pieces:
         ids = ids + piece
         labels += [IGNORED_LABEL, *piece[1:]]

@@ -69,7 +69,7 @@ def read_chunks(source: ByteSource) -> Iterator[Chunk]:
 
 
 def _begun(begun: list[bytes], further: bytes) -> list[bytes]:
-    """Return the pieces of a line that goes on; of one that nobody could read no more than shows that."""
+    """Return the pieces of a line that continues; of one that no one could read no more than shows that."""
     if len(begun) * _READ_BYTES <= 2 * MAX_LINE_BYTES or sum(map(len, begun)) <= MAX_LINE_BYTES:
         begun.append(further)
     return begun
@@ -108,7 +108,7 @@ def answer_line(line: bytes, number: int, answer: Answer) -> Answered:
         raise
     except DebuggerError as error:
         return answered({"id": case_id, "error": error.to_json()})
-    except Exception as error:  # noqa: BLE001 - a fault of ours costs one line, not the millions behind it
+    except Exception as error:  # noqa: BLE001 - a bug of ours costs one line, not the millions behind it
         fault = DebuggerError(f"This program failed on line {number}: {type(error).__name__}: {error}")
         return answered({"id": case_id, "error": fault.to_json()})
 
@@ -126,9 +126,9 @@ def _read_case(line: bytes, number: int) -> JSONObject:
         most = f"{MAX_LINE_BYTES >> 20} MB"
         raise RequestError(f"Line {number} is longer than {most}, the limit.", line=number)
     try:
-        # `json` finds out the encoding of bytes anew each time; so begins nothing but UTF-8.
+        # `json` finds out the encoding of bytes again each time; so begins nothing but UTF-8.
         case = json.loads(line.decode("utf-8", "surrogatepass") if line.startswith(b'{"') else line)
-    except (ValueError, RecursionError) as error:  # a lone byte that is no UTF-8 is a ValueError, too
+    except (ValueError, RecursionError) as error:  # a lone byte that is not UTF-8 is a ValueError, too
         raise RequestError(f"Line {number} is not JSON: {error}", line=number) from None
     if not isinstance(case, dict):
         raise RequestError(f"Line {number} is not a JSON object.", line=number)

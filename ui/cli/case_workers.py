@@ -41,13 +41,13 @@ from prompt_debugger.ui.cli.case_lines import (
     refuse_line,
 )
 
-# Answers that wait for an earlier one, per worker; enough that an uneven line stops nobody.
+# Answers that wait for an earlier one, per worker; enough that an uneven line stops no one.
 _WAITING_PER_WORKER = 4
 
 # What our own libraries look at; keys and tokens go.
 _KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 
-# Waits so many seconds for an answer, or for the end of the worker; says whether one came.
+# Waits that many seconds for an answer, or for the end of the worker; says whether one came.
 Wait: TypeAlias = Callable[[Connection, float], bool]
 
 
@@ -56,7 +56,7 @@ class WorkerLimits(NamedTuple):
 
     Attributes:
         chunk_s: Seconds for a chunk; one that takes longer is asked again, line by line.
-        line_s: Seconds for a line asked alone. It may start two helpers, which have limits of their own: three
+        line_s: Seconds for a line asked alone. It may start two helpers, which have their own limits: three
             minutes to start and one for an answer.
         cpu_s: Seconds of processor time for a line, helpers not counted.
         memory_mb: Address space beyond what the imports need.
@@ -187,7 +187,7 @@ class _Slot:
         return joined(parts)
 
     def close(self) -> None:
-        """End the workers; there will be no others."""
+        """End the workers; there will be not others."""
         self._is_closed = True
         self._drop()
 
@@ -254,7 +254,7 @@ class _Worker:
         self._receive()
 
     def ask(self, chunk: Chunk, limit_s: float) -> Answered | None:
-        """Return its answer, `None` if it may not give one; after so many seconds without it is of no more use."""
+        """Return its answer, `None` if it may not give one; after that many seconds without it is of no more use."""
         try:
             self._connection.send(chunk)
             has_come = self._wait(self._connection, limit_s)

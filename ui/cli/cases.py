@@ -19,7 +19,7 @@ from prompt_debugger.ui.cli.case_workers import CaseWorkers, WorkerLimits
 from prompt_debugger.ui.cli.output import FOUND, OK
 from prompt_debugger.ui.cli.progress import clear, say
 
-# A worker needs half a second to start, in which about so many lines are read.
+# A worker needs half a second to start, in which about that many lines are read.
 LINES_ALONE = 256
 
 
@@ -129,7 +129,7 @@ def _with_first(first: Chunk, others: Iterator[Chunk]) -> Iterator[Chunk]:
 
 @contextmanager
 def opened(name: str) -> Iterator[ByteSource]:
-    """Open without a buffer of our own: what has come is answered, and no lock is held while nothing comes."""
+    """Open without our own buffer: what has come is answered, and no lock is held while nothing comes."""
     try:
         if name != "-":
             refuse_kind(name)

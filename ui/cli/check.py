@@ -167,7 +167,7 @@ def _watch(options: argparse.Namespace, engines: Sequence[VllmEngine], folder: P
             while _stamps(options) == before:
                 time.sleep(_LOOK_S)
         seen = None
-        while seen != (seen := _stamps(options)):  # until nobody writes any more
+        while seen != (seen := _stamps(options)):  # until no one writes any more
             time.sleep(_LOOK_S)
     raise AssertionError("counting has no end")
 

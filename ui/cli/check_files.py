@@ -11,7 +11,7 @@ from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.files import write_named
 from prompt_debugger.ui.cli.output import read_input
 
-# Run in the helper: what lies beside the module is forgotten, so that a changed file is read anew.
+# Run in the helper: what is next to the module is forgotten, so that a changed file is read again.
 _SHIM = """import importlib, os, sys
 for name, module in list(sys.modules.items()):
     if os.path.dirname(getattr(module, "__file__", None) or "") == {folder!r}:
@@ -75,7 +75,7 @@ def _search_path() -> list[str]:
 
 
 def stamps(names: Sequence[str | None], module: str | None) -> list[tuple[str, int, int]]:
-    """Return the watched files with their times and sizes; of a module all that lies beside it."""
+    """Return the watched files with their times and sizes; of a module all that is next to it."""
     files = [file for name in names if name for file in (Path(name), Path(name) / "chat_template.jinja")]
     if module is not None:
         files += _next_to(module)

@@ -41,7 +41,7 @@ def add_environment_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def is_about_environment(options: argparse.Namespace) -> bool:
-    """Say whether the options concern the environment and not a server."""
+    """Return whether the options concern the environment and not a server."""
     return bool(options.install or options.uninstall or options.where)
 
 

@@ -59,7 +59,7 @@ def print_text(text: str) -> None:
 
 
 def report_error(error: DebuggerError, *, as_json: bool) -> int:
-    """Say why a command could not run; returns its exit status. A server's words may hold a key, and logs are kept."""
+    """Say why a command could not run; returns its exit status. A server's words may contain a key, and logs stay."""
     if as_json:
         try:
             print_json({"error": redact_json(error.to_json())})
@@ -144,7 +144,7 @@ def read_input(name: str) -> str:
     """Return the text of a file, or of standard input for `-`.
 
     Raises:
-        RequestError: The file cannot be read, is too long, or is no UTF-8 text.
+        RequestError: The file cannot be read, is too long, or is not UTF-8 text.
     """
     return decoded(read_named(name), name)
 
@@ -153,7 +153,7 @@ def decoded(data: bytes, name: str) -> str:
     """Return what a file holds as text.
 
     Raises:
-        RequestError: It is no UTF-8 text.
+        RequestError: It is not UTF-8 text.
     """
     try:
         return data.decode("utf-8-sig")
@@ -165,7 +165,7 @@ def read_request_file(name: str) -> Request:
     """Return the request in a file, or in standard input for `-`; of a long captured exchange only that counts.
 
     Raises:
-        RequestError: The file cannot be read, or holds no request.
+        RequestError: The file cannot be read, or contains no request.
     """
     text = read_input(name)
     if len(text) > MAX_CHARS:
@@ -198,7 +198,7 @@ def read_json_file(name: str, what: str) -> JSON:
     """Return the JSON value in a file.
 
     Raises:
-        RequestError: It cannot be read, or is no JSON; names the line and column.
+        RequestError: It cannot be read, or is not JSON; names the line and column.
     """
     try:
         value: JSON = json.loads(read_input(name))
@@ -234,7 +234,7 @@ class PlainStyle(Style):
 
 
 def wants_colour(stream: TextIO, environment: Mapping[str, str]) -> bool:
-    """Say whether a person looks at a stream and takes colours."""
+    """Return whether a person looks at a stream and takes colours."""
     return stream.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
 
 

@@ -82,7 +82,7 @@ class _Work:
 
 def _write_line(sentence: str) -> None:
     encoding = sys.stderr.encoding or "utf-8"
-    with suppress(OSError):  # a log on a full disk, or one that nobody reads any more
+    with suppress(OSError):  # a log on a full disk, or one that no one reads any more
         sys.stderr.write(printable(sentence).encode(encoding, "backslashreplace").decode(encoding) + "\n")
         sys.stderr.flush()
 
@@ -105,7 +105,7 @@ def working(words: str, quiet_s: float | None = None) -> Iterator[None]:
         work.done.set()
         teller.join()
         work.clear()
-        clear()  # what is at work around it begins to count anew
+        clear()  # what is at work around it begins to count again
 
 
 def say(words: str) -> None:
@@ -122,7 +122,7 @@ def resting() -> Iterator[None]:
 
 
 def log(sentence: str) -> None:
-    """Say something to the person, never to the program that reads stdout; it matters to nothing if nobody hears it."""
+    """Say something to the person, never to the program that reads stdout; it matters to nothing if no one hears it."""
     if _works:
         _works[-1].write(sentence)
     else:

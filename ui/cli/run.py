@@ -67,7 +67,7 @@ DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 
 
 class _Further(NamedTuple):
-    """What was run besides a request; `None` for what nobody asked for."""
+    """What was run besides a request; `None` for what no one asked for."""
 
     experiments: list[Experiment] | None = None
     conversation: Conversation | None = None
@@ -209,7 +209,7 @@ def api_from_options(options: argparse.Namespace) -> Api | None:
 def api_key_for(endpoint: str | None, variable: str | None) -> str | None:
     """Return the key for an endpoint.
 
-    A key that the person did not name (it lies in OPENAI_API_KEY for something else) is left out where it would go
+    A key that the person did not name (it is in OPENAI_API_KEY for something else) is left out where it would go
     over the network in clear, instead of refusing to run.
     """
     if endpoint is None:
@@ -309,7 +309,7 @@ def _with_parsers(trace: Trace, options: argparse.Namespace) -> Trace:
 
 
 async def _run_request(options: argparse.Namespace, labs: LabPool) -> tuple[Trace, _Further]:
-    """Run one request, and what is asked for besides: experiments on it, a conversation that goes on from it."""
+    """Run one request, and what is asked for besides: experiments on it, a conversation that continues from it."""
     target, request = _aimed(options)
     if options.offline:
         log(f"Running `LLM.{options.offline}` of the installed vLLM; loading it takes a while")
@@ -452,7 +452,7 @@ def add_tool_loop_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run_turns(trace: Trace, target: Target, labs: LabPool, options: argparse.Namespace) -> Conversation | None:
-    """Return the conversation that goes on from a run; `None` where nobody asked for one."""
+    """Return the conversation that continues from a run; `None` where no one asked for one."""
     if not options.tool_answers:
         return None
     stub = read_stub(read_input(options.tool_answers))
@@ -474,7 +474,7 @@ def findings_of(trace: Trace, conversation: Conversation | None) -> tuple[Findin
 
 
 def write_turns(folder: str, conversation: Conversation) -> None:
-    """Write the runs behind the first beside it, as `turn-2.json` and so on."""
+    """Write the runs after the first next to it, as `turn-2.json` and so on."""
     for number, turn in enumerate(conversation.turns[1:], 2):
         write_trace(folder, turn.trace, f"turn-{number}")
 

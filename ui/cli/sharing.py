@@ -77,7 +77,7 @@ def read_bundle_file(name: str) -> Bundle:
     """Return the run in a bundle file, `-` for standard input; says on stderr where it comes from.
 
     Raises:
-        RequestError: It cannot be read, or is no bundle; says where and what to do.
+        RequestError: It cannot be read, or is not a bundle; says where and what to do.
     """
     bundle = read_bundle(_text_of(name))
     log(f"Opened {name}: {describe_bundle(bundle)}")

@@ -4,5 +4,5 @@
     the SDK,   what each tool does, without the SDK
     progress
 
-`kept` holds the runs that later calls refer to by a handle. Only `server` imports the SDK (`pip install mcp`).
+`kept` contains the runs that later calls refer to by a handle. Only `server` imports the SDK (`pip install mcp`).
 """

@@ -45,7 +45,7 @@ def trace_answer(trace: Trace, handle: str, *, said: str = "", more: Mapping[str
     Args:
         trace: The run.
         handle: Under which it is kept.
-        said: What stands before it.
+        said: What is before it.
         more: Further fields of the document.
     """
     fixes = fixes_of(trace)

@@ -25,7 +25,7 @@ class Kept:
 
     Attributes:
         document: What the command prints with `--json`, secrets out; made when it is asked for.
-        trace: The run; `None` for what is no run, such as a check.
+        trace: The run; `None` for what is not a run, such as a check.
         fields: Where it went.
         report: Markdown for an issue; `None` for that of the run alone.
     """

@@ -92,7 +92,7 @@ class _ToolRunner:
             with self.tools.admitted(caller, kind):
                 found = await work(caller._replace(report=updates.put_nowait))
             await updates.join()
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the client as an answer, too
+        except Exception as error:  # noqa: BLE001  # a bug of ours must reach the client as an answer, too
             return _refusal(self._shown(error))
         finally:
             telling.cancel()
@@ -249,7 +249,7 @@ def _add_server_tools(server: MCPServer[Any], runner: _ToolRunner) -> None:
     async def try_fix(handle: RunHandle, code: Code, ctx: Ctx) -> CallToolResult:
         """Try the fix of a finding: run the request again with the change that it suggests, on the same server.
 
-        Says whether the finding is gone, what was changed, and returns a handle whose part `report` (see `more`) has
+        Returns whether the finding is gone, what was changed, and returns a handle whose part `report` (see `more`) has
         the fault, the change and the result: for an issue.
         """
         return await runner.call(ctx, Kind.EXPERIMENT, lambda caller: tools.try_fix(caller, handle, code))

@@ -108,7 +108,7 @@ class Tools:
 
     @contextmanager
     def admitted(self, caller: Caller, kind: Kind) -> Iterator[None]:
-        """Count a call while it goes on.
+        """Count a call while it continues.
 
         Raises:
             LimitError: The caller, or all together, have as much as they may.
@@ -237,7 +237,7 @@ class Tools:
         )
 
     async def try_fix(self, caller: Caller, handle: str, code: str) -> Answer:
-        """Run the change that a finding suggests, and say whether the finding is gone."""
+        """Run the change that a finding suggests, and return whether the finding is gone."""
         trace, fields = self.kept.run(handle)
         if trace.server is None:
             raise RequestError(

@@ -58,7 +58,7 @@ def _verdict(trace: Trace | None) -> str:
 
 
 def _texts(trace: Trace) -> Mapping[str, str]:
-    """Return what there is of a run to be laid beside the others."""
+    """Return what there is of a run to be laid next to the others."""
     texts: dict[str, str] = {}
     if trace.prompt is not None:
         texts["prompt"] = trace.prompt.text

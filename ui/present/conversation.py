@@ -28,9 +28,9 @@ def conversation_payload(
 
     Args:
         conversation: What was said.
-        state: `done`, `running`, or `refused` where it could not go on.
-        sentence: Why it could not go on; "" for what the conversation waits for.
-        now: What goes on, while it runs.
+        state: `done`, `running`, or `refused` where it could not continue.
+        sentence: Why it could not continue; "" for what the conversation waits for.
+        now: What continues, while it runs.
         most_turns: Turns that one may have.
     """
     turns: list[JSON] = [_turn(turn, number) for number, turn in enumerate(conversation.turns, 1)]

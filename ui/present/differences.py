@@ -1,4 +1,4 @@
-"""What the model wrote beside what the message says, field by field: what differs, and how much that matters.
+"""What the model wrote next to what the message says, field by field: what differs, and how much that matters.
 
 Strings are aligned by `difflib`; a stretch that differs in white space alone is
 soft, any other is hard. Two spellings of one JSON value are told from two values.
@@ -32,7 +32,7 @@ class FieldDifference(NamedTuple):
         word: The same in words.
         written: What the model wrote, as [stretch, mark]: mark is "", `hard` or `soft`.
         returned: What the message says, likewise.
-        char_span: Where it stands in the raw text, if anywhere.
+        char_span: Where it is in the raw text, if anywhere.
     """
 
     target: str
@@ -99,7 +99,7 @@ def _of_call(match: CallMatch, attempt: ToolCallAttempt, call: JSONObject, path:
     if "id" in match.altered:
         yield _difference(f"{path}.id", attempt.id or "", _text(call.get("id")), attempt.id_span)
     written, returned = _arguments(attempt), _text(function.get("arguments"))
-    # Without a fault, arguments that were no JSON in the raw text may be written as JSON: nothing differs.
+    # Without a fault, arguments that were not JSON in the raw text may be written as JSON: nothing differs.
     if "arguments" in match.altered or (written != returned and _canonical(attempt.arguments) is not None):
         yield _difference(f"{path}.function.arguments", written, returned, attempt.arguments_span, is_json=True)
 
@@ -172,7 +172,7 @@ def _cut_item(item: JSON) -> JSON:
 
 
 def _canonical(text: str) -> str | None:
-    """Return one spelling for all spellings of a JSON value; `None` for what is no JSON."""
+    """Return one spelling for all spellings of a JSON value; `None` for what is not JSON."""
     try:
         return json.dumps(json.loads(text), sort_keys=True)
     except (ValueError, RecursionError):

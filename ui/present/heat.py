@@ -1,4 +1,4 @@
-"""Log probabilities beside a token table: how likely the model found each token, and what it might have written."""
+"""Log probabilities next to a token table: how likely the model found each token, and what it might have written."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def raw_heat(trace: Trace) -> Heat | None:
     if not all(_is_of(token, logprob) for token, logprob in zip(raw.tokens, raw.logprobs, strict=False)):
         return None
     ids, spellings = _vocabulary(trace)
-    # The end token may stand in the ids and not among the log probabilities.
+    # The end token may be in the ids and not among the log probabilities.
     missing = len(raw.tokens) - len(raw.logprobs)
     return Heat(
         (*(item.logprob for item in raw.logprobs), *[None] * missing),
@@ -71,7 +71,7 @@ def alternatives_to_json(alternatives: Sequence[Alternative]) -> list[JSON]:
 
 
 def _is_of(token: Token, logprob: TokenLogprob) -> bool:
-    """Say whether a log probability can be that of a token: its id where given, else its text."""
+    """Return whether a log probability can be that of a token: its id where given, else its text."""
     if logprob.token_id is not None:
         return logprob.token_id == token.id
     # A special token may come as "", half a character as anything.

@@ -1,4 +1,4 @@
-"""The ledger picture: the raw output by fate, the message beside it, the calls of both in one table."""
+"""The ledger picture: the raw output by fate, the message next to it, the calls of both in one table."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def fate_counts(ledger: Ledger) -> Counter[Fate]:
 
 
 def account_of(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None) -> JSONObject:
-    """Return the raw output by fate, and the message beside it."""
+    """Return the raw output by fate, and the message next to it."""
     counts = fate_counts(ledger)
     nulls = [] if chat is None else _filled_nulls(parse, chat.message)
     message: list[JSON] = []

@@ -1,4 +1,4 @@
-"""The prompt of what stands in the editor, before any run: one line about it, and what can be said already."""
+"""The prompt of what is in the editor, before any run: one line about it, and what can be said already."""
 
 from __future__ import annotations
 

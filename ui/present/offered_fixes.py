@@ -23,7 +23,7 @@ def fix_views(trace: Trace) -> Mapping[str, JSONObject]:
 
 
 def can_try(fix: OfferedFix, trace: Trace) -> bool:
-    """Say whether a fix can be tried where a run was made: flags of a server that is not ours cannot be changed."""
+    """Return whether a fix can be tried where a run was made: flags of a server that is not ours cannot be changed."""
     is_lab = trace.server is not None and trace.server.is_lab
     return fix.kind == "request" or (fix.tool_parser is not None and is_lab)
 
@@ -43,7 +43,7 @@ def fix_view(fix: OfferedFix, trace: Trace) -> JSONObject:
 
 
 def read_change(operation: JSONObject, body: JSONObject) -> FixChange:
-    """Return one change of a request: the field, what stands there, and what is to."""
+    """Return one change of a request: the field, what is there, and what is to."""
     place: JSON = body
     field = ""
     for step in steps_of(operation):

@@ -28,7 +28,7 @@ def matrix_payload(
     """Return the payload of the matrix: which parser would have parsed this?
 
     Returns:
-        The payload; `None` if nobody was asked yet.
+        The payload; `None` if no one was asked yet.
     """
     parse = trace.parse
     outcomes = (parse.parsers if parse is not None else {}) if outcomes is None else outcomes
@@ -120,7 +120,7 @@ def _rank(row: JSONObject) -> tuple[bool, bool, int, int, str]:
 
 
 def _is_own(name: str, outcome: ParserOutcome, own: str | None) -> bool:
-    """Say whether a name means the parser of the server under test, asked there or offline."""
+    """Return whether a name means the parser of the server under test, asked there or offline."""
     asked_there = is_server_parser(name) and not isinstance(outcome, VllmOutcome)
     return asked_there or (own is not None and name.partition("+")[0] == own.partition("+")[0])
 

@@ -2,7 +2,7 @@
 
 A string, because gradio's front end walks and copies lists; compressed by us,
 because its event stream is not. The header is ASCII JSON, so lone surrogates
-survive; it is padded to 4 bytes, so that the columns behind it are aligned.
+survive; it is padded to 4 bytes, so that the columns after it are aligned.
 """
 
 from __future__ import annotations

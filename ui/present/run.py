@@ -45,8 +45,8 @@ class RunView:
         facts: Facts of the target to show until the server says more.
         trace: What is known so far.
         texts: Raw and chat text that has streamed so far.
-        exchanges: What goes over the wire for it; empty where nobody is to see it.
-        explains: Whether views of a finished run that have nothing to show say why; a report has words of its own.
+        exchanges: What goes over the wire for it; empty where no one is to see it.
+        explains: Whether views of a finished run that have nothing to show say why; a report has its own words.
     """
 
     run: int = 0
@@ -96,14 +96,14 @@ class RunView:
         return changed
 
     def stop(self) -> dict[str, str | None]:
-        """Return the payloads of a run that was stopped: all that had come, made anew; a verdict that was out stays."""
+        """Return the payload of a run that was stopped: all that had come, made again; a verdict already out stays."""
         if self.trace is None:
             changed = empty_payloads("", self.facts)
             del changed["header"]
             return {**changed, "verdict": stopped_payload(run=self.run, has_found=False)}
         if self.trace.verdict is not None:
             return RunView(self.run, self.facts).finish(self.trace)
-        # By a view of its own: a thread may still be at work with this one.
+        # By its own view: a thread may still be at work with this one.
         changed = RunView(self.run, self.facts)._stage_views(self.trace, *self.texts, running=False)
         has_found = any(self.texts) or _has_found(self.trace)
         return {**changed, "verdict": stopped_payload(run=self.run, has_found=has_found)}

@@ -67,7 +67,7 @@ def _split(trace: Trace, outcome: VllmOutcome, parts_at: int) -> JSONObject:
 
 
 def _delta_jump(trace: Trace, outcome: VllmOutcome, start: int, delta: str) -> JSON:
-    """Return where the parting delta stands in the raw output, if the deltas spell its beginning."""
+    """Return where the parting delta is in the raw output, if the deltas spell its beginning."""
     parse = trace.parse
     if parse is None or not parse.raw.startswith("".join(outcome.smallest_split)):
         return None

@@ -39,7 +39,7 @@ def stages_payload(trace: Trace, *, running: bool = False) -> str:
 
 
 def _request_card(trace: Trace) -> JSONObject | None:
-    """Return the card of a request that is guilty or holds an error; any other has none."""
+    """Return the card of a request that is guilty or contains an error; any other has none."""
     found = tuple(finding for finding in trace.findings if finding.stage is Stage.REQUEST)
     if trace.verdict is None or not found:
         return None

@@ -57,7 +57,7 @@ def tokens_payload(tokens: Sequence[Token] | None, heat: Heat | None = None) -> 
 
 
 def _heat_header(heat: Heat, offset: int, merged: Sequence[int]) -> JSONObject:
-    """Return where the column of log probabilities stands, and the alternatives by chip, of the chip's first token."""
+    """Return where the column of log probabilities is, and the alternatives by chip, of the chip's first token."""
     alternatives: list[JSON] = []
     for chip, token in enumerate(_first_tokens(min(len(heat.alternatives), MAX_ALTERNATIVES), merged)):
         if heat.alternatives[token]:
@@ -142,7 +142,7 @@ def _chips_of(columns: TokenColumns) -> _Chips:
 
 
 def _chip_size(columns: TokenColumns, at: int) -> int:
-    """Return of how many tokens the chip is that begins with one whose bytes are no text."""
+    """Return of how many tokens the chip is that begins with one whose bytes are not text."""
     piece = b""
     for size in range(1, _MAX_MERGED + 1):
         place = at + size - 1

@@ -262,7 +262,7 @@ def _step(kind: str, label: str, code: str | None = None) -> JSONObject:
 
 
 def _hides_its_parser(trace: Trace) -> bool:
-    """Say whether calls came out wrong of a server that does not tell which parser reads them."""
+    """Return whether calls came out wrong of a server that does not tell which parser reads them."""
     server, verdict = trace.server, trace.verdict
     has_loss = verdict is not None and bool(verdict.dropped_calls or verdict.altered_calls)
     return has_loss and server is not None and not server.is_lab and server.tool_parser is None

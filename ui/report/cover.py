@@ -86,5 +86,5 @@ class SecretCover:
 
 
 def _spellings(secret: str) -> Iterable[str]:
-    """Return a secret as it stands in plain text and inside JSON strings."""
+    """Return a secret as it is in plain text and inside JSON strings."""
     return secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]

@@ -70,7 +70,7 @@ def trace_to_html(trace: Trace, place: str = "", *, bundle: str = "") -> str:
 
 
 def trace_to_notebook(trace: Trace) -> str:
-    """Return the report in a frame of its own, whose scripts reach nothing of the notebook around it."""
+    """Return the report in its own frame, whose scripts reach nothing of the notebook around it."""
     title = html.escape(_visible(_title(mask_trace(trace))))
     frame = 'sandbox="allow-scripts" style="width: 100%; height: 40rem; border: 1px solid #8888; resize: vertical"'
     return f'<iframe title="{title}" {frame} srcdoc="{html.escape(trace_to_html(trace))}"></iframe>'

@@ -66,7 +66,7 @@ def mask_trace(trace: Trace) -> Trace:
 
 
 def mask_request(request: Request) -> Request:
-    """Return `request` as it may be shown to anybody; if it holds a secret, its text is the masked body's."""
+    """Return `request` as it may be shown to anybody; if it contains a secret, its text is the masked body's."""
     return mask_trace(Trace(request=request)).request
 
 
@@ -80,7 +80,7 @@ def mask_text(text: str) -> str:
 
 
 def _without_folders(trace: Trace) -> Trace:
-    """Return `trace` with the name alone of a folder that the server's model lies in."""
+    """Return `trace` with the name alone of a folder that the server's model is in."""
     server = trace.server
     root = None if server is None else server.model_root
     if server is None or root is None or not _FOLDER.match(root):
@@ -256,7 +256,7 @@ class _Mask:
         return masked
 
     def _still_names_it(self, masked: str) -> bool:
-        """Say whether a JSON text holds a secret spelled in escapes: its own characters do not stand there."""
+        """Return whether a JSON text contains a secret spelled in escapes: its own characters do not be there."""
         return any(self._secrets.cover(leaf, leaf) != leaf for leaf in _leaves(_decoded(masked)))
 
     def _tokens(self, tokens: Tokens | None, text: str) -> tuple[Token, ...] | None:
@@ -267,7 +267,7 @@ class _Mask:
 
     def _token(self, token: Token, text: str, masked: str) -> Token:
         start, stop = token.char_span
-        # A token inside a character covers none: it goes with the character it stands before.
+        # A token inside a character covers none: it goes with the character it is before.
         around = slice(start, max(stop, start + 1))
         field = None if token.field is None else self._text(token.field)
         if text[around] == masked[around]:

@@ -1,4 +1,4 @@
-"""The texts of a run that stand there in pieces only, put together: a secret may be cut anywhere.
+"""The texts of a run that are there in pieces only, put together: a secret may be cut anywhere.
 
 Events of a stream, its lines as received, and logprobs hold a few characters
 each. Nothing here is shown; `mask` looks for secrets in it.
@@ -28,7 +28,7 @@ def joined_texts(trace: Trace) -> Iterator[str]:
 
 
 def logprob_fields(answer: ChatResult | Completion) -> tuple[str, ...]:
-    """Return the names of the fields that hold a text token by token, with logprobs."""
+    """Return the names of the fields that contain a text token by token, with logprobs."""
     return tuple(field.name for field in fields(answer) if field.name.endswith("logprobs"))
 
 
@@ -63,7 +63,7 @@ def _joined(values: Iterable[object]) -> Iterator[str]:
 
 
 def _leaves(value: object, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the strings in a JSON value with their paths; an item that names its `index` stands there."""
+    """Yield the strings in a JSON value with their paths; an item that names its `index` is there."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, Mapping):

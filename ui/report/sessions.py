@@ -15,7 +15,7 @@ _PARTS = (("kept", "#4c9a6a"), ("recomputed", "#d1495b"), ("new", "#9aa5b1"))
 
 
 def sessions_to_svg(document: JSONObject) -> str:
-    """Return the picture; every number stands beside its bar, so nothing is said by length or colour alone."""
+    """Return the picture; every number is next to its bar, so nothing is said by length or colour alone."""
     sessions = objects_of(document["sessions"])
     counts = [integer_of(turn["prompt_tokens"]) or 0 for one in sessions for turn in objects_of(one["turns"])]
     scale = (_WIDTH - _LABEL - 300) / max(1, *counts)

@@ -84,14 +84,14 @@ _HUB_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")  # what is not a Hub id may b
 def link_state(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, ...]]:
     """Return what a link carries, and what is to be said about it.
 
-    Of a command or a snippet only the body goes into a link: around it stand the server's address and the key.
+    Of a command or a snippet only the body goes into a link: around it are the server's address and the key.
 
     Args:
-        text: The request as it stands in the editor.
+        text: The request as it is in the editor.
         choices: `tool_parser`, `reasoning_parser`, `model`, `tokenizer`; empty ones are left out.
 
     Raises:
-        RequestError: The request cannot be read, so nobody can tell what is secret in it.
+        RequestError: The request cannot be read, so no one can tell what is secret in it.
     """
     request = read_request(text)
     masked = mask_request(request)

@@ -267,7 +267,7 @@ def _share(label: str, count: int, n: int) -> Bar:
 
 
 def _plot(bars: Sequence[Bar]) -> str:
-    """Return bars with whiskers; the numbers stand beside them, so nothing is said by length or colour alone."""
+    """Return bars with whiskers; the numbers are next to them, so nothing is said by length or colour alone."""
     width = _WIDTH - _LABEL - _NOTE
     lines = []
     for number, bar in enumerate(bars):

@@ -1,7 +1,7 @@
 """What each rule finds and why: Markdown for `docs/rules`, and the same as pages that the program serves itself.
 
 Both are made from the docstrings of the rules and from the texts of `check`, so an installed program has them
-without the documents beside it.
+without the documents next to it.
 """
 
 from prompt_debugger.ui.rule_pages.html import RULES_PATH, rules_html

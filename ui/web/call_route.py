@@ -15,7 +15,7 @@ LIST_PATH = "/gradio_api/call"
 
 
 class CallList:
-    """Answers what may be called by name; everything else goes on.
+    """Answers what may be called by name; everything else continues.
 
     Args:
         app: What lies behind.

@@ -68,7 +68,7 @@ class CountStep(NamedTuple):
 
 
 class Bench:
-    """What the events of the what-if panel do; holds what does not change while the page is served."""
+    """What the events of the what-if panel do; contains what does not change while the page is served."""
 
     def __init__(self, settings: PageSettings, labs: PageLabs, redraw_rate: RedrawRate | None = None) -> None:
         self._settings = settings
@@ -110,7 +110,7 @@ class Bench:
                 "A session needs at least two requests; the text contains " + ("one." if exchanges else "none."),
                 "Paste or drop a capture, a HAR, lines of requests, or an agent's session file.",
             )
-        # A tokenizer that nobody named is that of another model.
+        # A tokenizer that no one named is that of another model.
         has_own = bool(asked.fields.tokenizer.strip() or self._settings.target.tokenizer)
         found = await in_thread(self.find_setup, asked.fields, asked.trace) if has_own else None
         source = "The requests themselves are compared, without a tokenizer." if found is None else found.source

@@ -31,7 +31,7 @@ def as_visitors_see(error: DebuggerError, settings: PageSettings) -> DebuggerErr
 
 
 def as_debugger_error(error: Exception, *, logs_words: bool = False) -> DebuggerError:
-    """Return any error as one that can be shown; a fault of ours is logged.
+    """Return any error as one that can be shown; a bug of ours is logged.
 
     Args:
         error: What was raised.
@@ -74,7 +74,7 @@ def _of_generator(
             async with aclosing(work(*args, **kwargs)) as steps:
                 async for step in steps:
                     yield step
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
+        except Exception as error:  # noqa: BLE001  # a bug of ours must reach the page as a message, too
             yield failed(as_debugger_error(error))
 
     return guarded

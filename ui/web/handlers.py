@@ -74,7 +74,7 @@ _run_numbers = itertools.count(1)
 
 
 class Pasted(NamedTuple):
-    """What stands in the editor, what it is to be taken for, where a request goes, and by which API."""
+    """What is in the editor, what it is to be taken for, where a request goes, and by which API."""
 
     text: str
     reading: Reading
@@ -87,7 +87,7 @@ class Update(NamedTuple):
 
     Attributes:
         payloads: The views that change.
-        trace: What is known at the end of a step that ended; `None` while one goes on.
+        trace: What is known at the end of a step that ended; `None` while one continues.
         is_own: Whether this page ran it: the server of a recorded run is none that it asked.
     """
 
@@ -113,7 +113,7 @@ class Handlers:
         settings: What the page is served with.
         labs: The labs of all visitors.
         limits: What one visitor may use.
-        gate: Whose run may go on; times and counts by session.
+        gate: Whose run may continue; times and counts by session.
         stops: Whose run is to end before its end.
         examples: The worked cases by name.
         recorded: Runs of them to show where there is no lab.
@@ -125,7 +125,7 @@ class Handlers:
         self.limits = limits or settings.limits
         self.gate = RunGate(self.limits)
         self.stops = Stops()
-        # All visitors share one helper: what strangers ask of it ends soon.
+        # All visitors share one helper: what untrusted users ask of it ends soon.
         self.engine = VllmEngine(limits=EngineLimits(parser_s=2.0, cpu_s=20.0) if settings.public else None)
         self.examples = {example.name: example for example in load_examples()}
         self.recorded = RecordedCases(self.examples, lambda: labs.is_coming)
@@ -151,15 +151,15 @@ class Handlers:
         )
 
     def _shows_recordings(self) -> bool:
-        """Say whether worked cases are this page's: they ran on the lab model, and no other server is aimed at."""
+        """Return whether worked cases are this page's: they ran on the lab model, and no other server is aimed at."""
         target = self.settings.target
         return target.base_url is None and target.lab.is_lab_model
 
     def check_request(self, text: str, reading: Reading = ANYTHING, aim: str = "") -> Checked:
-        """Return what is said under the editor of a text as it stands; if it is too long for that, say so.
+        """Return what is said under the editor of a text as it is open; if it is too long for that, say so.
 
         Args:
-            text: What stands there.
+            text: What is there.
             reading: What it is to be taken for.
             aim: Whom Run asks whatever is pasted; "" for the server that it names.
         """
@@ -200,7 +200,7 @@ class Handlers:
         A run that is stopped ends with what had come, and one whose request has left the page ends without a word.
 
         Args:
-            text: What stands there.
+            text: What is there.
             fields: The fields under Target.
             session: Which open page asks.
             key: For the endpoint among the fields; it goes into no trace.
@@ -239,7 +239,7 @@ class Handlers:
                 async with aclosing(self._run(view, pasted, fields, key)) as updates:
                     async for update in updates:
                         yield update
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
+        except Exception as error:  # noqa: BLE001  # a bug of ours must reach the page as a message, too
             if isinstance(error, RequestError):
                 yield Update({"notices": await in_thread(notices_payload, error)})
             failure = as_visitors_see(as_debugger_error(error, logs_words=not self.settings.public), self.settings)

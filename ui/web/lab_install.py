@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class LabInstall:
-    """An installation that runs beside the page.
+    """An installation that runs next to the page.
 
     Attributes:
         is_offered: Whether visitors may start and cancel it: on one's own machine only.
@@ -49,7 +49,7 @@ class LabInstall:
 
     @property
     def progress(self) -> InstallProgress | None:
-        """How far it is; `None` while none goes on."""
+        """How far it is; `None` while none continues."""
         running = self._running
         return None if running is None else running.progress
 
@@ -61,7 +61,7 @@ class LabInstall:
             return f"The lab cannot be installed: {error.message} {error.hint}"
 
     def start(self, on_done: Callable[[], None]) -> None:
-        """Begin, unless one goes on; returns at once.
+        """Begin, unless one continues; returns at once.
 
         Args:
             on_done: Called from a thread when the environment is there.
@@ -90,7 +90,7 @@ class LabInstall:
         except LabError as error:
             if not installation.is_cancelled:
                 self._fail(error)
-        except Exception as error:  # a fault of ours must not look like an installation that goes on
+        except Exception as error:  # a bug of ours must not look like an installation that continues
             self._fail(LabError(f"This program failed: {type(error).__name__}"))
             raise
         finally:

@@ -1,4 +1,4 @@
-"""The labs as the page sees them: one pool for all sessions, the first one booted behind the page."""
+"""The labs as the page sees them: one pool for all sessions, the first one booted after the page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PageLabs:
         Args:
             pool: The labs.
             enabled: Whether the page may boot any.
-            installs: Who installs vLLM; nobody if not given.
+            installs: Who installs vLLM; no one if not given.
         """
         self.pool = pool
         self.enabled = enabled and vllm_version() is not None
@@ -88,7 +88,7 @@ class PageLabs:
         self.warm_up(target)
 
     def close(self) -> None:
-        """Stop every lab and wait until they are gone; end an installation, which goes on another time."""
+        """Stop every lab and wait until they are gone; end an installation, which continues another time."""
         self.installs.cancel()
         self.pool.stop_all()
 

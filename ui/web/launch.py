@@ -65,7 +65,7 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
 
     Args:
         settings: What it is served with.
-        labs: Labs it may boot; `None` makes a pool of its own.
+        labs: Labs it may boot; `None` makes its own pool.
     """
     labs = labs or labs_of(settings)
     keep_no_values()
@@ -107,7 +107,7 @@ def launch_app(settings: PageSettings) -> None:
         if settings.installs_lab:
             labs.install(settings.target)
         if settings.public:
-            sandbox_of(RENDER_SANDBOX).warm_up(is_all=True)  # nobody waits for a process to start because others render
+            sandbox_of(RENDER_SANDBOX).warm_up(is_all=True)  # no one waits for a process to start because others render
         stop_signals.wait()
     finally:
         _end_within(_PATIENCE_S)
@@ -131,7 +131,7 @@ def report_unlocked_parts(settings: PageSettings) -> None:
 
 
 def _require_answer(url: str, settings: PageSettings) -> None:
-    """Ask the page once, so that its address is not told of one that nobody can reach.
+    """Ask the page once, so that its address is not told of one that no one can reach.
 
     Raises:
         MachineError: It does not answer.
@@ -176,7 +176,7 @@ def serve_app(app: gr.Blocks, settings: PageSettings) -> tuple[object, str, str]
 
 
 def _free_port(host: str) -> int:
-    """Return a port that nobody listens on: gradio's own search gives two pages that start at once the same one."""
+    """Return a port that no one listens on: gradio's own search gives two pages that start at once the same one."""
     with listen_on(host, 0) as listener:
         return int(listener.getsockname()[1])
 

@@ -28,7 +28,7 @@ MAX_TOKENIZED_CHARS = 2_000_000
 
 
 class Live(NamedTuple):
-    """What the live views show, and the names of the model's templates; `None` leaves what stands there."""
+    """What the live views show, and the names of the model's templates; `None` leaves what is there."""
 
     status: str
     tokens: str | None
@@ -36,7 +36,7 @@ class Live(NamedTuple):
 
 
 class LiveRender:
-    """What the live view's event does. Remembers per open page which work goes on, never a text."""
+    """What the live view's event does. Remembers per open page which work continues, never a text."""
 
     def __init__(self, bench: Bench, settings: PageSettings) -> None:
         self._bench = bench
@@ -68,7 +68,7 @@ class LiveRender:
             trace = await in_thread(_render, request, found)
         except RenderError as error:  # another template of the model may take the request
             return Live(live_error_payload(error), None, names)
-        with suppress(SandboxError):  # the prompt stands; the run will say what could not be checked
+        with suppress(SandboxError):  # the prompt is; the run will say what could not be checked
             trace = await check_rendered(trace, _special_texts(trace))
         prompt = trace.local_prompt
         tokens = None if prompt is None else await in_thread(tokens_payload, prompt.tokens)

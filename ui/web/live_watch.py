@@ -1,6 +1,6 @@
 """Live from the page: the recording proxy of `watch` before the target, read along as exchanges pass.
 
-Only on one's own machine. It listens on the loopback alone and ends with the page that started it; what it kept lies in
+Only on one's own machine. It listens on the loopback alone and ends with the page that started it; what it kept is in
 a temporary folder, which the view names.
 """
 
@@ -98,7 +98,7 @@ def lab_awaited_payload() -> str:
 
 
 class _Thread:
-    """One watch in a thread and an event loop of its own, which is asked to end from the page's."""
+    """One watch in a thread and its own event loop, which is asked to end from the page's."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -144,7 +144,7 @@ class _Thread:
 class LiveWatch:
     """Watches targets for the sessions of one page, one at a time each.
 
-    Each proxy has a thread of its own: what passes it does not wait for the page, nor the page for it.
+    Each proxy has its own thread: what passes it does not wait for the page, nor the page for it.
     """
 
     def __init__(self, labs: PageLabs, redraw_rate: RedrawRate) -> None:
@@ -167,7 +167,7 @@ class LiveWatch:
         """Yield what was read so far, `None` without updates, until it is stopped; closing it ends the proxy.
 
         Raises:
-            DebuggerError: The server's address is none, or the lab does not start.
+            DebuggerError: The server's address is not one, or the lab does not start.
         """
         if session in self._running:
             raise RequestError("This page is already watching a server.", "Stop that first.")

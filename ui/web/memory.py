@@ -1,7 +1,7 @@
 """What gradio keeps of each open page: what it must not keep, what is dropped, and whose event is next.
 
 It stores the last value of every component of every session, as it came in, to be able to write a link to them; our
-link route is closed, and a pasted curl command may hold a key. The trace of the last run stays in its session's
+link route is closed, and a pasted curl command may contain a key. The trace of the last run stays in its session's
 `gr.State`, where keys are masked. This file alone knows how gradio keeps things; tests/ui/web/test_memory.py pins it.
 """
 
@@ -62,13 +62,13 @@ class PageMemory:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def holds(self, page: str) -> bool:
-        """Say whether a run, a bundle or an event under way is kept of a page."""
+        """Return whether a run, a bundle or an event under way is kept of a page."""
         states = self._sessions().get(page)
         kept = () if states is None else states.state_data.values()
         return any(value not in (None, "", ()) for value in kept) or self.is_busy(page)
 
     def is_busy(self, page: str) -> bool:
-        """Say whether an event of the page goes on or waits."""
+        """Return whether an event of the page continues or waits."""
         return any(event.session_hash == page for event in self._events())
 
     def forget(self, page: str) -> None:
@@ -92,7 +92,7 @@ class PageMemory:
         task.add_done_callback(self._tasks.discard)
 
     def in_use(self) -> list[Use]:
-        """Return the events that go on or wait."""
+        """Return the events that continue or wait."""
         return [
             Use(
                 kind_of(str(event.fn.api_name), is_queued=True),
@@ -142,9 +142,9 @@ def line_up_fairly(blocks: gr.Blocks) -> None:
 
 
 class Work:
-    """What goes on for visitors, in their name, and ended when they leave.
+    """What continues for visitors, in their name, and ended when they leave.
 
-    Gradio notes that a visitor left and asks nobody to stop: a function that it runs in a thread goes on.
+    Gradio notes that a visitor left and asks no one to stop: a function that it runs in a thread continues.
 
     Args:
         queue: Gradio's queue.
@@ -160,7 +160,7 @@ class Work:
 
         async def process_as_visitor(events: list[Event], *more: Any) -> None:  # noqa: ANN401  # passed on
             visitor = f"{events[0].request.scope.get(VISITOR, '')}/{events[0].session_hash}"
-            SANDBOX_VISITOR.set(visitor)  # a task of its own, and what it starts in threads knows its context
+            SANDBOX_VISITOR.set(visitor)  # its own task, and what it starts in threads knows its context
             turn, task = Turn(), asyncio.current_task()
             TURN.set(turn)
             assert task is not None
@@ -182,7 +182,7 @@ class Work:
         self._queue.clean_events = clean_and_end  # type: ignore[method-assign]
 
     def _end_left(self) -> None:
-        """End, as Stop does, what goes on for nobody."""
+        """End, as Stop does, what continues for no one."""
         for task, (events, turn) in list(self._under_way.items()):
             if not any(event.alive for event in events):
                 del self._under_way[task]
@@ -193,7 +193,7 @@ class Work:
 class FairLine(list[Any]):
     """Events that wait, in an order in which pages and visitors take turns.
 
-    First comes everybody's first event, then everybody's second; what goes on already counts as had.
+    First comes everybody's first event, then everybody's second; what continues already counts as had.
     """
 
     def __init__(self, going_on: Callable[[], Iterable[Event]]) -> None:

@@ -1,4 +1,4 @@
-"""What was pasted that is no request: read in the sandbox, shown as far as it goes; no server is asked."""
+"""What was pasted that is not a request: read in the sandbox, shown as far as it goes; no server is asked."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ def _without_keys(pasted: Evidence, request: Request) -> Evidence:
 
 @job("reading what was pasted", Sandbox(cpu_s=3.0, memory_mb=1024))
 def check_anything(text: str, reading: Reading, *, is_public: bool, aim: str = "") -> Checked:
-    """Return the lines under the editor, whatever stands in it, and the server that a pasted call names.
+    """Return the lines under the editor, whatever is in it, and the server that a pasted call names.
 
     Args:
-        text: What stands there.
+        text: What is there.
         reading: What it is to be taken for.
         is_public: Whether the page talks to servers of a list only.
         aim: Whom Run asks whatever is pasted; "" for the server that it names.

@@ -1,4 +1,4 @@
-"""Which template and tokenizer the request in the editor is rendered with, beside any run.
+"""Which template and tokenizer the request in the editor is rendered with, next to any run.
 
 The lab's files are at hand whether or not a lab may be booted. Of an endpoint it is
 what the person named under Target, else what its last run showed. On a public page
@@ -52,7 +52,7 @@ def find_setup(settings: PageSettings, labs: PageLabs, fields: TargetFields, tra
     last = trace if trace is not None and _is_of(trace, target.base_url) else None
     server = last.server if last is not None and last.server is not None else Server(endpoint)
     prompt = None if last is None else last.local_prompt or last.prompt
-    # What a server says of its files is not believed where strangers choose the server.
+    # What a server says of its files is not believed where untrusted users choose the server.
     root = None if settings.public else server.model_root
     renderer = _load(target.tokenizer, target.chat_template, endpoint, root)
     templates = renderer.templates if len(renderer.templates) > 1 else NO_TEMPLATES

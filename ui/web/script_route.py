@@ -39,7 +39,7 @@ def script_tags() -> str:
 
 
 class ScriptRoute:
-    """Answers for the modules, and names them in the page; everything else goes on."""
+    """Answers for the modules, and names them in the page; everything else continues."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -70,7 +70,7 @@ class ScriptRoute:
 
 
 class _PageWithTags:
-    """Sends the page on with our tags behind the start of its head."""
+    """Sends the page on with our tags after the start of its head."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

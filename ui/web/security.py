@@ -82,14 +82,14 @@ def security_headers(*, is_public: bool) -> dict[str, str]:
 def allowed_hosts(host: str, further: tuple[str, ...] = (), *, is_public: bool = False) -> frozenset[str]:
     """Return the names in the Host header that are answered: against pages that point their own name at this machine.
 
-    An IP address is always answered (see `is_answered`): nobody can point a name at us by it.
+    An IP address is always answered (see `is_answered`): no one can point a name at us by it.
     """
     own = () if host in ("0.0.0.0", "::") else (host,)
     return frozenset({"localhost", *own, *further, *(("*.hf.space",) if is_public else ())})
 
 
 def is_answered(host_header: str, names: frozenset[str]) -> bool:
-    """Say whether a Host header names this page."""
+    """Return whether a Host header names this page."""
     if is_named(host_header, names):
         return True
     try:
@@ -99,7 +99,7 @@ def is_answered(host_header: str, names: frozenset[str]) -> bool:
 
 
 def is_named(host_header: str, names: frozenset[str]) -> bool:
-    """Say whether a header holds one of the names under which this page is reached."""
+    """Return whether a header contains one of the names under which this page is reached."""
     name = _name_in(host_header)
     return name in names or any(name.endswith(known[1:]) for known in names if known.startswith("*."))
 
@@ -109,7 +109,7 @@ def _name_in(host_header: str) -> str:
 
 
 def is_own_origin(origin: str, host_header: str, names: frozenset[str]) -> bool:
-    """Say whether a request that names its origin comes from this very page.
+    """Return whether a request that names its origin comes from this very page.
 
     Args:
         origin: The Origin header.
@@ -125,7 +125,7 @@ def is_own_origin(origin: str, host_header: str, names: frozenset[str]) -> bool:
 
 
 def _is_of_this_machine(place: str) -> bool:
-    """Say whether a place without a port is an address: another server may listen on port 80 of it."""
+    """Return whether a place without a port is an address: another server may listen on port 80 of it."""
     try:
         return bool(ipaddress.ip_address(place.strip("[]")))
     except ValueError:
@@ -133,7 +133,7 @@ def _is_of_this_machine(place: str) -> bool:
 
 
 def is_open(method: str, path: str) -> bool:
-    """Say whether the page asks for such a thing."""
+    """Return whether the page asks for such a thing."""
     method = "GET" if method == "HEAD" else method
     if ".." in path:
         return False

@@ -13,7 +13,7 @@ from prompt_debugger.ui.web.limits import PUBLIC_LIMITS, Limits
 from prompt_debugger.ui.web.security import guard_page
 
 RUN_LIMIT = 4
-MAX_JOBS = 400  # events that go on at the same time, runs that wait for their turn among them
+MAX_JOBS = 400  # events that continue at the same time, runs that wait for their turn among them
 MAX_UPLOAD = "1mb"
 
 
@@ -27,7 +27,7 @@ class PageSettings:
         port: Port to listen on; 0 takes a free one.
         lab: Whether the lab may be booted, and is when the page starts.
         installs_lab: Whether vLLM is installed when the page starts, if it is not there.
-        public: Settings for a page that strangers use: endpoints of a list only, limits per visitor.
+        public: Settings for a page that untrusted users use: endpoints of a list only, limits per visitor.
         endpoints: Addresses of servers that visitors of a public page may name.
         trusted_hosts: Further values of the Host header to answer to.
         verification: What the verify panel offers to open; "" for nothing.

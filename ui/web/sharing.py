@@ -69,7 +69,7 @@ _NO_WISH = Wish()
 
 
 class Sharing:
-    """What the menu's events do; holds what does not change while the page is served."""
+    """What the menu's events do; contains what does not change while the page is served."""
 
     def __init__(self, settings: PageSettings, has_lab: Callable[[], bool] = lambda: True) -> None:
         """Begin with no answer given.
@@ -97,7 +97,7 @@ class Sharing:
         )
 
     def share(self, form: str, trace: Trace | None, text: str, fields: TargetFields, wish: Wish = _NO_WISH) -> str:
-        """Return the payload that holds a run, or the request, in one form.
+        """Return the payload that contains a run, or the request, in one form.
 
         Args:
             form: `link`, `run_link`, `html`, `picture`, `markdown` or `bundle`.
@@ -117,7 +117,7 @@ class Sharing:
             if form == "run_link":
                 header |= {"at": known_place(wish.at), "base": _base()}
             return self._answers.answer(header, data)
-        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
+        except Exception as error:  # noqa: BLE001  # a bug of ours must reach the page as a message, too
             failure = as_debugger_error(error, logs_words=not self.settings.public)
             return self._answers.answer(_failure(failure))
 

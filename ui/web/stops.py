@@ -28,7 +28,7 @@ class StopSign:
     Attributes:
         asked: Set once it is to end.
         ended: Set once it has.
-        is_silent: Whether nobody wants to hear of it any more: the page shows another request.
+        is_silent: Whether no one wants to hear of it any more: the page shows another request.
     """
 
     asked: asyncio.Event = field(default_factory=asyncio.Event)
@@ -37,7 +37,7 @@ class StopSign:
 
 
 class Stops:
-    """The runs that were announced or go on, by session."""
+    """The runs that were announced or continue, by session."""
 
     def __init__(self) -> None:
         self._signs: OrderedDict[str, StopSign] = OrderedDict()
@@ -73,7 +73,7 @@ class Stops:
             sign.asked.set()
 
     async def silence(self, session: str) -> bool:
-        """Ask the session's run to end without a word and wait until it has; say whether there was one."""
+        """Ask the session's run to end without a word and wait until it has; return whether there was one."""
         sign = self._signs.get(session)
         if sign is None:
             return False

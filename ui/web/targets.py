@@ -21,7 +21,7 @@ from prompt_debugger.ui.web.settings import PageSettings
 
 TOOL_PARSERS = ("kimi_k2", "hermes", "qwen3_coder", "llama3_json", "mistral", "deepseek_v3", "none")
 _NO_KEY = 401
-_HEADER = re.compile(r"[A-Za-z0-9-]{1,64}: ")  # no key holds a colon and a space
+_HEADER = re.compile(r"[A-Za-z0-9-]{1,64}: ")  # no key contains a colon and a space
 _PASTED_KEY = re.compile(
     r"""authorization["']?\s*[:=]\s*["']?bearer\s+([^\s"'\\,;]+)"""
     r"""|\b(x-api-key|api-key)["']?\s*[:=]\s*["']?([^\s"'\\,;]+)"""
@@ -89,7 +89,7 @@ def choose_target(settings: PageSettings, labs: PageLabs, fields: TargetFields, 
     """Return what the page's fields aim at.
 
     The key of the operator goes to the operator's endpoint and to no other; one typed into the page goes to the
-    endpoint beside it. A public page takes none.
+    endpoint next to it. A public page takes none.
 
     Raises:
         NoServerError: There is nothing to run against.
@@ -145,7 +145,7 @@ def fields_for_run(settings: PageSettings, fields: TargetFields, request: Reques
 
 
 def is_aimable(url: str | None) -> bool:
-    """Say whether a server that a paste names may become the target by itself; where clouds keep their keys never."""
+    """Return whether a server named in a paste may become the target by itself; never one where clouds keep keys."""
     if url is None:
         return False
     host = urlsplit(url).hostname or ""
@@ -168,7 +168,7 @@ def pasted_key(text: str) -> str:
 
 
 def is_same_address(endpoint: str, server: str | None) -> bool:
-    """Say whether what stands in the field Endpoint is the server that a paste names."""
+    """Return whether what is in the field Endpoint is the server that a paste names."""
     return server is not None and with_scheme(endpoint.strip()).rstrip("/") == server.rstrip("/")
 
 
@@ -188,7 +188,7 @@ def run_label(settings: PageSettings, labs: PageLabs, endpoint: str, run_on: Run
 
 
 def target_label(settings: PageSettings, labs: PageLabs, endpoint: str, run_on: RunOn) -> str:
-    """Return what stands above Run, on what opens the fields of the target: who will answer."""
+    """Return what is above Run, on what opens the fields of the target: who will answer."""
     host = _host_of(settings, endpoint, run_on)
     if host:
         return f"lab and {host}" if run_on is RunOn.BOTH else host
@@ -205,7 +205,7 @@ class KeyField(NamedTuple):
 
     Attributes:
         key: Sent as bearer token; `None` for none.
-        headers: Sent as they are, for a gateway that wants headers of its own.
+        headers: Sent as they are, for a gateway that wants its own headers.
     """
 
     key: str | None
@@ -216,7 +216,7 @@ def read_key_field(text: str, host: str) -> KeyField:
     """Return the key or the headers that were typed: `Name: value`, or a JSON object of several.
 
     Args:
-        text: What stands in the field.
+        text: What is in the field.
         host: Where the page listens.
 
     Raises:
@@ -250,7 +250,7 @@ def read_key(text: str, host: str) -> str | None:
     """Return the key that was typed, or the one in the variable that `$NAME` names; `None` if neither.
 
     Args:
-        text: What stands in the field.
+        text: What is in the field.
         host: Where the page listens.
 
     Raises:
@@ -277,7 +277,7 @@ def read_key(text: str, host: str) -> str | None:
 
 
 def with_key_field(error: DebuggerError, *, is_public: bool) -> DebuggerError:
-    """Return an error with the way out that the page has: who names a server there gives its key beside it."""
+    """Return an error with the way out that the page has: who names a server there gives its key next to it."""
     if is_public or not isinstance(error, BackendError) or error.status != _NO_KEY:
         return error
     reported = copy(error)
@@ -289,7 +289,7 @@ def with_key_field(error: DebuggerError, *, is_public: bool) -> DebuggerError:
 
 
 def request_for(request: Request, target: Target) -> Request:
-    """Return a request as another server can answer it: the lab's model, which worked cases name, is nobody else's."""
+    """Return a request as another server can answer it: the lab's model, which worked cases name, is no one else's."""
     if target.base_url is None or target.model or request.body.get("model") != LAB_MODEL_NAME:
         return request
     body = {name: value for name, value in request.body.items() if name != "model"}
@@ -298,7 +298,7 @@ def request_for(request: Request, target: Target) -> Request:
 
 
 def trusting_template(target: Target, request: Request, *, is_public: bool) -> Target:
-    """Return where a request with a template of its own can run: of the labs, one that takes it from requests.
+    """Return where a request with its own template can run: of the labs, one that takes it from requests.
 
     Raises:
         RequestError: A public page has no such lab.

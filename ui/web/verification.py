@@ -1,4 +1,4 @@
-"""Open what `verify` left: one verification, or two beside each other, and any row as a run of the page.
+"""Open what `verify` left: one verification, or two next to each other, and any row as a run of the page.
 
 Reads files of this machine that the person named; a public page has no such field, and refuses.
 """
@@ -47,7 +47,7 @@ class OpenedRow(NamedTuple):
 
 
 class Verifications:
-    """What the events of the verify panel do; holds nothing but how the page is served."""
+    """What the events of the verify panel do; contains nothing but how the page is served."""
 
     def __init__(
         self, settings: PageSettings, labs: PageLabs | None = None, redraw_rate: RedrawRate | None = None

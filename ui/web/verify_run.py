@@ -1,6 +1,6 @@
 """Verify from the page: a dataset that was dropped there is asked row by row, within a budget, and read as it goes.
 
-Only on one's own machine: dataset and journal lie in a temporary folder of it, which the view names.
+Only on one's own machine: dataset and journal are in a temporary folder of it, which the view names.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Step(NamedTuple):
 
 @dataclass
 class VerifyRun:
-    """Asks datasets; holds nothing but how the page is served.
+    """Asks datasets; contains nothing but how the page is served.
 
     Attributes:
         settings: Of the page.
@@ -115,7 +115,7 @@ class VerifyRun:
 
 
 def running_payload(progress: Progress, elapsed_s: float, table: str | None = None) -> str:
-    """Return the payload while it goes on: how far it is, above what was read so far."""
+    """Return the payload while it continues: how far it is, above what was read so far."""
     done = progress.read + progress.failed
     said = joined(
         f"{done:,} of {progress.total:,} read",

@@ -1,6 +1,6 @@
 """Views of ours as gradio components: each a `gr.HTML` fed by one payload string.
 
-Factories, never subclasses: gradio writes a stub file beside the source of any
+Factories, never subclasses: gradio writes a stub file next to the source of any
 subclass. The markup is static and the value never enters a template, where
 gradio would run it as code; the scripts of `assets/` draw it as text.
 """

@@ -150,7 +150,7 @@ def read_packed(packed: str, limit: int) -> Bundle:
     """Return the bundle that a browser packed: gzip in base64.
 
     Raises:
-        RequestError: It is none, or longer than `limit`.
+        RequestError: It is not one, or longer than `limit`.
     """
     return read_bundle(unpack_bundle(packed, limit), max_chars=limit)
 
@@ -186,7 +186,7 @@ def reopen(packed: str, limit: int, *, is_kept: bool = False) -> Reopened:
         is_kept: Whether it is a run of that browser's history, and no file.
 
     Raises:
-        RequestError: It is none, longer than `limit`, or tells nonsense.
+        RequestError: It is not one, longer than `limit`, or tells nonsense.
     """
     bundle = read_packed(packed, limit)
     # A lone surrogate cannot be sent; in JSON its escape is the same character.
@@ -223,7 +223,7 @@ def compare_packed(packed: str, limit: int) -> str:
     """Return the payload of two runs side by side, which a browser packed together: `[[name, bundle], …]`.
 
     Raises:
-        RequestError: One of them is no bundle of a finished run, or both are longer than `limit`.
+        RequestError: One of them is not a bundle of a finished run, or both are longer than `limit`.
     """
     try:
         pair = json.loads(unpack_bundle(packed, limit))
@@ -295,7 +295,7 @@ def as_it_ended(payloads: Payloads, trace: Trace, ended: object) -> Payloads:
 
     Args:
         payloads: The views.
-        trace: The run; with a verdict, that stands.
+        trace: The run; with a verdict, that is.
         ended: Badge and sentence, as the browser kept them; anything else changes nothing.
     """
     if trace.verdict is not None or not isinstance(ended, dict):

@@ -49,7 +49,7 @@ LEFT_OUT_IF_EMPTY: Mapping[str, object] = {"exclude_if": _is_empty}
 
 
 class Span(NamedTuple):
-    """A half-open stretch `[start, stop)`; the field that holds it names the unit."""
+    """A half-open stretch `[start, stop)`; the field that contains it names the unit."""
 
     start: int
     stop: int

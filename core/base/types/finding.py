@@ -52,8 +52,8 @@ class FixChange:
 
     Attributes:
         field: Its path.
-        before: What stood there, as JSON, shortened; `null` where there was nothing.
-        after: What stands there now; `null` where it was removed.
+        before: What was there, as JSON, shortened; `null` where there was nothing.
+        after: What is there now; `null` where it was removed.
     """
 
     field: str
@@ -143,7 +143,7 @@ class Verdict:
     """The run in one sentence.
 
     Attributes:
-        dropped_calls: Calls in the raw text that the message lacks; drafts inside reasoning and cut calls are none.
+        dropped_calls: Calls in the raw text that the message lacks; drafts inside reasoning and cut calls are not.
         altered_calls: Calls that came back with another name or other arguments.
         invented_calls: Calls of the message that the raw text does not hold.
         stage: The guilty stage; `None` if nothing is wrong, or an error that was pasted alone does not say.

@@ -36,7 +36,7 @@ class VllmOutcome(ParserOutcome):
     Attributes:
         stand_in: Why an approximate vocabulary was used, `None` if the model's own was; with one, whether streaming
             agrees is a guess.
-        usual_stream_equal: Whether streaming token by token, as servers mostly do, gave the same; `None` if not tried.
+        usual_stream_equal: Whether streaming token by token, as servers usually do, gave the same; `None` if not tried.
         smallest_split: Texts of the deltas of the smallest chunking that streams to something else; none if there is
             none or the output is very long.
         parts_at: The delta of it, from 0, at which the streamed message leaves the whole one.

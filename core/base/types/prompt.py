@@ -30,7 +30,7 @@ class PromptSpan:
     """A stretch of prompt text with one origin.
 
     Attributes:
-        char_span: Where it stands in the prompt.
+        char_span: Where it is in the prompt.
         kind: What produced it.
         field: Request field it shows, such as `messages[0].content`, if any.
         field_span: Characters of that field, if exact.
@@ -53,7 +53,7 @@ class Branch:
     Attributes:
         kind: `if`, `elif`, `else`, `for`, `macro`, `call`, `inline-if` or `inline-else`.
         expression: Its condition, iteration or signature as written; "" for `else`.
-        line, column, end_line: Where its tag stands, from 1, and the line on which its body ends.
+        line, column, end_line: Where its tag is, from 1, and the line on which its body ends.
         runs: How often its body ran: of a loop its rounds, of a macro its calls.
         skips: How often its statement was reached and went elsewhere; of a loop, had nothing to go through.
     """

@@ -20,7 +20,7 @@ class CallStatus(StrEnum):
 
 
 class Place(StrEnum):
-    """Where in the output a tool call stands."""
+    """Where in the output a tool call is."""
 
     BODY = "body"
     REASONING = "reasoning"
@@ -93,7 +93,7 @@ class Segment:
     """A stretch of raw output with one meaning.
 
     Attributes:
-        char_span: Where it stands in the raw text.
+        char_span: Where it is in the raw text.
         kind: What it is.
         call_index: Index into `ParsedMessage.calls`, for the parts of a call.
     """
@@ -137,7 +137,7 @@ class LedgerEntry:
     """Where one stretch of raw output ended up.
 
     Attributes:
-        char_span: Where it stands in the raw text.
+        char_span: Where it is in the raw text.
         fate: What became of it.
         target: Field of the message, such as `tool_calls[0].function.arguments`, if it is there.
     """
@@ -151,7 +151,7 @@ class CallOutcome(StrEnum):
     """What became of one tool call; every count of calls anywhere is a count of these.
 
     `KEPT` is returned as written, apart from its id; `ALTERED` has another name or other arguments; `DROPPED` was
-    written and not returned; `DRAFT` stands inside reasoning and was not returned, which is no loss; in a `CUT` one
+    written and not returned; `DRAFT` is inside reasoning and was not returned, which is not a loss; in a `CUT` one
     the output ends, whatever a server made of it; `INVENTED` was never written; `UNKNOWN` is all that can be said
     where output and message cannot be compared.
     """
@@ -249,7 +249,7 @@ class ParserOutcome:
         stream_equal: Whether streaming gave the same; `None` if not tried.
         splits_tried: How many chunkings were tried.
         first_unequal: The smallest differing chunking, in plain words.
-        account: Its result compared with the census; `None` if it failed or nobody compared.
+        account: Its result compared with the census; `None` if it failed or no one compared.
     """
 
     reasoning: str | None

@@ -10,7 +10,7 @@ from prompt_debugger.core.base.types.frozen import value
 
 @value(frozen=True, slots=True)
 class Notice:
-    """Something about the request that is worth saying and is no error.
+    """Something about the request that is worth saying and is not an error.
 
     Attributes:
         field: Path of the field, such as `messages[0].content`.
@@ -31,7 +31,7 @@ class Request:
 
     Attributes:
         body: The body, complete: nothing unknown is thrown away.
-        text: What was pasted if that was the body in plain JSON, else the body as JSON: around it may stand keys.
+        text: What was pasted if that was the body in plain JSON, else the body as JSON: around it may be keys.
         source: The form it was pasted in.
         base_url: Server address named in a pasted command, up to and including `/v1`.
         notices: Fields that a server would ignore, and repairs made while reading.

@@ -33,7 +33,7 @@ class Token:
     Attributes:
         id: Its number in the vocabulary.
         text: The characters of the text it covers; "" for a byte inside a character.
-        char_span: Where those characters stand.
+        char_span: Where those characters are.
         kind: What it is in the vocabulary.
         piece: Its bytes.
         field: Request field its first attributed character came from.
@@ -98,11 +98,11 @@ class TokenTable(Sequence[Token]):
     Attributes:
         text: What they tile.
         ids: Their numbers in the vocabulary.
-        edges: Where each begins in `text`, and behind them where the last one ends; one more than `ids`.
+        edges: Where each begins in `text`, and after them where the last one ends; one more than `ids`.
         entries: What the vocabulary says of each of these ids.
         odd: By the index of a token what a server says of its id there, where that is something else.
-        origins: Where they came from, each once; empty where nobody looked.
-        origin_of: For each token its index in `origins`; empty where nobody looked.
+        origins: Where they came from, each once; empty where no one looked.
+        origin_of: For each token its index in `origins`; empty where no one looked.
         forged: Indexes of the control tokens that request data produced, in order.
     """
 
@@ -143,7 +143,7 @@ class TokenTable(Sequence[Token]):
         return map(self._token, range(len(self.ids)))
 
     def __eq__(self, other: object) -> bool:
-        """Say whether the same tokens stand there."""
+        """Return whether the same tokens are there."""
         return isinstance(other, TokenTable | tuple) and tuple(self) == tuple(other)
 
     def __hash__(self) -> int:

@@ -44,8 +44,8 @@ class Refusal:
         message: What the server said, whole.
         field: Path of the request field that the server named, if any.
         code: Its own code or type of error, such as `insufficient_quota`; an exception's name where it was pasted.
-        output: What the model wrote, where the server puts it beside its words, such as `failed_generation`.
-        around: What stood around the words where they were pasted, such as the frames of a traceback.
+        output: What the model wrote, where the server puts it next to its words, such as `failed_generation`.
+        around: What was around the words where they were pasted, such as the frames of a traceback.
     """
 
     status: int | None
@@ -78,7 +78,7 @@ class Trace:
         vocabulary: What is known of the tokenizer.
         notes: What could not be had or checked, and why, a sentence each.
         refusal: The server would not take the request; there is no answer, at most raw output.
-        raw_again: Output of raw completion on the same prompt ids, run beside the chat.
+        raw_again: Output of raw completion on the same prompt ids, run next to the chat.
         chat: The chat answer as the request asked for it, whole or streamed.
         chat_stream: The streamed chat answer; the same one where the request asks for a stream.
         chat_whole: The answer that is not streamed, where the request asks for a stream and this was asked besides.
@@ -89,7 +89,7 @@ class Trace:
         started: When it began, ISO 8601 in UTC; "" if that is not known.
         api: By which API the server was asked.
         sent_native: The body that went to it, where that is not chat completions.
-        lost: What has no place in that API and was left out of the body, and where it stood.
+        lost: What has no place in that API and was left out of the body, and where it was.
         server_grammar: The grammar that the server puts on the answer, where it renders the request itself.
     """
 

@@ -19,7 +19,7 @@ class Address:
 
     Attributes:
         base_url: Up to and including `/v1` (or what the server has in its place); no slash at the end.
-        root_url: The same without `/v1`, for endpoints beside the OpenAI ones.
+        root_url: The same without `/v1`, for endpoints next to the OpenAI ones.
         is_loopback: Whether it is this machine.
         is_encrypted: Whether it is https.
     """
@@ -43,7 +43,7 @@ def read_address(base_url: str) -> Address:
     `/chat/completions`, is cut off.
 
     Raises:
-        BackendError: It is no address of a server (kind `refused`).
+        BackendError: It is not an address of a server (kind `refused`).
     """
     text = base_url.strip()
     if "://" not in text:
@@ -59,7 +59,7 @@ def read_address(base_url: str) -> Address:
 
 
 def is_this_machine(base_url: str) -> bool:
-    """Say whether a server address is one of this machine; what is no address is none."""
+    """Return whether a server address is one of this machine; what is not an address is not one."""
     try:
         return read_address(base_url).is_loopback
     except BackendError:
@@ -67,7 +67,7 @@ def is_this_machine(base_url: str) -> bool:
 
 
 def may_carry_key(base_url: str) -> bool:
-    """Say whether an API key may travel there: encrypted, or without leaving this machine."""
+    """Return whether an API key may travel there: encrypted, or without leaving this machine."""
     try:
         address = read_address(base_url)
     except BackendError:
@@ -127,7 +127,7 @@ def _split(text: str) -> SplitResult:
 
 
 def _can_be_asked_for(text: str) -> bool:
-    """Say whether client and resolver can spell the host; they raise all sorts of things where they cannot."""
+    """Return whether client and resolver can spell the host; they raise all sorts of things where they cannot."""
     try:
         url = httpx.URL(text)
         return bool(url.host and url.raw_host.decode("ascii").encode("idna"))
@@ -136,7 +136,7 @@ def _can_be_asked_for(text: str) -> bool:
 
 
 def _refusal(text: str, reason: str) -> BackendError:
-    shown = text.rpartition("@")[2]  # whatever stands before it may be a password
+    shown = text.rpartition("@")[2]  # whatever is before it may be a password
     return BackendError(
         f"{shorten(shown)} is not a server address: {reason}",
         "Expected an address such as `http://127.0.0.1:8000/v1`.",

@@ -42,7 +42,7 @@ _KEYS = (
 _SENTENCE_KEYS = ("message", "msg", "error_msg", "error_message", "detail")
 _DEPTH = 6
 _MOST_DETAILS = 20
-# Where the body is no part of a field's path.
+# Where the body is not part of a field's path.
 _ROOTS = ("body", "query", "path", "header")
 _PYTHON_LOC = re.compile(r"'loc': (?:\(([^()]{1,300})\)|'([^']{1,300})')")
 # What pydantic prints: a line with the place, one with the words, one with an address.
@@ -59,7 +59,7 @@ class ServerWords(NamedTuple):
         text: Its words; "" if it said none.
         field: Path of the request field that it named; `None` if it named none.
         code: Its own code or type of error in words; `None` if it gave none.
-        output: What the model wrote, where it stands beside the words (Groq's `failed_generation`).
+        output: What the model wrote, where it is next to the words (Groq's `failed_generation`).
     """
 
     text: str
@@ -114,13 +114,13 @@ def title_of_page(content_type: str, body: str) -> str:
 
 
 def is_page(content_type: str, text: str) -> bool:
-    """Say whether a text in place of an answer is a web page."""
+    """Return whether a text in place of an answer is a web page."""
     head = text[:200].lstrip("\ufeff \t\r\n").lower()
     return head.startswith(("<!doctype html", "<html")) or ("html" in content_type and head.startswith("<"))
 
 
 def words_of(value: JSON) -> str:
-    """Return the words of an error value of any shape; JSON text where no known field holds any."""
+    """Return the words of an error value of any shape; JSON text where no known field contains any."""
     found = _search(value, _DEPTH)
     if found or not isinstance(value, dict | list):
         return found
@@ -239,7 +239,7 @@ def _field_of_python(text: str) -> str | None:
 
 
 def _path_of(loc: JSON) -> str:
-    """Return `["body", "tools", 0, "type"]` as `tools[0].type`; "" if it is no path."""
+    """Return `["body", "tools", 0, "type"]` as `tools[0].type`; "" if it is not a path."""
     if not isinstance(loc, list):
         return ""
     steps = loc[1:] if loc and loc[0] in _ROOTS else loc
@@ -266,7 +266,7 @@ def which_matter(items: list[JSON]) -> list[JSON]:
 
 
 def _member_of(item: JSON) -> tuple[str, str]:
-    """Return where an error's union stands, and the member that it is of; "" if it is of none."""
+    """Return where an error's union is, and the member that it is of; "" if it is of none."""
     loc = as_object(item).get("loc")
     steps = loc if isinstance(loc, list) else []
     at = next((index for index, step in enumerate(steps) if isinstance(step, str) and _is_class(step)), None)
@@ -274,7 +274,7 @@ def _member_of(item: JSON) -> tuple[str, str]:
 
 
 def _is_class(step: str) -> bool:
-    """Say whether a step of a path is the name of a class or type, not of a field."""
+    """Return whether a step of a path is the name of a class or type, not of a field."""
     return step[:1].isupper() or "[" in step or "(" in step or step in ("str", "int", "float", "bool", "dict", "list")
 
 
@@ -285,7 +285,7 @@ def _is_of_other_kind(item: JSON) -> bool:
 
 
 def _innermost(value: JSON) -> JSONObject:
-    """Return the object that describes an error: what stands under `error`, or the first of a list."""
+    """Return the object that describes an error: what is under `error`, or the first of a list."""
     for _ in range(_DEPTH):
         if isinstance(value, list):
             value = value[0] if value else None

@@ -31,7 +31,7 @@ class EventReader:
 
     @property
     def text(self) -> str:
-        """All that came, as text; U+FFFD where it was no UTF-8."""
+        """All that came, as text; U+FFFD where it was not UTF-8."""
         return self._received.whole
 
     async def read(self, feed: Callable[[SseEvent], Awaitable[None]], is_done: Callable[[], bool]) -> None:

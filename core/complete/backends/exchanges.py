@@ -1,6 +1,6 @@
 """What goes over the wire, written down for whoever listens: bodies, headers, and when each piece came.
 
-Nobody listens unless asked: `EXCHANGES` is a context's own, and a task hands it to the tasks that it starts. Keys are
+No one listens unless asked: `EXCHANGES` is a context's own, and a task hands it to the tasks that it starts. Keys are
 masked where they are written down; bounded, for a log stays in memory.
 """
 
@@ -19,7 +19,7 @@ from prompt_debugger.core.complete.backends.failures import Call
 
 MAX_EXCHANGES = 100
 MAX_KEPT_BYTES = 400_000  # of one answer; the rest is counted
-MAX_PIECES = 2_000  # that keep a time of their own; later ones are joined
+MAX_PIECES = 2_000  # that keep their own time; later ones are joined
 MASK = "[masked]"
 
 _JOINED_BYTES = 4_096
@@ -42,7 +42,7 @@ class Exchange:
         status: HTTP status; `None` before the answer's head.
         headers: Of the answer, keys masked.
         first_s: When the head of the answer came.
-        ended_s: When it was over; `None` while it goes on.
+        ended_s: When it was over; `None` while it continues.
         error: Why it ended before its end; "" if it did not.
         pieces: When what came, up to `MAX_KEPT_BYTES`.
         size: Bytes of the answer.
@@ -107,7 +107,7 @@ def listening(log: ExchangeLog) -> Context:
 
 
 class Note:
-    """One exchange as the connection sees it; does nothing where nobody listens."""
+    """One exchange as the connection sees it; does nothing where no one listens."""
 
     def __init__(self, log: ExchangeLog | None = None, exchange: Exchange | None = None) -> None:
         self._log = log

@@ -1,6 +1,6 @@
 """What went wrong on the way to a server and back, in words: httpx exceptions and HTTP statuses → `BackendError`.
 
-Every message names method and URL and never holds the API key, not even where the server repeats it.
+Every message names method and URL and never contains the API key, not even where the server repeats it.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def failure_of_length(call: Call, what: str, most: int, received: str) -> Backen
 
 
 def failure_of_format(call: Call, status: int, content_type: str, text: str, reason: str) -> BackendError:
-    """Explain that an answer with a good status is no JSON."""
+    """Explain that an answer with a good status is not JSON."""
     what = content_type.partition(";")[0].strip() or "no content type"
     page = title_of_page(content_type, text) or ("an empty body" if not text.strip() else "")
     message = f"{call} answered {status} with {page or f'{what}, which is not JSON ({reason})'}"
@@ -212,7 +212,7 @@ def failure_of_format(call: Call, status: int, content_type: str, text: str, rea
 
 
 def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str) -> BackendError:
-    """Explain an HTTP status that is no success, with the server's own message."""
+    """Explain an HTTP status that is not a success, with the server's own message."""
     content_type = headers.get("content-type", "")
     words = read_words(content_type, text)
     own = call.scrub(words.text)
@@ -257,7 +257,7 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
 
 
 def _wants_basic(headers: httpx.Headers) -> bool:
-    """Say whether a name and a password are the only way in."""
+    """Return whether a name and a password are the only way in."""
     ways = [way.strip().lower() for way in headers.get_list("www-authenticate")]
     return bool(ways) and all(way.startswith("basic") for way in ways)
 

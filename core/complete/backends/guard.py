@@ -1,4 +1,4 @@
-"""Which machines a page for strangers may talk to: listed servers, at addresses that are public.
+"""Which machines a page for untrusted users may talk to: listed servers, at addresses that are public.
 
     URL ──▶ is the server listed? ──▶ resolve its name ──▶ are all addresses public? ──▶ connect to these very addresses
 
@@ -24,7 +24,7 @@ from prompt_debugger.core.complete.backends.outside import resolve_name, use_egr
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
-# Source: IANA special-purpose address registries for IPv4 and IPv6 (2025-05), and what clouds put beside them.
+# Source: IANA special-purpose address registries for IPv4 and IPv6 (2025-05), and what clouds put next to them.
 _CLOSED_IPV4 = tuple(
     ipaddress.IPv4Network(network)
     for network in (
@@ -61,7 +61,7 @@ _CLOSED_IPV6 = tuple(
 
 
 def is_public_address(text: str) -> bool:
-    """Say whether an IP address, as a resolver writes it, is one of the public internet."""
+    """Return whether an IP address, as a resolver writes it, is one of the public internet."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -80,7 +80,7 @@ class NetworkGuard:
         base_urls: Address of each, up to and including `/v1`.
         origins: Scheme, host and port of each, such as `https://api.example.com:443`.
         resolve: Finds the addresses of a host.
-        is_open: Says whether an address may be connected to.
+        is_open: Returns whether an address may be connected to.
     """
 
     base_urls: tuple[str, ...]
@@ -167,7 +167,7 @@ def guard_of(
     """Return the guard that lets servers of these addresses through.
 
     Raises:
-        BackendError: One is no address of a server (kind `refused`).
+        BackendError: One is not an address of a server (kind `refused`).
     """
     read = tuple(read_address(url).base_url for url in base_urls)
     return NetworkGuard(read, frozenset(origin_of(url) for url in read), resolve, is_open)

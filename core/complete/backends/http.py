@@ -5,7 +5,7 @@ are not kept, compression is not asked for. A proxy in between may use gzip all 
 unpacked piece by piece; anything else is refused, for a few kilobytes of it can become
 gigabytes before a limit is looked at.
 Leaving a call early, by cancelling or by an exception, closes its connection,
-which is how a server learns that nobody waits any more.
+which is how a server learns that no one waits any more.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Answer:
     Attributes:
         status: HTTP status; a success.
         headers: Its headers, names in lower case.
-        text: Its body; U+FFFD where it was no UTF-8.
+        text: Its body; U+FFFD where it was not UTF-8.
         is_utf8: False if it was not.
         elapsed_s: Seconds from sending to the last byte.
     """
@@ -102,7 +102,7 @@ class HttpConnection:
 
         Raises:
             BackendError: The key or a header must not or cannot be sent there, the guard does not list the server, or
-                what was given holds no certificate.
+                what was given contains no certificate.
         """
         if guard is not None:
             guard.check(address.base_url)
@@ -123,7 +123,7 @@ class HttpConnection:
         headers.update(extra)
         self._secrets = secrets_in(extra)
         limits = httpx.Limits(keepalive_expiry=_IDLE_S)
-        # A proxy from the environment never stands before this machine, and would resolve a name anew.
+        # A proxy from the environment never is before this machine, and would resolve a name again.
         trust_env = guard is None and not address.is_loopback
         certificates = certificates_of(authorities, trust_env=trust_env)
 
@@ -163,7 +163,7 @@ class HttpConnection:
         """Send JSON and return the answer's JSON.
 
         Raises:
-            BackendError: As `post`, or the answer is no JSON (kind `not-json`).
+            BackendError: As `post`, or the answer is not JSON (kind `not-json`).
         """
         return await self.read_json("POST", path, await self.post(path, body))
 
@@ -171,7 +171,7 @@ class HttpConnection:
         """Return the JSON of an answer.
 
         Raises:
-            BackendError: It is none (kind `not-json`).
+            BackendError: It is not one (kind `not-json`).
         """
         return await self.understood(method, path, answer, read(len(answer.text), read_json, answer.text))
 
@@ -179,7 +179,7 @@ class HttpConnection:
         """Return what was read in an answer.
 
         Raises:
-            BackendError: It is no JSON (kind `not-json`), or whatever the reading raises.
+            BackendError: It is not JSON (kind `not-json`), or whatever the reading raises.
         """
         try:
             return await reading
@@ -383,7 +383,7 @@ async def _gunzipped(call: Call, raw: AsyncIterator[bytes]) -> AsyncIterator[byt
             if piece:
                 yield piece
         if unpacker.eof:
-            return  # what follows is no part of the answer
+            return  # what follows is not part of the answer
     raise _broken(call, "it ends early")
 
 

@@ -49,7 +49,7 @@ def _fault(issue: JSONObject, words: str) -> JSON:
 
 
 def _meant(issue: JSONObject, depth: int) -> list[JSON]:
-    """Return the faults of the member of a union that a value was likely meant to be; none if it is no union."""
+    """Return the faults of the member of a union that a value was likely meant to be; none if it is not a union."""
     lists = issue.get("unionErrors", issue.get("errors"))
     if not isinstance(lists, list):
         return []

@@ -1,4 +1,4 @@
-"""What llama.cpp's server offers beside the OpenAI endpoints: its prompt, without running the model.
+"""What llama.cpp's server offers next to the OpenAI endpoints: its prompt, without running the model.
 
 | endpoint | answers |
 |---|---|
@@ -93,7 +93,7 @@ async def _tokenized(connection: HttpConnection, text: str) -> TemplateAnswer:
 
 
 def _entry(token: JSON) -> tuple[int | None, bytes | None]:
-    """Return id and bytes of one token; a piece that is no UTF-8 comes as a list of numbers."""
+    """Return id and bytes of one token; a piece that is not UTF-8 comes as a list of numbers."""
     if isinstance(token, dict):
         token_id, piece = token.get("id"), token.get("piece")
         if isinstance(piece, str):

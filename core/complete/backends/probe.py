@@ -25,7 +25,7 @@ class ProbeResult:
     Attributes:
         server: What is known of it.
         notes: What could not be seen, one sentence each.
-        wants_key: Whether it lists its models to nobody without a key, or another one.
+        wants_key: Whether it lists its models to no one without a key, or another one.
     """
 
     server: Server
@@ -49,7 +49,7 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
     models = first[0]
     if isinstance(models, BackendError) and not any(_is_answer(look) for look in first):
         raise models
-    # Not beside the others: a proxy with many routes writes it for seconds, and answers nothing else meanwhile.
+    # Not next to the others: a proxy with many routes writes it for seconds, and answers nothing else meanwhile.
     await looks.ask("/openapi.json")
     entries = objects_of(parse_look(looks.text("/v1/models")).get("data"))[:_MOST_MODELS]
     entry = _entry_of(entries, model)
@@ -85,7 +85,7 @@ def _entry_of(entries: Sequence[JSONObject], model: str | None) -> JSONObject:
 
 
 def _is_named(entry: JSONObject, model: str) -> bool:
-    """Say whether a model goes by a name; Ollama leaves out `:latest`, llama.cpp lists aliases."""
+    """Return whether a model goes by a name; Ollama leaves out `:latest`, llama.cpp lists aliases."""
     aliases = entry.get("aliases")
     names = [entry.get("id"), *(aliases if isinstance(aliases, list) else [])]
     return model in names or f"{model}:latest" in names

@@ -54,14 +54,14 @@ class Relay:
 
     Args:
         address: Where it is.
-        connect_s: Seconds until a connection stands; nothing else is limited.
+        connect_s: Seconds until a connection is open; nothing else is limited.
     """
 
     def __init__(self, address: Address, connect_s: float = 10.0) -> None:
         self.address = address
         self._urls: dict[tuple[bytes, bytes], httpx.URL] = {}
         self._timeouts = Timeouts(connect_s=connect_s)
-        # A proxy from the environment never stands before this machine.
+        # A proxy from the environment never is before this machine.
         trust_env = not address.is_loopback
         certificates = public_certificates(trust_env=trust_env)
         url = httpx.URL(address.base_url)
@@ -155,7 +155,7 @@ class Relay:
         headers: RawHeaders,
         content: AsyncIterator[bytes] | None,
     ) -> AsyncIterator[RelayedAnswer]:
-        """Send a request on a connection of our own; it is kept if the answer comes to its end."""
+        """Send a request on our own connection; it is kept if the answer comes to its end."""
         is_chunked = content is not None and not any(name == b"content-length" for name, _ in headers)
         framing = ((b"transfer-encoding", b"chunked"),) if is_chunked else ()
         head = head_of(method, url, (*headers, *framing))

@@ -162,7 +162,7 @@ class Connection(asyncio.Protocol):
             method: HTTP method.
             head: Request line and headers.
             content: The body as it comes.
-            is_chunked: Whether it is sent in chunks; otherwise its length stands in the head.
+            is_chunked: Whether it is sent in chunks; otherwise its length is in the head.
 
         Raises:
             httpx.TransportError: There is no answer.
@@ -190,7 +190,7 @@ class Connection(asyncio.Protocol):
             httpx.TransportError: It broke off.
         """
         while True:
-            if self._pieces:  # what came at once goes on at once
+            if self._pieces:  # what came at once continues at once
                 piece = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
                 self._pieces.clear()
                 self._waiting_bytes = 0
@@ -247,7 +247,7 @@ class StraightConnections:
     Args:
         url: Where it is.
         verify: Certificates to trust.
-        connect_s: Seconds until a connection stands.
+        connect_s: Seconds until a connection is open.
         idle_s: Seconds for which one that is not used is kept.
     """
 

@@ -12,7 +12,7 @@ class Answer(NamedTuple):
 
     Attributes:
         chat: The answer that was not streamed.
-        stream: The answer put together from a stream.
+        stream: The answer assembled from a stream.
         finish_reason: The server's word on the raw output.
         notes: What was left out or supposed, a sentence each.
         error: What was answered in place of a message.

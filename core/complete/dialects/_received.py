@@ -49,7 +49,7 @@ def read_whole(text: str, api: Api) -> Received:
     """Read an answer that was not streamed; its time is left out.
 
     Raises:
-        BackendError: It is no JSON (kind `not-json`).
+        BackendError: It is not JSON (kind `not-json`).
     """
     value, dialect = json_of_text(text), dialect_asked_as(api)
     answer = as_object(value)
@@ -76,12 +76,12 @@ def objects_of_stream(text: str) -> list[JSONObject]:
 
 
 def object_of(event: SseEvent) -> JSONObject:
-    """Return the object of an event; an empty one if it holds none."""
+    """Return the object of an event; an empty one if it contains none."""
     return parse_object(event.data) if event.data.lstrip().startswith("{") else {}
 
 
 def is_last(event: JSONObject) -> bool:
-    """Say whether an event is the last one of a stream."""
+    """Return whether an event is the last one of a stream."""
     return event.get("type") in _ENDS
 
 

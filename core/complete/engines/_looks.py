@@ -60,7 +60,7 @@ class Looks:
         return answer.text if isinstance(answer, Answer) else ""
 
     async def answers(self, path: str, *, is_get: bool = False) -> bool:
-        """Say whether an endpoint is there: an empty body makes it complain, not work."""
+        """Return whether an endpoint is there: an empty body makes it complain, not work."""
         try:
             if is_get:
                 await self.connection.get(path, total_s=self.connection.timeouts.probe_s)

@@ -3,7 +3,7 @@
     GET /api/version   version
     GET /api/tags      models
 
-Its `/v1/completions` is no raw completion: the prompt goes through the chat template once more.
+Its `/v1/completions` is not a raw completion: the prompt goes through the chat template once more.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from prompt_debugger.core.complete.engines._record import Engine, Marks
 
 
 def _is_ollama(answers: Sequence[JSONObject]) -> bool:
-    """Tell whether an address is Ollama's: it has both, where others have a version alone at the same path."""
+    """Return whether an address is Ollama's: it has both, where others have a version alone at the same path."""
     version, tags = answers
     return isinstance(version.get("version"), str) and isinstance(tags.get("models"), list)
 

@@ -11,7 +11,7 @@ A call has `tool_index`, `name`, and `parameters` as JSON text. Names of its par
     sglang:-+REASONING       the reasoning parser alone
 
 Source: SGLang, `srt/entrypoints/http_server.py` and `srt/function_call/core_types.py`, read 2026-11; both endpoints
-are documented under "Tool Parser" and "Reasoning Parser" of its manual. What it calls its parsers stands in the records
+are documented under "Tool Parser" and "Reasoning Parser" of its manual. What it calls its parsers is in the records
 of the families, by its `srt/function_call/function_call_parser.py` at commit 00828e5 and its
 `srt/parser/reasoning_parser.py`.
 """
@@ -40,7 +40,7 @@ _NAME = re.compile(r"sglang:(?P<tool>[^+]+)(?:\+(?P<reasoning>.+))?", re.DOTALL)
 
 
 class FunctionCalls(NamedTuple):
-    """What a tool parser of SGLang made of a text: the text beside the calls, and the calls as a message has them."""
+    """What a tool parser of SGLang made of a text: the text next to the calls, and the calls as a message has them."""
 
     text: str
     calls: tuple[JSONObject, ...]
@@ -86,7 +86,7 @@ async def request_separate_reasoning(connection: HttpConnection, text: str, pars
 
 
 def _call(call: JSONObject) -> JSONObject:
-    """Return a call in the shape of a message; SGLang's chat adds an id of its own to it."""
+    """Return a call in the shape of a message; SGLang's chat adds its own id to it."""
     return {
         "type": "function",
         "function": {"name": call.get("name"), "arguments": text_of(call.get("parameters")) or ""},

@@ -67,7 +67,7 @@ _OTHER_PARSER = Step("Use a reasoning parser that does not begin inside a block,
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report an answer that stands in reasoning."""
+    """Report an answer that is in reasoning."""
     certainty = comparison(trace)
     if certainty is None or trace.parse is None or open_think_tail(trace):
         return
@@ -124,12 +124,12 @@ def _severity(trace: Trace) -> Severity | None:
 
 
 def _is_prompt_known(trace: Trace) -> bool:
-    """Say whether the prompt that the model read is known, or its end, which is what counts here."""
+    """Return whether the prompt that the model read is known, or its end, which is what counts here."""
     return trace.prompt is not None or bool(trace.prompt_tail)
 
 
 def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
-    """Report text of the answer, such as words before a call, that stands in reasoning."""
+    """Report text of the answer, such as words before a call, that is in reasoning."""
     assert trace.parse is not None
     assert trace.chat is not None
     reasoning = reasoning_of(trace.chat.message)

@@ -2,7 +2,7 @@ r"""The parser gave an argument a different type than the tool's schema declares
 
 What it finds:
     A returned argument that spells the same value as the written one in another JSON type:
-    `"10"` for the integer 10, an object for a string that holds JSON, the text `None` for
+    `"10"` for the integer 10, an object for a string that contains JSON, the text `None` for
     null. The written type is what the format says; where the format writes plain text, the
     tool's schema decides, with `$ref` and unions resolved.
 

@@ -47,15 +47,15 @@ _MOST_KEYS = 6
 def find(trace: Trace) -> Iterator[Report]:
     """Report the error of the whole answer, else that of the stream."""
     if trace.refusal is not None and trace.chat is None:
-        return  # a stream that holds nothing but an error: that has a rule of its own
+        return  # a stream that contains nothing but an error: that has its own rule
     stream = trace.chat_stream if is_asked_stream(trace) else None
-    is_one = trace.chat is not None and bool(trace.chat.deltas)  # the message was put together from the stream
+    is_one = trace.chat is not None and bool(trace.chat.deltas)  # the message was assembled from the stream
     for result, name in ((None if is_one else trace.chat, "answer"), (stream, "streamed answer")):
         if result is not None and result.error:
             if not asked_server(trace) and any(delta.finish_reason == "" for delta in result.deltas):
-                return  # it has an end, whose word is empty: that has a rule of its own
+                return  # it has an end, whose word is empty: that has its own rule
             if has_no_message(result) and _what_is_absent(result) == "message":
-                return  # the content filter withheld it: that has a rule of its own
+                return  # the content filter withheld it: that has its own rule
             if result.error.endswith("its beginning is missing, too"):
                 return  # an excerpt, as the notes say
             yield _without_end(result) if _may_be_an_excerpt(trace, result) else _report(trace, result, name)
@@ -151,7 +151,7 @@ def _stage_of_words(result: ChatResult) -> Stage | None:
 
 
 def _something_else(result: ChatResult) -> str:
-    """Return what JSON is that is no answer and tells no error; "" if it is none such."""
+    """Return what JSON is that is not an answer and tells no error; "" if it is not one such."""
     value = decode_json(result.body)
     if _reported(result) or not isinstance(value, dict | list | str):
         return ""
@@ -162,7 +162,7 @@ def _something_else(result: ChatResult) -> str:
 
 
 def _is_stream_without_error(result: ChatResult) -> bool:
-    """Say whether a stream began that tells of no error."""
+    """Return whether a stream began that tells of no error."""
     lines = result.body.splitlines()
     data = [line.partition(":")[2] for line in lines if line.startswith("data:")]
     has_begun = bool(data) or (result.elapsed_s is not None and not result.body.strip())

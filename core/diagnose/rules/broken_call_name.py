@@ -3,11 +3,11 @@ r"""The name of a returned call is missing, or is more than a name.
 What it finds:
     A call of the message whose name is absent or empty; or whose name contains what no name
     has: a brace, a bracket, a quotation mark, a space or a line feed, unless a tool of the
-    request is called so; or that is one name several times. Markers in names have a rule of their own (PD406).
+    request is called so; or that is one name several times. Markers in names have their own rule (PD406).
 
 Why it matters:
     No client finds the tool. Where the name is missing, the entry is most often the rest of
-    the call before it: a stream gave one call two indexes. Where the name goes on, a parser
+    the call before it: a stream gave one call two indexes. Where the name continues, a parser
     took the arguments, or words before the name, for a part of it.
 
 Bad:
@@ -34,7 +34,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 _NO_NAME = re.compile(r"[{}()\[\]<>\"'\s]")
-_LEAST_UNIT = 4  # characters of a name, of which a repetition is no accident
+_LEAST_UNIT = 4  # characters of a name, of which a repetition is not an accident
 _HEAD = re.compile(r"\s*+([\w.:/-]{1,100})\s*+[({\[]")
 
 

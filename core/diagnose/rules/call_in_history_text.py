@@ -1,13 +1,13 @@
-r"""An earlier answer holds a tool call as text, in place of its calls.
+r"""An earlier answer contains a tool call as text, in place of its calls.
 
 What it finds:
     An assistant's message of the request without `tool_calls` whose content has a complete call
     in the markup of a family, or is nothing but a call in bare JSON, or a copy of a call as
-    clients print it. Not what stands in code or quotation marks, and not JSON where the request
+    clients print it. Not what is in code or quotation marks, and not JSON where the request
     wants JSON. Of tools that the request offers, where it offers any.
 
 Why it matters:
-    When it came, nobody parsed it, so the tool never ran. The model reads it now as the way in
+    When it came, no one parsed it, so the tool never ran. The model reads it now as the way in
     which calls are written here, and repeats it: also on a server that would parse its calls.
 
 Bad:

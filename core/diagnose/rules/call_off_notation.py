@@ -11,7 +11,7 @@ What it finds:
 Why it matters:
     This program reads such a call, and its arguments are certain. Parsers match patterns:
     one that expects `call:` after the marker drops the call, usually silently, and the next
-    release may read it. The cause lies in the model, its quantization, or the template that
+    release may read it. The cause is in the model, its quantization, or the template that
     taught it the notation.
 
 Bad:
@@ -76,7 +76,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _deviations(trace: Trace, call: ToolCallAttempt) -> Iterator[str]:
-    """Yield what departs from the notation; ids have a rule of their own."""
+    """Yield what departs from the notation; ids have their own rule."""
     yield from (part for part in (call.deviation or "").split("; ") if part and part != OFF_ID)
     assert trace.parse is not None
     grammars = FORMATS[trace.parse.parsed.format].facts.grammars if trace.parse.parsed.format in FORMATS else ()
@@ -92,7 +92,7 @@ def _deviations(trace: Trace, call: ToolCallAttempt) -> Iterator[str]:
 
 
 def _has_section(trace: Trace) -> bool:
-    """Say whether any block is there whose name can be the wrong one."""
+    """Return whether any block is there whose name can be the wrong one."""
     assert trace.parse is not None
     return not any("before it is missing" in (call.deviation or "") for call in trace.parse.parsed.calls)
 
@@ -137,7 +137,7 @@ def _tried(trace: Trace, indices: Sequence[int]) -> _Tried:
 
 
 def _gives(given: Sequence[CallField], call: ToolCallAttempt) -> bool:
-    """Say whether a call is among those that a parser gave, by its name and the values of its arguments."""
+    """Return whether a call is among those that a parser gave, by its name and the values of its arguments."""
     same = (one for one in given if one.name == call.name)
     values = (decode_json(one.arguments) if isinstance(one.arguments, str) else one.arguments for one in same)
     return any(value == call.arguments_json for value in values)

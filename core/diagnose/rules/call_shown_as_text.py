@@ -1,8 +1,8 @@
 """A text is a tool call as a model writes it, and nothing shows that a server parsed it.
 
 What it finds:
-    A text of which nobody knows whether it is a raw output or what a server
-    returned, without a message beside it: complete calls with their markup, control
+    A text of which no one knows whether it is a raw output or what a server
+    returned, without a message next to it: complete calls with their markup, control
     tokens included, or in bare JSON and nothing else, or in a Python list at its end,
     or a call that is cut or malformed. A warning where the calls depart from their
     notation (a marker or a key of another name), which their parsers may refuse;
@@ -61,7 +61,7 @@ from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.known_errors import json_break
 
 _BEFORE = 24  # characters that are shown before the place
-_LEAST_MARKERS = 3  # different ones, which nobody mentions by chance
+_LEAST_MARKERS = 3  # different ones, which no one mentions by chance
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -71,7 +71,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if raw is None or parse is None or not is_alone:
         return
     is_headless = raw.completeness_reason == NO_BEGINNING
-    if is_headless or raw.completeness_reason == KEEPS_TOKENS:  # broken calls in it have rules of their own
+    if is_headless or raw.completeness_reason == KEEPS_TOKENS:  # broken calls in it have their own rules
         if not is_headless or len(parse.parsed.calls) > 1:  # one may have been copied without its beginning
             yield from _of_whole_calls(trace, parse)
         return
@@ -115,7 +115,7 @@ def _of_list_at_end(trace: Trace, parse: Parse) -> Iterator[Report]:
 
 
 def _is_broken(call: ToolCallAttempt) -> bool:
-    """Say whether a call is not whole, and nobody shortened it with `...` where it was copied."""
+    """Return whether a call is not whole, and no one shortened it with `...` where it was copied."""
     return call.status is not CallStatus.COMPLETE and bool(call.name) and not is_shortened(call.arguments)
 
 

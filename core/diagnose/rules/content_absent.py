@@ -100,7 +100,7 @@ def _occurs(field: TextField, prompt: Prompt, dense_prompt: str) -> bool:
 
 
 def _occurs_as_json(text: str, dense_prompt: str) -> bool:
-    """Tell whether a text that is JSON stands in the prompt written in another way."""
+    """Return whether a text that is JSON is in the prompt written in another way."""
     value = decode_json(text) if text[:1] in "[{" else None
     if value is None:
         return False

@@ -69,7 +69,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_cut_copy(trace: Trace) -> bool:
-    """Say whether a pasted stream ends early: whoever copied it may have cut the arguments, not the server."""
+    """Return whether a pasted stream ends early: whoever copied it may have cut the arguments, not the server."""
     error = "" if trace.chat is None else trace.chat.error or ""
     is_cut = "which the end of the stream cut off" in error or error.startswith("the stream ended without a finish")
     return is_cut and not asked_server(trace)
@@ -125,7 +125,7 @@ def _lost_in_stream(shown: str) -> _Cause:
 
 
 def _is_short_stream(trace: Trace, text: str) -> bool:
-    """Say whether a stream is far shorter than any limit of a server that writes on to the end of its context."""
+    """Return whether a stream is far shorter than any limit of a server that writes on to the end of its context."""
     chat, server = trace.chat, trace.server
     is_open = server is not None and server.kind in _TO_END_OF_CONTEXT and bool(trace.request.body.get("messages"))
     is_small = len(text) <= _SHORT and (completion_tokens(trace) or 0) <= _SHORT

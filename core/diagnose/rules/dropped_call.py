@@ -76,7 +76,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_left_as_asked(trace: Trace) -> bool:
-    """Say whether no parser was asked, and every call stands whole in the text."""
+    """Return whether no parser was asked, and every call is whole in the text."""
     if offline_method(trace) is None or trace.chat is None or trace.parse is None:
         return False
     content, raw, position = content_of(trace.chat.message) or "", trace.parse.raw, 0
@@ -120,7 +120,7 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
 
 
 def _all_depart(trace: Trace) -> bool:
-    """Say whether every call that was not returned departs from its notation, so that its own parser may refuse it."""
+    """Return whether every call that was not returned departs from its notation, so that its parser may refuse it."""
     return all(call.deviation is not None for _, call in dropped_calls(trace))
 
 

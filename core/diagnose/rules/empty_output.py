@@ -51,7 +51,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_an_end_alone(trace: Trace) -> bool:
-    """Say whether the output was copied alone: then it may be the end of one that was longer."""
+    """Return whether the output was copied alone: then it may be the end of one that was longer."""
     is_pasted = trace.raw is not None and trace.raw.completeness_reason == KEEPS_TOKENS
     return is_pasted and prompt_of(trace) is None
 

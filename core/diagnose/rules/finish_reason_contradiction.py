@@ -137,7 +137,7 @@ def _hidden_limit(trace: Trace) -> Iterator[Report]:
 
 
 def _ends_with_call(trace: Trace) -> bool:
-    """Say whether the output ends with a whole call: nothing that was to come is missed."""
+    """Return whether the output ends with a whole call: nothing that was to come is missed."""
     if trace.parse is None or not trace.parse.parsed.calls:
         return False
     last = trace.parse.parsed.calls[-1]

@@ -82,7 +82,7 @@ def _best(named: tuple[str, ...], template: str, written: str) -> str:
 
 
 def _is_models_own(server: Server, read: tuple[str, ...], written: str, model: str) -> bool:
-    """Say whether the parser is the model's own, so that it is the notation that does not belong there."""
+    """Return whether the parser is the model's own, so that it is the notation that does not belong there."""
     if model:
         return model in read
     return not TABLES.tool_parsers.get(written) and not set(siblings_of(written)).isdisjoint(read)

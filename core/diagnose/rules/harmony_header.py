@@ -68,7 +68,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _did_harm(trace: Trace) -> bool:
-    """Say whether the answer lacks or changes something that was written."""
+    """Return whether the answer lacks or changes something that was written."""
     if trace.parse is None or comparison(trace) is None:
         return False
     ledger = trace.parse.ledger

@@ -32,7 +32,7 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report the first such call; a local render alone is no evidence, servers decode arguments before it."""
+    """Report the first such call; a local render alone is not evidence, servers decode arguments before it."""
     prompt = trace.prompt
     if prompt is None or prompt.source != "server":
         return

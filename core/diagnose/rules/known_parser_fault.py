@@ -3,7 +3,7 @@
 What it finds:
     Server software and tool parser that are in a table of known faults, an answer
     that shows the fault's sign, and a release that may have it: not one that was
-    tried and is without. A conclusion from the three, so a note beside the finding
+    tried and is without. A conclusion from the three, so a note next to the finding
     that says what is wrong.
 
 Why it matters:

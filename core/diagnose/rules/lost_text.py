@@ -55,7 +55,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _between_calls(trace: Trace, lost: list[Span]) -> bool:
-    """Say whether nothing was lost but text between two calls, which is mostly a stray separator."""
+    """Return whether nothing was lost but text between two calls, which is usually a stray separator."""
     assert trace.parse is not None
     calls = [call.char_span for call in trace.parse.parsed.calls if call.place is Place.BODY]
     if len(calls) < 2:

@@ -119,7 +119,7 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
             continue
         for span, fate in fates_within(trace, segment):
             text = trace.parse.raw[span.start : span.stop].strip()
-            by_another_rule = thought_leaked and text in _THINK  # leaked reasoning has a rule of its own
+            by_another_rule = thought_leaked and text in _THINK  # leaked reasoning has its own rule
             is_left = fate in _VISIBLE and text and not by_another_rule and span.start < whole
             if is_left and _is_marker(trace, text):
                 found.setdefault(_VISIBLE[fate], []).append(span)
@@ -151,7 +151,7 @@ def _start_of_cut_markup(trace: Trace) -> int:
 
 
 def _has_leaked_thought(trace: Trace) -> bool:
-    """Say whether text of the reasoning stands in content, not its tags alone."""
+    """Return whether text of the reasoning is in content, not its tags alone."""
     assert trace.parse is not None
     return any(
         fate is Fate.CONTENT and trace.parse.raw[span.start : span.stop].strip()
@@ -178,9 +178,9 @@ def _from_message(trace: Trace) -> Iterator[Report]:
     """Report unquoted markers of content where no raw output is there to prove it."""
     content = None if trace.chat is None else content_of(trace.chat.message)
     if not content or trace.parse is not None or any(True for _ in written_calls(trace, content, _CALLS)):
-        return  # a call has a rule of its own
+        return  # a call has its own rule
     asked = "\n".join(texts_inside(trace.request.body))
-    ends = [end.span for end in ends_at_tail(content)]  # they have rules of their own, and so have loops of one token
+    ends = [end.span for end in ends_at_tail(content)]  # they have their own rules, and so have loops of one token
     if repeated_token(content) is not None:
         return
     of_turns = TABLES.turn_markers if next_turn(content) is not None else ()  # which has a rule of its own
@@ -249,7 +249,7 @@ def _of_own_header(content: str, stop: int) -> Report:
 
 
 def _has_refused_header(trace: Trace) -> bool:
-    """Say whether the family's own parser cannot take the header of a call: another parser is not the way then."""
+    """Return whether the family's own parser cannot take the header of a call: another parser is not the way then."""
     family = None if trace.parse is None else FORMATS.get(trace.parse.parsed.format)
     if family is None or (id_problem := family.facts.id_problem) is None:
         return False

@@ -40,7 +40,7 @@ _PLACEHOLDER = re.compile(r"(?i)[<\[][^<>\[\]\s]{0,40}(?:im(?:g|age)|vision|visu
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report the parts that nobody read, in one report."""
+    """Report the parts that no one read, in one report."""
     prompt = prompt_of(trace)
     if prompt is None or not prompt.unread or _PLACEHOLDER.search(prompt.text):
         return

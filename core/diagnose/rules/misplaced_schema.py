@@ -37,7 +37,7 @@ _FIX = 'Write `"response_format": {"type": "json_schema", "json_schema": {"name"
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report the schema that stands elsewhere."""
+    """Report the schema that is elsewhere."""
     body = trace.request.body
     chosen = as_object(body.get("response_format"))
     if _is_text(as_object(chosen.get("json_schema")).get("schema")):
@@ -62,7 +62,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _place(body: JSONObject, chosen: JSONObject) -> tuple[str, str] | None:
-    """Return where the schema stands, and what is expected; `None` if it is in its place, or none is promised."""
+    """Return where the schema is, and what is expected; `None` if it is in its place, or none is promised."""
     wrapper = chosen.get("json_schema")
     if chosen.get("type") == "json_schema":
         if isinstance(wrapper, dict) and "schema" in wrapper:

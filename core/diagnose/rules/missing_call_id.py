@@ -51,9 +51,9 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _has_no_ids(trace: Trace) -> bool:
-    """Say whether an answer is of Ollama or Gemini, or has the older `function_call`, where results name the tool.
+    """Return whether an answer is of Ollama or Gemini, or has the older `function_call`, where results name the tool.
 
-    Of a piece of an answer nobody knows whether its calls have ids.
+    Of a piece of an answer no one knows whether its calls have ids.
     """
     body = next((chat.body for chat in (trace.chat, trace.chat_stream) if chat is not None and chat.body), "")
     message = {} if trace.chat is None else trace.chat.message

@@ -4,7 +4,7 @@ What it finds:
     The template, rendered with and without `add_generation_prompt`, gives the
     assistant header. A prompt that does not end with it is reported, unless
     the last message is the assistant's own (a prefill). Reasoning markers
-    after the header are allowed. Our own render is no evidence where the server counted more
+    after the header are allowed. Our own render is not evidence where the server counted more
     tokens than it has. A template that has no header at all is
     reported only if the prompt ends with a closed turn: families that answer
     straight after the user's turn need none.

@@ -3,7 +3,7 @@ r"""A pasted prompt ends with a closed turn: it never opens the assistant's.
 What it finds:
     A prompt whose template is not known and that ends with a token that closes a turn, no
     matter whose turn it was. If the template is known, the header that it would write is
-    searched for (PD203). An error if the output goes on with a marker that opens turns in
+    searched for (PD203). An error if the output continues with a marker that opens turns in
     the prompt, otherwise a warning.
 
 Why it matters:
@@ -35,7 +35,7 @@ from prompt_debugger.core.formats import TABLES
 _TURN_END = re.compile(rf"(?:{'|'.join(map(re.escape, TABLES.turn_ends))})\s*\Z")
 _OPENERS = tuple(marker for marker in TABLES.turn_markers if marker not in TABLES.turn_ends)
 _LONGEST_TAIL = 200
-_NO_END = ("<|tool_response>",)  # behind it, the model goes on in the same turn
+_NO_END = ("<|tool_response>",)  # behind it, the model continues in the same turn
 
 
 def find(trace: Trace) -> Iterator[Report]:

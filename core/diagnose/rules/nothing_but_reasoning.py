@@ -125,7 +125,7 @@ def _in_new_field(trace: Trace) -> Report | None:
 
 
 def _is_lone(trace: Trace, chat: ChatResult) -> bool:
-    """Say whether a message was pasted without what stands around it, with its empty content."""
+    """Return whether a message was pasted without what is around it, with its empty content."""
     return chat.finish_reason is None and trace.chat_stream is None and not chat.body and "content" in chat.message
 
 
@@ -139,7 +139,7 @@ def _of_prompt(trace: Trace) -> str:
 
 
 def _is_of_vendor(chat: ChatResult) -> bool:
-    """Say whether an API answered in which reasoning has a place of its own, and no server's parser looks for it."""
+    """Return whether an API answered in which reasoning has its own place, and no server's parser looks for it."""
     return '"candidates"' in chat.body or ('"stop_reason"' in chat.body and '"thinking"' in chat.body)
 
 

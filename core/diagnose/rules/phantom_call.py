@@ -60,7 +60,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_half(raw: str, call: ToolCallAttempt, returned: JSONObject) -> bool:
-    """Say whether the model had not yet written what was returned as all of it."""
+    """Return whether the model had not yet written what was returned as all of it."""
     has_begun_more = _MORE_BEGUN.match(raw, call.char_span.stop) is not None
     return has_begun_more or call.arguments_json is None or not same_json(call.arguments_json, returned)
 

@@ -69,7 +69,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _other_name(trace: Trace, indices: list[int]) -> Iterator[Step]:
-    """Yield the other wire name of reasoning, unless the messages hold both already."""
+    """Yield the other wire name of reasoning, unless the messages contain both already."""
     messages = [message for index, message in numbered_messages(trace.request) if index in indices]
     for name, other in (("reasoning", "reasoning_content"), ("reasoning_content", "reasoning")):
         if any(name in message and other not in message for message in messages):

@@ -5,7 +5,7 @@ What it finds:
     the whole answer, where both runs wrote the same token ids. Two runs that wrote
     different tokens are never compared. A difference in white space alone is a note:
     several parsers strip it in one mode only. A warning if a stream was requested that says
-    `length`, and only the whole answer hides it. Of a pasted stream beside a pasted whole
+    `length`, and only the whole answer hides it. Of a pasted stream next to a pasted whole
     answer, which are two runs: that the stream lacks a call or arguments (an inference).
 
 Why it matters:
@@ -77,7 +77,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _how_it_ended(trace: Trace, fields: list[str]) -> bool:
-    """Say whether the stream was asked for, and is at odds with our whole answer only in saying that it was cut."""
+    """Return whether the stream was asked for, and is at odds with our whole answer only in saying that it was cut."""
     stream = trace.chat_stream
     is_asked = trace.request.body.get("stream") is True
     return is_asked and fields == ["finish_reason"] and stream is not None and stream.finish_reason == "length"

@@ -97,7 +97,7 @@ def _unseen(trace: Trace, chat: ChatResult, reason: str) -> Iterator[Report]:
 
 
 def _shows_text(chat: ChatResult) -> bool:
-    """Tell whether a message shows anything that the model wrote as text, as a refusal or as reasoning."""
+    """Return whether a message shows anything that the model wrote as text, as a refusal or as reasoning."""
     reasoning = reasoning_of(chat.message)
     is_thought = reasoning is not None and bool(reasoning.text.strip())
     return is_thought or bool((content_of(chat.message) or "").strip() or chat.message.get("refusal"))

@@ -11,7 +11,7 @@ Why it matters:
     reach the template: servers drop fields that they do not know, and some models only think.
 
 Bad:
-    `{"enable_thinking": false}` beside `messages`, to a server that reads it in
+    `{"enable_thinking": false}` next to `messages`, to a server that reads it in
     `chat_template_kwargs`.
 
 Good:

@@ -52,7 +52,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _says_complete(trace: Trace) -> bool:
-    """Tell whether the server calls this very output complete; another run's word does not count."""
+    """Return whether the server calls this very output complete; another run's word does not count."""
     is_same = trace.chat is not None and comparison(trace) is not None
     return is_same and trace.chat is not None and trace.chat.finish_reason in ("tool_calls", "stop")
 

@@ -68,7 +68,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _looks_promised(trace: Trace) -> bool:
-    """Tell whether an answer alone is an open JSON object and nothing else, and is said to have ended."""
+    """Return whether an answer alone is an open JSON object and nothing else, and is said to have ended."""
     chat = trace.chat
     if chat is None or chat.error or trace.request.body or trace.raw is not None or returned_calls(trace):
         return False

@@ -94,7 +94,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_known(word: str) -> bool:
-    """Say whether a word is the protocol's, or one that others are known to send for it."""
+    """Return whether a word is the protocol's, or one that others are known to send for it."""
     return is_limit_word(word) or "".join(word.lower().split()) in _KNOWN
 
 

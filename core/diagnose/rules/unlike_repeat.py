@@ -58,7 +58,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_only_an_end(raw: Completion, again: Completion, first: int) -> bool:
-    """Tell whether one run is the other without its end token, or cut earlier."""
+    """Return whether one run is the other without its end token, or cut earlier."""
     return first in (len(raw.token_ids or ()), len(again.token_ids or ()))
 
 

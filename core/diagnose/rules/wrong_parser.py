@@ -112,7 +112,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _of_flags(trace: Trace) -> Iterator[Report]:
-    """Report that the flags that were pasted beside a raw output name a parser that is not made for its notation."""
+    """Report that the flags that were pasted next to a raw output name a parser that is not made for its notation."""
     server = trace.server
     if trace.parse is None or server is None or server.base_url or server.tool_parser is None:
         return
@@ -142,7 +142,7 @@ def _of_flags(trace: Trace) -> Iterator[Report]:
 
 
 def _fix(trace: Trace, name: str, readers: tuple[str, ...]) -> str:
-    """Say what to start the server with; a parser that may be running already is never advised as it stands."""
+    """Say what to start the server with; a parser that may be running already is never advised as it is open."""
     if (way := own_way(trace, name)) is not None:
         return way.text
     if not readers:
@@ -189,7 +189,7 @@ def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | No
 
 
 def _may_leave_refused(trace: Trace) -> bool:
-    """Say whether a tool parser runs that may leave what it refuses in content; vLLM's of 0.32 drop it."""
+    """Return whether a tool parser runs that may leave what it refuses in content; vLLM's of 0.32 drop it."""
     server = trace.server
     if server is None or "tool_parser" not in server.features:
         return False
@@ -198,7 +198,7 @@ def _may_leave_refused(trace: Trace) -> bool:
 
 
 def _departs(name: str, call: ToolCallAttempt) -> bool:
-    """Say whether a call is not as its family writes it, so that its own parser may refuse it."""
+    """Return whether a call is not as its family writes it, so that its own parser may refuse it."""
     family = FORMATS.get(name)
     problem_of = None if family is None else family.facts.id_problem
     header = call.id if call.id is not None else (call.name or "")

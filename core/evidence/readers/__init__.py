@@ -29,7 +29,7 @@ def find_reader(paste: Paste, wanted: Form | None = None) -> tuple[Reader, float
 
 
 def find_readers(paste: Paste, least: float) -> list[Reader]:
-    """Return all readers that know a text at least so surely, the surest first: a log may hold an error as well."""
+    """Return all readers that know a text at least so surely, the surest first: a log may contain an error as well."""
     scored = [
         (-score, index, reader)
         for index, (name, reader) in enumerate(READERS.items())

@@ -1,4 +1,4 @@
-"""An answer's text alone, with a call in a form that agent frameworks read from it: ReAct, JSON with keys of their own.
+"""An answer's text alone, with a call in a form that agent frameworks read from it: ReAct, JSON with their own keys.
 
     Thought: I have to look that up.              {"function": "search", "arguments": {"query": "news"}}
     Action: search

@@ -1,9 +1,10 @@
-"""JSON of an answer that ends before its end: what is whole in it is read, and nothing that stood open.
+"""JSON of an answer that ends before its end: what is whole in it is read, and nothing that was open.
 
     {"choices": [{"message": {"role": "assistant", "tool_calls": [{"id": "c1", …
     "tool_calls": [{"id": "0", "function": {"name": "f", "argum…
 
-Half a text looks like half an answer, and `tool_calls` beside no call like a fault: who copied it cut it, not a server.
+Half a text looks like half an answer, and `tool_calls` next to no call like a fault: who copied it cut it, not a
+server.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def _evidence_of(found: Recovered) -> Evidence | None:
 
 
 def _unwrapped(value: JSON) -> JSON:
-    """Return the answer in an object that holds nothing else of a run: `{"response": {…}}`."""
+    """Return the answer in an object that contains nothing else of a run: `{"response": {…}}`."""
     inner = answer_in(value) if isinstance(value, dict) and request_in(value) is None else None
     return value if inner is None else inner
 

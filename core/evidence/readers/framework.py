@@ -60,7 +60,7 @@ def _finds(paste: Paste) -> float:
     value = _value_of(paste)
     if value is not None:
         is_known = bool(_values_of(value)) or _vercels(value) is not None or _are_items(value)
-        return 0.85 if is_known else 0.0  # less than a session's export, which has a reader of its own
+        return 0.85 if is_known else 0.0  # less than a session's export, which has its own reader
     if len(text) > _MOST_CHARS or is_script(text):
         return 0.0
     if has_any(text, _CALLS) and _START.search(text) is not None:
@@ -89,7 +89,7 @@ def _value_of(paste: Paste) -> JSON:
 
 
 def _are_items(value: JSON) -> bool:
-    """Say whether a value is a list of items of the Responses API, calls or results among them."""
+    """Return whether a value is a list of items of the Responses API, calls or results among them."""
     items = [as_object(one) for one in value] if isinstance(value, list) else []
     kinds = [one.get("type") for one in items]
     is_known = all("role" in one or kind in _ITEMS for one, kind in zip(items, kinds, strict=True))
@@ -203,7 +203,7 @@ def _reason(value: JSONObject) -> str | None:
         for name in ("finish_reason", "stop_reason", "stopReason", "FinishReason", "finish", "finishReason")
     )
     reason = next((one for one in found if one is not None), None)
-    done = as_object(held.get("response_metadata")).get("done_reason")  # `stop`, also beside calls
+    done = as_object(held.get("response_metadata")).get("done_reason")  # `stop`, also next to calls
     return reason if done is None else "load" if done == "load" else None
 
 
@@ -272,7 +272,7 @@ def _springs(text: str) -> ChatResult:
 
 
 def _json_at(text: str, at: int) -> str:
-    """Return the JSON object that begins at a place, or what stands there up to a bracket."""
+    """Return the JSON object that begins at a place, or what is there up to a bracket."""
     if not text.startswith("{", at):
         return text[at : max(at, text.find("]", at))]
     end = read_printed(text, at)

@@ -44,7 +44,7 @@ def _finds(paste: Paste) -> float:
         return 0.0
     fields = _fields(paste.text)
     if "name" in fields and "arguments" in fields and not _is_react(paste.text):
-        return 0.95  # surer than deltas without contents that a script prints beside them
+        return 0.95  # surer than deltas without contents that a script prints next to them
     if _is_lone_content(paste.text.strip()):
         return 0.65
     beside = {"finish_reason", "completion_tokens", "reasoning_content"} & {*fields}
@@ -52,13 +52,13 @@ def _finds(paste: Paste) -> float:
 
 
 def _is_react(text: str) -> bool:
-    """Say whether an agent's text has its own call, beside which such labels say what the model makes up."""
+    """Return whether an agent's text has its own call, next to which such labels say what the model makes up."""
     found = find_client_call(text)
     return found is not None and found.notation is Notation.REACT
 
 
 def _is_lone_content(text: str) -> bool:
-    """Say whether a text is one line, a label and a text in quotation marks."""
+    """Return whether a text is one line, a label and a text in quotation marks."""
     label = _LONE_CONTENT.match(text)
     return label is not None and "\n" not in text and text[-1] == text[label.end()] and len(text) > label.end() + 1
 

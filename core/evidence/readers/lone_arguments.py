@@ -73,7 +73,7 @@ def _arguments(text: str) -> tuple[str, str] | None:
     bare = _LEAD.sub("", text, count=1)
     is_labelled = len(bare) < len(text)
     if is_labelled and text[: len(text) - len(bare)].rstrip().endswith("input=") and bare.startswith("{'"):
-        return None  # what Python printed, where an object is no text
+        return None  # what Python printed, where an object is not text
     written = _without_quotes(bare)
     return next(((NAME_NOT_COPIED, one) for one in written if _is_broken(one, is_labelled=is_labelled)), None)
 
@@ -91,7 +91,7 @@ def _fields(text: str) -> tuple[str, str] | None:
 
 
 def _inside(text: str) -> str | None:
-    """Return what stands between the brackets of a call that is printed, decoded where it is a text."""
+    """Return what is between the brackets of a call that is printed, decoded where it is a text."""
     end = text.find("\n-> ")
     text = (text if end < 0 else text[:end]).rstrip()
     if not text.endswith(")"):
@@ -114,9 +114,9 @@ def _without_quotes(text: str) -> Iterator[str]:
 
 
 def _is_broken(text: str, *, is_labelled: bool = False) -> bool:
-    """Say whether a text is no JSON object, in a way in which arguments of a call are broken.
+    """Return whether a text is not JSON object, in a way in which arguments of a call are broken.
 
-    Where a label says that it is the arguments, they may stand in a code fence.
+    Where a label says that it is the arguments, they may be in a code fence.
     """
     value = json_of(text)
     if isinstance(value, str):
@@ -145,7 +145,7 @@ def _is_broken(text: str, *, is_labelled: bool = False) -> bool:
 
 
 def _is_of_other_data(text: str, fault: BrokenArguments) -> bool:
-    """Say whether a text may as well be a piece of a list, lines of JSON or a template, as nothing says what it is."""
+    """Return whether a text may as well be part of a list, lines of JSON or a template, as nothing says what it is."""
     if _BEGINS.match(text) is None or (fault.kind is Break.PYTHON and not text.endswith("}")):
         return True
     if fault.kind is Break.PYTHON and text.count("}") > text.count("{"):

@@ -48,7 +48,7 @@ def _read(paste: Paste) -> Evidence:
 
 
 def _are_turns(values: list[JSON]) -> bool:
-    """Say whether values are messages of one conversation: a call, and what its tool answered."""
+    """Return whether values are messages of one conversation: a call, and what its tool answered."""
     roles = [value.get("role") for value in values if isinstance(value, dict) and is_lone_message(value)]
     return len(roles) == len(values) > 1 and "tool" in roles and "assistant" in roles
 

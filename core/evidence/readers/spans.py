@@ -91,7 +91,7 @@ def _request(attributes: JSONObject, messages: list[JSON], tools: list[JSON]) ->
 
 
 def _calls(values: Sequence[JSON]) -> Iterator[tuple[JSONObject, list[JSONObject]]]:
-    """Yield attributes and events of the spans that hold messages."""
+    """Yield attributes and events of the spans that contain messages."""
     for attributes, events in _spans(values):
         if _messages(attributes, events) or _answer(attributes, events) is not None:
             yield attributes, events

@@ -6,7 +6,7 @@
     [{'generated_text': '<|im_start|>user Hi<|im_end|> …'}]         transformers' pipelines
     <|im_start|>user Hi<|im_end|><|im_start|>assistant Hello        a decoded sequence
 
-A prompt never counts as output: where a text goes on after the last opening of the model's turn, that is the output.
+A prompt never counts as output: where a text continues after the last opening of the model's turn, that is the output.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Classes of errors of programs that run calls: one without a name, an id or its arguments, or in a form of its own."""
+"""Classes of errors of programs that run calls: one without a name, an id or its arguments, or in its own form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classes of what decoders of JSON say, in whatever language: a text that ends too early, goes on, or breaks inside.
+"""Classes of what decoders of JSON say, in whatever language: a text that ends too early, continues, or breaks inside.
 
 The words are those of V8, JavaScriptCore, SpiderMonkey, Python (json, orjson, simplejson), Rust (serde), Go, Java
 (Jackson, Gson), .NET and C++ (nlohmann, simdjson). Their authors checked texts of any kind, so something around must

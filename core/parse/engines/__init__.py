@@ -1,4 +1,4 @@
-"""Other people's parsers, each in a process of its own that may fail without taking us along.
+"""Other people's parsers, each in its own process that may fail without taking us along.
 
 RawOutput     what they are asked about
 VllmEngine    the parsers of one vLLM, in a warm helper

@@ -234,7 +234,7 @@ class VllmEngine:
         return list(map(rendered_from_json, prompts))
 
     async def renderer_of(self, architectures: tuple[str, ...], folder: str | None) -> RendererChoice:
-        """Return how vLLM renders a model: with its chat template, or with a renderer of its own.
+        """Return how vLLM renders a model: with its chat template, or with its own renderer.
 
         Args:
             architectures: What the model's `config.json` names.

@@ -31,7 +31,7 @@ _DOWNLOAD_S = 600
 
 
 def cache_dir(environment: Mapping[str, str] | None = None, engine: str = "vllm") -> Path:
-    """Return the folder that holds one folder per release of an engine; it may not exist yet."""
+    """Return the folder that contains one folder per release of an engine; it may not exist yet."""
     variables = os.environ if environment is None else environment
     if named := variables.get(CACHE_VARIABLE if engine == "vllm" else ENGINES_VARIABLE):
         folder = Path(named).expanduser()
@@ -44,7 +44,7 @@ def find_release(version: str, environment: Mapping[str, str] | None = None) -> 
     """Return the folder of a release that was fetched before, `None` if it was not.
 
     Raises:
-        EngineError: It is no version.
+        EngineError: It is not a version.
     """
     folder = cache_dir(environment) / check_version(version)
     return folder if (folder / "vllm" / "__init__.py").is_file() else None
@@ -98,7 +98,7 @@ def fetch_wheel(
     *,
     options: Sequence[str] = (),
 ) -> Path:
-    """Get one wheel with pip and unpack its Python part beside a note of its SHA-256; nothing of it is run.
+    """Get one wheel with pip and unpack its Python part next to a note of its SHA-256; nothing of it is run.
 
     Args:
         requirement: Such as `sglang==0.5.23`.
@@ -133,7 +133,7 @@ def _put_in_place(made: Path, target: Path, package: str = "vllm") -> None:
 
 
 def _requires(release: Path, name: str) -> bool:
-    """Say whether a release names a package among its requirements."""
+    """Return whether a release names a package among its requirements."""
     texts = (file.read_text(encoding="utf-8", errors="replace") for file in release.glob("vllm*.dist-info/METADATA"))
     return any(re.search(rf"(?mi)^Requires-Dist: {name}\b", text) for text in texts)
 

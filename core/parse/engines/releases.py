@@ -1,7 +1,7 @@
 """Several engines and releases side by side: the parsers of any of them, by name.
 
 A release is an overlay: its unpacked folder comes first on the path of an
-interpreter that has today's vLLM. Every release runs in a helper of its own, of
+interpreter that has today's vLLM. Every release runs in its own helper, of
 half a gigabyte, so only a few are kept warm.
 """
 
@@ -45,7 +45,7 @@ class VllmReleases:
         self._limits = limits
         self._max_warm = max(max_warm, 1)
         self._fetch = fetch
-        self._engines: dict[tuple[str, str | None], VllmEngine] = {}  # the one used last stands last
+        self._engines: dict[tuple[str, str | None], VllmEngine] = {}  # the one used last is last
         self._installed: str | None = None
 
     async def parse_with(

@@ -105,7 +105,7 @@ def find_wheel(engine: str, version: str | None) -> Path | None:
 
 
 def installed_folder(package: str) -> Path | None:
-    """Return the folder that holds a package in the environment that has vLLM."""
+    """Return the folder that contains a package in the environment that has vLLM."""
     root = Path(vllm_python()).parent.parent
     return next((found.parent.parent for found in root.glob(f"lib/*/site-packages/{package}/__init__.py")), None)
 

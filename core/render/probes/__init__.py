@@ -45,7 +45,7 @@ def probe_template(
 
     Args:
         template: Jinja source, perhaps hostile.
-        tokenizer: Gives the named special tokens.
+        tokenizer: Returns the named special tokens.
         special_tokens: Named special tokens, over those of the tokenizer.
         template_kwargs: Template variables that a server always sets.
         renderer: Runs the jobs; the shared worker process if not given.

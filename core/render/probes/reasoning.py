@@ -22,7 +22,7 @@ from prompt_debugger.core.render.probes.probe import (
 from prompt_debugger.core.render.probes.tools import TOOLS, calling, usable_arguments
 
 _THOUGHT = "zqThought of it"
-# `reasoning_effort` has a probe of its own.
+# `reasoning_effort` has its own probe.
 _SWITCHES = tuple(switch for switch in TABLES.switches if switch.name != "reasoning_effort")
 _KEEPERS: tuple[tuple[str, JSON], ...] = (
     ("preserve_thinking", True),
@@ -37,7 +37,7 @@ _EFFORT_KWARGS = ("thinking_effort", "reasoning_strength")
 
 
 def _running(field: str, probing: Probing) -> ProbeResult:
-    """Ask about reasoning beside a call whose result has just come: the model still needs it."""
+    """Ask about reasoning next to a call whose result has just come: the model still needs it."""
     messages = calling(usable_arguments(probing), **{field: _THOUGHT})
     attempt = probing.render(messages, tools=TOOLS)
     if attempt.error is not None:

@@ -97,7 +97,7 @@ class PackedTokenizer(NamedTuple):
     Attributes:
         text: What a `tokenizer.json` with all of this holds.
         name: Where it came from.
-        settings: What the files beside it say.
+        settings: What the files next to it say.
         style: How it spells its entries.
         added: Its added entries by id.
     """
@@ -123,7 +123,7 @@ class FastTokenizer:
     """A vocabulary with its rules; see `core.base.protocols.Tokenizer`.
 
     Attributes:
-        settings: What the files beside it say.
+        settings: What the files next to it say.
     """
 
     def __init__(
@@ -194,7 +194,7 @@ class FastTokenizer:
     def pieces_of(self, text: str) -> list[str]:
         """Return the pieces of a text whose ids, one after the other, are the ids of the whole.
 
-        The library cuts a text at its added tokens before it does anything else, and encodes what lies between them
+        The library cuts a text at its added tokens before it does anything else, and encodes what is between them
         piece by piece, none knowing of the others. It takes the longest added token that begins at a place.
         """
         if self._cuts is None:
@@ -339,11 +339,11 @@ def _encodable(text: str) -> str:
 
 
 # Long texts are tokenized in the sandbox: thirty characters of template can write a text that takes gigabytes. The
-# library needs some fifty bytes for each character, holds the interpreter's lock all the while, and cannot be
+# library needs some fifty bytes for each character, contains the interpreter's lock all the while, and cannot be
 # interrupted.
 LONG_CHARS = 100_000
 MOST_CHARS = 20_000_000
-MOST_TOKENS = 2_000_000  # each becomes a value of its own in the page
+MOST_TOKENS = 2_000_000  # each becomes its own value in the page
 
 _HINT = "Check the template for repetitions that make the prompt huge."
 _KEPT = 2  # vocabularies that a process keeps

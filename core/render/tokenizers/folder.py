@@ -103,7 +103,7 @@ def template_of(settings: TokenizerSettings, *, has_tools: bool) -> str | None:
 
 
 def find_folder(source: str | Path) -> Path:
-    """Return the folder that holds the files, fetching them from the Hub if need be; `lab-model` is the lab's own.
+    """Return the folder that contains the files, fetching them from the Hub if need be; `lab-model` is the lab's own.
 
     Raises:
         RenderError: The place does not exist, or the Hub cannot be reached.

@@ -48,7 +48,7 @@ def pieces_of_reported(reported: Sequence[bytes | str], text: str) -> tuple[byte
 
 
 def _is_same(decoded: str, text: str) -> bool:
-    """Say whether two decodings differ in nothing but a first space and the number of unreadable characters."""
+    """Return whether two decodings differ in nothing but a first space and the number of unreadable characters."""
     if decoded == text:
         return True
     one, other = (re.sub("\ufffd+", "\ufffd", item).removeprefix(" ") for item in (decoded, text))

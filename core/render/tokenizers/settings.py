@@ -1,4 +1,4 @@
-"""What the files beside a vocabulary say: special tokens, chat templates, end tokens."""
+"""What the files next to a vocabulary say: special tokens, chat templates, end tokens."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TokenizerSettings:
 
 
 def read_settings(folder: Path) -> TokenizerSettings:
-    """Read the files that lie beside a vocabulary; absent ones say nothing.
+    """Read the files that are next to a vocabulary; absent ones say nothing.
 
     Raises:
         RenderError: A file is there and is not JSON.
@@ -132,7 +132,7 @@ def _token_id(key: str) -> int | None:
 
 
 def _templates(folder: Path, config: JSONObject) -> dict[str, str]:
-    """Files beside the configuration win over what stands in it, as in the reference library."""
+    """Files next to the configuration win over what is in it, as in the reference library."""
     found: dict[str, str] = {}
     if (folder / "chat_template.jinja").is_file():
         found["default"] = _own_text(folder, folder / "chat_template.jinja")
@@ -170,7 +170,7 @@ def _text_of(path: Path) -> str:
 
     Raises:
         RenderError: It is longer.
-        UnicodeDecodeError: It is no text.
+        UnicodeDecodeError: It is not text.
     """
     if path.stat().st_size > _MOST_BYTES:
         raise RenderError(

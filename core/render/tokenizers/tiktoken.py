@@ -1,4 +1,4 @@
-"""A vocabulary from `tiktoken.model`, without running the code that ships beside it.
+"""A vocabulary from `tiktoken.model`, without running the code that ships next to it.
 
     tiktoken.model          one line per token: base64 of its bytes, a space, its rank
     tokenizer_config.json   special tokens by id
@@ -25,7 +25,7 @@ from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library
 
-_RESERVED = 256  # ids behind the vocabulary that such models keep for special tokens
+_RESERVED = 256  # ids after the vocabulary that such models keep for special tokens
 _PATTERN_NAMES = ("pat_str", "PAT_STR")
 
 
@@ -57,7 +57,7 @@ def build_byte_pairs(ranks: Mapping[bytes, int], pattern: str, special: Mapping[
     Args:
         ranks: Rank of every token's bytes, from 0 without gaps; the rank is the id.
         pattern: What splits text into words, in the dialect of Oniguruma.
-        special: Text by id of the tokens behind the vocabulary, without gaps.
+        special: Text by id of the tokens after the vocabulary, without gaps.
     """
     from tokenizers import AddedToken, Regex, decoders, models, pre_tokenizers
     from tokenizers import Tokenizer as Library
@@ -123,7 +123,7 @@ def _read_ranks(path: Path) -> dict[bytes, int]:
 
 
 def _special_tokens(first_id: int, settings: TokenizerSettings) -> dict[int, str]:
-    """Return every id behind the vocabulary with its text; ids without a name are reserved ones."""
+    """Return every id after the vocabulary with its text; ids without a name are reserved ones."""
     last_id = max([first_id + _RESERVED - 1, *settings.added])
     named = {token_id: entry.content for token_id, entry in settings.added.items()}
     return {

@@ -1,7 +1,7 @@
 """Where a template can go this way or that, and how often a render went there.
 
 The places come from the tokens of the source, because Jinja's syntax tree does not
-say where an `else` stands; the counters are written into the generated code.
+say where an `else` is; the counters are written into the generated code.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Place:
         kind: As `core.base.types.Branch.kind`.
         expression: Its condition, iteration or signature as written.
         start: Offset of its tag.
-        stop: Offset behind its body.
+        stop: Offset after its body.
         statement: Index of the first branch of the same statement.
         is_counted: Whether the generated code counts it.
     """
@@ -61,7 +61,7 @@ class BranchMap:
         return index
 
     def add_inline(self, source: str, start: int, stop: int) -> int:
-        """Note both ways of an inline condition whose `if` stands last in `source[start:stop]`."""
+        """Note both ways of an inline condition whose `if` is last in `source[start:stop]`."""
         keyword = source.rfind("if", start, stop)
         if keyword < 0:
             keyword = start

@@ -131,7 +131,7 @@ class _Walk:
         self.inside = False
 
     def structure(self, length: int, field: Field | None) -> None:
-        """Note characters that hold a container together."""
+        """Note characters that contain a container together."""
         if self.out:
             last = self.out[-1]
             if last.kind is RunKind.STRUCTURE and last.source is field:
@@ -141,7 +141,7 @@ class _Walk:
             self.out.append(Run(length, RunKind.STRUCTURE, field))
 
     def value(self, value: object, field: Field | None) -> None:
-        """Note a value that stands at `field`."""
+        """Note a value that is at `field`."""
         if isinstance(value, str):
             self.string(value, field)
         elif isinstance(value, (TracedDict, TracedList)):

@@ -180,7 +180,7 @@ def _made_of(original: Filter) -> Filter:
 
 def _printing_first(original: Filter) -> Filter:
     """Return a filter that prints its value with runs before the original sees it."""
-    place = 0 if getattr(original, "jinja_pass_arg", None) is None else 1  # behind the context, if it takes one
+    place = 0 if getattr(original, "jinja_pass_arg", None) is None else 1  # after the context, if it takes one
 
     @wraps(original)
     def filtered(*args: object, **kwargs: object) -> object:

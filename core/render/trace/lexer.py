@@ -12,11 +12,11 @@ _NEWLINE = re.compile(r"\r\n|\r")
 
 
 class Position(int):
-    """A line number, from 1, that knows where its token stands.
+    """A line number, from 1, that knows where its token is.
 
     Attributes:
         start: Offset of the token's first character in the normalised source.
-        stop: Offset behind its last one.
+        stop: Offset after its last one.
     """
 
     start: int

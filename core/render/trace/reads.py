@@ -13,9 +13,9 @@ def unread_paths(value: object, given: JSON, path: str) -> Iterator[str]:
     """Yield the paths in `given` that were never read through `value`, whole subtrees as one.
 
     Args:
-        value: What stands at `path` as the template had it, wrapped if it was handed out.
+        value: What is at `path` as the template had it, wrapped if it was handed out.
         given: The same as it was given.
-        path: Where it stands.
+        path: Where it is open.
     """
     if not isinstance(value, (TracedDict, TracedList)) or value._dumped:
         return

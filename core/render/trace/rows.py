@@ -104,7 +104,7 @@ def _rows_of(run: Run, shown: str, source: str) -> Iterator[Row]:
 
 
 def _literal_rows(run: Run, shown: str, source: str) -> Iterator[Row]:
-    """One row per template line, so that every row names the line it stands on."""
+    """One row per template line, so that every row names the line it is on."""
     if source[run.start : run.stop] != shown:
         yield Row(run.length, SpanKind.UNKNOWN)
         return

@@ -273,7 +273,7 @@ def traced(text: str, runs: Runs) -> TracedStr:
 
 
 def check_count(count: object) -> None:
-    """Raise what `sequence * count` raises if `count` is no whole number."""
+    """Raise what `sequence * count` raises if `count` is not an integer."""
     if not hasattr(count, "__index__"):
         raise TypeError(f"can't multiply sequence by non-int of type '{type(count).__name__}'")
 
@@ -290,7 +290,7 @@ def runs_of(text: str) -> Runs:
 
 
 def literal(text: str, kind: RunKind, start: int, stop: int) -> TracedStr:
-    """Return a text of the template that stands at `start:stop` of its source."""
+    """Return a text of the template that is at `start:stop` of its source."""
     return traced(text, (Run(len(text), kind, None, start, stop),) if text else ())
 
 

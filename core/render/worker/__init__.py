@@ -1,4 +1,4 @@
-"""Templates are strangers' programs: they are compiled and run in a sandbox of their own.
+"""Templates are untrusted users' programs: they are compiled and run in their own sandbox.
 
 jobs      what its processes do          client    asks them, in the words of templates
 """

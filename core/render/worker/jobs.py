@@ -53,7 +53,7 @@ def outcomes_of(render: RenderJob) -> Iterator[RenderOutcome]:
         yield from run_in_steps(render)
     except MemoryError:
         yield RenderOutcome(fault=Fault("MemoryError", "the template needs more memory than allowed"))
-    except Exception as error:  # noqa: BLE001  # a fault of ours must not look like a crash
+    except Exception as error:  # noqa: BLE001  # a bug of ours must not look like a crash
         yield RenderOutcome(fault=Fault("WorkerError", f"{type(error).__name__}: {error}"))
 
 

@@ -1,4 +1,4 @@
-"""A whole run as a journal keeps it by the thousand: what stands there several times is written once.
+"""A whole run as a journal keeps it by the thousand: what is there several times is written once.
 
     run      the `run` document; its tables of tokens are left out
     tables   by the place of such a table its columns: numbers, edges, and each vocabulary entry once
@@ -77,7 +77,7 @@ def _without_shared(prompt: Prompt, local: Prompt) -> tuple[Prompt, list[JSON]]:
 
 
 def _are_same(prompt: Prompt, local: Prompt) -> bool:
-    """Say whether both have the same table of tokens, without making them."""
+    """Return whether both have the same table of tokens, without making them."""
     ours, theirs = local.tokens, prompt.tokens
     if not isinstance(ours, TokenTable) or not isinstance(theirs, TokenTable):
         return False

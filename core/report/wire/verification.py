@@ -39,7 +39,7 @@ class RowAccount:
         altered: Returned with another name or other arguments.
         invented: Returned and not written.
         cut: Calls inside which the output ends.
-        leaked: Calls that stand in content under finish reason `stop`.
+        leaked: Calls that are in content under finish reason `stop`.
         stage: The guilty stage; `null` if nothing is wrong or nothing can be said.
         codes: Rules that found an error or a warning.
         errors: Those of them that found an error.
@@ -51,7 +51,7 @@ class RowAccount:
         labels: MiniMax's fields of the row.
         error: Why the answer could not be read.
         stream_differs: Fields in which a streamed answer differs from what the server's own parsers read in the same
-            output when they get it whole; left out where nothing differs, or nobody looked.
+            output when they get it whole; left out where nothing differs, or no one looked.
         grammar: Of watched traffic, whether the grammar that the request asks for was in force: `in-force`, `never` or
             `unknown`; left out where it asks for none.
     """
@@ -208,7 +208,7 @@ class SummaryAccount:
         altered: Returned with another name or other arguments.
         invented: Returned and not written.
         cut: Calls inside which the output ends.
-        leaked: Calls that stand in content under finish reason `stop`.
+        leaked: Calls that are in content under finish reason `stop`.
         rates: Shares with intervals and denominators.
         by_code: Rows by rule that found an error or a warning.
         by_stage: Rows by guilty stage.
@@ -221,7 +221,7 @@ class SummaryAccount:
         not_judged: Rows that ask for a check of MiniMax's that is not judged, by its name.
         baseline: The paired figures, where there is something to compare with.
         gates: The expressions of `--fail-if` and whether they hold.
-        error: Why it ended, if it could not go on.
+        error: Why it ended, if it could not continue.
         api: By which API the rows were asked.
         rows_that_differ: Of rows asked by several APIs, the share that differs from the first one's answers; left out
             where there is one API.

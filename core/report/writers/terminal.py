@@ -171,7 +171,7 @@ def _ledger(parse: Parse) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """Return a text that must keep to its line: a server's words could else write lines of their own."""
+    """Return a text that must keep to its line: a server's words could else write their own lines."""
     return printable(text, on_one_line=True)
 
 

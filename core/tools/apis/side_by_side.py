@@ -188,7 +188,7 @@ def _cause_of_prompt(
 
 
 def _is_rendered(trace: Trace) -> bool:
-    """Say whether the server's prompt is our render of what was asked, be it after what it is proved to do."""
+    """Return whether the server's prompt is our render of what was asked, be it after what it is proved to do."""
     if trace.prompt is None or trace.local_prompt is None:
         return False
     return trace.prompt_difference is None or trace.prompt_difference.cause is not None
@@ -306,7 +306,7 @@ def _status(pair: tuple[Api, Api], left: Trace, right: Trace) -> ApiDifference |
 
 
 def _is_broken(trace: Trace) -> bool:
-    """Say whether an answer is an error and nothing else."""
+    """Return whether an answer is an error and nothing else."""
     chat = trace.chat
     return chat is not None and chat.error is not None and not any(chat.message.get(name) for name in _OF_ANSWERS)
 
@@ -378,7 +378,7 @@ def _is_of_media(trace: Trace) -> bool:
 
 
 def _has_media(trace: Trace) -> bool:
-    """Say whether what went out held more than texts."""
+    """Return whether what went out held more than texts."""
     return _MEDIA_PARTS.search(json.dumps(trace.sent_native or trace.sent or trace.request.body)) is not None
 
 
@@ -422,13 +422,13 @@ def _cause_of_answers(left: Trace, right: Trace, before: ApiDifference | None, c
 
 
 def _is_judged(parse: Parse | None) -> bool:
-    """Say whether an output and its answer belong together, or had to agree."""
+    """Return whether an output and its answer belong together, or had to agree."""
     comparability = None if parse is None else parse.ledger.comparability
     return comparability is not None and comparability.certainty is not None
 
 
 def _is_own(trace: Trace) -> bool:
-    """Say whether the raw output is of the answer's own run."""
+    """Return whether the raw output is of the answer's own run."""
     return trace.evidence is Basis.SAME_RUN
 
 

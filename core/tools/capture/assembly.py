@@ -170,7 +170,7 @@ def _begun_response(chunks: Sequence[JSONObject]) -> JSONObject | None:
         if isinstance(item, dict) and (index in items or len(items) < MAX_CHOICES):
             items[index] = item
             if kind == "response.output_item.done":
-                texts.pop(index, None)  # the item holds them
+                texts.pop(index, None)  # the item contains them
         elif index in items and kind.endswith(".delta") and isinstance(piece := chunk.get("delta"), str):
             texts.setdefault(index, []).append(piece)
     if begun is None and not items:
@@ -257,7 +257,7 @@ class _Block:
 
 
 def _gemini(chunks: Sequence[JSONObject]) -> Assembled:
-    """Put answers of Gemini's together: one candidate with all their parts, a text that goes on as one."""
+    """Put answers of Gemini's together: one candidate with all their parts, a text that continues as one."""
     candidate: JSONObject = {}
     parts: list[JSON] = []
     whole: JSONObject = {}

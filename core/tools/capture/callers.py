@@ -1,6 +1,6 @@
 """Who may use the proxy: programs that call it by this machine's name, no page of some site.
 
-A page in a browser can make its visitor's browser ask this machine, by a name of its own that it points here, or
+A page in a browser can make its visitor's browser ask this machine, by its own name that it points here, or
 from its own origin. Programs send no `Origin`, pages of this machine send their own.
 """
 
@@ -36,7 +36,7 @@ def refusal_of(host_header: str, origin: str | None, names: Collection[str]) -> 
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether whoever listens on a host is heard on this machine alone."""
+    """Return whether whoever listens on a host is heard on this machine alone."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -44,7 +44,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _may_ask(origin: str) -> bool:
-    """Say whether an origin is a page of this machine, or no page of a site: an extension, an app."""
+    """Return whether an origin is a page of this machine, or no page of a site: an extension, an app."""
     scheme, slashes, place = origin.lower().partition("://")
     if scheme not in ("http", "https"):
         return bool(slashes)  # `null` is what a site can be, too

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from prompt_debugger.core.tools.capture.limits import MAX_ANSWER_BYTES, MAX_HELD_BYTES, MAX_REQUEST_BYTES
 
-_MARKS = 4_096  # pieces that keep a time of their own
+_MARKS = 4_096  # pieces that keep their own time
 
 
 class Api(StrEnum):
@@ -61,7 +61,7 @@ class Held:
 
 
 class Kept:
-    """The beginning of a body, at most so many bytes; the rest is counted."""
+    """The beginning of a body, at most that many bytes; the rest is counted."""
 
     def __init__(self, held: Held, most: int) -> None:
         self._held = held
@@ -100,7 +100,7 @@ class Exchange:
     Attributes:
         number: Which one of those that are kept, from 1; 0 for one that is not.
         api: What it is kept as; `None` if it is passed on only.
-        path: Path without the query, which may hold a key.
+        path: Path without the query, which may contain a key.
         secrets: What the client sent to show who it is; kept out of all that is written.
         sent: The request's body.
         answered: The answer's body, packed as it came.

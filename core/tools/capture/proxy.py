@@ -49,7 +49,7 @@ STOPPED = "the capture was ended before the end of the answer"
 
 
 class _ClientLeftError(Exception):
-    """Nobody waits for the answer any more."""
+    """No one waits for the answer any more."""
 
 
 class _ClientIsSlowError(Exception):
@@ -283,7 +283,7 @@ class _Client:
         self._has_body = asyncio.Event()
 
     async def body(self) -> AsyncIterator[bytes]:
-        """Yield the body as it comes; whoever begins one and does not go on would hold a connection for ever."""
+        """Yield the body as it comes; whoever begins one and does not continue would contain a connection forever."""
         loop = asyncio.get_running_loop()
         end_s = loop.time() + self._times.whole_s
         while True:
@@ -324,7 +324,7 @@ def _header(answer: RelayedAnswer, name: bytes) -> str:
 
 
 async def _answer(send: Send, status: int, kind: str, message: str, *more: tuple[bytes, bytes]) -> None:
-    """Answer ourselves, in the form in which clients look for an error; nobody may be there any more."""
+    """Answer ourselves, in the form in which clients look for an error; no one may be there any more."""
     error: JSONObject = {"message": f"prompt-debugger capture: {message}", "type": kind, "code": status}
     body = json.dumps({"error": error}).encode("ascii")
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode("ascii")), *more]

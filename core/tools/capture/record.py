@@ -2,9 +2,9 @@
 
     {"schema_version", "id", "captured": {…}, "request": body, "response": answer}
 
-`response` is there only if the answer came whole; one that broke off stands under `partial`, so that nobody takes
-it for an answer. A body that is no JSON object is no `request` but an excerpt. Runs in the sandbox: both sides are
-strangers, and looking for keys takes time.
+`response` is there only if the answer came whole; one that broke off is under `partial`, so that no one takes
+it for an answer. A body that is not JSON object is no `request` but an excerpt. Runs in the sandbox: both sides are
+untrusted users, and looking for keys takes time.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """A body as far as it could be read: a JSON object, or an excerpt and why it is none."""
+    """A body as far as it could be read: a JSON object, or an excerpt and why it is not one."""
 
     value: JSONObject | None = None
     excerpt: str = ""
@@ -280,7 +280,7 @@ def _pieces(data: bytes, starts: Sequence[int]) -> list[tuple[int, bytes]]:
 
 
 def _events_that_may_stay(answer: _Body, *, has_key: bool) -> list[tuple[float, str]] | None:
-    """Return the first events of a stream; none where a key was found, for in events it stands in parts."""
+    """Return the first events of a stream; none where a key was found, for in events it is in parts."""
     if answer.events is None or has_key or (answer.value is None and answer.partial is None):
         return None
     kept: list[tuple[float, str]] = []
@@ -297,7 +297,7 @@ class _Cover:
     """Takes keys out, and remembers whether there was any.
 
     Args:
-        secrets: Texts that are taken out wherever they stand, besides what looks like a key.
+        secrets: Texts that are taken out wherever they are, besides what looks like a key.
     """
 
     def __init__(self, secrets: Sequence[str]) -> None:

@@ -57,7 +57,7 @@ def asking_for_ids(api: Api | None, body: bytes, packing: str) -> bytes | None:
 
 
 def without_ids(data: bytes) -> bytes:
-    """Return an answer as it would be if nobody had asked for ids.
+    """Return an answer as it would be if no one had asked for ids.
 
     >>> without_ids(b'{"choices":[{"text":"a","token_ids":[1, 2]}],"prompt_token_ids":null}')
     b'{"choices":[{"text":"a","token_ids":null}],"prompt_token_ids":null}'
@@ -102,7 +102,7 @@ def _event_without_ids(event: bytes) -> bytes:
 
 
 def _is_empty(event: bytes) -> bool:
-    """Say whether an event of a chat carries nothing but ids."""
+    """Return whether an event of a chat carries nothing but ids."""
     if b'"delta":{}' not in event:
         return False
     try:

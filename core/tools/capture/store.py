@@ -1,7 +1,7 @@
 """Where exchanges are written: a folder with a file each, or one file with a line each.
 
 Files are for their owner alone, a file of the folder appears whole or not at all, and a line is written in one go
-behind the end of the last. Whoever writes holds a lock, so that two captures never number the same exchange.
+after the end of the last. Whoever writes holds a lock, so that two captures never number the same exchange.
 """
 
 from __future__ import annotations

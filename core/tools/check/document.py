@@ -150,7 +150,7 @@ class CellRecord:
         whole: Whether the whole output comes back as the answer that went in.
         streamed: Whether every chunking streams to the same; `null` if that was not tried.
         problem: What comes back otherwise; `null` if nothing does.
-        streamed_usual: Whether it streams right token by token, as servers mostly do; `null` if that was not tried.
+        streamed_usual: Whether it streams right token by token, as servers usually do; `null` if that was not tried.
         remark: What is different and no fault.
         split: Deltas of the smallest chunking that streams otherwise.
         got: The message that came back, where there is a problem.

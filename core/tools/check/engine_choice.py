@@ -1,6 +1,6 @@
 """Which of several engines to serve a model with: the one whose parsers return most, and of equals the first asked.
 
-What fails only in larger deltas counts for less than what fails whole or token by token, as servers mostly stream.
+What fails only in larger deltas counts for less than what fails whole or token by token, as servers usually stream.
 """
 
 from __future__ import annotations

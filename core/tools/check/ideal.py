@@ -5,7 +5,7 @@
     raw         what the history has beyond the prompt, up to the end of the turn
 
 Where the history does not begin with the prompt (reasoning stripped, an empty block put in), the output begins where
-the two part, never inside a marker, and behind what both have in other white space; where the prompt left reasoning
+the two part, never inside a marker, and after what both have in other white space; where the prompt left reasoning
 open and the history does not close it, the output gets the closing tag, for that is what the model has to write there.
 """
 
@@ -33,7 +33,7 @@ class Form:
     """One way to write an answer down.
 
     Attributes:
-        reasoning_field: Field of the message that holds reasoning.
+        reasoning_field: Field of the message that contains reasoning.
         ids: Pattern of call ids: `counted` as `functions.NAME:0`, or `short` as nine letters and digits.
         text_arguments: Whether arguments are JSON text, not an object.
         null_content: Whether a content that there is none of is null, not "".
@@ -191,7 +191,7 @@ class Writer:
             return Ideal(answer, "", "", refusal=error, form=form)
 
     def _learns_end(self, closing: str) -> bool:
-        """Take what stands behind a text as the end of a turn, if it is one marker that was not known."""
+        """Take what is after a text as the end of a turn, if it is one marker that was not known."""
         if closing in self._ends or not _LOOKS_LIKE_A_MARKER.fullmatch(closing):
             return False
         self._ends |= {closing}
@@ -232,7 +232,7 @@ _BEST = (0, 0)
 
 
 def _rank(ideal: Ideal) -> tuple[int, int]:
-    """Return how much is wrong with an output; a prompt that shuts reasoning off is none for an answer with it."""
+    """Return how much is wrong with an output; a prompt that shuts reasoning off is not one for an answer with it."""
     if ideal.refusal is not None:
         return 9, 0
     is_off = ideal.answer.reasoning is not None and not ideal.is_prefix
@@ -263,7 +263,7 @@ def _behind_repeat(closed: str, written: str) -> str:
 
 
 def _after_prompt(prompt: str, written: str, answer: Answer) -> tuple[str, bool]:
-    """Return what the model writes behind the prompt, and whether the end of reasoning in it is ours."""
+    """Return what the model writes after the prompt, and whether the end of reasoning in it is ours."""
     opened = _open_pair(prompt)
     if opened is None:
         return written, False
@@ -283,7 +283,7 @@ def _open_pair(prompt: str) -> ReasoningPair | None:
 
 
 def _cut_end(written: str, answer: Answer, ends: frozenset[str]) -> str:
-    """Return an output up to the end of the turn behind which nothing of the answer stands."""
+    """Return an output up to the end of the turn behind which nothing of the answer is."""
     pattern = "|".join(re.escape(end) for end in sorted(ends, key=len, reverse=True))
     ours = ("zq", *(call.name for call in answer.calls))
     for end in re.finditer(pattern, written):

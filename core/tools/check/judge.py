@@ -27,8 +27,8 @@ class Cell:
         remark: What is different and no fault, such as another order of keys; `None` if nothing is.
         split: Deltas of the smallest chunking that streams otherwise.
         outcome: What came back.
-        streamed_usual: Whether it streams right token by token, as servers mostly do; `None` if that was not tried.
-        leaves_reasoning: Whether the output holds reasoning that nobody was asked to take out of the content.
+        streamed_usual: Whether it streams right token by token, as servers usually do; `None` if that was not tried.
+        leaves_reasoning: Whether the output contains reasoning that no one was asked to take out of the content.
     """
 
     whole: bool
@@ -112,7 +112,7 @@ def _has_reasoning(raw: str) -> bool:
 
 
 def _content_said(answer: Answer, content: str | None, *, is_strict: bool, reads_calls: bool) -> _Said:
-    """Compare the content; reasoning and calls that nobody was asked to take out stay in it."""
+    """Compare the content; reasoning and calls that no one was asked to take out stay in it."""
     if not reads_calls and answer.calls:
         lacks_calls = any(call.name not in (content or "") for call in answer.calls)
         return _Said(("the calls are not left for a tool parser to read",) if lacks_calls else (), ())
@@ -203,7 +203,7 @@ def _kind(value: JSON) -> str:
 
 
 def _text_said(name: str, want: str | None, got: str | None) -> _Said:
-    """Compare a text; white space around it belongs to the markup, so losing or keeping it is no fault."""
+    """Compare a text; white space around it belongs to the markup, so losing or keeping it is not a fault."""
     want, got = want or "", got or ""
     if want == got:
         return _Said((), ())

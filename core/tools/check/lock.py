@@ -68,7 +68,7 @@ def read_lock(text: str) -> LockDocument:
     """Return the lock in a file.
 
     Raises:
-        RequestError: It is none.
+        RequestError: It is not one.
     """
     try:
         return load_document(json.loads(text), LockDocument)

@@ -31,9 +31,9 @@ class CheckedModel:
         template: Jinja source that a request with tools is rendered with.
         folder: Where its tokenizer lies; `None` for a template alone.
         tokenizer: Its vocabulary; `None` if there is none.
-        settings: What the files beside it say.
+        settings: What the files next to it say.
         template_file: File that won over the model's own template; `None` if none did.
-        server: The running server that was named; `None` if it was no server.
+        server: The running server that was named; `None` if it was not a server.
         evidence: On what it rests which template and tokenizer that server has, a sentence each.
     """
 

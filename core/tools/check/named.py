@@ -27,7 +27,7 @@ def has_base_name_of(model: str, parser: str) -> bool:
 
 
 def _occurs_in(model: str, name: str, *, followed_by_version: bool = True) -> bool:
-    """Return whether a name is some whole parts of a model's name; behind a version no more of one may follow."""
+    """Return whether a name is some whole parts of a model's name; after a version no more of one may follow."""
     text = _last(model)
     wanted = "".join(_PART.findall(name))
     found = list(_PART.finditer(text))

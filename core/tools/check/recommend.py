@@ -33,10 +33,10 @@ class Recommendation:
     Attributes:
         tool_parser: Name for `--tool-call-parser`; `None` if none reads the calls.
         reasoning_parser: Name for `--reasoning-parser`; `None` if none is needed or none works.
-        name: The pair as it stands in the matrix; `None` if nothing works.
+        name: The pair as it is in the matrix; `None` if nothing works.
         verdict: How well it works.
         reasons: Why, a sentence each, the most telling first.
-        plugin_fallback: Our own reader, where parsers fall short; `None` where nobody looked.
+        plugin_fallback: Our own reader, where parsers fall short; `None` where no one looked.
     """
 
     tool_parser: str | None

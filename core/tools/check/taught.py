@@ -33,7 +33,7 @@ class Notation:
     Attributes:
         opener: In front of a call, or of a list of Python calls.
         closer: At its end.
-        key: What holds the arguments in JSON; "" for Python calls.
+        key: What contains the arguments in JSON; "" for Python calls.
         evidence: What shows it, a sentence.
     """
 

@@ -1,4 +1,4 @@
-"""The tool loop: answer a tool call, go on, and account for every token between one turn and the next.
+"""The tool loop: answer a tool call, continue, and account for every token between one turn and the next.
 
     trace ──▶ begin ──▶ Conversation ──▶ request_after(trace, answers) ──▶ run ──▶ add_turn ──▶ Conversation …
 

@@ -1,4 +1,4 @@
-"""Answers to tool calls, typed or from a stub, and the request that goes on with them."""
+"""Answers to tool calls, typed or from a stub, and the request that continues with them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read_stub(text: str) -> JSONObject:
     """Return a stub: an object with an answer per tool, `*` for any other.
 
     Raises:
-        RequestError: It is none.
+        RequestError: It is not one.
     """
     try:
         value: JSON = json.loads(text)
@@ -61,7 +61,7 @@ def answers_to_calls(
 
     Args:
         trace: The run.
-        texts: What was typed for its calls, in their order; a blank text, or one too few, is none.
+        texts: What was typed for its calls, in their order; a blank text, or one too few, is not one.
         stub: As `answers_from_stub` has it.
     """
     answers: list[ToolAnswer] = []
@@ -85,7 +85,7 @@ def returned_calls(trace: Trace) -> list[JSONObject]:
 
 
 def request_after(trace: Trace, answers: Sequence[ToolAnswer], *, user: str | None = None) -> Request:
-    """Return the request that goes on where a run ended: its message, the answers, and what the user says.
+    """Return the request that continues where a run ended: its message, the answers, and what the user says.
 
     The message goes back as the server gave it, without fields that are null or an empty list of calls, as client
     libraries send it.

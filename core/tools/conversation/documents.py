@@ -27,7 +27,7 @@ class ConversationTurnDocument(_Document):
         altered: Calls that came back changed.
         codes: Codes of the findings.
         verdict: The run in one sentence.
-        seam: How its prompt goes on from the turn before; `null` for the first.
+        seam: How its prompt continues from the turn before; `null` for the first.
     """
 
     answers: tuple[ToolAnswer, ...]
@@ -49,7 +49,7 @@ class ConversationDocument(_Document):
         turns: Its runs.
         outcomes: How many calls of all outputs came to which end.
         lost: Tokens that were computed and could not be used again, over all turns compared by ids.
-        ended: Why it does not go on.
+        ended: Why it does not continue.
     """
 
     turns: list[ConversationTurnDocument]

@@ -22,7 +22,7 @@ _NEXT_TO = 40  # characters shown on either side of the first difference
 
 @dataclass(frozen=True, slots=True)
 class SeamPlace:
-    """What stands at the first difference on one side.
+    """What is at the first difference on one side.
 
     Attributes:
         where: `prompt` or `output` of the last turn, or the `next` prompt.
@@ -45,16 +45,16 @@ class SeamPlace:
 
 @dataclass(frozen=True, slots=True)
 class Seam:
-    """How the next prompt goes on from the last turn.
+    """How the next prompt continues from the last turn.
 
     Attributes:
         unit: What is counted: the server's tokens, or characters where it gives no ids.
         known: Units of the last prompt and the output behind it.
         next_count: Units of the next prompt.
         kept: Units at the beginning that both share: what a prefix cache can use again.
-        before: What stood at the first difference; `None` if the next prompt goes on.
-        after: What stands there in the next prompt.
-        cause: Why, one sentence; "" if it goes on or the template is not at hand.
+        before: What was at the first difference; `None` if the next prompt continues.
+        after: What is there in the next prompt.
+        cause: Why, one sentence; "" if it continues or the template is not at hand.
         problem: Why the two cannot be compared; "" if they can.
     """
 
@@ -76,7 +76,7 @@ class Seam:
     @computed_field  # type: ignore[prop-decorator]  # what pydantic documents
     @property
     def first(self) -> int | None:
-        """Index of the first unit that differs; `None` if the next prompt goes on."""
+        """Index of the first unit that differs; `None` if the next prompt continues."""
         return None if self.before is None else self.kept
 
     @computed_field  # type: ignore[prop-decorator]  # what pydantic documents
@@ -92,7 +92,7 @@ class Seam:
 
 
 def seam_between(last: Trace, now: Trace) -> Seam:
-    """Return how one turn's prompt goes on from the run before, whose message is in its request."""
+    """Return how one turn's prompt continues from the run before, whose message is in its request."""
     prompts = _prompts(last, now)
     if prompts is None or last.raw is None:
         return Seam(problem="the prompt of one of the turns, or the raw output, is unknown.")

@@ -1,4 +1,4 @@
-"""Go on turn by turn, with the account of every turn and of the whole conversation."""
+"""Continue turn by turn, with the account of every turn and of the whole conversation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ConversationTurn:
 
     Attributes:
         answers: Answers to the calls of the turn before, which led to it.
-        seam: How its prompt goes on from the turn before; `None` for the first.
+        seam: How its prompt continues from the turn before; `None` for the first.
     """
 
     trace: Trace
@@ -52,7 +52,7 @@ class Conversation:
 
     Attributes:
         turns: Its runs, at least one.
-        ended: Why it does not go on; "" while it can.
+        ended: Why it does not continue; "" while it can.
     """
 
     turns: tuple[ConversationTurn, ...]

@@ -78,7 +78,7 @@ def _difference(first: Rendered, second: Rendered) -> TokenDifference | None:
 
 
 def _renumbered(first: Rendered, second: Rendered) -> int:
-    """Count tokens that stand at the same characters of equal texts with the same bytes and another id."""
+    """Count tokens that are at the same characters of equal texts with the same bytes and another id."""
     if first.text != second.text:
         return 0
     ids = {(span, piece): key for span, piece, key in zip(first.char_spans, first.pieces, first.keys, strict=True)}

@@ -15,7 +15,7 @@ from prompt_debugger.core.base.types import PromptSpan, Span, Token
 from prompt_debugger.core.tools.experiments.variant import Rendered, Unit
 
 _WORK = 8_000_000  # pairs of equal units beyond which the middle is not aligned
-_AROUND = 60  # characters shown behind the first difference
+_AROUND = 60  # characters shown after the first difference
 _NEXT_TO = 4  # tokens kept of either side of a stretch
 _KEPT = 60  # tokens kept of one stretch
 _HUNKS = 50  # stretches that a document lists
@@ -58,7 +58,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What stands at the first difference on one side.
+    """What is at the first difference on one side.
 
     Attributes:
         char: Character of the text, from 0.
@@ -148,7 +148,7 @@ def common_length(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
 
 
 def place_at(rendered: Rendered, index: int) -> Place:
-    """Return what stands at one unit of a render, or behind its last."""
+    """Return what is at one unit of a render, or after its last."""
     spans = rendered.char_spans
     char = spans[index].start if index < len(spans) else len(rendered.text)
     origin = _origin_at(rendered.origins, char)

@@ -1,6 +1,6 @@
 """Encode texts that share most of what they say, such as the prompts of a growing conversation.
 
-So every piece between two added tokens is encoded once, however many texts it stands in
+So every piece between two added tokens is encoded once, however many texts it is in
 (`FastTokenizer.pieces_of`): the ids are the same, to the last one. Where an added token takes
 white space from its neighbours, or asks what they are, texts are encoded whole.
 """

@@ -51,7 +51,7 @@ class _GenerationTag(Extension):
     tags = {"generation"}  # noqa: RUF012  # the library's convention
 
     def parse(self, parser: Parser) -> nodes.Node | list[nodes.Node]:
-        """Return what stands between the tags."""
+        """Return what is between the tags."""
         next(parser.stream)
         return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 

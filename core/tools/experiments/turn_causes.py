@@ -17,7 +17,7 @@ from prompt_debugger.core.tools.experiments.switches.switch import Edit
 
 Renders: TypeAlias = Callable[[list[JSON]], str | None]
 
-# `<reasoning>` is no family's: clients write it into content.
+# `<reasoning>` is not a family's: clients write it into content.
 _PAIRS = (*TABLES.reasoning_pairs, ReasoningPair("<reasoning>", "</reasoning>"))
 _WHOLE = "|".join(rf"{re.escape(opener)}.*?{re.escape(closer)}\s*" for opener, closer in _PAIRS)
 _CLOSER = "|".join(re.escape(closer) for _, closer in _PAIRS)
@@ -93,7 +93,7 @@ def prove_cause(messages: Sequence[JSON], later: str, shared: int, render: Rende
 
 
 def _is_shown(cause: BreakCause, message: JSON, text: str) -> bool:
-    """Return whether what a cause claims to be left out stands in a text."""
+    """Return whether what a cause claims to be left out is in a text."""
     assert isinstance(message, dict)
     if cause is BreakCause.CONTENT_EMPTIED:
         content = message.get("content")
@@ -170,7 +170,7 @@ def _ascii(arguments: JSON) -> JSON:
 
 
 def strip_reasoning(message: JSONObject) -> JSONObject:
-    """Return a message without reasoning, neither in fields of its own nor at the front of its content."""
+    """Return a message without reasoning, neither in its own fields nor at the front of its content."""
     made = drop_reasoning(message)
     content = made.get("content")
     return {**made, "content": _BLOCK.sub("", content, count=1)} if isinstance(content, str) else made

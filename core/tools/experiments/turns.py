@@ -44,13 +44,13 @@ class TurnBreak:
 
     Attributes:
         first: Index of the first unit that differs, from 0.
-        before: What stood there: earlier prompt and output.
-        after: What stands there in the next prompt, with its field and template line.
-        lost: Units behind that place that were computed and cannot be used again.
+        before: What was there: earlier prompt and output.
+        after: What is there in the next prompt, with its field and template line.
+        lost: Units after that place that were computed and cannot be used again.
         cause: Why.
         is_proved: Rendering with this one cause applied made the difference disappear; else
             it is concluded from the place of the difference.
-        remedies: Names of switches with which the next prompt goes on where the model ended.
+        remedies: Names of switches with which the next prompt continues where the model ended.
     """
 
     first: int
@@ -79,7 +79,7 @@ class Turn:
         next_count: Units of the next prompt.
         kept: Units at the beginning that both share.
         is_raw: The output is what the model wrote; else it is its message as rendered.
-        broken: Where and why the two part; `None` if the next prompt goes on.
+        broken: Where and why the two part; `None` if the next prompt continues.
         failure: Why there is no prompt to compare.
     """
 
@@ -267,7 +267,7 @@ class TurnStudy:
         return TurnRenders(before, past, self._known(before, past), self.encoder.keys_of(later))
 
     def places(self, made: TurnRenders, kept: int) -> tuple[Place, Place]:
-        """Return what stands where the two part: in what was known, and in the next prompt with its origins."""
+        """Return what is where the two part: in what was known, and in the next prompt with its origins."""
         tokenizer = self.base.setup.tokenizer
         output = made.known.text[len(made.asked) :]
         known = units_of(made.asked + output, None)
@@ -278,11 +278,11 @@ class TurnStudy:
         return place_at(known, kept), place_at(later, kept)
 
     def cause(self, made: TurnRenders, after: Place) -> tuple[BreakCause, bool]:
-        """Return why the next prompt does not go on where the model ended, and whether that is proved.
+        """Return why the next prompt does not continue where the model ended, and whether that is proved.
 
         Args:
             made: The renders.
-            after: What stands in the next prompt where the two part.
+            after: What is in the next prompt where the two part.
         """
         known, later = made.known.text, made.later.text
         if later.startswith(known):
@@ -291,7 +291,7 @@ class TurnStudy:
         return (self._cause_of_place(made, after), False) if proved is None else (proved, True)
 
     def remedies(self, switches: tuple[Switch, ...]) -> Iterator[str]:
-        """Yield the switches with which the next prompt goes on where the model ended.
+        """Yield the switches with which the next prompt continues where the model ended.
 
         A template kwarg is set for the earlier prompt too; what concerns messages only for the next.
         """
@@ -339,7 +339,7 @@ class TurnStudy:
         return None
 
     def _is_in_opening(self, made: TurnRenders, shared: int) -> bool:
-        """Return whether the difference lies in what the generation prompt adds."""
+        """Return whether the difference is in what the generation prompt adds."""
         closed = render_text(self._until(self.start, opens=False))
         return not isinstance(closed, RenderFailure) and common_length(closed[0], made.asked) <= shared
 
@@ -402,7 +402,7 @@ class TurnStudy:
         return replace(prompt, text=asked + output, keys=prompt.keys + written.keys)
 
     def _sampled(self, output: str) -> str:
-        """Return a rendered output without the white space that the template adds behind its end token."""
+        """Return a rendered output without the white space that the template adds after its end token."""
         tokenizer = self.base.setup.tokenizer
         special = set(self.base.setup.named_tokens.values())
         if tokenizer is not None:

@@ -27,7 +27,7 @@ Unit: TypeAlias = Literal["token", "word"]
 
 _WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
 _COSTLY = frozenset({"MemoryError", "TooLong", "WorkerError"})  # faults that took all the time there was
-MAX_CHARS = 8_000_000  # of a prompt that is cut into units: two million tokens; beyond, it is no prompt
+MAX_CHARS = 8_000_000  # of a prompt that is cut into units: two million tokens; beyond, it is not a prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class RenderSetup:
 
     Attributes:
         template: Jinja source.
-        tokenizer: Gives token ids and special tokens; without one, words are compared.
+        tokenizer: Returns token ids and special tokens; without one, words are compared.
         special_tokens: Named special tokens, over those of the tokenizer.
         template_kwargs: Template variables that the request's own override.
         renderer: Runs the jobs; the shared worker process if not given.

@@ -212,7 +212,7 @@ async def run_experiments(
         first: The run.
         target: Where to.
         labs: Labs that may be booted.
-        samples: Runs of each variant; from the second on they have a seed of their own.
+        samples: Runs of each variant; from the second on they have their own seed.
         budget: Runs at most, over all variants.
         picked: Further variants (`pick_plans`).
         report: Told before anything runs how much will, and then each variant.
@@ -303,7 +303,7 @@ async def step_experiments(
         first: The run whose request is changed.
         plans: The variants.
         run: Makes one run of a changed request.
-        samples: Runs of each variant; where there are several each has a seed of its own.
+        samples: Runs of each variant; where there are several each has its own seed.
         budget: Runs at most, over all variants.
     """
     wanted = samples * sum(can_run(plan) for plan in plans)

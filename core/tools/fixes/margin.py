@@ -82,7 +82,7 @@ def with_logprobs(body: JSONObject) -> JSONObject:
 
 
 def asks_for_margin(trace: Trace) -> bool:
-    """Say whether a run's answer is prose though it could have been a call, and no log probabilities were asked for."""
+    """Return whether an answer is prose though it could have been a call, and no log probabilities were requested."""
     body = trace.request.body
     could_call = bool(body.get("tools")) and body.get("tool_choice") != "none"
     return could_call and not body.get("logprobs") and trace.chat is not None and not _has_call(trace)
@@ -94,7 +94,7 @@ def margin_of_prose(trace: Trace) -> TriggerMargin | None:
 
 
 def _has_call(trace: Trace) -> bool:
-    """Say whether a call was written or returned; also where nobody knows, as there is no reading."""
+    """Return whether a call was written or returned; also where no one knows, as there is no reading."""
     if trace.parse is None or (trace.chat is not None and trace.chat.message.get("tool_calls")):
         return True
     return any(call.place is Place.BODY for call in trace.parse.parsed.calls)

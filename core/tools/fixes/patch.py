@@ -60,7 +60,7 @@ def steps_of(operation: JSONObject) -> list[str]:
 
 
 def value_at(place: JSON, step: str) -> JSON:
-    """Return what stands at a key or an index of a value; `None` if there is no such step."""
+    """Return what is at a key or an index of a value; `None` if there is no such step."""
     if isinstance(place, dict):
         return place.get(step)
     if isinstance(place, list) and step.isdecimal() and int(step) < len(place):

@@ -98,13 +98,13 @@ def _plan_of(code: str, fix: OfferedFix, target: Target) -> Plan:
 
 
 def _is_elsewhere(plan: Plan, target: Target) -> bool:
-    """Say whether a variant needs a server that cannot be started here: not the lab, or flags of another kind."""
+    """Return whether a variant needs a server that cannot be started here: not the lab, or flags of another kind."""
     settings = plan.tool_parser or plan.reasoning_parser or plan.plugin or plan.template
     return bool(plan.command) and (target.base_url is not None or not settings)
 
 
 def can_run(plan: Plan) -> bool:
-    """Say whether a variant can be run here: flags of a server that is not ours cannot be changed."""
+    """Return whether a variant can be run here: flags of a server that is not ours cannot be changed."""
     settings = plan.tool_parser or plan.reasoning_parser or plan.plugin or plan.template
     needs_flags = bool(plan.command) or (plan.fix is not None and plan.fix.kind in ("flags", "template"))
     return not plan.is_elsewhere and (bool(settings) or not needs_flags)
@@ -192,7 +192,7 @@ def _plugin_plan(trace: Trace) -> Plan:
     """Return the variant with this program's own reader of the family that wrote the run's output.
 
     Raises:
-        RequestError: The run holds no output of a family that the plugin reads.
+        RequestError: The run contains no output of a family that the plugin reads.
     """
     family = "generic" if trace.parse is None else trace.parse.parsed.format
     if family in UNREAD:

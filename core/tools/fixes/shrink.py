@@ -71,7 +71,7 @@ class Shrunk:
 
 @dataclass(slots=True)
 class _RequestAsker:
-    """Says whether a request still fails in the same way, and counts what that took."""
+    """Returns whether a request still fails in the same way, and counts what that took."""
 
     request: Request
     target: Target
@@ -87,7 +87,7 @@ class _RequestAsker:
     smallest: JSONObject = field(default_factory=dict)
 
     async def holds(self, body: JSONObject) -> bool:
-        """Say whether the finding is there; no once the budget is used up."""
+        """Return whether the finding is there; no once the budget is used up."""
         if not self.offline and self.asked >= self.budget:
             return False
         self.steps += 1

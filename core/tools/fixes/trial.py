@@ -1,6 +1,6 @@
 """Run a test for maintainers at once, in the installed release, and say how it ended.
 
-It runs in a process of its own, which ends with the visitor's turn, and with the program.
+It runs in its own process, which ends with the visitor's turn, and with the program.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def enforcement_of_request(body: JSONObject, strict_level: StrictLevel = "auto")
 
 
 def plan_grammar(family: GrammarFamily, tools: Sequence[JSONObject], level: Enforcement) -> GrammarPlan | None:
-    """Return what vLLM would enforce, `None` if nothing; tools that are no functions with a name are left out."""
+    """Return what vLLM would enforce, `None` if nothing; tools that are not functions with a name are left out."""
     if not level.enabled or level.choice == "none" or (level.choice == "auto" and not family.grammar.constrains_auto):
         return None
     strict_level = level.strict_level if level.strict_level != "auto" else family.grammar.default_level

@@ -1,4 +1,4 @@
-"""Why a grammar stepped in: one thing is relaxed at a time, and what lets the output go on is the cause."""
+"""Why a grammar stepped in: one thing is relaxed at a time, and what lets the output continue is the cause."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def find_culprit(schema: JSON, passes: Test, *, likely: str | None = None) -> Sc
 
     Args:
         schema: Parameter schema of a tool.
-        passes: Says whether the output passes with another schema.
+        passes: Returns whether the output passes with another schema.
         likely: Property to look at first; a grammar may let pass anything once any property is free.
     """
     properties = schema.get("properties") if isinstance(schema, dict) else None
@@ -92,9 +92,9 @@ def find_missing(
 
     Args:
         root: The whole schema.
-        passes: Says whether the output passes with another schema.
+        passes: Returns whether the output passes with another schema.
         node: The part of it to look at.
-        steps: Where that part stands.
+        steps: Where that part is.
         argument: Its path in the arguments.
     """
     required = node.get("required")
@@ -135,7 +135,7 @@ def _inner(node: JSONObject, steps: Steps, argument: str) -> Iterator[tuple[Step
 
 
 def replace_at(root: JSON, steps: Steps, value: JSON) -> JSON:
-    """Return a JSON value with what stands at `steps` replaced; `root` is left alone."""
+    """Return a JSON value with what is at `steps` replaced; `root` is left alone."""
     if not steps:
         return value
     step, rest = steps[0], steps[1:]
@@ -202,7 +202,7 @@ class Explanation:
         forgiven_by: What that plan relaxes.
         rule: The part of the tool spec behind it.
         missing: Name of a missing or late property.
-        call: The call it stands in.
+        call: The call it is in.
     """
 
     cause: Cause
@@ -361,7 +361,7 @@ def _required(schema: JSON) -> Iterator[str]:
 
 
 def _is_written(name: str, tail: str) -> bool:
-    """Say whether a key stands anywhere in a call's arguments, in JSON or in one of the XML styles."""
+    """Return whether a key is anywhere in a call's arguments, in JSON or in one of the XML styles."""
     return any(form in tail for form in (f'"{name}"', f"={name}>", f">{name}<"))
 
 

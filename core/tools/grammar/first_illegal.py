@@ -342,7 +342,7 @@ def find_repair(matcher: GrammarMatcher, plan: GrammarPlan, data: bytes, at: int
 
 
 def original_place(place: int, repairs: list[Repair]) -> int:
-    """Return where a byte of repaired data stood before the repairs, all of which come before it."""
+    """Return where a byte of repaired data was before the repairs, all of which come before it."""
     for repair in reversed(repairs):
         after = repair.at + len(repair.inserted)
         place = place - len(repair.inserted) + len(repair.removed) if place >= after else repair.at
@@ -365,5 +365,5 @@ def _candidates(data: bytes, at: int, walk: Walk) -> Iterator[Repair]:
 
 
 def _is_edge(data: bytes, at: int) -> bool:
-    """Say whether a character begins at a byte."""
+    """Return whether a character begins at a byte."""
     return data[at] & 0xC0 != 0x80

@@ -188,7 +188,7 @@ class _Walker:
         return Forbidden(token, char, shown, walk.samples[:3])
 
     def token_at(self, char: int) -> int | None:
-        """Return the index of the token that holds a character; `None` where tokens are not known."""
+        """Return the index of the token that contains a character; `None` where tokens are not known."""
         raw = self.trace.raw
         if raw is None or raw.tokens is None or not self.written.is_raw:
             return None
@@ -221,7 +221,7 @@ def start_of(trace: Trace, written: Written) -> Start:
 
 
 def _shown_by_answer(trace: Trace, written: Written) -> bool | None:
-    """Say whether a vLLM has a reasoning parser, by what it made of this output; `None` if that does not show."""
+    """Return whether a vLLM has a reasoning parser, by what it made of this output; `None` if that does not show."""
     if trace.server is None or trace.server.kind != "vllm" or trace.chat is None or not written.is_raw:
         return None
     thought, content = reasoning_of(trace.chat.message), content_of(trace.chat.message) or ""
@@ -249,7 +249,7 @@ def _by_output(trace: Trace, text: str, *, ended: bool | None) -> Start:
 
 
 def _is_switched_off(body: JSONObject) -> bool:
-    """Say whether a request switches thinking off by a variable of its template."""
+    """Return whether a request switches thinking off by a variable of its template."""
     given = as_object(body.get("chat_template_kwargs"))
     return any(switch.name in given and given[switch.name] == switch.off for switch in TABLES.switches)
 
@@ -264,7 +264,7 @@ def _section_of(trace: Trace, char: int) -> int:
 
 
 def _end_of_reasoning(text: str) -> int | None:
-    """Return the character behind the first tag that ends reasoning; `None` if there is none."""
+    """Return the character after the first tag that ends reasoning; `None` if there is none."""
     found = [
         (place, place + len(pair.closer)) for pair in TABLES.reasoning_pairs if (place := text.find(pair.closer)) >= 0
     ]
@@ -272,12 +272,12 @@ def _end_of_reasoning(text: str) -> int | None:
 
 
 def _is_open(prompt: str) -> bool:
-    """Say whether a prompt ends within reasoning."""
+    """Return whether a prompt ends within reasoning."""
     return any(prompt.rfind(pair.opener) > prompt.rfind(pair.closer) for pair in TABLES.reasoning_pairs)
 
 
 def _is_closed(prompt: str) -> bool:
-    """Say whether the last that a prompt says of reasoning is its end."""
+    """Return whether the last that a prompt says of reasoning is its end."""
     return not _is_open(prompt) and any(pair.closer in prompt for pair in TABLES.reasoning_pairs)
 
 

@@ -20,7 +20,7 @@ class WrittenCall:
     Attributes:
         name: Its name, as far as written.
         name_stop: Where the name ends, from 0.
-        arguments_start: Where its JSON arguments begin; `None` if there are none, or they are no JSON.
+        arguments_start: Where its JSON arguments begin; `None` if there are none, or they are not JSON.
         arguments: Those arguments, as far as written.
     """
 
@@ -49,7 +49,7 @@ def find_call(text: str, place: int, forms: Sequence[CallForm]) -> WrittenCall |
 
 
 def has_call(text: str, forms: Sequence[CallForm]) -> bool:
-    """Say whether a call is opened anywhere in `text`."""
+    """Return whether a call is opened anywhere in `text`."""
     return any(form.before in text for form in forms)
 
 

@@ -90,7 +90,7 @@ class GrammarMatcher:
         return walk_constraint(self._engine, "tag", tag, data, explore=explore)
 
     def lets_pass(self, plan: GrammarPlan, data: bytes, *, ended: bool) -> bool:
-        """Say whether a plan's grammar takes all of `data` and, if it `ended`, lets it end there.
+        """Return whether a plan's grammar takes all of `data` and, if it `ended`, lets it end there.
 
         A plan that is only tried may be too much for the compiler where the one it was made from was not: no, then.
         """

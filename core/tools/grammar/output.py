@@ -58,7 +58,7 @@ class Output:
         data: What the grammar is fed: bytes from `start_char` up to the end token.
         start_char: Where the grammar sets in.
         is_ended: Whether the model ended it, rather than being cut.
-        end_char: Where the end token stands, or the text ends.
+        end_char: Where the end token is, or the text ends.
         tokens: Token table of `text`; empty without ids.
         token_starts: First byte of each token, counted from the start of `text`.
         start_byte: Where `data` begins in `text`, in bytes.
@@ -74,11 +74,11 @@ class Output:
     start_byte: int
 
     def char_of(self, byte: int) -> int:
-        """Return the character that holds a byte of `data`."""
+        """Return the character that contains a byte of `data`."""
         return self.start_char + len(self.data[:byte].decode("utf-8", "ignore"))
 
     def token_of(self, byte: int) -> TokenPlace:
-        """Return the token that holds a byte of `data`; without ids, the text from there on."""
+        """Return the token that contains a byte of `data`; without ids, the text from there on."""
         if not self.tokens:
             char = self.char_of(byte)
             return TokenPlace(None, None, self.text[char : char + _SHOWN_CHARS], byte)
@@ -127,7 +127,7 @@ def prepare_output(judged: JudgedOutput, family: GrammarFamily) -> Output | None
         starts.append(position)
         position += len(token.piece)
     if tokens and position != len(_bytes(raw)):
-        tokens, starts = (), []  # bytes that are no text: the table does not tile it
+        tokens, starts = (), []  # bytes that are not text: the table does not tile it
     is_ended = bool(found) or judged.finish_reason in ("stop", "tool_calls")
     return Output(raw, data, start, is_ended, end_char, tokens, tuple(starts), len(_bytes(raw[:start])))
 

@@ -1,7 +1,7 @@
 """What constrained decoding would have made of an output.
 
 A verdict never calls an output broken. A grammar is one engine's idea of a
-format, mostly stricter than the format itself; an output that it refuses
+format, usually stricter than the format itself; an output that it refuses
 would have been *steered* onto another path, no more.
 """
 

@@ -7,8 +7,8 @@ A boot, step by step, with the miniature model on 2 cores (about 14 s; 20 s the 
 looks at the model's class in one more process and remembers what it saw under `~/.cache/vllm`):
 
 1. `check_spec`, `require_vllm`: is the model there, is vLLM? Nothing is imported for it.
-2. A port is bound and kept, so that nobody else gets it while vLLM loads.
-3. The supervisor starts in a session of its own, and vLLM under it, in a scratch folder that holds its sockets.
+2. A port is bound and kept, so that no one else gets it while vLLM loads.
+3. The supervisor starts in its own session, and vLLM under it, in a scratch folder that holds its sockets.
 4. Python loads vLLM (6 s); vLLM reads the configuration; its engine process loads vLLM again (6 s), then the
    weights, and reserves its cache; the HTTP server starts. `BootMeter` follows this by the log.
 5. `/health` answers: the lab is ready. Two processes, 1.05 GB in all; the renderer 6 s, one process, 0.5 GB.

@@ -36,7 +36,7 @@ class Constraint(NamedTuple):
 
     Attributes:
         kind: `schema`, `regex`, `choice`, `grammar` or `tag`.
-        value: What stands there.
+        value: What is there.
     """
 
     field: str
@@ -173,6 +173,6 @@ def _of_tools(body: JSONObject, *, are_all_strict: bool) -> Iterator[Constraint]
 
 
 def _is_strict(spec: LabSpec) -> bool:
-    """Say whether a lab was started so that every tool is held to its schema."""
+    """Return whether a lab was started so that every tool is held to its schema."""
     words = [word for argument in spec.extra_args for word in argument.split("=", 1)]
     return ("--tool-strict-level", "parameter") in pairwise(words)

@@ -36,7 +36,7 @@ def require_vllm(python: str = sys.executable) -> None:
     """Make sure that an interpreter has vLLM.
 
     Raises:
-        LabError: It has none, or is no interpreter.
+        LabError: It has none, or is not an interpreter.
     """
     if not _has_vllm(python):
         raise LabError(

@@ -211,7 +211,7 @@ def _on_this_loop(on_progress: Listener | None) -> Listener:
 
     def listen(progress: LabProgress) -> None:
         if on_progress is not None:
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed: no one waits any more
                 loop.call_soon_threadsafe(on_progress, progress)
 
     return listen

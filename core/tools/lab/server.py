@@ -235,10 +235,10 @@ class Lab:
 
 
 def _reserve_port(port: int | None) -> socket.socket:
-    """Bind a port and keep it, without listening, so that nobody else gets it before vLLM does.
+    """Bind a port and keep it, without listening, so that no one else gets it before vLLM does.
 
     Linux lets a second socket with `SO_REUSEADDR`, as vLLM's, bind the same port as long as the first does not
-    listen, and gives the port to nobody who asks for any free one.
+    listen, and gives the port to no one who asks for any free one.
     """
     reservation = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -100,5 +100,5 @@ def check_spec(spec: LabSpec) -> None:
 
 
 def _looks_like_path(name: str) -> bool:
-    """Say whether a text names a folder: it exists, or is written as a path."""
+    """Return whether a text names a folder: it exists, or is written as a path."""
     return Path(name).expanduser().is_dir() or name.startswith((".", "~", os.sep))

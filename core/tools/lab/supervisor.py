@@ -3,14 +3,14 @@
     app ── stdin pipe ──▶ supervisor ──▶ vLLM API server ──▶ EngineCore, …
         ◀── stdout pipe ── (both write to it)
 
-Owns the death of the lab. Started as a script of its own, with the standard
+Owns the death of the lab. Started as its own script, with the standard
 library alone, so that it is up in milliseconds and needs no third package.
 It must not know what vLLM is.
 
-The pipe on standard input is the leash: nobody writes to it, and the kernel
+The pipe on standard input is the leash: no one writes to it, and the kernel
 closes it when the parent dies in whatever way, SIGKILL included. Should a fork
 of the parent have inherited the other end, the change of the parent's pid tells.
-The command runs in a process group of its own; on Linux the kernel kills it with
+The command runs in its own process group; on Linux the kernel kills it with
 us (`PR_SET_PDEATHSIG`), and hands us the orphans among its descendants
 (`PR_SET_CHILD_SUBREAPER`), so that one which left the group is found as well.
 
@@ -103,7 +103,7 @@ def _kill_adopted() -> None:
 
 
 def _has_ended(pid: int) -> bool:
-    """Say whether a child has ended, without reaping it."""
+    """Return whether a child has ended, without reaping it."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
@@ -141,7 +141,7 @@ def _process_control(option: int, value: int) -> None:
 
 
 def _say(line: str) -> None:
-    with suppress(OSError):  # nobody listens any more
+    with suppress(OSError):  # no one listens any more
         os.write(1, f"{line}\n".encode())
 
 

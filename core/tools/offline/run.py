@@ -49,7 +49,7 @@ _LIMIT_S = 900.0
 
 
 async def run_offline(request: Request, spec: LabSpec, method: OfflineMethod = "chat") -> Trace:
-    """Run a request through vLLM's `LLM` class in a process of its own.
+    """Run a request through vLLM's `LLM` class in its own process.
 
     Args:
         request: What to run.

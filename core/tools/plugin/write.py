@@ -173,7 +173,7 @@ def _source_of(name: str) -> Path | None:
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
-    """Yield what a module imports when it runs; what stands under `TYPE_CHECKING` is for type checkers alone."""
+    """Yield what a module imports when it runs; what is under `TYPE_CHECKING` is for type checkers alone."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and _is_for_types(node.test):
             continue

@@ -35,7 +35,7 @@ class Change(NamedTuple):
 
 
 def changes_between(before: JSONObject, now: JSONObject) -> Iterator[Change]:
-    """Yield what differs in what two requests share; what the later one adds at its end is no change."""
+    """Yield what differs in what two requests share; what the later one adds at its end is not a change."""
     yield from _tools(objects_of(before.get("tools")), objects_of(now.get("tools")))
     for name in _SWITCHES:
         if before.get(name) != now.get(name):
@@ -90,7 +90,7 @@ def _messages(before: Sequence[JSONObject], now: Sequence[JSONObject]) -> Iterat
                 "Messages of the history were left out or summarized.",
                 "Shorten the history rarely and by a lot, rather than a little with every turn.",
             )
-            return  # from here on nothing stands where it stood
+            return  # from here on nothing is where it was
         field, cause, cure = _message(old, new)
         yield Change(f"messages[{index}]{field}", cause, cure)
     if len(now) < len(before):

@@ -18,14 +18,14 @@ class TurnRecord:
     """One request of a session.
 
     Attributes:
-        place: Where the exchange stands.
+        place: Where the exchange is.
         at: When it was sent.
         prompt_tokens: Length of its prompt.
         kept_tokens: What of it the prompt before begins with, too.
         recomputed_tokens: What of the prompt before is lost.
         server_prompt_tokens: Length by the server's word.
         cached_tokens: Tokens that the server says it had cached.
-        break: Where it breaks; `null` if it goes on from the prompt before.
+        break: Where it breaks; `null` if it continues from the prompt before.
         problem: Why there is no prompt.
     """
 

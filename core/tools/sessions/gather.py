@@ -1,6 +1,6 @@
 """Files → exchanges in their order: captures, HARs, lines of requests and answers, files of `watch`, agents' sessions.
 
-A session file of an agent holds messages, not requests: each answer's request is what stood before it. What the
+A session file of an agent contains messages, not requests: each answer's request is what was before it. What the
 client wrote around them (system prompt, tools) is not in such a file, and nothing is said of it.
 """
 

@@ -1,4 +1,4 @@
-"""The prompts of a session beside each other: what each keeps of the one before, and where and why it breaks.
+"""The prompts of a session next to each other: what each keeps of the one before, and where and why it breaks.
 
 With a chat template prompts are rendered and compared token by token (characters without a tokenizer). Without one
 what stands for a prompt is the request itself: tools, then messages, as most templates print them.
@@ -48,12 +48,12 @@ class Break:
 
     Attributes:
         first: Index of the first token, or character, that differs.
-        field: Request field that stands there, where known.
+        field: Request field that is there, where known.
         template_line: Line of the template that wrote it, from 1, where known.
         cause: In one sentence.
         cure: What to do, where something is known.
-        before: What stood there.
-        after: What stands there now.
+        before: What was there.
+        after: What is there now.
         certainty: Whether the cause was seen in the requests or proved by rendering, or concluded from the place.
     """
 
@@ -76,7 +76,7 @@ class Turn:
         count: Units of its prompt.
         kept: Units at its beginning that were computed before.
         recomputed: Units that were computed before and have to be again.
-        broken: Where and why; `None` if it goes on.
+        broken: Where and why; `None` if it continues.
         problem: Why there is no prompt to compare; "" if there is.
     """
 
@@ -159,7 +159,7 @@ def _break(
     thought = _thought_at(old, field or "")
     if thought is not None and thought[1] in before.text and thought[1] not in after.text:
         return Break(kept, thought[0], line, _WITHOUT_THOUGHTS, cure, before.text, after.text, certainty="inferred")
-    if changes:  # none of them stands where the prompts part
+    if changes:  # none of them is where the prompts part
         first = changes[0]
         return Break(kept, field, line, first.cause, first.cure, before.text, after.text, certainty="inferred")
     if found is not None and found.first == kept and before.field is None and kept >= len(asked.keys) - _OPENING:
@@ -168,7 +168,7 @@ def _break(
 
 
 def _thought_at(body: JSONObject, field: str) -> tuple[str, str] | None:
-    """Return where the thinking of the message at a field stands, and how it begins; `None` if it has none."""
+    """Return where the thinking of the message at a field is, and how it begins; `None` if it has none."""
     found = _MESSAGE.match(field)
     messages = objects_of(body.get("messages"))
     if found is None or int(found[1]) >= len(messages):
@@ -180,7 +180,7 @@ def _thought_at(body: JSONObject, field: str) -> tuple[str, str] | None:
 
 
 def _change_at(changes: Sequence[Change], fields: Sequence[str | None]) -> Change | None:
-    """Return the change that stands where the prompts part."""
+    """Return the change that is where the prompts part."""
     for field in fields:
         for change in changes:
             root = change.field.partition(".")[0]
@@ -209,7 +209,7 @@ def _after_answer(old: JSONObject, turn: Turn, setup: RenderSetup) -> Turn:
 
 
 def _of_template(body: JSONObject, setup: RenderSetup) -> Break | None:
-    """Return why the template itself does not go on from the last answer."""
+    """Return why the template itself does not continue from the last answer."""
     report = follow_turns(body, setup, last=1)
     broken = report.turns[-1].broken if report.turns else None
     if broken is None:
@@ -238,7 +238,7 @@ def _prompt(body: JSONObject, setup: RenderSetup | None, encoder: SharedEncoder)
 
 
 def _place(body: JSONObject, prompt: Rendered, index: int, setup: RenderSetup | None) -> Place:
-    """Return what stands at one unit of a prompt."""
+    """Return what is at one unit of a prompt."""
     if setup is None:
         return _character_at(prompt, index)
     traced = render_variant(Variant({**body, "add_generation_prompt": True}, setup), is_traced=True)
@@ -275,8 +275,8 @@ def _character_at(prompt: Rendered, index: int) -> Place:
 
 
 # A server changes a request before the template sees it: it puts keys in its own order, writes text as parts. Whose
-# habits those were, a capture does not say; the count of prompt tokens beside each answer does.
-_LOOKED_AT = 3  # requests, the last ones: they hold what the first ones do
+# habits those were, a capture does not say; the count of prompt tokens next to each answer does.
+_LOOKED_AT = 3  # requests, the last ones: they contain what the first ones do
 
 
 def setup_by_counts(exchanges: Sequence[Exchange], setup: RenderSetup) -> tuple[RenderSetup, str | None]:
@@ -355,9 +355,9 @@ def _print_of(message: JSON) -> bytes:
 
 
 def _shared(before: Sequence[bytes], now: Sequence[bytes]) -> int:
-    """Return how many messages a request repeats; 0 if it does not go on from the one before."""
+    """Return how many messages a request repeats; 0 if it does not continue from the one before."""
     if len(now) <= len(before) and now != before:
-        return 0  # shorter: begun anew, or summed up
+        return 0  # shorter: begun again, or summed up
     same = [a == b for a, b in zip(before, now, strict=False)]
     said = [is_same for is_same, one in zip(same, before, strict=True) if one != b"system"]
     return sum(same) if said and said[0] and 2 * sum(said) >= len(said) else 0

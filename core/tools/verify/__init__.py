@@ -4,8 +4,8 @@
     rows as     tries      SQLite      each      what was    counts,   rows and
     K2VV's      again      file        answer    found       rates     summary
 
-`verify` does it all and goes on where it was left; `plan` says what it is asked, `session` puts it together,
-`pairs` holds two sets of answers beside each other, `gates` reads `--fail-if`,
+`verify` does it all and continues where it was left; `plan` says what it is asked, `session` puts it together,
+`pairs` contains two sets of answers next to each other, `gates` reads `--fail-if`,
 `flow` keeps a server busy without drowning it, `intervals` says how sure a rate is.
 """
 

@@ -11,7 +11,7 @@ from prompt_debugger.core.report.wire import dump_document, trace_from_json, tra
 from prompt_debugger.core.report.wire.verification import RowAccount, VerifyRow
 from prompt_debugger.core.tools.verify.dataset import Row
 
-# What we ask for beside the answer; it stands in the trace, and would fill the results.
+# What we ask for next to the answer; it is in the trace, and would fill the results.
 _ABOUT_THE_RUN = ("prompt_token_ids", "prompt_text", "prompt_logprobs", "__verbose")
 _ABOUT_THE_CHOICE = ("token_ids", "provider_specific_fields")
 
@@ -110,7 +110,7 @@ def calls_of(chat: ChatResult) -> list[JSON]:
 
 
 def _response(answer: Answer) -> JSON:
-    """Return the answer as a chat completion: a stream, or an answer of another API, is put together as one."""
+    """Return the answer as a chat completion: a stream, or an answer of another API, is assembled as one."""
     chat = answer.chat
     if answer.api is Api.CHAT and answer.sent.get("stream") is not True:
         try:

@@ -187,7 +187,7 @@ class Asker:
             await self.flow.give_back()
 
     async def _try(self, row: Row) -> BackendError | None:
-        """Ask once; returns why there is no answer, `None` if there is one and it stands in the journal."""
+        """Ask once; returns why there is no answer, `None` if there is one and it is in the journal."""
         began = self.clock()
         model = row.body.get("model")
         asked = asked_by(row.request(self.extra_body), self.api, model if isinstance(model, str) else None)
@@ -273,6 +273,6 @@ def _now() -> str:
 
 
 def _is_explained(failure: BackendError) -> bool:
-    """Say whether the words of a failure are known to be about the output or the template: then it is not the load."""
+    """Return whether a failure's message is known to be about the output or the template, and so not about the load."""
     known = recognise_error(failure.said)
     return known is not None and known.error.is_about in (Cause.OUTPUT, Cause.TEMPLATE)

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 _FIRST = 8
 _MOST = 256
 _SHRINK = 0.67
-_MORE = 1.1  # a gain that is no chance
+_MORE = 1.1  # a gain that is not a chance
 _FORGET = 0.005  # of the best latency, with each round: servers change
 
 
@@ -81,7 +81,7 @@ class Flow:
             await asyncio.sleep(wait_s)
 
     def pause(self, seconds: float) -> None:
-        """Let nobody ask for a while."""
+        """Let no one ask for a while."""
         self._paused_until = max(self._paused_until, self._clock() + seconds)
 
     def note_answer(self, took_s: float) -> None:

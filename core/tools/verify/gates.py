@@ -59,7 +59,7 @@ class Gate(NamedTuple):
     alternatives: tuple[tuple[Comparison, ...], ...]
 
     def holds(self, summary: JSONObject) -> bool:
-        """Say whether it holds of a summary.
+        """Return whether it holds of a summary.
 
         Raises:
             RequestError: The summary has no such figure; names those that are close.
@@ -75,7 +75,7 @@ def read_gate(text: str) -> Gate:
     ((Comparison(figure='dropped_rate', sign='>', number=0.005),),)
 
     Raises:
-        RequestError: It is none; says what was expected where.
+        RequestError: It is not one; says what was expected where.
     """
     tokens = list(_tokens(text))
     alternatives: list[list[Comparison]] = [[]]

@@ -40,7 +40,7 @@ def bootstrap(cells: Sequence[int], figure: Callable[[Sequence[int]], float | No
 
     Args:
         cells: How many rows are in each cell.
-        figure: Gives the figure of such counts; `None` where its denominator is 0.
+        figure: Returns the figure of such counts; `None` where its denominator is 0.
 
     Returns:
         The figure; its interval is of the resamples that have one.

@@ -1,4 +1,4 @@
-"""The journal of a verification: an SQLite file in which every answer stands the moment it is there.
+"""The journal of a verification: an SQLite file in which every answer is the moment it is there.
 
     asked and answered      `answered`: the answer as received; it is never asked for again
     read and accounted for  `done`: the row of the results, and the whole run for the debugger
@@ -135,7 +135,7 @@ class Journal:
         self._do("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
     def begin(self) -> None:
-        """Let what was refused and not read be asked again; nobody works on it yet."""
+        """Let what was refused and not read be asked again; no one works on it yet."""
         self._do("UPDATE rows SET state = 'open', answer = NULL WHERE state = 'refused'")
 
     @property
@@ -149,7 +149,7 @@ class Journal:
         self.note_fact("version", _VERSION)
 
     def must_ask(self, side: int, index: int, row_hash: str) -> bool:
-        """Say whether a row is still to be asked for; one whose request has changed is begun anew."""
+        """Return whether a row is still to be asked for; one whose request has changed is begun again."""
         found = self._do("SELECT hash, state FROM rows WHERE side = ? AND data_index = ?", (side, index)).fetchone()
         if found is not None and found[0] == row_hash:
             return found[1] not in ("answered", "done")
@@ -207,7 +207,7 @@ class Journal:
         return 0 if found is None else int(found[0])
 
     def next_answered(self, side: int, busy: Iterable[int], most: int) -> list[Answered]:
-        """Return answers or refusals that nobody reads yet, at most so many; `busy` are those that somebody does."""
+        """Return answers or refusals that no one reads yet, at most so many; `busy` are those that somebody does."""
         taken = set(busy)
         found: list[int] = []
         for state in ("answered", "refused"):

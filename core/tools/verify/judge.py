@@ -1,7 +1,7 @@
 """One answer, read: what its run rests on, what the model wrote, what became of it, and whose fault it is.
 
 The same stages as a run of one request, with two differences: nothing is asked
-beside the answer that would prove nothing about it, and a run that cannot be
+next to the answer that would prove nothing about it, and a run that cannot be
 read is a row that says so.
 """
 
@@ -63,7 +63,7 @@ class Judge:
         client: For what an answer does not tell.
         server: What is known of it.
         renderer: Template and tokenizer of its model.
-        turn: Gives a place for questions that make it generate.
+        turn: Returns a place for questions that make it generate.
         decoding: Whether the tokenizer decodes as the server does.
         asks_once: Whether nothing is generated again to explain an answer that does not tell its ids.
     """
@@ -238,7 +238,7 @@ def _tools(parse: Parse) -> dict[str, tuple[int, int]]:
 
 
 def _leaked(trace: Trace) -> int | None:
-    """Return how many calls stand in content although the answer finished with `stop`."""
+    """Return how many calls are in content although the answer finished with `stop`."""
     chat, parse = trace.chat, trace.parse
     if chat is None or chat.finish_reason != "stop":
         return None if chat is None else 0

@@ -41,7 +41,7 @@ class Unread:
     n_unread: int = 0
 
     def note(self, problem: str) -> None:
-        """Count what holds no request."""
+        """Count what contains no request."""
         self.n_unread += 1
         if len(self.unread) < 5:
             self.unread.append(problem)

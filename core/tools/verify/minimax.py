@@ -6,7 +6,7 @@
     scenario_check_pass_rate    of rows checked for it: the content names parameters of the first tool in their order
 
 An order is recalled if at least two parameters are named and those that are named are the first of the schema, in
-the order in which they are first named; what stands in `<think>` does not count. Two things differ from the published
+the order in which they are first named; what is in `<think>` does not count. Two things differ from the published
 program: a name counts as a whole word (`id` is not named by `width`), and reasoning is seen under both of its names.
 Kinds of checks that are not judged here are counted by name.
 
@@ -27,7 +27,7 @@ from prompt_debugger.core.tools.verify.intervals import wilson
 _LANGUAGE, _SCENARIO = "contains_russian_characters_unicode", "scenario_check"
 _JUDGED = frozenset({"tool_calls", _LANGUAGE, _SCENARIO})
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
-# Parameters that stand beside `type` and not in `properties`, as some published rows have them.
+# Parameters that are next to `type` and not in `properties`, as some published rows have them.
 _OF_SCHEMA = frozenset(
     {"type", "description", "required", "additionalProperties", "$schema", "items", "enum", "default"}
 )
@@ -91,7 +91,7 @@ class LabelTally:
 
 
 def is_only_reasoning(message: JSONObject) -> bool:
-    """Say whether a message holds reasoning and nothing else.
+    """Return whether a message contains reasoning and nothing else.
 
     >>> is_only_reasoning({"content": "", "reasoning_content": "Hm."})
     True
@@ -101,7 +101,7 @@ def is_only_reasoning(message: JSONObject) -> bool:
 
 
 def recalls_order(request: JSONObject, content: str) -> bool | None:
-    """Say whether a content names parameters of the first tool in their order; `None` if the tool has none.
+    """Return whether a content names parameters of the first tool in their order; `None` if the tool has none.
 
     >>> tool = {"function": {"name": "f", "parameters": {"properties": {"width": {}, "id": {}, "age": {}}}}}
     >>> recalls_order({"tools": [tool]}, "`width`, then `id`"), recalls_order({"tools": [tool]}, "age, id, width")
@@ -131,7 +131,7 @@ def _parameters(request: JSONObject) -> list[str]:
 
 
 def _checks(labels: JSONObject) -> list[str]:
-    """Return the kinds of checks of a row, each once; what is no name is `other`."""
+    """Return the kinds of checks of a row, each once; what is not a name is `other`."""
     checks = labels.get("check_type")
     named = checks if isinstance(checks, list) else [] if checks is None else [checks]
     return list(dict.fromkeys(name if isinstance(name, str) else _NOT_NAMED for name in named))

@@ -25,7 +25,7 @@ def read_results(path: Path) -> Iterator[JSONObject]:
     """Yield the rows of a file of results, ours or K2VV's.
 
     Raises:
-        RequestError: It cannot be read, or a line is no row; says which.
+        RequestError: It cannot be read, or a line is not a row; says which.
     """
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -68,7 +68,7 @@ def compare_rows(rows: Iterable[JSONObject], official: Iterable[JSONObject], sou
 
 
 class _Pairs:
-    """Rows of one side, each put beside its partner."""
+    """Rows of one side, each put next to its partner."""
 
     def __init__(self, theirs: Mapping[int, _Marked]) -> None:
         self.theirs = theirs

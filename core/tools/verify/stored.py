@@ -53,7 +53,7 @@ class Stored:
 
     @property
     def name(self) -> str:
-        """What it is called where two stand side by side."""
+        """What it is called where two are side by side."""
         name = f"{self.path.absolute().parent.name}/{self.path.name}"
         if self.api is not None:
             return f"{name}, {self.api.label}"
@@ -63,7 +63,7 @@ class Stored:
         """Yield the rows by their number.
 
         Raises:
-            RequestError: The file cannot be read, or holds no rows.
+            RequestError: The file cannot be read, or contains no rows.
         """
         if not self.is_journal:
             yield from read_results(self.path)
@@ -176,12 +176,12 @@ def _found(path: Path) -> Path:
 
 
 def _opened(path: Path) -> closing[sqlite3.Connection]:
-    """Open a journal, which somebody else may have made: its rows lie in tables, and none is longer than is read."""
+    """Open a journal, which somebody else may have made: its rows are in tables, and none is longer than is read."""
     try:
         journal = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAIT_S)
         journal.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
         made = dict(journal.execute("SELECT name, sql FROM sqlite_master WHERE name IN ('meta', 'rows', 'seen')"))
-        if not all(str(sql).upper().startswith("CREATE TABLE") for sql in made.values()):  # a view could go on for ever
+        if not all(str(sql).upper().startswith("CREATE TABLE") for sql in made.values()):  # a view could run forever
             journal.close()
             raise sqlite3.DatabaseError("its rows are computed")
     except sqlite3.Error as error:

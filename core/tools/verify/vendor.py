@@ -1,4 +1,4 @@
-"""Checks of a vendor beside its tool calls, by the published definitions of Kimi's vendor verifier (KVV).
+"""Checks of a vendor next to its tool calls, by the published definitions of Kimi's vendor verifier (KVV).
 
     parameter   {"id", "request", "expected_status": 400}       a value that must not be set is refused with 400
     tokens      {"id", "request", "expected_prompt_tokens": n}  streamed; n to n+3 prompt tokens are right
@@ -92,7 +92,7 @@ def read_cases(path: Path) -> Iterator[Case]:
     """Yield the cases of a file, one a line.
 
     Raises:
-        RequestError: It cannot be read, or a line is no case; says which.
+        RequestError: It cannot be read, or a line is not a case; says which.
     """
     try:
         lines = read_named(str(path)).decode("utf-8-sig").splitlines()

@@ -1,7 +1,7 @@
 """Answers read in one visit to the sandbox: from what the journal has of them to what it keeps.
 
     journal ──▶ answers, some at a time ──▶ template, tokens, census, rules, row, run ──▶ journal
-                                             one process, locked in, that asks nobody
+                                             one process, locked in, that asks no one
 
 What a `Judge` does is done there as it is done here. An answer for which the server would have to be asked, that is
 long, or that takes too much comes back unread, and is read here, step by step, each within its own limits.
@@ -37,7 +37,7 @@ _ROW_S = 1.0  # as long as a template may run
 _IN_VAIN = 32  # answers that came back unread, one after the other: then the server has to be asked for each
 _KEPT = 2  # settings that a process keeps
 _SHORT_CHARS = 4_000  # a run of so few is written in less time than a thread takes to begin
-_WEIGHTY = frozenset({"start", "stopped"})  # there is no sandbox, or nobody waits any more
+_WEIGHTY = frozenset({"start", "stopped"})  # there is no sandbox, or no one waits any more
 
 
 @admit

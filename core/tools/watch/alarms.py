@@ -107,7 +107,7 @@ class Webhook:
         n_lost: Alarms that could not be sent.
 
     Raises:
-        RequestError: It is no address.
+        RequestError: It is not an address.
     """
 
     def __init__(self, url: str, on_problem: Callable[[str], None]) -> None:

@@ -1,4 +1,4 @@
-"""Known requests, asked beside the traffic: when the class of an answer changes, something changed on the server.
+"""Known requests, asked next to the traffic: when the class of an answer changes, something changed on the server.
 
 The class of an answer is what matters of it whatever its words are: whether it came, how it finished, which tools it
 calls, what became of calls, which rules found an error. The first answer to a request sets its class; it is kept.
@@ -71,11 +71,11 @@ class Canary:
 
     Args:
         file: One chat request a line.
-        target: The server; asked directly, so that it is no traffic.
+        target: The server; asked directly, so that it is not a traffic.
         journal: Where classes are kept.
 
     Raises:
-        RequestError: The file cannot be read, holds no request, or too many.
+        RequestError: The file cannot be read, contains no request, or too many.
     """
 
     def __init__(self, file: Path, target: Target, journal: Journal) -> None:
@@ -106,7 +106,7 @@ class Canary:
         return results
 
     async def keep_asking(self, every_s: float, on_change: Callable[[CanaryResult], None]) -> None:
-        """Ask every so often, for ever, and tell of each change."""
+        """Ask every so often, forever, and tell of each change."""
         while True:
             for result in await self.ask():
                 if result.changed:

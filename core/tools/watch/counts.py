@@ -187,7 +187,7 @@ def open_watched(path: str) -> Counts:
     """Return what a file of `watch` holds, counted.
 
     Raises:
-        RequestError: It is none.
+        RequestError: It is not one.
     """
     stored = open_stored(path)[0]
     if not stored.is_journal:
@@ -202,7 +202,7 @@ def open_watched(path: str) -> Counts:
 
 
 def is_bad(row: JSONObject) -> bool:
-    """Say whether somebody should look at an exchange: a call did not come through, or an error was found."""
+    """Return whether somebody should look at an exchange: a call did not come through, or an error was found."""
     own = as_object(row.get("debugger"))
     if own.get("errors") or own.get("stream_differs") or own.get("grammar") == "never":
         return True

@@ -2,7 +2,7 @@
 
     proxy ──► its SQLite file ──► read ──► Copier ──► PostgreSQL ──► save ──► a SQLite file, which everything opens
 
-The file comes first, so a database that is away for a while loses nothing and holds nobody up: what is missing there is
+The file comes first, so a database that is away for a while loses nothing and holds no one up: what is missing there is
 copied when it is back, or at the next start. A row has the proxy's name and the number that the exchange has there, so
 nothing is copied twice.
 """
@@ -63,7 +63,7 @@ _END_S = 20.0
 
 
 def is_shared(store: str) -> bool:
-    """Say whether a store is a database that several proxies share."""
+    """Return whether a store is a database that several proxies share."""
     return store.startswith(SCHEMES)
 
 
@@ -123,12 +123,12 @@ def prepare(url: str) -> None:
 
 
 class Copier:
-    """Copies what a proxy has read to the database, in a thread of its own.
+    """Copies what a proxy has read to the database, in its own thread.
 
     Args:
         url: The database.
         file: The proxy's own file.
-        upstream: The server before which the proxy stands.
+        upstream: The server before which the proxy is.
         bounds: How much the database keeps, of all proxies together.
         report: Told once, in a sentence, that the database is away, and once that it is back.
     """
@@ -188,7 +188,7 @@ class Copier:
                 is_last = self._is_over.wait(_EVERY_S)
 
     def _values(self, name: str, one: Finished) -> tuple[object, ...]:
-        # No text of a database holds a NUL.
+        # No text of a database contains a NUL.
         texts = [text.replace("\0", "\ufffd") for text in (one.client, one.state, one.reason)]
         blobs = (one.answer, one.row, one.trace)
         return name, one.number, one.at, self._upstream, *texts, *blobs, sum(len(blob or b"") for blob in blobs)
@@ -226,7 +226,7 @@ def save(url: str, path: Path) -> int:
         path: The file; exchanges have the numbers that they have in the database.
 
     Raises:
-        RequestError: The database cannot be used or holds none, or the file already exists.
+        RequestError: The database cannot be used or contains none, or the file already exists.
     """
     if path.exists():
         raise RequestError(f"{str(path)!r} already exists.", "Choose another with --save.", field="--save")

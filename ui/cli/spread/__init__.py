@@ -6,5 +6,5 @@
     exchanges `watch`: each exchange is read by whichever machine is free; the proxy's machine keeps what was read
     rows      `verify`: shards of a dataset, each a task; a task whose machine dies goes on where its journal is
 
-Ray is imported when it is asked for, and by nobody else.
+Ray is imported when it is asked for, and by no one else.
 """

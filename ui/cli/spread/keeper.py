@@ -1,7 +1,7 @@
-"""The journals of a verification that many machines work on: files beside the output, written from afar.
+"""The journals of a verification that many machines work on: files next to the output, written from afar.
 
-Every answer stands in a journal on the machine that asked for all this, the moment a worker has it. So whatever
-becomes of the worker, whoever goes on with its rows knows what was answered.
+Every answer is in a journal on the machine that asked for all this, the moment a worker has it. So whatever
+becomes of the worker, whoever continues with its rows knows what was answered.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Keeper:
         return method(*values) if callable(method) else method
 
     def lines(self, number: int, offset: int) -> tuple[bytes, int | None]:
-        """Return lines of a shard from a place in the file on, and where to go on; those of others hold a 0."""
+        """Return lines of a shard from a place in the file on, and where to continue; those of others hold a 0."""
         shard = Shard(number, len(self._journals))
         kept: list[bytes] = []
         index, size = self._indices.get(offset, 0), 0
@@ -65,7 +65,7 @@ class Keeper:
         self._is_stopping = True
 
     def is_stopping(self) -> bool:
-        """Say whether they are asked to."""
+        """Return whether they are asked to."""
         return self._is_stopping
 
     def count(self) -> tuple[int, int, int]:

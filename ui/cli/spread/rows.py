@@ -1,7 +1,7 @@
 """`verify --ray ADDRESS`: the shards of a dataset on a cluster, each as `verify` does one here.
 
 A task asks and reads its shard and writes into the keeper's journal. Ray starts a task
-anew whose machine died; what was answered is in the journal, so it is not asked again.
+again whose machine died; what was answered is in the journal, so it is not asked again.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _run_shards(
     shared = _Shared(bare, len(paths), key_name, plan.journal)
     task: Any = ray.remote(num_cpus=1, max_retries=_RETRIES)(_verify_shard)
     numbers = range(1, len(paths) + 1)
-    if plan.is_fresh:  # once, and not again by a task that is started anew
+    if plan.is_fresh:  # once, and not again by a task that is started again
         ray.get([keeper.call.remote(number, "forget") for number in numbers])
     left = [task.remote(keeper, shared, number) for number in numbers if _has_rows(plan, number, len(paths))]
     every = list(left)

@@ -1,7 +1,8 @@
 """A body read within bounds of length, time and memory.
 
-Whoever begins a body and does not go on holds a connection and memory. So a body must keep coming, and when the places
-are taken, who has sent nothing for longest gives way: somebody whose body comes at once is never held up by them.
+Whoever begins a body and does not continue holds a connection and memory. So a body must keep coming, and when the
+places are taken, who has sent nothing for longest gives way: somebody whose body comes at once is never held up by
+them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How much came in from each visitor within a minute, whatever became of it: what is refused had to be read, too.
 
 The pages of a visitor share what the visitor may send: of one that sent it all, a page that had less than its even
-share still goes on. That is known once a body is read, so a long one is refused by its visitor alone.
+share still continues. That is known once a body is read, so a long one is refused by its visitor alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a connection may cost before a request on it is whole: bytes, time, and how many there are.
 
-The layers of ASGI begin once the head of a request is read. Uvicorn reads heads of any length, waits for them for ever,
+The layers of ASGI begin once the head of a request is read. Uvicorn reads heads of any length, waits for them forever,
 and takes as many connections as the system lets it; so its protocol is guarded here, whichever of its two it uses.
 """
 
@@ -91,7 +91,7 @@ class _Guard(TimedHeads):
     def on_message_begin(self) -> None:
         self._is_in_head = True
         self._head_bytes = 0
-        super().on_message_begin()  # type: ignore[misc]  # httptools calls it; h11 has a greatest length of its own
+        super().on_message_begin()  # type: ignore[misc]  # httptools calls it; h11 has its own greatest length
 
     def on_headers_complete(self) -> None:
         self._is_in_head = False

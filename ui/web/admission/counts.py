@@ -19,7 +19,7 @@ _LATER = "Try again in a minute, or run the program on your own machine."
 
 
 class Use(NamedTuple):
-    """One event that goes on or waits.
+    """One event that continues or waits.
 
     Attributes:
         kind: What it is.
@@ -35,7 +35,7 @@ class Use(NamedTuple):
 
 
 def leaves_enough(own: float, of_all: float, total: float, more: float = 1) -> bool:
-    """Say whether a visitor may have more of something: at most as much as then stays free for others.
+    """Return whether a visitor may have more of something: at most as much as then stays free for others.
 
     One visitor gets half of it, and of two, five or ten who take all they can there is always room for one more;
     who has nothing yet gets some as long as there is any.
@@ -51,7 +51,7 @@ def leaves_enough(own: float, of_all: float, total: float, more: float = 1) -> b
 
 
 def leaves_neighbours(of_page: float, own: float, of_all: float, total: float) -> bool:
-    """Say whether a page that has some already may have one more without taking what its neighbours need.
+    """Return whether a page that has some already may have one more without taking what its neighbours need.
 
     Many visitors may come from one address: a class, an office, a network of containers. Pages with more than one
     take at most a quarter of what their address may have; the rest is for those that have none yet.
@@ -81,7 +81,7 @@ class Counts:
 
         Args:
             use: The event.
-            in_use: The ones that go on or wait.
+            in_use: The ones that continue or wait.
 
         Raises:
             PayloadError: The page, the visitor or all together have what they may have.
@@ -144,7 +144,7 @@ class _Began:
                 del self.by_page[page]
 
     def had_less_than_others(self, page: str, most: int) -> bool:
-        """Say whether a page began less often than if all pages of its address had begun equally often."""
+        """Return whether a page began less often than if all pages of its address had begun equally often."""
         own = self.by_page.get(page, 0)
         return bool(page) and own < most // (len(self.by_page) + (own == 0))
 

@@ -1,10 +1,10 @@
-"""Who cost the page much lately, and how long their next event waits while it has others to serve.
+"""Who cost the page much recently, and how long their next event waits while it has others to serve.
 
 All events are taken in by one process, hostile ones as fast as honest ones. So each visitor is charged for the
 processor time that their events took of it, and a little for each event that comes, and forgiven by half in 20 s.
 An event of a visitor who cost far more than the others do begins later while others wait, or the loop is late; so does
 one of a page that cost far more than another page of the same visitor, while a page that cost little never waits for
-what is done beside it. It begins after 10 s in any case: nobody is shut out, and whoever is alone never waits.
+what is done next to it. It begins after 10 s in any case: no one is shut out, and whoever is alone never waits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from prompt_debugger.core.base.quota import Quota
 HALF_S = 20.0
 THERE_S = 30.0  # so long after their last event a visitor counts among those who are there
 EVENT_COST_S = 0.01  # of an event that comes, whatever becomes of it
-FREE_S = 1.0  # who cost less lately is never held back
+FREE_S = 1.0  # who cost less recently is never held back
 PAGE_FREE_S = 0.25  # likewise of one page among others of an address
 FAR_ABOVE = 4.0  # times the median of the others
 LATE_S = 0.1
@@ -30,7 +30,7 @@ LOOK_S = 0.25
 _BEAT_S = 0.1
 _MAX_NAMES = 1_000
 _MAX_PAGES = 256  # of one visitor
-_MANY_PAGES = 64  # opened within a minute: more are no pages that somebody looks at
+_MANY_PAGES = 64  # opened within a minute: more are not pages that somebody looks at
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ class Owner(NamedTuple):
 
     Attributes:
         visitor: The address.
-        page: One of the pages that are open there; "" where nobody knows yet.
+        page: One of the pages that are open there; "" where no one knows yet.
     """
 
     visitor: str
@@ -48,11 +48,11 @@ class Owner(NamedTuple):
 
 
 class Charges:
-    """What visitors and their pages cost lately, in seconds of the page's process.
+    """What visitors and their pages cost recently, in seconds of the page's process.
 
     Args:
         clock: Seconds.
-        opened: Gives how many pages a visitor opened within the last minute.
+        opened: Returns how many pages a visitor opened within the last minute.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, opened: Callable[[str], int] = lambda _: 0) -> None:
@@ -76,17 +76,17 @@ class Charges:
             self._pages.popitem(last=False)
 
     def of(self, owner: Owner) -> float:
-        """Return what a visitor, or a page, cost lately."""
+        """Return what a visitor, or a page, cost recently."""
         if not owner.page:
             return self._visitors.of(owner.visitor)
         pages = self._pages.get(owner.visitor)
         return 0.0 if pages is None else pages.of(owner.page)
 
     def is_far_above(self, owner: Owner) -> bool:
-        """Say whether an event is of somebody who cost far more than others who are there; never, if there are none.
+        """Return whether an event is of somebody who cost far more than others who are there; never, if there are none.
 
         Visitors are compared with visitors. Of one that is far above them a page that cost little itself is not; of
-        any, a page is that cost far more than the one beside it that cost least.
+        any, a page is that cost far more than the one next to it that cost least.
         """
         has_pages = owner.page != "" and self._opened(owner.visitor) <= _MANY_PAGES  # else they are but names
         if has_pages and self.of(owner) <= PAGE_FREE_S:
@@ -136,8 +136,8 @@ class Pacing:
 
     Args:
         charges: What visitors cost.
-        waiting: Gives those of whom an event waits.
-        late_s: Gives how late the loop is.
+        waiting: Returns those of whom an event waits.
+        late_s: Returns how late the loop is.
         clock: Seconds.
     """
 
@@ -155,7 +155,7 @@ class Pacing:
         self._let_in_s = clock() - LOOK_S
 
     def may_begin(self, owner: Owner, came_s: float) -> bool:
-        """Say whether an event that came at a time may begin; of those held back one at a time.
+        """Return whether an event that came at a time may begin; of those held back one at a time.
 
         Args:
             owner: Whose event it is.
@@ -185,7 +185,7 @@ class Handle(Protocol):
     """What calls later."""
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> object:
-        """Call it after so many seconds."""
+        """Call it after that many seconds."""
         ...
 
 
@@ -194,7 +194,7 @@ class LoopLag:
 
     Args:
         clock: Seconds.
-        loop: Gives the loop.
+        loop: Returns the loop.
     """
 
     def __init__(
@@ -207,7 +207,7 @@ class LoopLag:
         self._is_asked = False
 
     def late_s(self) -> float:
-        """Return how late the loop was lately; the beat begins with the first question."""
+        """Return how late the loop was recently; the beat begins with the first question."""
         self._is_asked = True
         if self._due_s is None:
             self._begin()

@@ -2,7 +2,7 @@
 
 Gradio preprocesses whatever comes: a dictionary that names a file is looked up or fetched, in any field of any
 component. Our page has texts, choices and numbers; nothing else passes, and a component of a kind that this file does
-not know takes plain values only. What passed is written anew: gradio reads what was judged, not what was sent.
+not know takes plain values only. What passed is written again: gradio reads what was judged, not what was sent.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Field:
 
     Attributes:
         component: Its number on the page.
-        kind: `nothing` is a value that the server keeps; `plain` is for a component nobody has judged yet.
+        kind: `nothing` is a value that the server keeps; `plain` is for a component no one has judged yet.
         choices: Of a `choice`; `None` takes any short text, empty means that the server knows them by session.
         least: Of a `number`.
         most: Of a `number`.
@@ -198,7 +198,7 @@ def judge_call(raw: bytes, table: EventTable, name: str, session: str) -> bytes:
 
 
 def judge_cancel(raw: bytes, table: EventTable) -> bytes:
-    """Return what ends an event of a session, written anew.
+    """Return what ends an event of a session, written again.
 
     Raises:
         PayloadError: The page sends no such thing.
@@ -213,7 +213,7 @@ def judge_cancel(raw: bytes, table: EventTable) -> bytes:
 
 
 def judge_reset(raw: bytes) -> bytes:
-    """Return the name of an event that the front end is done with, written anew.
+    """Return the name of an event that the front end is done with, written again.
 
     Raises:
         PayloadError: The page sends no such thing.
@@ -244,7 +244,8 @@ def read_object(raw: bytes) -> JSONObject:
     """Return the JSON object in a body.
 
     Raises:
-        PayloadError: There is none, it has too many parts or is nested beyond reading, or holds a number that is none.
+        PayloadError: There is none, it has too many parts or is nested beyond reading, or holds a number that is not
+            one.
     """
     _check_build(raw)
     try:
@@ -271,7 +272,7 @@ def _check_build(raw: bytes) -> None:
     """Refuse a body of many small parts before it is read.
 
     The page's events are few values, some of them long. Four megabytes of brackets take a second to read, in which
-    nobody else is answered.
+    no one else is answered.
     """
     at = plain = strings = 0
     while (start := raw.find(b'"', at)) >= 0:
@@ -393,7 +394,7 @@ def _event_data(value: JSON, rule: EventRule) -> JSON:
 
 
 def _packed_file(value: JSONObject) -> JSONObject:
-    """Return a packed file, and what a browser kept beside it: how the run ended, whether its text was edited since."""
+    """Return a packed file and what a browser kept with it: how the run ended, whether its text was edited since."""
     kept: JSONObject = {}
     for name, part in value.items():
         if name == "packed":

@@ -15,18 +15,18 @@ from typing import Any, Protocol
 from prompt_debugger.ui.web.admission.kinds import AdmissionLimits
 
 EMPTY_KEEP_S = 20.0  # for a page that is closed and of which nothing is kept
-UNHEARD_S = 20.0  # so long an event goes on although its page does not listen for the answer
+UNHEARD_S = 20.0  # so long an event continues although its page does not listen for the answer
 
 
 class Memory(Protocol):
     """What the server keeps of pages."""
 
     def holds(self, page: str) -> bool:
-        """Say whether anything of worth is kept of a page: a run, a bundle, an event that goes on."""
+        """Return whether anything of worth is kept of a page: a run, a bundle, an event that continues."""
         ...
 
     def is_busy(self, page: str) -> bool:
-        """Say whether an event of the page goes on or waits."""
+        """Return whether an event of the page continues or waits."""
         ...
 
     def forget(self, page: str) -> None:
@@ -64,7 +64,7 @@ class Sessions:
         return len(self._pages)
 
     def is_known(self, page: str) -> bool:
-        """Say whether a page is remembered."""
+        """Return whether a page is remembered."""
         return page in self._pages
 
     def visitor_of(self, page: str) -> str | None:
@@ -115,7 +115,7 @@ class Sessions:
                 self._forget(page)
 
     def end_unheard(self) -> None:
-        """End what goes on for pages that do not listen for the answer."""
+        """End what continues for pages that do not listen for the answer."""
         for page, seen in self._pages.items():
             if not seen.streams:
                 self._memory.end_old(page, UNHEARD_S)

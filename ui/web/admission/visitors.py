@@ -1,8 +1,8 @@
 """Who asks: the address by which a visitor is counted.
 
 A header that names the visitor is believed only if it comes from a proxy that the operator named, or, in a Space, from
-the Hub's own. Each proxy adds the address it saw at the right; the first one from the right that is no proxy is the
-visitor. What stands further left the visitor may have written.
+the Hub's own. Each proxy adds the address it saw at the right; the first one from the right that is not a proxy is the
+visitor. What is further left the visitor may have written.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# In a Space the Hub's proxy comes from a private address; nobody else can reach the container.
+# In a Space the Hub's proxy comes from a private address; no one else can reach the container.
 SPACE_PROXIES = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "127.0.0.0/8", "::1/128")
 _HOME_BITS = 64  # one household or server has a whole /64 of IPv6
 _MAX_HOPS = 20
@@ -45,7 +45,7 @@ def visitor_of(peer: str | None, forwarded: Iterable[str], proxies: tuple[Networ
         for hop in reversed(hops[-_MAX_HOPS:]):
             named = _address(hop)
             if named is None:
-                break  # the word of a proxy ends at what is no address
+                break  # the word of a proxy ends at what is not an address
             address = named
             if not _is_proxy(named, proxies):
                 break
@@ -53,7 +53,7 @@ def visitor_of(peer: str | None, forwarded: Iterable[str], proxies: tuple[Networ
 
 
 def is_trusted(peer: str | None, proxies: tuple[Network, ...]) -> bool:
-    """Say whether a connection comes from a proxy whose word is believed."""
+    """Return whether a connection comes from a proxy whose word is believed."""
     address = _address(peer or "")
     return address is not None and _is_proxy(address, proxies)
 

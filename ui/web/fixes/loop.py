@@ -1,4 +1,4 @@
-"""The tool loop of the Fix panel: the calls of a run are answered, and the model goes on, turn by turn."""
+"""The tool loop of the Fix panel: the calls of a run are answered, and the model continues, turn by turn."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from prompt_debugger.ui.web.numbered import NumberedAnswers
 from prompt_debugger.ui.web.redraw_rate import ticking
 from prompt_debugger.ui.web.work import mask_document
 
-MOST_TURNS = 40  # of one conversation; each holds a whole run
+MOST_TURNS = 40  # of one conversation; each contains a whole run
 
 
 class LoopStep(NamedTuple):
@@ -56,7 +56,7 @@ class Order(NamedTuple):
 
 
 class ToolLoop:
-    """What the events do; holds what does not change while the page is served."""
+    """What the events do; contains what does not change while the page is served."""
 
     def __init__(self, runs: PageRuns) -> None:
         self._runs = runs
@@ -68,7 +68,7 @@ class ToolLoop:
         """Return the conversation that the run on the page belongs to, or begins."""
         conversation = _conversation_of(trace, known)
         drawn = await in_thread(self._drawn, conversation)
-        # One that goes on meanwhile has grown since.
+        # One that continues meanwhile has grown since.
         return LoopStep(drawn, None if conversation is known else conversation)
 
     async def run_turns(self, ran: Ran, order: str, known: Conversation | None) -> AsyncGenerator[LoopStep, None]:
@@ -165,7 +165,7 @@ class ToolLoop:
 
 
 def _conversation_of(trace: Trace | None, known: Conversation | None) -> Conversation:
-    """Return the conversation that a run is a turn of; a run that is none begins one."""
+    """Return the conversation that a run is a turn of; a run that is not one begins one."""
     if known is not None and any(turn.trace is trace for turn in known.turns):
         return known
     if trace is None or trace.verdict is None:

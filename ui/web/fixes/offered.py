@@ -1,4 +1,4 @@
-"""What the buttons beside a finding do: try its fix, copy the changed request, put it into the editor."""
+"""What the buttons next to a finding do: try its fix, copy the changed request, put it into the editor."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MOST_CHANGES = 6
 
 
 class OfferedFixes:
-    """What the events do; holds what does not change while the page is served."""
+    """What the events do; contains what does not change while the page is served."""
 
     def __init__(self, runs: PageRuns, bench: Bench) -> None:
         self._runs = runs

@@ -23,7 +23,7 @@ PUBLIC_RUNS = 8  # of one experiment of a visitor of a public page
 
 
 class Ran(NamedTuple):
-    """The last run, and the page as it stands now.
+    """The last run, and the page as it is now.
 
     Attributes:
         trace: The run; `None` before the first.
@@ -40,7 +40,7 @@ class Ran(NamedTuple):
 
 @dataclass(slots=True)
 class RunProgress:
-    """What the run that goes on is doing."""
+    """What the run that continues is doing."""
 
     sentence: str = ""
     fraction: float | None = None
@@ -51,7 +51,7 @@ class RunProgress:
 
 
 class PageRuns:
-    """Makes the further runs of all panels; holds what does not change while the page is served."""
+    """Makes the further runs of all panels; contains what does not change while the page is served."""
 
     def __init__(self, handlers: Handlers) -> None:
         self.handlers = handlers

@@ -1,4 +1,4 @@
-"""The fields that panels place beside their button: a text, or a choice from a list."""
+"""The fields that panels place next to their button: a text, or a choice from a list."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from prompt_debugger.ui.web.views import build_view
 
 
 class Form(NamedTuple):
-    """One task: its buttons, its view, and the fields that stand beside the buttons."""
+    """One task: its buttons, its view, and the fields that are next to the buttons."""
 
     start: gr.Button
     stop: gr.Button
@@ -78,7 +78,7 @@ def wire_form(
         run: What runs.
         inputs: Components whose values it gets, before those of the form's own fields.
         more_outputs: Components that it changes besides the view.
-        limit: How many of it go on at once.
+        limit: How many of it continue at once.
         js: What the browser does with the inputs first.
         at_start: What the browser does when the button is pressed.
     """

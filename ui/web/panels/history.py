@@ -35,7 +35,7 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
             return {page.views["header"]: gr.skip()}
         await page.handlers.stops.silence(visitor.session_hash or "")  # what a run would still say belongs to another
         payloads = as_it_ended(opened.payloads, opened.trace, getattr(event, "ended", None))
-        if getattr(event, "is_edited", False):  # what stands in the editor is another request
+        if getattr(event, "is_edited", False):  # what is in the editor is another request
             payloads = {name: payload for name, payload in payloads.items() if name != "notices"}
         return {page.trace: opened.trace, **page.changes(payloads)}
 

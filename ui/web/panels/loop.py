@@ -30,7 +30,7 @@ def build_loop() -> LoopPanel:
 
 
 def wire_loop(page: Page, panel: LoopPanel, orders: OrderPanel, loop: ToolLoop) -> None:
-    """Wire the tool loop; it goes on from the last turn, on the server of that run."""
+    """Wire the tool loop; it continues from the last turn, on the server of that run."""
 
     async def show(trace: Trace | None, known: Conversation | None) -> tuple[Any, Any]:
         return _changes(await loop.show(trace, known))

@@ -1,6 +1,6 @@
-"""What buttons inside the views ask for: each presses a button of gradio's that nobody sees; one view has the answers.
+"""What buttons inside the views ask for: each presses a button of gradio's that no one sees; one view has the answers.
 
-A view cannot name an event of its own; `PromptDebugger.order` says what is asked for, and the event's script puts it
+A view cannot name its own event; `PromptDebugger.order` says what is asked for, and the event's script puts it
 into the first input.
 """
 
@@ -43,7 +43,7 @@ class OrderPanel(NamedTuple):
 
 
 def build_orders() -> OrderPanel:
-    """Place them where nobody sees them."""
+    """Place them where no one sees them."""
     with gr.Column(elem_id="pd-orders-place", elem_classes=["pd-unseen"]):
         order = gr.Textbox("", show_label=False, elem_id="pd-order")
         answers = build_view("orders", "orders")
@@ -59,7 +59,7 @@ def order_button(name: str) -> gr.Button:
 
 
 def wire_offered(page: Page, panel: OrderPanel, fixes: OfferedFixes) -> None:
-    """Wire what the buttons beside a finding ask for."""
+    """Wire what the buttons next to a finding ask for."""
 
     async def try_fix(
         visitor: gr.Request,
@@ -126,6 +126,6 @@ def wire_edits(page: Page, panel: OrderPanel, fixes: OfferedFixes, template: Tem
 
 
 def ran_of(visitor: gr.Request, trace: Trace | None, fields: Any) -> Ran:  # noqa: ANN401  # the page's texts, in their order
-    """Return the last run and the page as it stands, from an event's values."""
+    """Return the last run and the page as it is open, from an event's values."""
     *names, key = fields
     return Ran(trace, TargetFields(*names), visitor.session_hash or "", str(key or ""))

@@ -59,7 +59,7 @@ class RequestPanel(NamedTuple):
 
     @property
     def sending_fields(self) -> list[gr.components.Component]:
-        """What a request is sent with: all of `TargetFields`, and the key last. No draft and no link holds the rest."""
+        """What a request is sent with: all of `TargetFields`, and the key last. No draft or link contains the rest."""
         return [*self.target_fields, self.certificates, self.ask, self.key]
 
 
@@ -203,7 +203,7 @@ def _build_target(settings: PageSettings, first: Example) -> _Parts:
             min_width=90,
             visible=shown,
         )
-        # A page for strangers trusts public certificates alone.
+        # A page for untrusted users trusts public certificates alone.
         certificates = (
             gr.Textbox(
                 "",

@@ -1,4 +1,4 @@
-"""The verify panel: which verification to open, one beside it, and its view; a row becomes the page's run."""
+"""The verify panel: which verification to open, one next to it, and its view; a row becomes the page's run."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def wire_verification(page: Page, panel: VerificationPanel, verifications: Verif
 
 
 def wire_rows(page: Page, view: gr.HTML, state: gr.State, verifications: Verifications, *, api_name: str) -> None:
-    """Let a row that is pressed in a view become the page's run; `state` holds what rows are opened from."""
+    """Let a row that is pressed in a view become the page's run; `state` contains what rows are opened from."""
     request = page.request
 
     async def open_row(opened: Opened, event: gr.SelectData) -> Changes:

@@ -42,14 +42,14 @@ class Message:
 class GrowingMessage:
     """A message that is streamed. Its texts are kept in parts: to join them at every delta costs a square.
 
-    A call may come in any order; it stands where its index puts it.
+    A call may come in any order; it is where its index puts it.
     """
 
     def __init__(self) -> None:
         """Begin with nothing."""
         self._texts: dict[Place, list[str]] = {}
         self._calls: dict[int, str | None] = {}  # id by index
-        self._indexes: list[int] = []  # of the calls, in order: not sorted anew at every delta
+        self._indexes: list[int] = []  # of the calls, in order: not sorted again at every delta
         self._updates: list[tuple[Place, str]] = []
 
     def add(self, delta: Any, *, first_only: bool) -> None:  # noqa: ANN401 - an object of vLLM

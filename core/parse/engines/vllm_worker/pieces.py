@@ -59,7 +59,7 @@ def _ids_of_output(tokenizer: Any, raw: str, token_ids: tuple[int, ...] | None) 
 
 
 def is_spelled_by(tokenizer: Any, raw: str, token_ids: Sequence[int]) -> bool:
-    """Say whether ids are those of a text in this vocabulary, an end token more or less."""
+    """Return whether ids are those of a text in this vocabulary, an end token more or less."""
     try:
         text = tokenizer.decode(list(token_ids), skip_special_tokens=False)
         shorter = tokenizer.decode(list(token_ids[:-1]), skip_special_tokens=False)

@@ -53,7 +53,7 @@ def build_request(body: dict[str, Any]) -> Any:
 
 
 def is_forced(request: Any) -> bool:
-    """Say whether the request asks for a call, any or a named one."""
+    """Return whether the request asks for a call, any or a named one."""
     return request.tool_choice == "required" or isinstance(
         request.tool_choice, _PROTOCOL.ChatCompletionNamedToolChoiceParam
     )

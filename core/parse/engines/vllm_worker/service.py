@@ -38,7 +38,7 @@ def load() -> Callable[[BinaryIO, BinaryIO], None]:
         except Exception as error:  # noqa: BLE001 - a vLLM that cannot be imported may fail in any way
             hello = {"ready": False, "error": plain_error(error)}
     gc.collect()
-    gc.freeze()  # helpers share what is there now, as long as nobody writes to it
+    gc.freeze()  # helpers share what is there now, as long as no one writes to it
     return functools.partial(serve, functools.partial(_answer, outcomes), hello)
 
 

@@ -36,7 +36,7 @@ def compose(tool: str | None, reasoning: str | None) -> Any:
     )
     if made is None or not is_harmony:
         return made
-    # There is one class for harmony, whose parsers the next call exchanges: a class of its own keeps them.
+    # There is one class for harmony, whose parsers the next call exchanges: its own class keeps them.
     return type(made.__name__, (made,), {name: getattr(made, name) for name in _COMPOSED if hasattr(made, name)})
 
 
@@ -109,7 +109,7 @@ def _takes(function: Callable[..., Any], name: str) -> bool:
 
 
 def may_call(setting: Setting) -> bool:
-    """Say whether the server would put tool calls into its message at all."""
+    """Return whether the server would put tool calls into its message at all."""
     if is_forced(setting.request):
         return True
     return setting.parser_class.tool_parser_cls is not None and setting.request.tool_choice not in (None, "none")

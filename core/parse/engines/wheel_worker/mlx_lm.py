@@ -1,7 +1,7 @@
 # ruff: noqa: ANN401 - the objects of mlx-lm are untyped
 """mlx-lm's tool parsers with the parts of its server that decide what they get, without MLX.
 
-Its server walks through the text with a state machine (reasoning, tool, normal), hands what lies between a parser's
+Its server walks through the text with a state machine (reasoning, tool, normal), hands what is between a parser's
 markers to the parser, and drops a call that the parser refuses; a call comes whole, also in a stream. State machine and
 formatter are its own, taken from the files that need MLX; the loop between them is restated here, so that outcomes
 say that the parser was asked (`layer`). Releases before 0.32 have another one: there the text is split at the markers.
@@ -54,7 +54,7 @@ def load() -> str:
 
 
 def tool_parsers() -> list[str]:
-    """Return the names of the modules that hold a parser."""
+    """Return the names of the modules that contain a parser."""
     folder = Path(next(iter(sys.modules["mlx_lm.tool_parsers"].__path__)))
     return sorted(file.stem for file in folder.glob("*.py") if not file.stem.startswith("_"))
 
@@ -201,7 +201,7 @@ def _read_whole(module: Any, tools: Any, thinking: tuple[str, str], prompt_end: 
 
 
 def _split(text: str, start: str, end: str) -> tuple[str, list[str]]:
-    """Return the text outside the markers, and what lies between each pair; the last may lack its end."""
+    """Return the text outside the markers, and what is between each pair; the last may lack its end."""
     outside, *parts = text.split(start)
     bodies = []
     for part in parts:

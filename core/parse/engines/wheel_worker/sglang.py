@@ -203,7 +203,7 @@ def _call_id(tool: str | None, earlier_calls: int, name: str, index: int) -> str
 
 
 def _reads_calls(tool: str, request: Any) -> bool:
-    """Say whether the server runs its tool parser; a few read calls of tools that were never declared."""
+    """Return whether the server runs its tool parser; a few read calls of tools that were never declared."""
     if request.tools:
         return bool(request.tool_choice != "none")
     made = _parsers().FunctionCallParser.ToolCallParserEnum.get(tool)

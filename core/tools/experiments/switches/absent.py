@@ -1,4 +1,4 @@
-"""Switches that do not apply to a request, each with the reason, so that nobody has to guess."""
+"""Switches that do not apply to a request, each with the reason, so that no one has to guess."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from prompt_debugger.core.tools.experiments.variant import RenderFailure, Varian
 
 _ROLES = ("system", "developer")
 _TARGET = "system"
-_MARK = "\u2766 some words of ours \u2766"  # stands where a template puts a system message
+_MARK = "\u2766 some words of ours \u2766"  # is where a template puts a system message
 
 
 def system_switches(variant: Variant) -> Iterator[Switch]:

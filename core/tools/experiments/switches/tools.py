@@ -1,4 +1,4 @@
-"""Switches for the tools: none, in another order, or written anew."""
+"""Switches for the tools: none, in another order, or written again."""
 
 from __future__ import annotations
 

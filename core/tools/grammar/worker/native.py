@@ -30,7 +30,7 @@ class Matcher(Protocol):
         """Return the text that must come next."""
 
     def is_completed(self) -> bool:
-        """Say whether the text may end here."""
+        """Return whether the text may end here."""
 
     def fork(self) -> Matcher:
         """Return a copy."""

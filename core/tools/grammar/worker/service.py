@@ -36,7 +36,7 @@ def load() -> Callable[[BinaryIO, BinaryIO], None]:
         except Exception as error:  # noqa: BLE001 - a library that cannot be loaded may fail in any way
             library, hello = None, {"ready": False, "error": plain_error(error)}
     gc.collect()
-    gc.freeze()  # helpers share what is there now, as long as nobody writes to it
+    gc.freeze()  # helpers share what is there now, as long as no one writes to it
     return functools.partial(_serve, library, hello)
 
 
@@ -54,7 +54,7 @@ def _serve(library: XGrammar | None, hello: JSONObject, questions: BinaryIO, ans
         allow_cpu(float(question.get("cpu_s", 0)))
         try:
             answer = _answer(library, question)
-        except Exception as error:  # noqa: BLE001 - pasted input may fail in any way, the service goes on
+        except Exception as error:  # noqa: BLE001 - pasted input may fail in any way, the service continues
             answer = {"refused": plain_error(error)}
         allow_cpu(0)
         _write(answers, answer | {"used_s": time.process_time() - begun_s})

@@ -95,7 +95,7 @@ class Installation:
             report: Called a few times a second, in this thread.
 
         Raises:
-            LabError: It could not be made, or was cancelled; the next run goes on where this one ended.
+            LabError: It could not be made, or was cancelled; the next run continues where this one ended.
         """
         self._report = report or self._report
         self._began_s = time.monotonic()
@@ -210,7 +210,7 @@ class _CommandError(LabError):
 
 
 class _LotWatch:
-    """How far pip is with one lot: by what lies in its scratch folder, then by what it says."""
+    """How far pip is with one lot: by what is in its scratch folder, then by what it says."""
 
     def __init__(self, sentence: str, before_mb: float, size_mb: float, total_mb: float) -> None:
         self.sentence = sentence

@@ -56,7 +56,7 @@ def read_lock(path: Path | None = None) -> tuple[Package, ...]:
     """Return the packages of a lock that this Python wants.
 
     Raises:
-        LabError: A line is none.
+        LabError: A line is not one.
     """
     packages = []
     for number, line in enumerate((path or lock_file()).read_text(encoding="utf-8").splitlines(), 1):
@@ -85,7 +85,7 @@ def installed_keys(home: Path) -> frozenset[str]:
 
 
 def drop_halves(home: Path) -> None:
-    """Forget packages that pip was killed over, so that it installs them anew instead of believing them there."""
+    """Forget packages that pip was killed over, so that it installs them again instead of believing them there."""
     for folder in _records(home):
         if not (folder / "REQUESTED").is_file() and not (folder / "INSTALLER").is_file():
             shutil.rmtree(folder, ignore_errors=True)
@@ -104,7 +104,7 @@ def batches(packages: Sequence[Package]) -> Iterator[tuple[Package, ...]]:
 
 
 def is_supported() -> bool:
-    """Say whether vLLM's CPU build and its locked companions exist for this machine."""
+    """Return whether vLLM's CPU build and its locked companions exist for this machine."""
     return platform.system() == "Linux" and platform.machine() == "x86_64"
 
 

@@ -14,7 +14,7 @@ from prompt_debugger.core.tools.lab.environment.plan import OWNER_NAME
 def link_home(home: Path) -> bool:
     """Make an environment in a folder of the person's choice be found at the usual place; return whether it is.
 
-    Something else that stands at the usual place stays there.
+    Something else that is at the usual place stays there.
     """
     usual = lab_home()
     if usual.exists() or usual == home:

@@ -1,7 +1,7 @@
 r"""The arguments of a call as the client gets them: JSON, as it was written where it was JSON.
 
 Written as JSON, they are passed on as they come, character by character; only a control
-character inside a string is escaped, which is no JSON otherwise:
+character inside a string is escaped, which is not JSON otherwise:
 
     {"text": "a⏎b"}   →   {"text": "a\nb"}
 
@@ -30,7 +30,7 @@ class JSONTail:
         self._escaped = False
 
     def feed(self, text: str) -> tuple[str, str]:
-        """Take the next characters; return them as JSON, and what stands behind the object."""
+        """Take the next characters; return them as JSON, and what is after the object."""
         made: list[str] = []
         position = 0
         while position < len(text) and not self.is_done:
@@ -68,7 +68,7 @@ class JSONTail:
 
 
 def begins_as_json(arguments: str) -> bool:
-    """Say whether arguments are written as a JSON object, as far as they go."""
+    """Return whether arguments are written as a JSON object, as far as they go."""
     return _BEGINS_AS_JSON.match(arguments) is not None
 
 
@@ -85,7 +85,7 @@ def whole_arguments(call: ToolCallAttempt) -> str:
 
 
 def begun_arguments(call: ToolCallAttempt) -> str:
-    """Return what is certain of the arguments of a call that goes on: whole parameters, the last one left out."""
+    """Return what is certain of the arguments of a call that continues: whole parameters, the last one left out."""
     parameters = call.arguments_json or {}
     if len(parameters) < 2 or begins_as_json(call.arguments):
         return ""

@@ -160,7 +160,7 @@ class CallStream:
         return made
 
     def _is_over(self, raw: str, call: ToolCallAttempt) -> bool:
-        """Say whether nothing that follows can make another call of the last one."""
+        """Return whether nothing that follows can make another call of the last one."""
         if call.status is not CallStatus.COMPLETE:
             return False
         is_sure = begins_as_json(call.arguments) and not call.arguments.lstrip().startswith("{}")
@@ -220,7 +220,7 @@ class CallStream:
         return "".join(content), "".join(reasoning)
 
     def _is_shown(self, text: str, kind: SegmentKind) -> bool:
-        """Say whether a stretch of reasoning, or a tag of it, is content here."""
+        """Return whether a stretch of reasoning, or a tag of it, is content here."""
         if self._splits_reasoning:
             return False
         return kind is SegmentKind.REASONING or (kind is SegmentKind.MARKUP and text.strip() in _TAGS)
@@ -242,5 +242,5 @@ def _markup_of_all() -> frozenset[str]:
 
 
 def _shows_arguments(call: ToolCallAttempt) -> bool:
-    """Say whether a call has arguments that show it to be one: JSON, or tags."""
+    """Return whether a call has arguments that show it to be one: JSON, or tags."""
     return begins_as_json(call.arguments) or call.arguments.lstrip().startswith("<")

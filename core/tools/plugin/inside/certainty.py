@@ -12,10 +12,10 @@ import re
 from prompt_debugger.core.base.types import Span, ToolCallAttempt
 from prompt_debugger.core.formats import FORMATS, TABLES, TextFormat
 
-ENOUGH = 512  # characters behind a doubtful place that settle it
+ENOUGH = 512  # characters after a doubtful place that settle it
 _WORDS = 26  # characters of the longest marker that looks like words
-# What a marker begins with, beside what JSON, Python calls and code fences begin with. A `]` alone is none: the family
-# whose markers begin with it is held back as those whose markers are words.
+# What a marker begins with, next to what JSON, Python calls and code fences begin with. A `]` alone is not one: the
+# family whose markers begin with it is held back as those whose markers are words.
 _SIGNS = re.escape(TABLES.first_signs)
 _DOUBTFUL = re.compile(rf"<[\w=~\[{re.escape(TABLES.second_signs)}]|<\Z|[\[{{{_SIGNS}]|```|>{{2}}")
 _BEGUN_CALLS = "|".join(one.facts.begun_call for one in FORMATS.values() if one.facts.begun_call)
@@ -23,7 +23,7 @@ _AFTER_CALL = re.compile(rf"[<\[\]{{}}`|,;{_SIGNS}]|>{{2}}")
 
 
 def has_plain_word_markers(family: TextFormat | None) -> bool:
-    """Say whether ordinary words may turn out to be a family's markup; of a family not known yet they may."""
+    """Return whether ordinary words may turn out to be a family's markup; of a family not known yet they may."""
     return family is None or family.facts.markers_are_plain_words
 
 
@@ -34,7 +34,7 @@ def certain_stop(raw: str, span: Span, family: TextFormat | None, *, follows_cal
         raw: The text so far.
         span: The stretch.
         family: Who writes; `None` while that is open.
-        follows_call: Whether a call stands before it.
+        follows_call: Whether a call is before it.
     """
     pattern = _AFTER_CALL if follows_call else _DOUBTFUL
     found = pattern.search(raw, max(span.start, len(raw) - ENOUGH), span.stop)
@@ -50,7 +50,7 @@ def certain_stop(raw: str, span: Span, family: TextFormat | None, *, follows_cal
 
 
 def may_be_quoted(raw: str, call: ToolCallAttempt) -> bool:
-    """Say whether what follows a call may show that it was only quoted."""
+    """Return whether what follows a call may show that it was only quoted."""
     start = call.char_span.start
     before = raw[raw.rfind("\n", 0, start) + 1 : start]
     if raw.count("```", 0, start) % 2 == 1 or before.count("`") % 2 == 1:

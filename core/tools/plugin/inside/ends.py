@@ -10,7 +10,7 @@ from prompt_debugger.core.formats import FORMATS, TABLES
 
 
 def end_texts(name: str) -> frozenset[str]:
-    """Return the texts with which a family ends a turn, or any family does; not those behind which one may go on.
+    """Return the texts with which a family ends a turn, or any family does; not those behind which one may continue.
 
     Args:
         name: The family; `auto` for any.
@@ -36,7 +36,7 @@ def end_ids(tokenizer: Any, texts: Iterable[str]) -> frozenset[int]:
 
 
 def ends_here(ends: frozenset[int], request: Any, all_ids: Sequence[int], new_ids: Sequence[int]) -> bool:
-    """Say whether a delta is the last, as far as its tokens tell."""
+    """Return whether a delta is the last, as far as its tokens tell."""
     stops = {*ends, *(getattr(request, "stop_token_ids", None) or ())}
     most = getattr(request, "max_completion_tokens", None) or getattr(request, "max_tokens", None)
     return any(one in stops for one in new_ids) or (most is not None and len(all_ids) >= most)

@@ -1,6 +1,6 @@
 """Reasoning as it comes, up to where the answer begins.
 
-Reasoning that holds the marker of a call is held back from there on: only the end of the
+Reasoning that contains the marker of a call is held back from there on: only the end of the
 output tells a draft of a call from reasoning that was never closed.
 """
 
@@ -119,7 +119,7 @@ class ReasoningStream:
             self._may_open = self._given == len(self._text) and bool(left)
 
     def _is_undecided(self, closer: Span) -> bool:
-        """Say whether a closer may be quoted, which what follows will tell."""
+        """Return whether a closer may be quoted, which what follows will tell."""
         after = self._text[closer.stop :]
         line = self._text[self._text.rfind("\n", 0, closer.start) + 1 : closer.start]
         if line.count("`") % 2 == 1 and "\n" not in after and "`" not in after:

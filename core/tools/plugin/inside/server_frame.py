@@ -1,6 +1,6 @@
 """What a server of vLLM before 0.24 knows while it calls a parser and does not tell it: whether a delta is the last.
 
-Those servers hand over texts and ids alone. Whether the output ends here stands in a local name of the function that
+Those servers hand over texts and ids alone. Whether the output ends here is in a local name of the function that
 calls: `output.finish_reason` in the chat server's generator up to 0.20, `finished` in `parse_delta` behind it. So the
 frames above are looked at; nothing in them is changed. A server that has neither is not known, and says nothing.
 """
@@ -54,7 +54,7 @@ def server_call() -> ServerCall | None:
 
 
 def takes_content_of_calls_alone() -> bool:
-    """Say whether the server that reads a whole output takes the parser's content only where that says it found calls.
+    """Return whether the server that reads a whole output takes the parser's content only if the parser found calls.
 
     It goes by the calls themselves for the finish reason, so saying so with none of them gives the content alone.
     """
@@ -71,7 +71,7 @@ def _callers() -> Iterator[FrameType]:
 
 
 def _of_generator(names: Mapping[str, Any], joined: object) -> ServerCall | None:
-    """Read the generator's names; the parsers lie in the object that joins them, where there is one in between."""
+    """Read the generator's names; the parsers are in the object that joins them, where there is one in between."""
     output = names.get("output")
     if output is None or not hasattr(output, "finish_reason"):
         return None

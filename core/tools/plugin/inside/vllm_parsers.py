@@ -118,7 +118,7 @@ class PluginToolParser(TOOLS.ToolParser):  # type: ignore[misc]  # vLLM is not r
             delta += self._stream.finish()
         reasoning = getattr(server, "reasoning_parser", None)
         if isinstance(reasoning, PluginReasoningParser) and delta_token_ids is reasoning.content_ids:
-            delta += Delta(reasoning=reasoning.last_reasoning)  # this server forgets what stood before the closing tag
+            delta += Delta(reasoning=reasoning.last_reasoning)  # this server forgets what was before the closing tag
         return self._as_delta_message(delta)
 
     @safely(lambda self: None)
@@ -197,9 +197,9 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
 
     @safely(lambda self, input_ids: True)
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
-        """Say whether reasoning is over behind these tokens: a prompt's, or an output's as far as it has come.
+        """Return whether reasoning is over behind these tokens: a prompt's, or an output's as far as it has come.
 
-        0.11 asks of both after each delta, and drops the text behind the reasoning where both are said to have ended.
+        0.11 asks of both after each delta, and drops the text after the reasoning where both are said to have ended.
         """
         if self._stream is not None:
             is_asked_twice = (server := server_call()) is not None and server.prompt_ids is input_ids
@@ -211,7 +211,7 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
 
     @safely(lambda self, input_ids, delta_ids: False)
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
-        """Say whether reasoning is over behind these tokens of an output."""
+        """Return whether reasoning is over behind these tokens of an output."""
         if self._stream is not None:
             return self._stream.has_ended
         tags = self._family.conventions.reasoning
@@ -220,12 +220,12 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
         return tags is None or any(closer.strip() in text for closer in tags.closers)
 
     def has_engine_confirmed_reasoning_end(self) -> bool:
-        """Say whether the text so far ends reasoning."""
+        """Return whether the text so far ends reasoning."""
         return self._stream is not None and self._stream.has_ended
 
     @safely(lambda self, input_ids: list(input_ids))
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
-        """Return the tokens behind the last closing tag."""
+        """Return the tokens after the last closing tag."""
         self.content_ids = self._ids_after_closer(input_ids)
         return self.content_ids
 

@@ -115,7 +115,7 @@ def tools_of(request: Any) -> tuple[dict[str, Any], ...]:
 
 
 def wants_calls(request: Any) -> bool:
-    """Say whether calls may come back at all."""
+    """Return whether calls may come back at all."""
     return bool(getattr(request, "tools", None)) and getattr(request, "tool_choice", None) != "none"
 
 
