@@ -35,7 +35,7 @@ from prompt_debugger.ui.web.views import build_token_view  # noqa: E402
 from tests.browser.chromium import CHROMIUM_ARGUMENTS, find_chromium  # noqa: E402
 
 SIZES = (2_000, 10_000, 200_000)
-MOST_HIGHLIGHTED = 10_000
+MAX_HIGHLIGHTED = 10_000
 SCROLL_FRAMES = 120
 CORE = Path(__file__).resolve().parents[1] / "core"
 
@@ -112,7 +112,7 @@ def measure_all(browser: Browser, url: str, tables: dict[int, tuple[Token, ...]]
     for size, tokens in tables.items():
         ours_ms = time_ours(browser, url, size)
         measure_view(browser, url, tokens)
-        if size > MOST_HIGHLIGHTED and not is_full:
+        if size > MAX_HIGHLIGHTED and not is_full:
             continue
         theirs_ms, elements = time_highlighted(browser, url, size)
         print(f"{size:9,} tokens  HighlightedText  {theirs_ms:10,.0f} ms click to painted, {elements:,} elements")

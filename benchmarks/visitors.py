@@ -21,7 +21,7 @@ from typing import NamedTuple
 from benchmarks.hostile import MIXES, PAGES, address_of
 from tests.attacks.page import ROOT, RunningPage, Visitor, echoing
 
-MOST_LATE = 2.0  # times as late as without hostile visitors, in the middle
+MAX_LATE = 2.0  # times as late as without hostile visitors, in the middle
 
 
 class Times(NamedTuple):
@@ -57,7 +57,7 @@ async def main() -> int:
     print(f"{honest} honest visitors, then {options.hostile} hostile beside them ({options.mix})")
     ratios = [line(name, *times) for name, *times in zip(Times._fields, alone, beside, strict=True)]
     print(f"memory of the page and its processes {before_mb:,.0f} MB before, {after_mb:,.0f} MB right after")
-    return int(max(ratios) > MOST_LATE)
+    return int(max(ratios) > MAX_LATE)
 
 
 def line(name: str, alone: list[float], beside: list[float]) -> float:

@@ -7,7 +7,7 @@ from typing import Final
 from prompt_debugger.core.base.errors import MachineError
 
 ENOUGH: Final = 4096
-_LEAST_OF_A_PAGE: Final = 128
+_MIN_OF_A_PAGE: Final = 128
 
 
 def raise_descriptor_limit(wanted: int = ENOUGH) -> int | None:
@@ -27,7 +27,7 @@ def raise_descriptor_limit(wanted: int = ENOUGH) -> int | None:
     return goal
 
 
-def require_descriptors(least: int = _LEAST_OF_A_PAGE) -> None:
+def require_descriptors(least: int = _MIN_OF_A_PAGE) -> None:
     """Refuse to serve with so few descriptors that connections would be turned away without a word.
 
     Raises:

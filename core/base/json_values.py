@@ -9,12 +9,12 @@ from collections.abc import Container, Iterator
 from prompt_debugger.core.base.types import JSON, JSONObject
 
 # What Python 3.11 decodes at all. Later ones decode deeper values, on which all that walks through them would fail.
-_MOST_NESTED = 900
+_MAX_NESTED = 900
 _TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _RUN = re.compile(rb"(\[*)(\]*)")
 _AS_SQUARE = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
-_MOST_PEELED = 16
+_MAX_PEELED = 16
 
 NULL_TEXTS = ("null", "None", "undefined")  # what becomes of an absent value where a program turns it into text
 
@@ -91,7 +91,7 @@ def is_too_deep(text: str) -> bool:
     >>> is_too_deep("[" * 901 + "]" * 901), is_too_deep("[" + "[]," * 901 + "0]"), is_too_deep('"' + "[" * 901 + '"')
     (True, False, False)
     """
-    if text.count("{") + text.count("[") <= _MOST_NESTED:
+    if text.count("{") + text.count("[") <= _MAX_NESTED:
         return False
     brackets = _TEXT.sub("", text).encode("ascii", "replace").translate(_AS_SQUARE, _NO_BRACKETS)
     depth = 0
@@ -99,7 +99,7 @@ def is_too_deep(text: str) -> bool:
         depth, brackets = _peeled(brackets)
     for run in _RUN.finditer(brackets):
         depth += len(run[1])
-        if depth > _MOST_NESTED:
+        if depth > _MAX_NESTED:
             return True
         depth -= len(run[2])
     return False
@@ -107,9 +107,9 @@ def is_too_deep(text: str) -> bool:
 
 def _peeled(brackets: bytes) -> tuple[int, bytes]:
     """Return brackets without their innermost levels, and how many those were: millions of them are usually flat."""
-    for level in range(_MOST_PEELED):
+    for level in range(_MAX_PEELED):
         left = brackets.replace(b"[]", b"")
         if len(left) == len(brackets):
             return level, brackets
         brackets = left
-    return _MOST_PEELED, brackets
+    return _MAX_PEELED, brackets

@@ -24,7 +24,7 @@ from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_VALUES
 from prompt_debugger.core.complete.shapes import count_values, integer_of, objects_of, parse_object, text_of
 
 _NAMES = frozenset({"role", "type", "id"})
-_MOST_CHECKS = 64  # of arguments that may be whole; a stream that names each part again is one call
+_MAX_CHECKS = 64  # of arguments that may be whole; a stream that names each part again is one call
 
 
 class _Slot(NamedTuple):
@@ -50,7 +50,7 @@ class MessageAssembler:
         self._newest: dict[int, int] = {}
         self._highest = -1
         self._last = _Slot(0, 0)
-        self._checks_left = _MOST_CHECKS
+        self._checks_left = _MAX_CHECKS
         self.has_unread_calls = False
         self.has_unread_values = False
         self._left = MAX_VALUES

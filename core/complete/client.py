@@ -272,7 +272,7 @@ class ServerClient:
         return UNKNOWN if self.server is None else engine_of(self.server.kind)
 
 
-_MOST_SINGLE_IDS = 100
+_MAX_SINGLE_IDS = 100
 
 
 # llama.cpp   POST /tokenize  content, with_pieces            →  tokens: [{id, piece: text or bytes}]
@@ -297,7 +297,7 @@ async def request_reported_tokens(
     try:
         known = await endpoints.pieces(connection, model, text)
         missing = sorted(set(token_ids) - set(known))
-        if not known or len(missing) > _MOST_SINGLE_IDS:
+        if not known or len(missing) > _MAX_SINGLE_IDS:
             return None
         alone = {one: (await endpoints.text(connection, model, [one])).encode("utf-8", "replace") for one in missing}
     except BackendError:

@@ -29,9 +29,9 @@ from prompt_debugger.core.complete.shapes import number_of, objects_of, parse_js
 _FAR_NATS = 1.0  # ties and rounding are far below
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _GRAM = 4
-_FEWEST_GRAMS = 10  # less text proves nothing
+_MIN_GRAMS = 10  # less text proves nothing
 _FOREIGN_SHARE = 0.5
-_MOST_CHARS = 200_000
+_MAX_CHARS = 200_000
 # What changes sampling and is not always in the listed probabilities.
 _CHANGES_SAMPLING = (
     "logit_bias", "presence_penalty", "frequency_penalty", "repetition_penalty", "repeat_penalty", "min_tokens",
@@ -93,10 +93,10 @@ def is_foreign(text: str, message: JSONObject) -> bool:
     >>> is_foreign("zebra quantum lattice of seven", {"content": "Paris has 21 degrees today."})
     True
     """
-    text = text[:_MOST_CHARS]
+    text = text[:_MAX_CHARS]
     known = _grams(without_whitespace(text)) | _grams(without_whitespace(_ESCAPE.sub(_unescaped, text)))
-    wanted = set().union(*(_grams(without_whitespace(piece[:_MOST_CHARS])) for piece in _pieces(message)))
-    return len(wanted) >= _FEWEST_GRAMS and len(wanted & known) < _FOREIGN_SHARE * len(wanted)
+    wanted = set().union(*(_grams(without_whitespace(piece[:_MAX_CHARS])) for piece in _pieces(message)))
+    return len(wanted) >= _MIN_GRAMS and len(wanted & known) < _FOREIGN_SHARE * len(wanted)
 
 
 def _contains_message(text: str, message: JSONObject) -> bool:

@@ -8,9 +8,9 @@ from prompt_debugger.core.base.json_values import as_object, is_too_deep
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.limits import MAX_IDS
 
-MOST_LOOK_PARTS = 100_000  # of what a server says of itself
-MOST_LOOK_COMMAS = 300_000
-MOST_PARTS = 1_000_000  # log-probabilities of 20,000 tokens have fewer; in each of ten million a second is lost
+MAX_LOOK_PARTS = 100_000  # of what a server says of itself
+MAX_LOOK_COMMAS = 300_000
+MAX_PARTS = 1_000_000  # log-probabilities of 20,000 tokens have fewer; in each of ten million a second is lost
 
 
 def objects_of(value: JSON) -> tuple[JSONObject, ...]:
@@ -47,8 +47,8 @@ def parse_json(text: str) -> JSON:
     Raises:
         ValueError: It is not JSON, has too many parts, or is nested or long beyond what Python reads.
     """
-    if text.count("{") + text.count("[") > MOST_PARTS:
-        raise ValueError(f"more than {MOST_PARTS:,} objects and lists")
+    if text.count("{") + text.count("[") > MAX_PARTS:
+        raise ValueError(f"more than {MAX_PARTS:,} objects and lists")
     try:
         value: JSON = json.loads(text)
     except RecursionError:
@@ -68,7 +68,7 @@ def parse_object(text: str) -> JSONObject:
 
 def parse_look(text: str) -> JSONObject:
     """Parse what a server says of itself; an empty object if it is not one, or has more parts than any has."""
-    if text.count("{") + text.count("[") > MOST_LOOK_PARTS or text.count(",") > MOST_LOOK_COMMAS:
+    if text.count("{") + text.count("[") > MAX_LOOK_PARTS or text.count(",") > MAX_LOOK_COMMAS:
         return {}
     return parse_object(text)
 

@@ -35,7 +35,7 @@ _CONTROL_NAMES = {"\n": "a line feed", "\t": "a tab", "\r": "a carriage return"}
 # The end of a key that continues into the markup of its call, `"b\n</parameter": 1`, and what is in it before.
 _TAG_OF_KEY = re.compile(r'(</(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?)(?:\\n|\s)*+"\s*+:')
 _REST_OF_KEY = re.compile(r'(?:[^"\\]|\\.){0,2000}')
-_MOST_OF_KEY = 4_000  # characters: each of the above may be escaped
+_MAX_OF_KEY = 4_000  # characters: each of the above may be escaped
 _LITERALS = ("true", "false", "null")
 
 
@@ -100,7 +100,7 @@ def is_shortened(arguments: object) -> bool:
 def key_with_tag(text: str) -> Span | None:
     """Return the closing tag into which a key runs, where one does; each tag is looked at once, not each quote."""
     for tag in _TAG_OF_KEY.finditer(text):
-        quote = text.rfind('"', max(0, tag.start() - _MOST_OF_KEY - 1), tag.start())
+        quote = text.rfind('"', max(0, tag.start() - _MAX_OF_KEY - 1), tag.start())
         if quote >= 0 and _REST_OF_KEY.fullmatch(text, quote + 1, tag.start()) is not None:
             return Span(*tag.span(1))
     return None

@@ -15,9 +15,9 @@ _TEXT = (SegmentKind.CONTENT, SegmentKind.REASONING)
 _AFTER_NAME = re.compile(r"[\"']\s*[,}]|\s*[({\[<]|:\d+\s*<|\s*\n\s*[{<]")  # no prose continues like this
 _MARGIN = 160  # markup around name and arguments
 _WORD = re.compile(r"[\w\-]+")
-_MOST_PLACES = 32  # at which the arguments of a call are looked for
-_MOST_MENTIONS = 256  # of a word of its name
-_MOST_LEAVES = 64  # so many keys and values that are there are no accident
+_MAX_PLACES = 32  # at which the arguments of a call are looked for
+_MAX_MENTIONS = 256  # of a word of its name
+_MAX_LEAVES = 64  # so many keys and values that are there are no accident
 
 
 class CallAsText(NamedTuple):
@@ -59,17 +59,17 @@ class _Texts:
             if segment.kind in _TEXT:
                 for word in _WORD.finditer(raw, *segment.char_span):
                     places = self._places.get(word[0])
-                    if places is not None and len(places) < _MOST_MENTIONS:
+                    if places is not None and len(places) < _MAX_MENTIONS:
                         places.append((word.start(), segment))
 
     def locate(self, call: CallField) -> CallAsText:
         """Return the text that contains a name as a call's name, with all of its arguments around it, if one does."""
         raw, name = self._raw, call.name or ""
         if name not in self._known:
-            self._known[name] = list(islice(self._named(name), _MOST_PLACES))
+            self._known[name] = list(islice(self._named(name), _MAX_PLACES))
         leaves = _leaves(call.arguments) if self._known[name] else ()
         width = 2 * sum(map(len, leaves)) + 16 * len(leaves) + _MARGIN
-        looked_for = list(dict.fromkeys(leaves))[:_MOST_LEAVES]
+        looked_for = list(dict.fromkeys(leaves))[:_MAX_LEAVES]
         for span, segment in self._known[name]:
             start, stop = segment.char_span
             around = raw[max(start, span.start - width) : min(stop, span.stop + width)]

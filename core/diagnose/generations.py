@@ -16,7 +16,7 @@ from prompt_debugger.core.formats import FORMATS, TABLES
 _PARTS = re.compile(r"[a-z]+|[0-9]+")
 _VERSION = re.compile(r"(?<=[a-z]{3})v(?=\d)")
 _LINEAGE = re.compile(r"[a-z]+")
-_LEAST_NAME = 4  # characters that say something
+_MIN_NAME = 4  # characters that say something
 
 
 def families_named(text: str) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ def families_named(text: str) -> tuple[str, ...]:
     return tuple(
         family
         for family in FORMATS
-        if any(len(name) >= _LEAST_NAME and _holds(parts, _parts(name)) for name in (family, *_readers(family)))
+        if any(len(name) >= _MIN_NAME and _holds(parts, _parts(name)) for name in (family, *_readers(family)))
     )
 
 

@@ -11,7 +11,7 @@ from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats import FORMATS, TABLES
 
 MIN_REPEATS = 5
-_MOST_FAMILIES = 3
+_MAX_FAMILIES = 3
 # `<eos>` ends turns of older Gemma models, whose calls are not a family of their own.
 _ENDS = tuple(sorted({*TABLES.turn_ends, *TABLES.turn_openers, *TABLES.end_texts, "<eos>"} - {"\n", ""}, key=len))
 _TOKEN = re.compile("|".join(re.escape(text) for text in reversed(_ENDS) if not text.startswith("\n")))
@@ -142,7 +142,7 @@ def families_of(token: str) -> tuple[str, ...]:
     if token in _SHARED:
         return _SHARED[token]
     names = [name for name, one in FORMATS.items() if token in one.conventions.ends or token in one.conventions.turns]
-    return tuple(name for name in names if name != "generic")[:_MOST_FAMILIES]
+    return tuple(name for name in names if name != "generic")[:_MAX_FAMILIES]
 
 
 _HARMONY = re.compile(r"\A\s*(?:assistant)?(?:analysis|commentary)(?=\S)")

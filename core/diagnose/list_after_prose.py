@@ -15,7 +15,7 @@ from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.formats import FORMATS
 
 _PYTHON_LIST = re.compile(r"\[\s{0,8}[A-Za-z_][\w.]{0,80}\((?=[A-Za-z_]\w{0,60}\s?=)")
-_MOST_LISTS = 8
+_MAX_LISTS = 8
 
 
 def calls_after_prose(text: str) -> tuple[ToolCallAttempt, ...]:
@@ -23,7 +23,7 @@ def calls_after_prose(text: str) -> tuple[ToolCallAttempt, ...]:
     written = text.rstrip()
     if not written.endswith("]"):
         return ()
-    for found in islice(_PYTHON_LIST.finditer(written), _MOST_LISTS):
+    for found in islice(_PYTHON_LIST.finditer(written), _MAX_LISTS):
         at = found.start()
         parsed = FORMATS["pythonic"].read(written[at:], ReadContext(finish_reason="stop"))
         are_whole = parsed.calls and all(call.status is CallStatus.COMPLETE for call in parsed.calls)

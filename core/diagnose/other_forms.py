@@ -10,7 +10,7 @@ from prompt_debugger.core.diagnose.fields import decode_json
 
 COMPLETION = "an answer of the raw completions API"
 _WRAPPERS = ("result", "data", "response", "body", "output")
-_MOST_LINES = 20
+_MAX_LINES = 20
 
 
 def other_form(body: str) -> str | None:
@@ -25,7 +25,7 @@ def other_form(body: str) -> str | None:
     """
     values = [as_object(decode_json(body))]
     if not values[0]:
-        lines = [line.strip().removeprefix("data:") for line in body.splitlines()[:_MOST_LINES]]
+        lines = [line.strip().removeprefix("data:") for line in body.splitlines()[:_MAX_LINES]]
         values = [as_object(decode_json(line)) for line in lines if line.strip().startswith("{")]
     return next((form for value in values if (form := _form_of(value)) is not None), None)
 

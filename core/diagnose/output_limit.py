@@ -14,7 +14,7 @@ from prompt_debugger.core.diagnose.trace_queries import completion_tokens, max_t
 # Servers differ in whether they count the last token.
 _TOLERANCE = 2
 _CAPS = ("max_completion_tokens", "max_tokens")
-_MOST_TOKENS = 1024
+_MAX_TOKENS = 1024
 
 
 _LONGER_CONTEXT = Step(
@@ -88,7 +88,7 @@ def _raised(trace: Trace) -> JSONObject:
         before = trace.request.body.get(name)
         if isinstance(before, int):
             length = None if trace.server is None else trace.server.max_model_len
-            limit = length // 4 if length else _MOST_TOKENS
+            limit = length // 4 if length else _MAX_TOKENS
             return {name: min(max(8 * before, 128), max(limit, 2 * before))}
     return {}
 

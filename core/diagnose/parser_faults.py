@@ -23,7 +23,7 @@ from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, co
 _VERSION = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
 _NAME_BEHIND = re.compile(r'\}\s*,\s*"name"\s*:')
 _PYTHONIC = re.compile(r"\[[A-Za-z_][\w.]{0,80}\([^\[\]]*\)\]")
-_MOST_CHARS = 8_000
+_MAX_CHARS = 8_000
 _NONE = ("", None)
 
 
@@ -226,6 +226,6 @@ def _has_arguments(trace: Trace, call: CallField) -> bool | None:
 
 def _stands_after_text(result: ChatResult) -> bool:
     """Return whether content ends with a list of calls in Python that text precedes."""
-    content = (content_of(result.message) or "").strip()[-_MOST_CHARS:]
+    content = (content_of(result.message) or "").strip()[-_MAX_CHARS:]
     at = content.find("[")
     return at > 0 and _PYTHONIC.fullmatch(content, at) is not None and any(map(str.isalpha, content[:at]))

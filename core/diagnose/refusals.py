@@ -36,7 +36,7 @@ _FLAG = re.compile(
     re.IGNORECASE,
 )
 _SERVERS = 500  # status from which on it is the server that failed
-_LEAST_WORDS = 30  # characters; shorter words say nothing without the name of their exception
+_MIN_WORDS = 30  # characters; shorter words say nothing without the name of their exception
 _EXCEPTION = re.compile(r"[A-Z]\w{1,60}(?:Error|Exception)")
 # What a 5xx says when it is about the request all the same.
 _ABOUT_REQUEST = re.compile(
@@ -129,7 +129,7 @@ def understand(refusal: Refusal) -> Understood:
         classified = replace(classified, parts={**classified.parts, "field": field} if field else classified.parts)
     return Understood(
         refusal,
-        raised if len(words) < _LEAST_WORDS else words,
+        raised if len(words) < _MIN_WORDS else words,
         cause,
         _stage(cause, known, classified, speaker),
         _certainty(refusal, cause, known, quoted, classified),

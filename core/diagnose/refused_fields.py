@@ -24,7 +24,7 @@ from prompt_debugger.core.diagnose.fields import (
 )
 from prompt_debugger.core.known_errors import Look
 
-MOST_SPOTS = 3
+MAX_SPOTS = 3
 NINE = re.compile(r"[A-Za-z0-9]{9}")
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SYSTEM = ("system", "developer")
@@ -54,7 +54,7 @@ def spots_of(request: Request, look: Look | None, parts: Mapping[str, str]) -> t
     """
     if look is None or not request.body:
         return ()
-    return tuple(islice(_LOOKS[look](request, parts), MOST_SPOTS))
+    return tuple(islice(_LOOKS[look](request, parts), MAX_SPOTS))
 
 
 def _roles(request: Request) -> list[tuple[int, str]]:
@@ -231,7 +231,7 @@ def _content_null(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]
 def _small_limit(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
     for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"):
         limit = request.body.get(name)
-        if isinstance(limit, int) and not isinstance(limit, bool) and 0 < limit < _LEAST_LIMIT:
+        if isinstance(limit, int) and not isinstance(limit, bool) and 0 < limit < _MIN_LIMIT:
             says = f"`{name}` is {limit}: a model that thinks has used that up before its answer begins."
             yield Spot(name, says, str(limit))
 
@@ -248,10 +248,10 @@ def broken_calls_in(text: str) -> tuple[str, ...]:
         if not isinstance(decode_json(arguments.replace("\\'", "'")), dict):
             what = "empty arguments" if not arguments.strip() else "arguments that are not a JSON object"
             found.append(f"The call `{call[1]}` has {what}.")
-    return tuple(found[:MOST_SPOTS])
+    return tuple(found[:MAX_SPOTS])
 
 
-_LEAST_LIMIT = 100  # tokens that an answer after some thinking needs
+_MIN_LIMIT = 100  # tokens that an answer after some thinking needs
 _PRINTED_CALL = re.compile(r"'name': '([^']{1,120})', 'arguments': '([^']{0,2000})'")
 
 _Looker = Callable[[Request, Mapping[str, str]], Iterator[Spot]]

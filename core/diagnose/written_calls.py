@@ -27,7 +27,7 @@ _FENCE = re.compile(r"```[\w+-]{0,20}[ \t]{0,8}\n(?P<inner>[^`]*+)```")
 CALL_EXPECTED = "The words around it speak of tool calls."
 CAME_AS_CONTENT = "The text around it says that it came as the text of an answer."
 COMPLAINED = "The words around it say that something is wrong."
-_MOST_DIFFERENT = 500  # calls that are looked for in the request, each in all of it
+_MAX_DIFFERENT = 500  # calls that are looked for in the request, each in all of it
 _OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, SegmentKind.CALL_ARGUMENTS)
 
 
@@ -78,7 +78,7 @@ def written_calls(
             continue
         written = text[slice(*call.char_span)]
         if written not in is_asked:
-            if len(is_asked) == _MOST_DIFFERENT:
+            if len(is_asked) == _MAX_DIFFERENT:
                 return
             is_asked[written] = written in asked
         if not is_asked[written]:

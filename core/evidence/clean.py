@@ -24,7 +24,7 @@ from prompt_debugger.core.evidence.wrapped import of_one_width, unwrapped, unwra
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _QUOTE = re.compile(r"[ \t]{0,3}>(?!>>) ?")
-_MOST_QUOTED = 5  # times
+_MAX_QUOTED = 5  # times
 _DOLLAR = re.compile(r"[ \t]{0,3}\$ ")
 _NUMBER = re.compile(r"[ \t]*+(\d{1,7})(?:[ \t]*+[|:│→][ \t]?|\t| {1,2})")
 _CONTAINER = re.compile(r"[A-Za-z][\w.-]{0,80}[ \t]++\| ?")
@@ -39,19 +39,19 @@ _INDENT = re.compile(r"(?m)^[ \t]*+\u00a0[ \t\u00a0]*+")  # as web pages indent 
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 # What a person wrote beside a line of JSON: `"content": null,   <---- missing`.
 _REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
-_LEAST_INNER = 20  # characters of a text that is in a JSON string
+_MIN_INNER = 20  # characters of a text that is in a JSON string
 _LABEL = re.compile(r"[^\s{}\[\]<>\"'][^{}<>\"'\n]{1,80}?(?:: |\| |> |\] |\) |- )(?=[\[{<\"]|data:|[A-Z]\w{1,40}\()")
-_MOST_EVENTS = 20_000
-_LEAST_LABELLED = 3  # lines
+_MAX_EVENTS = 20_000
+_MIN_LABELLED = 3  # lines
 _STRING_LINE = re.compile(r'(?m)^"(?:[^"\\\n]|\\.)*\\"(?:[^"\\\n]|\\.)*"$')
 _BARE_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
 _SPACED_KEY = re.compile("[\"']:\u00a0")  # behind every key of JSON
 _KEY = re.compile("[\"']: ")
 _WITHIN = re.compile(r"\S {1,8}\S")  # blanks that indent nothing
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
-_MOST_PARAGRAPHS = 50
+_MAX_PARAGRAPHS = 50
 _BOX = "\u2503\u2502|"
-_LEAST_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
+_MIN_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
 _CODE_START = re.compile(r"[{\[<]|data:|(?:analysis|commentary)[A-Z ]|[A-Za-z]\w{1,40}\(")
 
 
@@ -74,7 +74,7 @@ def clean(text: str) -> Cleaned:
     """Take off what all of a text carries and no one wrote."""
     text, notes = _after(_STEPS, text)
     parts = _BLANK_LINE.split(text)
-    if not 1 < len(parts) <= _MOST_PARAGRAPHS:
+    if not 1 < len(parts) <= _MAX_PARAGRAPHS:
         return Cleaned(text, tuple(dict.fromkeys(notes)))
     cleaned = [_after(_OF_A_PART, part) for part in parts]  # several things, each copied in its own way
     kept = [one if _CODE_START.match(one[0].lstrip()) else (part, []) for one, part in zip(cleaned, parts, strict=True)]
@@ -162,7 +162,7 @@ def _unprompted(text: str) -> str | None:
 def _unwrapped_paragraphs(text: str) -> str | None:
     """Take out the breaks of a fixed width in one of several paragraphs."""
     parts = _BLANK_LINE.split(text)
-    if not 1 < len(parts) <= _MOST_PARAGRAPHS:
+    if not 1 < len(parts) <= _MAX_PARAGRAPHS:
         return None
     changed = [unwrapped(part) or part for part in parts]
     return "\n\n".join(changed) if changed != parts else None
@@ -174,7 +174,7 @@ def _blanks(match: re.Match[str]) -> str:
 
 def _unquoted(text: str) -> str | None:
     changed = None
-    for _ in range(_MOST_QUOTED):
+    for _ in range(_MAX_QUOTED):
         found = _without(text, _QUOTE, least=1)
         if found is not None and found.startswith("<|") and text.lstrip().startswith("><|"):
             break  # the end of the tag before
@@ -221,7 +221,7 @@ def _unlabelled(text: str) -> str | None:
     if _LABEL.match(_first(text)) is None:
         return None
     lines = [line for line in text.split("\n") if line.strip()]
-    found = _LABEL.match(lines[0]) if len(lines) >= _LEAST_LABELLED else None
+    found = _LABEL.match(lines[0]) if len(lines) >= _MIN_LABELLED else None
     if found is None or found[0].startswith(("data:", "event:")) or has_entries(text):
         return None  # what a log says before its data is known
     if not all(line.startswith(found[0]) and _CODE_START.match(line, found.end()) for line in lines):
@@ -234,7 +234,7 @@ def _unprinted(text: str) -> str | None:
     if not _first(text).lstrip().startswith("{'type': '"):
         return None
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    if not 1 < len(lines) <= _MOST_EVENTS or not all(line.startswith("{'type': '") for line in lines):
+    if not 1 < len(lines) <= _MAX_EVENTS or not all(line.startswith("{'type': '") for line in lines):
         return None
     try:
         return "\n".join(json.dumps(ast.literal_eval(line)) for line in lines)
@@ -252,14 +252,14 @@ def _without(text: str, prefix: re.Pattern[str], least: int) -> str | None:
         return None
     found = [prefix.match(line) for line in lines]
     count = sum(1 for match in found if match is not None)
-    if count < filled * _LEAST_SHARE:
+    if count < filled * _MIN_SHARE:
         return None
     return "\n".join(line if match is None else line[match.end() :] for line, match in zip(lines, found, strict=True))
 
 
 def _unstringed(text: str) -> str | None:
     inner = json_of(text) if text.lstrip().startswith('"') else None
-    return inner if isinstance(inner, str) and len(inner) >= _LEAST_INNER else None
+    return inner if isinstance(inner, str) and len(inner) >= _MIN_INNER else None
 
 
 def _unstringed_lines(text: str) -> str | None:

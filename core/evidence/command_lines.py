@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 MAX_CHARS = 60_000  # of one command
-MOST_COMMANDS = 20
+MAX_COMMANDS = 20
 
 PROGRAM_WORDS = ("vllm", "sglang", "llama", "ollama", "mlx_lm", "lmdeploy", "trtllm")  # one of which is in each
 PROGRAM = re.compile(
@@ -52,7 +52,7 @@ class Command(NamedTuple):
 def find_commands(text: str) -> tuple[Command, ...]:
     """Return the commands that start servers in a text, in order."""
     found = [*_of_yaml(text)] or [*_of_dockerfile(text)] or [*_of_lines(text)]
-    return tuple(found[:MOST_COMMANDS])
+    return tuple(found[:MAX_COMMANDS])
 
 
 def with_parser(commands: Sequence[Command]) -> Command:

@@ -19,7 +19,7 @@ from prompt_debugger.core.known_errors import cause_of, classes_of, innermost
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
 _NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
 _NO_REASON = re.compile(r"(?i)(?:provider|upstream) returned (?:an )?error\W{0,3}\Z|(?:bad request|\d{3})\W{0,3}\Z")
-_MOST_TEXTS = 40  # that may contain the reason
+_MAX_TEXTS = 40  # that may contain the reason
 _TEXT_OF_BODY = ("responseBody", "response_body", "body", "response")
 
 
@@ -78,7 +78,7 @@ def _reason_within(value: JSONObject, said: Refusal) -> Refusal | None:
     if _NO_REASON.search(said.message) is None:
         return None
     texts = (text for text in strings_in(value) if text.lstrip().startswith("{"))
-    found = (error_of_value(json_of(text), said.status) for text in islice(texts, _MOST_TEXTS))
+    found = (error_of_value(json_of(text), said.status) for text in islice(texts, _MAX_TEXTS))
     return next((one for one in found if one is not None), None)
 
 

@@ -15,7 +15,7 @@ from prompt_debugger.core.complete.engines import families_of_parser
 from prompt_debugger.core.diagnose.unparsed_calls import MISTRAL_TOKENIZER
 from prompt_debugger.core.evidence.json_of import json_of
 
-_MOST_WORDS = 5_000
+_MAX_WORDS = 5_000
 _FLAG = re.compile(r"--?([A-Za-z][\w.-]*)(?:=(.*))?\Z", re.DOTALL)
 _SHORT: Mapping[str, Mapping[str, str]] = {
     "llama.cpp": {"m": "model", "hf": "hf_repo", "c": "ctx_size", "a": "alias"},
@@ -47,7 +47,7 @@ def flags_of(kind: str, words: Sequence[str]) -> JSONObject:
     """Return the flags of a command line by name, with `_` for `-`; the first other word is the `model_tag`."""
     flags: JSONObject = {}
     short = _SHORT.get(kind, {})
-    words = words[:_MOST_WORDS]
+    words = words[:_MAX_WORDS]
     at = 0
     while at < len(words):
         found = _FLAG.match(words[at])

@@ -79,7 +79,7 @@ _WORDS = frozenset({"role", "finish_reason", "name", "type", "object", "stop_rea
 _OF_CALLS = frozenset({"tool_calls", "function_call"})  # the second is the older form of the first
 _HEAD = re.compile(r'"message": ?\{(?:\.{3}|…)\}')  # of a Messages stream, which has nothing of the answer
 _ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which are so whatever else was there
-_MOST_OF_PYTHON = 100_000  # characters
+_MAX_OF_PYTHON = 100_000  # characters
 
 
 def without_gaps(evidence: Evidence, text: str) -> Evidence:

@@ -18,8 +18,8 @@ from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.taking import CUT_NOTE
 
 MAX_CHARS = 400_000
-_MOST_DEPTH = 100
-_MOST_PARTS = 100_000
+_MAX_DEPTH = 100
+_MAX_PARTS = 100_000
 _TOKEN = re.compile(
     r'(?P<string>"(?:[^"\\\n]|\\.)*+")|(?P<cut>"(?:[^"\\\n]|\\.)*+\\?\Z)|(?P<open>[{\[])|(?P<close>[}\]])|(?P<elided>\.{3,}|…)'
     r"|(?P<word>-?[\w.+$-]++)|(?P<blank>[\s\ufeff]++|,|//[^\n]*|#[^\n]*)|(?P<colon>:)|(?P<other>.)",
@@ -133,7 +133,7 @@ def recover(text: str) -> Recovered | None:
     for found in _TOKEN.finditer(text):
         position = found.end()
         reading.parts += 1
-        if reading.parts > _MOST_PARTS or len(reading.stack) > _MOST_DEPTH:
+        if reading.parts > _MAX_PARTS or len(reading.stack) > _MAX_DEPTH:
             return None
         if not _take(reading, str(found.lastgroup), found[0], text, position):
             return None

@@ -16,8 +16,8 @@ import re
 _HEAD = re.compile(
     r"(\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[\d.,]{0,8}\]?|\[\d\d/\d\d/\d\d \d\d:\d\d:\d\d\]) (?:[A-Z]{4,8}) +(?=\S)"
 )
-_LEAST_BLANK = 6  # characters before the column: as wide as the name of a level
-_LEAST_BROKEN = 2
+_MIN_BLANK = 6  # characters before the column: as wide as the name of a level
+_MIN_BROKEN = 2
 
 
 def joined_entries(text: str) -> str | None:
@@ -38,11 +38,11 @@ def joined_entries(text: str) -> str | None:
             time, column = ("", 0) if head is None else (head[1], head.end())
             kept.append(line)
         is_full = len(line) == width and not line.endswith(" ")
-    return "\n".join(kept) if count >= _LEAST_BROKEN else None
+    return "\n".join(kept) if count >= _MIN_BROKEN else None
 
 
 def _goes_on(line: str, time: str, column: int) -> bool:
     """Return whether a line is in the column of the entry above it."""
     before = line[:column]
-    is_blank = not before.removeprefix(time).strip() and before.endswith(" " * _LEAST_BLANK)
+    is_blank = not before.removeprefix(time).strip() and before.endswith(" " * _MIN_BLANK)
     return column > 0 and is_blank and line[column : column + 1].strip() != ""

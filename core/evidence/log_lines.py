@@ -32,10 +32,10 @@ from prompt_debugger.core.base.text import line_end
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.python_repr import plain, read_printed
 
-MOST_ENTRIES = 20_000
-_MOST_OF_WARNING = 300  # characters
-_MOST_OF_PIECE = 2_000
-_MOST_READ = 8  # times the text, for values that begin and never end
+MAX_ENTRIES = 20_000
+_MAX_OF_WARNING = 300  # characters
+_MAX_OF_PIECE = 2_000
+_MAX_READ = 8  # times the text, for values that begin and never end
 _DECODER = json.JSONDecoder()
 _REASON = re.compile(r", finish_reason: (\w+)")
 _REASONS = ("stop", "length", "tool_calls", "abort", "error", "repetition")  # vLLM 0.32, `FinishReason`
@@ -102,7 +102,7 @@ class _Text:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._left = _MOST_READ * len(text) + 10_000
+        self._left = _MAX_READ * len(text) + 10_000
 
     def printed(self, at: int) -> JSON:
         """Return what Python printed at a place; `None` if it is cut."""
@@ -155,7 +155,7 @@ def find_entries(text: str) -> list[Entry]:
         for what, value in mark.read(log, match)
         if value is not None and value not in ("", [])
     ]
-    return sorted(found, key=lambda entry: entry.at)[:MOST_ENTRIES]
+    return sorted(found, key=lambda entry: entry.at)[:MAX_ENTRIES]
 
 
 @lru_cache(maxsize=2)  # asked of the same text as a whole and as a block
@@ -187,7 +187,7 @@ def _fixed_words(pattern: str) -> str:
 
 def _some(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     for number, match in enumerate(pattern.finditer(text)):
-        if number >= MOST_ENTRIES:
+        if number >= MAX_ENTRIES:
             return
         yield match
 
@@ -313,12 +313,12 @@ def _a_reason(word: str) -> Callable[[_Text, re.Match[str]], list[tuple[What, JS
 
 def _line(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     """Return the line of a warning, from its words on."""
-    return [(What.WARNING, log.text[match.start() : line_end(log.text, match.start())][:_MOST_OF_WARNING].rstrip())]
+    return [(What.WARNING, log.text[match.start() : line_end(log.text, match.start())][:_MAX_OF_WARNING].rstrip())]
 
 
 def _too_long(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     """Return the line of a prompt that is longer than the context of its slot."""
-    line = log.text[match.start() : line_end(log.text, match.start())][:_MOST_OF_WARNING]
+    line = log.text[match.start() : line_end(log.text, match.start())][:_MAX_OF_WARNING]
     found = PROMPT_OF_SLOT.match(line)
     return [(What.WARNING, line)] if found is not None and int(found[2]) > int(found[1]) else []
 

@@ -80,8 +80,8 @@ _MODEL = re.compile(r"(?<![\w./@=:-])(?:[A-Za-z][\w.-]{1,40}/)?[A-Za-z][A-Za-z.-
 _NO_MODEL = re.compile(r"parser|template|\.(?:py|jinja|json|txt|md|so|cpp|go|rs)\b|\(|_tool", re.IGNORECASE)
 _KNOWN = frozenset(name for names in TABLES.tool_parsers.values() for name in names)
 _UNKNOWN = Server("")
-_MOST_CHARS = 60_000  # in which names are looked for
-_MOST_NAMES = 300
+_MAX_CHARS = 60_000  # in which names are looked for
+_MAX_NAMES = 300
 
 
 def mentioned_server(text: str, *, has_words: bool = True, answer: str = "") -> Server | None:
@@ -92,8 +92,8 @@ def mentioned_server(text: str, *, has_words: bool = True, answer: str = "") -> 
         has_words: Whether somebody wrote about it, so that the text may name parser and model, too.
         answer: Which of several answers in the text was read: its own signs come first.
     """
-    text = text[:_MOST_CHARS]
-    kind = _signed(answer[:_MOST_CHARS]) or _kind_in(text, has_words=has_words)
+    text = text[:_MAX_CHARS]
+    kind = _signed(answer[:_MAX_CHARS]) or _kind_in(text, has_words=has_words)
     if not has_words:
         return None if kind is None else Server("", kind=kind)
     parser = _parser_in(text) if kind is not None else None
@@ -112,7 +112,7 @@ def version_in(text: str, kind: str) -> str | None:
     ('0.10.2', None)
     """
     pattern = _VERSIONED.get(kind)
-    found = set() if pattern is None else {one[1] for one in pattern.finditer(text[:_MOST_CHARS])}
+    found = set() if pattern is None else {one[1] for one in pattern.finditer(text[:_MAX_CHARS])}
     return found.pop() if len(found) == 1 else None
 
 
@@ -163,7 +163,7 @@ def model_in(text: str) -> str | None:
     >>> model_in("Qwen2.5-7B works, Mistral-7B-Instruct-v0.3 does not.") is None
     True
     """
-    names = list(dict.fromkeys(_model_names(text)))[:_MOST_NAMES]
+    names = list(dict.fromkeys(_model_names(text)))[:_MAX_NAMES]
     families = {name: family for name in names if (family := family_of_model(name)) is not None}
     return max(families, key=len) if len({*families.values()}) == 1 else None
 

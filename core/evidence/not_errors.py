@@ -19,8 +19,8 @@ _CODE_LINE = re.compile(
     r"|\w{1,40}(?:, \w{1,40})? := \S|[^\n]{0,200}(?:\) \{|\);|=> \{)$)"
 )
 _SCRIPT = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |async def )|\.(?:create|invoke|parse|generate)\(")
-_MOST_SCRIPT = 20_000
-_MOST_CODE_LINES = 4
+_MAX_SCRIPT = 20_000
+_MAX_CODE_LINES = 4
 _FRAME = re.compile(
     r"(?m)^\s*File \"[^\"\n]{1,200}\", line \d{1,7}|\bat [\w.$<> ]{1,80} \(?[\w./\\:-]{1,120}\.[jt]sx?:\d{1,7}"
 )
@@ -34,7 +34,7 @@ _MANUAL = re.compile(
     r"[^\n]{0,200}\|[ \t]*\n[ \t]{0,4}\|[-: |]+\|[ \t]*\n(?:[ \t]{0,4}\|[^\n]*(?:\n|\Z))+"
 )
 _HEADINGS = re.compile(r"(?m)^#{1,5} [^\n]{1,120}")
-_LEAST_HEADINGS = 3
+_MIN_HEADINGS = 3
 _OF_FORM = re.compile(
     r"(?i)\bbug|\bissue|expected|actual|reproduc|environment|\bsteps\b|what happen|observed|\A#+ (?:the )?problem"
     r"|\A#+ (?:the )?error|error (?:message|log|output)|checklist|describe|symptom"
@@ -49,18 +49,18 @@ _COMMAND = re.compile(
     r"|(?:[$%] |export |cd |pip |uv |npm |git |docker |sudo )\S"
 )
 _GOES_ON = re.compile(r"\\\n[ \t]*")
-_MOST_COMMANDS = 20
+_MAX_COMMANDS = 20
 
 
 def is_source(text: str, start: int = 0) -> bool:
     """Return whether a text from a place on is a program, and not its traceback."""
-    lines = sum(1 for _, _ in zip(range(_MOST_CODE_LINES), _CODE_LINE.finditer(text, start), strict=False))
-    return lines == _MOST_CODE_LINES and _FRAME.search(text) is None
+    lines = sum(1 for _, _ in zip(range(_MAX_CODE_LINES), _CODE_LINE.finditer(text, start), strict=False))
+    return lines == _MAX_CODE_LINES and _FRAME.search(text) is None
 
 
 def is_script(text: str) -> bool:
     """Return whether a text begins with Python that calls a client: objects in it are written there, not printed."""
-    return _SCRIPT.search(text[:_MOST_SCRIPT]) is not None
+    return _SCRIPT.search(text[:_MAX_SCRIPT]) is not None
 
 
 def below_source(text: str) -> str:
@@ -89,7 +89,7 @@ def is_manual(text: str) -> bool:
     """
     headings = _HEADINGS.findall(text)
     is_form = any(_OF_FORM.search(heading) for heading in headings)
-    return len(headings) >= _LEAST_HEADINGS and not is_form and _PERSON.search(text) is None
+    return len(headings) >= _MIN_HEADINGS and not is_form and _PERSON.search(text) is None
 
 
 def is_unfilled(words: str) -> bool:
@@ -118,4 +118,4 @@ def is_command(text: str) -> bool:
     """
     lines = [line.strip() for line in _GOES_ON.sub(" ", text).split("\n")]
     typed = [line for line in lines if line and not line.startswith("#")]
-    return 0 < len(typed) <= _MOST_COMMANDS and all(_COMMAND.match(line) is not None for line in typed)
+    return 0 < len(typed) <= _MAX_COMMANDS and all(_COMMAND.match(line) is not None for line in typed)

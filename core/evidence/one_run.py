@@ -15,7 +15,7 @@ from prompt_debugger.core.evidence.evidence import Evidence, Part, trace_of
 
 UNRELATED = "Parts of the text have nothing in common, so they are not taken for one run; the first of them was read."
 _WORD = re.compile(r"[^\W_]{3,}")
-_MOST_WORDS = 400
+_MAX_WORDS = 400
 _PAIRS = ((Part.RAW, Part.MESSAGE), (Part.REQUEST, Part.PROMPT))
 _LEFT_OUT = frozenset({"role", "type", "id", "tool_call_id", "index"})  # of a message: no its own words
 
@@ -49,7 +49,7 @@ def _prints(first: Evidence, second: Evidence) -> bool:
 
 def _share_words(first: Evidence, second: Evidence) -> bool:
     """Return whether two parts share a word; one without words may belong to anything."""
-    words = {word.lower() for word in _WORD.findall(_text_of(first))[:_MOST_WORDS]}
+    words = {word.lower() for word in _WORD.findall(_text_of(first))[:_MAX_WORDS]}
     others = _text_of(second).lower()
     if not words or not _WORD.search(others):
         return True

@@ -8,7 +8,7 @@ from dataclasses import replace
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
 
-_MOST_OTHERS = 3
+_MAX_OTHERS = 3
 
 
 def with_other_answers(merged: Evidence, pieces: Sequence[Evidence]) -> tuple[Evidence, ...]:
@@ -19,7 +19,7 @@ def with_other_answers(merged: Evidence, pieces: Sequence[Evidence]) -> tuple[Ev
         replace(merged, chat=one.chat, stream=one.stream, words=one.words)
         for one in answers
         if merged.raw is None and not {id(one.chat), id(one.stream)} & (read - {id(None)})
-    )[:_MOST_OTHERS]
+    )[:_MAX_OTHERS]
 
 
 def with_whole_answer(merged: Evidence, pieces: Sequence[Evidence]) -> Evidence:

@@ -11,7 +11,7 @@ from prompt_debugger.core.evidence.json_of import json_of
 
 HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _GO_VALUE = re.compile(r'(?<=[ \t]\w\w\w=)"((?:[^"\\]|\\.)*+)"?|(?<=[ \t]error=)"((?:[^"\\]|\\.)*+)"?')
-MOST_LITERAL = 60_000  # characters of a body that is written as Python
+MAX_LITERAL = 60_000  # characters of a body that is written as Python
 
 
 def value_at(text: str, start: int) -> JSON:
@@ -25,7 +25,7 @@ def value_at(text: str, start: int) -> JSON:
 
 def python_value_at(text: str, start: int) -> JSON:
     """Return the value that a dict printed by Python has; lines that a terminal broke are joined."""
-    piece = text[start : start + MOST_LITERAL]
+    piece = text[start : start + MAX_LITERAL]
     stop = max(piece.rfind("}"), piece.rfind("]")) + 1
     for literal in (piece[:stop], piece.partition("\n\n")[0].rstrip()):
         try:

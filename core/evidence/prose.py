@@ -25,7 +25,7 @@ from prompt_debugger.core.evidence.shown import shown_code
 from prompt_debugger.core.evidence.taking import compatible, with_its_beginning, without_shortened
 from prompt_debugger.core.formats import CONTROL_TOKEN
 
-LEAST_SCORE = 0.6  # of a reader, for a block of prose
+MIN_SCORE = 0.6  # of a reader, for a block of prose
 _OUTPUT_LEAD = re.compile(r"\b(?:raw|model|generated)\b.{0,40}\b(?:output|text|completion|response)\b", re.IGNORECASE)
 _CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
 _LEAD = re.compile(
@@ -44,7 +44,7 @@ def evidence_of_prose(text: str) -> Evidence | None:
         return None
     paste = Paste(text)
     pieces: list[Evidence] = []
-    for reader in find_readers(paste, LEAST_SCORE):
+    for reader in find_readers(paste, MIN_SCORE):
         with suppress(RequestError):
             pieces.append(without_parts(reader.read(paste), text))
     if not pieces:

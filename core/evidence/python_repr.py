@@ -20,7 +20,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 CLASS, ARGUMENTS, CUT = "$class", "$arguments", "$cut"
 MAX_DEPTH = 80
 MAX_DIGITS = 300
-_MOST_READ = 4  # times the text: objects that are never closed are each read to its end
+_MAX_READ = 4  # times the text: objects that are never closed are each read to its end
 
 _SPACE = re.compile(r"(?:\s|\\\n)*+")
 _NAME = re.compile(r"[A-Za-z_][\w.]*+")
@@ -75,7 +75,7 @@ def read_fields(text: str, start: int = 0) -> Printed | None:
 
 def printed_objects(text: str, start: re.Pattern[str], most: int = 5_000) -> Iterator[JSONObject]:
     """Yield the objects that a text prints, in order, each where a pattern finds its beginning; none within another."""
-    at, left = 0, _MOST_READ * len(text)
+    at, left = 0, _MAX_READ * len(text)
     for _ in range(most):
         found = start.search(text, at) if left > 0 else None
         read = None if found is None else read_printed(text, found.start())

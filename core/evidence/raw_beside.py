@@ -31,7 +31,7 @@ _LABEL = re.compile(
 _FENCE = re.compile(r"\s{0,9}```\w{0,20}[ \t]*\n(?P<text>[^`]{1,20000})\n[ \t]{0,8}```")
 _LINES = re.compile(r"\s{0,9}(?P<text>[^\n]+(?:\n[ \t]*[^\s][^\n]*)*)")
 _SIGN = re.compile(r"\.{3}|\u2026")  # of something left out, where a person copied an output
-_MOST_CHARS = 100_000
+_MAX_CHARS = 100_000
 _NOTE = "The raw output was taken from its label in the text; that it is of the same run as the answer is assumed."
 
 
@@ -42,7 +42,7 @@ def with_raw_beside(evidence: Evidence, text: str) -> Evidence:
         evidence: What was read of the text.
         text: The whole text.
     """
-    if not _may_take_one(evidence) or len(text) > _MOST_CHARS:
+    if not _may_take_one(evidence) or len(text) > _MAX_CHARS:
         return evidence
     found = [raw for raw in _labelled(text) if recognise(raw) is Form.OUTPUT]
     if len(found) != 1 or _SIGN.search(found[0]) or is_placeholder(found[0]) or has_gap(text):

@@ -62,7 +62,7 @@ _OUTPUT_NAMES = frozenset(
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
 _DECODER = json.JSONDecoder()
 _EVENTS_CHARS = 20_000  # in which the second event of a stream must be
-_MOST_READ = 16  # times the text: objects that are never closed are each read to its end
+_MAX_READ = 16  # times the text: objects that are never closed are each read to its end
 _COUNTED = 16  # that many characters before an error cost what one costs that is read: their lines are counted
 
 
@@ -311,7 +311,7 @@ class _LastObject:
         self.end = len(text.rstrip())
         self._text = text
         self._known = 0  # what begins before does not reach the end
-        self._left = _MOST_READ * len(text)
+        self._left = _MAX_READ * len(text)
 
     def value(self, at: int) -> JSON:
         """Return the value that begins at a place, if it is the last thing of the text; else `None`."""

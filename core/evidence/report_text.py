@@ -50,7 +50,7 @@ _FILES = (
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
 _PAGE_SOURCE = re.compile(r"(?i)<!doctype html|<html[ >]")
 _TEMPLATE = re.compile(r"\{%-?\s{0,9}(?:for|if|set|macro|elif|endfor|endif)\b")
-_MOST_PROSE = 200_000  # characters in which the parts of a report must show
+_MAX_PROSE = 200_000  # characters in which the parts of a report must show
 _ENDS = (">", "]", ")", "}", "\uff5c")
 
 
@@ -61,7 +61,7 @@ def is_report(blocks: Sequence[Block]) -> bool:
 
 
 def _is_titled(prose: str) -> bool:
-    return any(shape.search(prose, 0, _MOST_PROSE) is not None for shape in (_TITLE, _PAGE, _HEADING))
+    return any(shape.search(prose, 0, _MAX_PROSE) is not None for shape in (_TITLE, _PAGE, _HEADING))
 
 
 def is_template(text: str) -> bool:

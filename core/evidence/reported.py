@@ -18,10 +18,10 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.not_errors import is_manual, is_source
 from prompt_debugger.core.evidence.words_around import prose_of, sentences_of
 
-_MOST_CHARS = 30_000  # of a report; what is longer is a document about many things
-_MOST_SENTENCES = 400
+_MAX_CHARS = 30_000  # of a report; what is longer is a document about many things
+_MAX_SENTENCES = 400
 _MOST = 500  # characters of a sentence
-_MOST_SAID = 2
+_MAX_SAID = 2
 _CALL = re.compile(
     r"\b(?:tool|function)[ _-]?(?:call|use|invocation|request)(?:s|ing)?\b|\btool (?:input|json|xml|markup)\b"
     r"|\u5de5\u5177\u8c03\u7528|\u51fd\u6570\u8c03\u7528"  # Chinese, as below
@@ -150,19 +150,19 @@ def with_reported(evidence: Evidence, text: str) -> Evidence:
 
 def reported_calls(text: str) -> Iterator[str]:
     """Yield what a text says of an answer whose calls are not as they should be, as notes; nothing of other texts."""
-    if len(text) > _MOST_CHARS or _CALL.search(text) is None or is_source(text) or is_manual(text):
+    if len(text) > _MAX_CHARS or _CALL.search(text) is None or is_source(text) or is_manual(text):
         return
     prose = prose_of(text)
     if _COMPLAINT.search(prose) is None and _EMPTY_PART.search(prose) is None:
         return
-    sentences = [one.strip(" -*#>\t") for one in sentences_of(prose)[:_MOST_SENTENCES]]
+    sentences = [one.strip(" -*#>\t") for one in sentences_of(prose)[:_MAX_SENTENCES]]
     sentences = [one for one in sentences if len(one) <= _MOST and _NOT_SAID.search(_CONTRAST.sub("", one)) is None]
     for kind, signs, other in _KINDS:
         meant = sentences if other is None else [one for one in sentences if other.search(one) is None]
         said = [one for one in meant if all(sign.search(_SHOWN_CALL.sub(_CALL_MARK, one)) for sign in signs)]
         if said:
             also = [one for one in sentences if one not in said and (_NO_CALLS.search(one) or _STOP.search(one))]
-            yield from (f"{kind.value}{one}" for one in [*said[:_MOST_SAID], *also[:1]])
+            yield from (f"{kind.value}{one}" for one in [*said[:_MAX_SAID], *also[:1]])
             return
 
 

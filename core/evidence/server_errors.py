@@ -27,7 +27,7 @@ from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.not_errors import below_source, is_source, is_unfilled, without_manual
 from prompt_debugger.core.evidence.printed_values import (
     HALF_ESCAPE,
-    MOST_LITERAL,
+    MAX_LITERAL,
     as_double,
     as_utf8,
     python_value_at,
@@ -37,11 +37,11 @@ from prompt_debugger.core.evidence.printed_values import (
 from prompt_debugger.core.evidence.unknown_errors import error_by_meaning
 from prompt_debugger.core.known_errors import classes_of, recognise_error
 
-MOST_CHARS = 400_000  # of a text in which an error is looked for
-_MOST_STARTS = 40  # bodies that are tried within one text
-_MOST_LINES = 40  # lines of a log that are looked up
-_MOST_OF_FRAME = 600  # characters above an exception: its source line, and the marks below it
-_MOST_AROUND = 2_000  # characters that are kept of what is around an error
+MAX_CHARS = 400_000  # of a text in which an error is looked for
+_MAX_STARTS = 40  # bodies that are tried within one text
+_MAX_LINES = 40  # lines of a log that are looked up
+_MAX_OF_FRAME = 600  # characters above an exception: its source line, and the marks below it
+_MAX_AROUND = 2_000  # characters that are kept of what is around an error
 _ALONE = 2_000  # characters of a text that may be an error without looking like one
 
 _STATUS = re.compile(
@@ -72,7 +72,7 @@ _MESSAGE_OF_CUT = re.compile(
     r"""["'](?:message|error|detail)["']\s{0,9}:\s{0,9}(?:"(?P<double>(?:[^"\\\n]|\\.)++)|'(?P<single>(?:[^'\\\n]"
     r"|\\.)++))"""
 )
-_LEAST_WORDS = 15  # characters of an error that no table knows
+_MIN_WORDS = 15  # characters of an error that no table knows
 _LOG_WORD = re.compile(
     r"\b(?:error|exception|fail(?:ed|ure)?|refus\w{0,3}|unparsed|warn(?:ing)?)\b|\[E\]", re.IGNORECASE
 )
@@ -127,7 +127,7 @@ class FoundError(NamedTuple):
 
 def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
-    text = without_manual(_BOX.sub(" ", text[:MOST_CHARS]))
+    text = without_manual(_BOX.sub(" ", text[:MAX_CHARS]))
     if text.lstrip().startswith(("data:", "event:")):
         return _of_stream(text)
     bare = _VLLM_HEAD.sub("", text)
@@ -151,7 +151,7 @@ def _without_fence(refusal: Refusal) -> Refusal:
 
 def _with_around(refusal: Refusal, text: str) -> Refusal:
     """Return an error with what was around its words, which may show who said them."""
-    rest = text.replace(refusal.message, " ")[-_MOST_AROUND:].strip()
+    rest = text.replace(refusal.message, " ")[-_MAX_AROUND:].strip()
     return replace(refusal, around=rest) if rest else refusal
 
 
@@ -181,7 +181,7 @@ def _surely(refusal: Refusal | None, score: float) -> FoundError | None:
 def text_before_exception(text: str) -> str:
     """Return what is before the exception that a text ends with, or before its traceback; "" without one."""
     last = 0
-    for found in _EXCEPTION.finditer(text[:MOST_CHARS]):
+    for found in _EXCEPTION.finditer(text[:MAX_CHARS]):
         last = found.start()
     traceback = text.rfind(_TRACEBACK, 0, last)
     return text[: traceback if traceback >= 0 else last]
@@ -274,7 +274,7 @@ def _introduced(body: Refusal, said: str) -> Refusal:
 
 def _with_frame(text: str, raised: re.Match[str]) -> str:
     """Return an exception with the source line above it, as a traceback shows it, without its marks."""
-    above = [line.strip() for line in text[max(0, raised.start() - _MOST_OF_FRAME) : raised.start()].split("\n")]
+    above = [line.strip() for line in text[max(0, raised.start() - _MAX_OF_FRAME) : raised.start()].split("\n")]
     source = next((line for line in reversed(above) if line.strip("^~ ")), "")
     return f"{source} {_cut(text[raised.start() :]).partition(chr(10))[0].strip()}"
 
@@ -353,14 +353,14 @@ def _suspicious_entries(text: str) -> Iterator[str]:
         if _LOG_WORD.search(text, start, stop) is not None:
             yield text[start:stop]
             given += 1
-        if given >= _MOST_LINES:
+        if given >= _MAX_LINES:
             return
 
 
 def _body_in(text: str) -> Refusal | None:
     """Return the first body of an error within a text, as JSON or as Python prints it."""
     for index, start in enumerate(_BODY.finditer(text)):
-        if index >= _MOST_STARTS:
+        if index >= _MAX_STARTS:
             return None
         found = error_of_value(value_at(text, start.start()))
         if found is not None:
@@ -370,15 +370,15 @@ def _body_in(text: str) -> Refusal | None:
 
 def _cut_body_in(text: str) -> Refusal | None:
     """Return the words of a body that is cut within its message, where a table knows them; else `None`."""
-    for start in islice(_BODY.finditer(text), _MOST_STARTS):
-        found = _MESSAGE_OF_CUT.search(text, start.start(), start.start() + MOST_LITERAL)
+    for start in islice(_BODY.finditer(text), _MAX_STARTS):
+        found = _MESSAGE_OF_CUT.search(text, start.start(), start.start() + MAX_LITERAL)
         if found is None:
             continue
         words = json_of('"' + HALF_ESCAPE.sub("", found["double"] or as_double(found["single"] or "")) + '"')
         if isinstance(words, str) and text[found.end() : found.end() + 1] == "" and recognise_error(words) is None:
             words = f"{words.rstrip()}…"
         is_error = start[0].endswith(('error":', "error':")) or '"error"' in text[start.start() : found.start()]
-        if isinstance(words, str) and (recognise_error(words) is not None or (is_error and len(words) > _LEAST_WORDS)):
+        if isinstance(words, str) and (recognise_error(words) is not None or (is_error and len(words) > _MIN_WORDS)):
             return Refusal(_status_in(text[start.start() :][:300]), words.strip(), None)
     return None
 

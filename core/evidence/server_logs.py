@@ -23,7 +23,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.recognise import recognise
 
-_MOST_CHARS = 400_000
+_MAX_CHARS = 400_000
 _CAPTURE = "or put `prompt-debugger capture` between client and server, which records every exchange"
 # What only this server logs, and how to make it log more. Ollama runs llama.cpp, so it comes first.
 _SIGNS: Mapping[str, tuple[re.Pattern[str], str]] = {
@@ -84,7 +84,7 @@ _HINTS = {
 
 def is_server_log(text: str) -> bool:
     """Return whether a text is a server's log, and nothing that a model may have written is among its lines."""
-    text = text[:_MOST_CHARS]
+    text = text[:_MAX_CHARS]
     if _HINT.search(text) is None:
         return False
     lines = without_prefixes(text)
@@ -96,7 +96,7 @@ def is_server_log(text: str) -> bool:
 
 def evidence_of_log(text: str) -> Evidence | None:
     """Return what a server's log shows without a prompt or an output in it; `None` of any other text."""
-    text = without_prefixes(text[:_MOST_CHARS])
+    text = without_prefixes(text[:_MAX_CHARS])
     engine = _engine(text)
     if engine is None:
         return None

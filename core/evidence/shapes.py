@@ -21,7 +21,7 @@ _OF_CALL = frozenset({"index", "id", "type", "function"})
 _OF_MESSAGE = ("content", "tool_calls", "reasoning", "reasoning_content", "function_call")
 _FUNCTION = frozenset({"name", "arguments"})
 _AROUND_FUNCTION = frozenset({"id", "type", "index"})
-_MOST_LOOKED_AT = 50
+_MAX_LOOKED_AT = 50
 
 
 class Shaped(NamedTuple):
@@ -112,9 +112,9 @@ def _of_message(message: JSONObject) -> Shaped:
 
 def _of_calls(value: list[JSON]) -> Shaped | None:
     calls = objects_of(value)
-    if calls and len(calls) == len(value) and all(is_called_function(call) for call in calls[:_MOST_LOOKED_AT]):
+    if calls and len(calls) == len(value) and all(is_called_function(call) for call in calls[:_MAX_LOOKED_AT]):
         calls = tuple(_of_function(call) for call in calls)
-    elif not calls or len(calls) < len(value) or not all(_is_call(call) for call in calls[:_MOST_LOOKED_AT]):
+    elif not calls or len(calls) < len(value) or not all(_is_call(call) for call in calls[:_MAX_LOOKED_AT]):
         return None
     message: JSONObject = {"role": "assistant", "content": None, "tool_calls": list[JSON](calls)}
     words = "a tool call of a message" if len(calls) == 1 else "tool calls of a message"
@@ -201,7 +201,7 @@ def chunks_of_deltas(values: list[JSON]) -> list[JSONObject] | None:
     """Return a list of deltas as the events of a stream; `None` if it is something else, such as a list of messages."""
     if len(values) < 2:
         return None
-    roles = [item.get("role") for item in values[:_MOST_LOOKED_AT] if isinstance(item, dict)]
+    roles = [item.get("role") for item in values[:_MAX_LOOKED_AT] if isinstance(item, dict)]
     if any(role not in (None, "assistant") for role in roles) or all(role is not None for role in roles):
         return None
     chunks = [chunk_of_delta(value) for value in values]

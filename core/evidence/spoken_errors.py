@@ -23,12 +23,12 @@ from prompt_debugger.core.evidence.server_errors import FoundError, error_of_tex
 from prompt_debugger.core.evidence.unknown_errors import OF_MANUAL, error_by_meaning, may_report
 from prompt_debugger.core.known_errors import innermost
 
-_MOST_CHARS = 20_000  # of what a person writes; a longer text is data, whose words say what its lines are about
-_MOST_TRIED = 60
-_MOST_CLAUSES = 4  # of one line; with more it is data
+_MAX_CHARS = 20_000  # of what a person writes; a longer text is data, whose words say what its lines are about
+_MAX_TRIED = 60
+_MAX_CLAUSES = 4  # of one line; with more it is data
 _LEAST = 15  # characters of an error
 _MOST = 2_000
-_MOST_TALK = 500  # characters of a line that is not quoted and contains no body
+_MAX_TALK = 500  # characters of a line that is not quoted and contains no body
 _QUOTED = re.compile(r"`([^`\n]{15,2000})`|\"((?:[^\"\\\n]|\\.){15,2000}+)\"|\u201c([^\u201d\n]{15,2000})\u201d")
 # What programs write into the middle of a model's text.
 _WITHIN = re.compile(r"Invalid Format: Missing 'Action(?: Input)?:' after '[\w ]{1,20}:'?")
@@ -41,11 +41,11 @@ _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECAS
 
 def spoken_error(text: str) -> FoundError | None:
     """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
-    if len(text) > _MOST_CHARS or is_source(text) or is_manual(text):
+    if len(text) > _MAX_CHARS or is_source(text) or is_manual(text):
         return None
     text = without_manual(text)
     status: FoundError | None = None
-    for said in islice(dict.fromkeys(_said(text)), _MOST_TRIED):
+    for said in islice(dict.fromkeys(_said(text)), _MAX_TRIED):
         if is_of_program(said):
             continue
         found = error_of_text(said)
@@ -85,9 +85,9 @@ def _said(text: str) -> Iterator[str]:
             continue
         quoted = [_unescaped(found) for found in _QUOTED.finditer(bare)]
         yield from (found[0] for found in islice(_WITHIN.finditer(bare), 1))
-        clauses = [bare[found.end() :] for found in islice(_CLAUSE.finditer(bare), _MOST_CLAUSES)]
+        clauses = [bare[found.end() :] for found in islice(_CLAUSE.finditer(bare), _MAX_CLAUSES)]
         yield from filter(_is_said, [*quoted, *clauses])
-        is_short = len(bare) <= _MOST_TALK or "{" in bare
+        is_short = len(bare) <= _MAX_TALK or "{" in bare
         if is_short and _LEAST <= len(bare) <= _MOST and may_report(bare, is_quoted=False):
             yield bare
 

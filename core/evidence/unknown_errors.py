@@ -21,11 +21,11 @@ from prompt_debugger.core.evidence.not_errors import is_command, is_manual, is_s
 from prompt_debugger.core.known_errors import Cause, Classified, classes_of, speaker_of, words_as_one_line
 
 _SCORE = 0.62  # less than that of a log, which is read with the error in it
-_MOST_EXCEPTIONS = 6
-_MOST_LINES = 12
-_MOST_WORDS = 1_500  # characters of a statement
-_MOST_ALONE = 900  # characters of a text that is a sentence without the shape of an error
-_MOST_SENTENCES = 2
+_MAX_EXCEPTIONS = 6
+_MAX_LINES = 12
+_MAX_WORDS = 1_500  # characters of a statement
+_MAX_ALONE = 900  # characters of a text that is a sentence without the shape of an error
+_MAX_SENTENCES = 2
 _EXCEPTION = re.compile(
     r"(?m)^[^\w\n]{0,12}(?:(?:Error|ERROR|error|Exception|Caused by|Uncaught|thread '[\w-]{1,40}' pani"
     r"cked at)[: ]{1,3}|\[?[\w ]{1,30}\]? ?(?:- )?)?((?:[\w$]{1,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Excep"
@@ -80,7 +80,7 @@ _REPORTED = re.compile(
     r"|(?:\A|\s)#{2,6} \S",
     re.IGNORECASE,
 )
-_MOST_REPORTED = 320  # characters of a sentence that only its words make an error
+_MAX_REPORTED = 320  # characters of a sentence that only its words make an error
 _QUOTED = re.compile(r"`[^`]{0,400}`|\"[^\"]{0,400}\"")
 _STRONG = re.compile(
     r"(?<![A-Za-z])(?:llms?|litellm|vllm|sglang|llama[\w.-]{0,20}|ollama|lm ?studio|openai|anthropic|claude|gemin"
@@ -120,7 +120,7 @@ _SAID = re.compile(
 )
 OF_MANUAL = re.compile(r"\W{0,6}Returns?\b")  # what a manual says of an endpoint
 _QUOTED_LAST = re.compile(r"(?<=: )[\"`]([^\"`]{15,600})[\"`]\W{0,3}\Z")
-_MOST_SAID = 12  # quotations that are looked at
+_MAX_SAID = 12  # quotations that are looked at
 
 
 class Statement(NamedTuple):
@@ -144,9 +144,9 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
         text: The text, without the heads of a log's lines.
         whole: The text with them, which show whose log it is.
     """
-    if len(text) > _MOST_ALONE * 40:
-        text = text[-_MOST_ALONE * 40 :]
-    whole = whole[-_MOST_ALONE * 40 :] or text
+    if len(text) > _MAX_ALONE * 40:
+        text = text[-_MAX_ALONE * 40 :]
+    whole = whole[-_MAX_ALONE * 40 :] or text
     statements = () if is_source(text) or is_manual(text) else tuple(_statements(text))
     if not statements:
         return None
@@ -171,7 +171,7 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     reported = next((one for one in rest if one.is_shaped), None)
     is_logged = _LOGGED.match(text.strip()) is not None and _EXCEPTION.search(text) is None
     is_answer = is_of_chat and _status(text.strip()) is not None
-    if reported is not None and len(text) <= _MOST_ALONE * 2 and (is_logged or is_answer):
+    if reported is not None and len(text) <= _MAX_ALONE * 2 and (is_logged or is_answer):
         return _refusal(reported), _SCORE
     return None
 
@@ -253,25 +253,25 @@ def _status(words: str) -> int | None:
 
 def _statements(text: str) -> Iterator[Statement]:
     """Yield what may be an error, the likeliest first."""
-    exceptions = list(_EXCEPTION.finditer(text))[-_MOST_EXCEPTIONS:]
+    exceptions = list(_EXCEPTION.finditer(text))[-_MAX_EXCEPTIONS:]
     for found in reversed(exceptions):
         yield Statement(_until_stack(_of_code(text, found)), found[1].rpartition(".")[2], is_shaped=True)
     if not exceptions and (headed := _NOTEBOOK.search(text)) is not None:
         at = list(_AT_LINE.finditer(text, headed.end()))
         words = f"{headed[1]} (its words were not copied)" + (f" at `{at[-1][1].strip()}`" if at else "")
         yield Statement(words, headed[1], is_shaped=True)
-    for said in islice(_SAID.finditer(text), _MOST_SAID):
+    for said in islice(_SAID.finditer(text), _MAX_SAID):
         if OF_MANUAL.match(said[0]):
             continue
         words = next(group for group in said.groups() if group)
         yield Statement(words_as_one_line(words), "", is_shaped=False)
     if not text.lstrip().startswith("<"):
         for index, line in enumerate(_LEVEL.finditer(text)):
-            if index >= _MOST_LINES:
+            if index >= _MAX_LINES:
                 break
             if not line["words"].rstrip().endswith(TRACEBACK):
                 words = _LEVEL_NAME.sub("", words_as_one_line(line["words"]))
-                yield Statement(words[:_MOST_WORDS], "", is_shaped=True)
+                yield Statement(words[:_MAX_WORDS], "", is_shaped=True)
     stripped = text.strip()
     is_said = (
         not stripped.startswith("#")
@@ -280,9 +280,9 @@ def _statements(text: str) -> Iterator[Statement]:
         and not _is_prose(stripped)
     )
     is_reported = _SHAPED.match(stripped) is not None or (is_said and _FAILS.search(stripped) is not None)
-    if len(stripped) <= _MOST_ALONE * 2 and is_reported and _PROGRAM.search(stripped) is None:
+    if len(stripped) <= _MAX_ALONE * 2 and is_reported and _PROGRAM.search(stripped) is None:
         is_shaped = _SHAPED.match(stripped) is not None or _CLASS.search(stripped[:200]) is not None
-        yield Statement(words_as_one_line(stripped)[:_MOST_WORDS], "", is_shaped=is_shaped)
+        yield Statement(words_as_one_line(stripped)[:_MAX_WORDS], "", is_shaped=is_shaped)
 
 
 def _of_code(text: str, found: re.Match[str]) -> str:
@@ -298,13 +298,13 @@ def _until_stack(text: str) -> str:
         r"|\n[ \t]{0,9}\n|\nCell In\[|\n\S[^\n]{0,200}(?:INFO|DEBUG|WARN)",
         text,
     )
-    return words_as_one_line(text[: end.start() if end is not None else len(text)])[:_MOST_WORDS]
+    return words_as_one_line(text[: end.start() if end is not None else len(text)])[:_MAX_WORDS]
 
 
 def _is_prose(text: str) -> bool:
     """Say whether a text is what a person or a model writes about something, not what a program reports."""
     bare = _QUOTED.sub("", text)
-    if len(text) > _MOST_REPORTED or _REPORTED.search(bare) is not None:
+    if len(text) > _MAX_REPORTED or _REPORTED.search(bare) is not None:
         return True
     sentences = len(re.findall(r"[.!?](?:\s|$)", bare))
-    return sentences > _MOST_SENTENCES or _PERSON.search(bare) is not None
+    return sentences > _MAX_SENTENCES or _PERSON.search(bare) is not None

@@ -13,10 +13,10 @@ from contextlib import suppress
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.python_repr import read_printed
 
-_LEAST_WIDTH = 40
-_LEAST_BREAKS = 2  # in a command, below which an answer may be
-_MOST_PIECES = 40  # of one event
-_MOST_WIDTH = 1_000
+_MIN_WIDTH = 40
+_MIN_BREAKS = 2  # in a command, below which an answer may be
+_MAX_PIECES = 40  # of one event
+_MAX_WIDTH = 1_000
 _STARTS = re.compile(r"\s*+(?:[{\[]|[A-Za-z_][\w.]{0,80}\(|curl )")
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _BROKEN_ESCAPE = re.compile(r"&(?:[a-z]{0,4}|#x?\d{0,4})(?=\n(?:[a-z]{0,4}|x?\d{0,4});)")
@@ -32,7 +32,7 @@ def unwrapped(text: str) -> str | None:
     if "\n" not in text.strip() or _STARTS.match(text) is None or json_of(text) is not None:
         return None
     is_command = text.lstrip().startswith("curl ")
-    joined = None if is_command and text.strip().count("\n") < _LEAST_BREAKS else of_one_width(text.strip("\n"))
+    joined = None if is_command and text.strip().count("\n") < _MIN_BREAKS else of_one_width(text.strip("\n"))
     if joined is not None and _is_whole(joined):
         return joined
     is_request = '"messages"' in text and '"choices"' not in text
@@ -69,7 +69,7 @@ def of_one_width(text: str) -> str | None:
     """Return a text without its line ends, where all of its lines but the last are full; else `None`."""
     lines = text.split("\n")
     width = len(lines[0])
-    if not _LEAST_WIDTH <= width <= _MOST_WIDTH or len(lines[-1]) > width:
+    if not _MIN_WIDTH <= width <= _MAX_WIDTH or len(lines[-1]) > width:
         return None
     return "".join(lines) if all(len(line) == width for line in lines[:-1]) else None
 
@@ -92,7 +92,7 @@ def _of_events(text: str) -> str | None:
 
 def _is_open(pieces: list[list[str]]) -> bool:
     """Return whether the last event of a stream is not whole yet, so that a line after a colon continues with it."""
-    data = "".join(pieces[-1]).removeprefix("data:").strip() if pieces and len(pieces[-1]) <= _MOST_PIECES else ""
+    data = "".join(pieces[-1]).removeprefix("data:").strip() if pieces and len(pieces[-1]) <= _MAX_PIECES else ""
     return data.startswith("{") and json_of(data) is None
 
 

@@ -103,7 +103,7 @@ def _with_turns_of_all(formats: dict[str, TextFormat], tables: FamilyTables) -> 
 _RECORDS = load_formats(sys.modules[__name__])
 TABLES: FamilyTables = tables_of(_RECORDS)
 FORMATS: Mapping[str, TextFormat] = _with_turns_of_all(_RECORDS, TABLES)
-_MOST_OTHERS = 3  # families besides the best one whose calls are looked for in what it leaves as content
+_MAX_OTHERS = 3  # families besides the best one whose calls are looked for in what it leaves as content
 CONTROL_TOKEN = re.compile("|".join([r"<[|｜][^|｜\n]{1,60}[|｜]>", *map(re.escape, TABLES.control_texts)]))
 """What only a model writes, by its shape or as a text of a known family."""
 
@@ -166,7 +166,7 @@ def pick_format(raw: str, context: ReadContext, wanted: str = "auto") -> ModelFo
 
 def _reader(scores: Mapping[str, FormatScore]) -> ModelFormat:
     """Return the best format, together with others of whose markers the text is full as well."""
-    ranked = list(islice(scores.items(), 1 + _MOST_OTHERS))
+    ranked = list(islice(scores.items(), 1 + _MAX_OTHERS))
     best = FORMATS[ranked[0][0]]
     others = tuple(
         FORMATS[name] for name, score in ranked[1:] if score.score >= STRONG and not FORMATS[name].bare_score

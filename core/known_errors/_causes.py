@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from prompt_debugger.core.known_errors.base import Cause
 
-_MOST_CHARS = 4_000  # the cause is at the beginning
+_MAX_CHARS = 4_000  # the cause is at the beginning
 _ADDRESS = re.compile(r"https?://\S{1,400}")
 
 _CAUSE_BY_CODE: Mapping[str, Cause] = {
@@ -135,5 +135,5 @@ def cause_of_words(said: str, code: str | None = None) -> Cause | None:
     """
     if code is not None and code.lower() in _CAUSE_BY_CODE:
         return _CAUSE_BY_CODE[code.lower()]
-    words = _ADDRESS.sub(" ", said[:_MOST_CHARS])  # `…/settings/billing` says nothing of why
+    words = _ADDRESS.sub(" ", said[:_MAX_CHARS])  # `…/settings/billing` says nothing of why
     return next((cause for cause, pattern in _PATTERN_BY_CAUSE.items() if pattern.search(words)), None)

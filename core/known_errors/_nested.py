@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_MOST_DEEP = 6
-_MOST_READ = 8_000  # characters of a value
+_MAX_DEEP = 6
+_MAX_READ = 8_000  # characters of a value
 _KEY = re.compile(
     r"(\\{0,15})([\"'])(?:message|detail|error|msg|error_message|errorMessage)\1\2\s{0,4}:\s{0,4}(?:\["
     r"\s{0,4})?[bu]?(\\{0,15})([\"'])"
@@ -64,9 +64,9 @@ def innermost(text: str) -> Nested:
     >>> innermost("litellm.BadRequestError: XException - b'{\"error\": {\"message\": \"No \\\"x\\\".\"}}'").words
     'No "x".'
     """
-    words = text[: _MOST_READ * 4]
+    words = text[: _MAX_READ * 4]
     field = None
-    for _ in range(_MOST_DEEP):
+    for _ in range(_MAX_DEEP):
         found = _value_in(words)
         if found is None:
             break
@@ -96,12 +96,12 @@ def _value_in(text: str) -> str | None:
 
 def _string_at(text: str, start: int, escape: str, quote: str) -> str:
     """Return a string from its first character to its closing quote, or to the end where it is cut."""
-    stop = min(len(text), start + _MOST_READ)
+    stop = min(len(text), start + _MAX_READ)
     for closing in re.finditer(rf"(\\*+){quote}", text[start:stop]):
         if len(closing[1]) == len(escape):
             stop = start + closing.start()
             if text[stop - 1] == "{":  # a body within, whose quotes no one escaped
-                stop = min(len(text), start + _MOST_READ)
+                stop = min(len(text), start + _MAX_READ)
             break
     value = re.sub(r"\\{1,15}[nrt]", "\n", text[start:stop])
     deeper = "\\" * (2 * len(escape) + 1)
@@ -122,9 +122,9 @@ def _field_in(text: str) -> str | None:
 
 def _bare(words: str) -> str:
     """Return words without the names of exceptions, statuses and clients before them."""
-    origin = _ORIGIN.search(words[:_MOST_READ])
+    origin = _ORIGIN.search(words[:_MAX_READ])
     words = words if origin is None else origin[1]
-    for _ in range(_MOST_DEEP):
+    for _ in range(_MAX_DEEP):
         found = _WRAPPER.match(words)
         if found is None or found.end() >= len(words):
             break

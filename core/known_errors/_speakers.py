@@ -115,7 +115,7 @@ _GATEWAYS = frozenset(
     {"litellm", "langchain", "langchain_core", "langchain_openai", "langchain_community", "langgraph", "crewai"}
     | {"agno", "dspy", "instructor", "smolagents"}
 )
-_MOST_CHARS = 40_000
+_MAX_CHARS = 40_000
 
 
 class Speaker(NamedTuple):
@@ -137,7 +137,7 @@ def speaker_of(text: str) -> Speaker | None:
 
     The innermost frame of a known package wins; frames of HTTP clients only pass on what a server said.
     """
-    text = text[-_MOST_CHARS:]
+    text = text[-_MAX_CHARS:]
     sign = next((title for pattern, title in _SIGNS if re.search(pattern, text)), None)
     frames = [(found[1].partition("/")[0].partition("\\")[0], found[2]) for found in _FRAME.finditer(text)]
     frames += [(found[1], found[2]) for found in _MODULE.finditer(text)]

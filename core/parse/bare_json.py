@@ -23,7 +23,7 @@ from prompt_debugger.core.parse.tools import tool_names
 
 _SEPARATORS = ",;"
 _AFTER_SENTENCE = re.compile(r"[.!?:][ \t]++(?P<open>\{)\s*+\"")
-_MOST_TRIED = 8  # places after a sentence at which calls may begin
+_MAX_TRIED = 8  # places after a sentence at which calls may begin
 _LINE_OR_MARKER = re.compile(r"\n|<\|")
 _PARTIAL_END = re.compile(r"\s*<[|/a-z_]{0,20}")  # an end token that is cut
 
@@ -83,7 +83,7 @@ class _BareScan:
 
     def _take_last(self) -> None:
         """Take objects that end the region after a sentence in their line, unless it talks about how calls look."""
-        for match in islice(_AFTER_SENTENCE.finditer(self._text, self._region.start, self._region.stop), _MOST_TRIED):
+        for match in islice(_AFTER_SENTENCE.finditer(self._text, self._region.start, self._region.stop), _MAX_TRIED):
             start = match.start("open")
             calls, stop = self._read_objects(start)
             rest = self._text[stop : min(self._region.stop, stop + 40)]

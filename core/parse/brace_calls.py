@@ -24,7 +24,7 @@ from prompt_debugger.core.parse.tools import parameter_schemas
 from prompt_debugger.core.parse.typed_values import schema_types, value_from_text
 
 _MAX_DEPTH = 100
-_MOST_TRIED = 4  # places before a lone closing marker at which a call may have begun
+_MAX_TRIED = 4  # places before a lone closing marker at which a call may have begun
 _HEAD = re.compile(
     r"\s*(?:(?P<call>call\s*:)|(?P<colon>:)|(?=[\w.\-]{1,256}[{(]))\s*(?P<name>[^\s{(<]*)\s*(?P<open>[{(]?)"
 )
@@ -111,7 +111,7 @@ class _BraceScan(StretchScan):
 
     def _read_headless(self, start: int, closer: Hit) -> list[ToolCallAttempt]:
         """Read a call whose opening marker is missing: `call:NAME{…}` right before a closing marker."""
-        for match in deque(_LOOSE.finditer(self._text, start, closer.start), maxlen=_MOST_TRIED):
+        for match in deque(_LOOSE.finditer(self._text, start, closer.start), maxlen=_MAX_TRIED):
             call = self._read_call(Span(match.start(), match.start()), self._unopened)
             if call is not None and call.status is CallStatus.COMPLETE and call.char_span.stop == closer.stop:
                 return [call]

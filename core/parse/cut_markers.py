@@ -15,7 +15,7 @@ from functools import lru_cache
 from prompt_debugger.core.parse.mentions import is_in_sentence
 from prompt_debugger.core.parse.signs import is_bracketed, is_control
 
-_LEAST_SPECIAL, _LEAST_CUT, _LEAST_PLAIN = 3, 2, 5
+_MIN_SPECIAL, _MIN_CUT, _MIN_PLAIN = 3, 2, 5
 _MARKER_CHARS = 60  # no marker is longer
 _STRUCTURE_CHARS = 400  # no header is longer
 _LINE_CHARS = 4000  # how far back the bracket of a list is looked for
@@ -87,10 +87,10 @@ def _closes_bracket(before: str) -> bool:
 def _least(marker: str, finish_reason: str | None) -> int:
     """Return how many characters of a marker must be there to be taken for one."""
     if finish_reason == "length":
-        return _LEAST_CUT
+        return _MIN_CUT
     if is_control(marker):  # no text ends so by itself
-        return _LEAST_SPECIAL
-    return len(marker) if finish_reason == "stop" else _LEAST_PLAIN
+        return _MIN_SPECIAL
+    return len(marker) if finish_reason == "stop" else _MIN_PLAIN
 
 
 @lru_cache(maxsize=256)

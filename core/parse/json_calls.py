@@ -26,7 +26,7 @@ _LONGEST_TAG = 64
 _OBJECT_LINE = re.compile(r"^[ \t]*+(?P<open>\{)", re.MULTILINE)
 _FENCE = re.compile(r"```(?:json)?\s*+(?=\{)")
 _NEXT_OBJECT = re.compile(r",\s*+(?P<open>\{)\s*+\"")
-_MOST_TRIED = 8  # objects inside a broken one that may be their own calls
+_MAX_TRIED = 8  # objects inside a broken one that may be their own calls
 _STRAY = re.compile(r"[\]})\"'`,;\s]{1,16}")
 _PLACEHOLDER = re.compile(r"\{\s*(?:\"[^\"\n]{0,40}\"\s*:\s*)?[<….]")  # where a name or its value is due
 
@@ -188,7 +188,7 @@ class _JSONScan(StretchScan):
 
     def _next_whole(self, start: int, stop: int) -> int | None:
         """Return where a further, whole call begins that a broken one would swallow: an object after a comma."""
-        for match in islice(_NEXT_OBJECT.finditer(self._text, start + 1, stop), _MOST_TRIED):
+        for match in islice(_NEXT_OBJECT.finditer(self._text, start + 1, stop), _MAX_TRIED):
             call, _ = read_call(self._text, match.start("open"), stop, self._family.keys)
             is_known = call.name in self._names if self._names else call.name is not None
             has_arguments = call.arguments_json is not None and call.arguments

@@ -115,7 +115,7 @@ _CALL_FIELDS = {
     SegmentKind.CALL_ID: "id",
 }
 _SEPARATOR = "\x00"  # between texts that are looked for together
-_MOST_WHOLE = 64  # gaps that are looked for one by one, each in the whole text
+_MAX_WHOLE = 64  # gaps that are looked for one by one, each in the whole text
 _SHORTEST_MOVED = 4  # shorter agreements with text from elsewhere are accidents, unless they are all there is
 
 
@@ -306,7 +306,7 @@ class _Accountant:
         """Explain the gaps that are in `source` letter by letter, so that no look-alike elsewhere gets a part."""
         used: list[Span] = []
         left: list[Span] = []
-        if len(field.gaps) > _MOST_WHOLE:
+        if len(field.gaps) > _MAX_WHOLE:
             return used
         for gap in field.gaps:
             text = field.text[gap.start : gap.stop]

@@ -32,11 +32,11 @@ from prompt_debugger.core.pipeline.census import take_census
 from prompt_debugger.core.sandbox import Limits, job, limit_cpu
 from prompt_debugger.core.sandbox.values import admit
 
-MOST_LEFT_OUT = 3  # schemas that end a process; after them no schema of the run is checked
+MAX_LEFT_OUT = 3  # schemas that end a process; after them no schema of the run is checked
 
 # A harmless schema of 100,000 characters takes half a second.
 _CHECK_S = 1.0
-_MOST_CHECK_S = 4.0
+_MAX_CHECK_S = 4.0
 _CHARS_PER_S = 150_000
 _ALL_CHECKS_S = 6.0
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -105,7 +105,7 @@ def check_run(trace: Trace, left_out: Mapping[str, str]) -> Iterator[Checking | 
 
     Args:
         trace: The run.
-        left_out: Why schemas are not to be checked, by their fields; from `MOST_LEFT_OUT` on, none is.
+        left_out: Why schemas are not to be checked, by their fields; from `MAX_LEFT_OUT` on, none is.
     """
     yield from _check(trace, left_out)
 
@@ -135,7 +135,7 @@ def _check(trace: Trace, left_out: Mapping[str, str] = _NONE) -> Iterator[Checki
     began_s = time.process_time()
     for use in schema_uses(trace):
         reason, keys = left_out.get(use.field), check_keys(use.values, use.schema)
-        if reason is None and (len(left_out) >= MOST_LEFT_OUT or time.process_time() - began_s > _ALL_CHECKS_S):
+        if reason is None and (len(left_out) >= MAX_LEFT_OUT or time.process_time() - began_s > _ALL_CHECKS_S):
             reason = "the earlier checks used all of the available time"
         if reason is None:
             checking = Checking(use.field, _seconds_for(use))
@@ -155,7 +155,7 @@ def _check(trace: Trace, left_out: Mapping[str, str] = _NONE) -> Iterator[Checki
 
 def _seconds_for(use: SchemaUse) -> float:
     """Return what one schema may take: a second, and more with its size."""
-    return round(min(_MOST_CHECK_S, _CHECK_S + len(json.dumps(use.schema)) / _CHARS_PER_S), 1)
+    return round(min(_MAX_CHECK_S, _CHECK_S + len(json.dumps(use.schema)) / _CHARS_PER_S), 1)
 
 
 for _traveller in (Checking, Diagnosis):

@@ -52,7 +52,7 @@ _HEAD = re.compile(
     r"|AIza|AKIA|ASIA|eyJ|ya29\."
 )
 _PEM = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-_MOST_BLOCK = 20_000  # characters between BEGIN and END
+_MAX_BLOCK = 20_000  # characters between BEGIN and END
 # Of a block what keeps a text JSON or code stays: quotes, escapes, white space, commas; and what is covered already.
 _PART = re.compile(r"\\.|\[removed\]|[^\s\"'`\\,\u2022\[\]]+")
 
@@ -175,7 +175,7 @@ def _blocks(text: str) -> Iterator[Span]:
     if "PRIVATE KEY" not in text:
         return
     for before, after in pairwise(_PEM.finditer(text)):
-        is_block = (before[1], after[1]) == ("BEGIN", "END") and after.start() - before.end() <= _MOST_BLOCK
+        is_block = (before[1], after[1]) == ("BEGIN", "END") and after.start() - before.end() <= _MAX_BLOCK
         if is_block and after.start() > before.end():
             yield before.end(), after.start()
 

@@ -24,7 +24,7 @@ _CONFIG = {
 }
 _CHOICES = {"AUTO": "auto", "ANY": "required", "NONE": "none"}
 _TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"})
-_MOST_DEPTH = 60
+_MAX_DEPTH = 60
 
 
 def is_gemini_body(value: JSONObject) -> bool:
@@ -156,7 +156,7 @@ def _declared(tool: JSONObject, work: BodyWork) -> list[JSON]:
 
 def _schema(value: JSON, depth: int = 0) -> JSON:
     """Return a schema with the types of JSON Schema, which has them in lower case."""
-    if depth > _MOST_DEPTH:
+    if depth > _MAX_DEPTH:
         return value
     if isinstance(value, list):
         return [_schema(item, depth + 1) for item in value]

@@ -382,7 +382,7 @@ def _call(call: JSON) -> JSON:
 
 _UUID = "00000000-0000-4000-8000-000000000000"
 _TIME = 1_767_225_600  # 2026-01-01T00:00:00Z
-_MOST_COPIED = 200_000  # characters and members
+_MAX_COPIED = 200_000  # characters and members
 
 _NEW: Final[tuple[tuple[re.Pattern[str], JSON], ...]] = tuple(
     (re.compile(rf"(?:^|\.){pattern}\Z"), value)
@@ -444,11 +444,11 @@ def made_of(name: str, values: list[JSON]) -> JSON:
 def _joined(glue: str, parts: list[JSON]) -> JSON:
     texts = [part for part in parts if isinstance(part, str)]
     size = sum(map(len, texts)) + len(glue) * len(texts)
-    return glue.join(texts) if len(texts) == len(parts) and size <= _MOST_COPIED else None
+    return glue.join(texts) if len(texts) == len(parts) and size <= _MAX_COPIED else None
 
 
 def _is_small(value: JSON) -> bool:
     try:
-        return len(json.dumps(value)) <= _MOST_COPIED
+        return len(json.dumps(value)) <= _MAX_COPIED
     except (ValueError, RecursionError):
         return False

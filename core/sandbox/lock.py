@@ -38,7 +38,7 @@ _SYSTEM_LIBRARIES: Final = (
 )  # fmt: skip
 
 # What a job may leave behind: the next one may be given less memory than this one was.
-_MOST_LEFT_BYTES = 256 << 20
+_MAX_LEFT_BYTES = 256 << 20
 _GROWN_BYTES = 16 << 20
 
 
@@ -55,7 +55,7 @@ class Memory:
     def allow(self, memory_mb: int) -> None:
         """Limit what the process may have beyond what its imports took."""
         growth_bytes = memory_mb << 20
-        self._spent_bytes = min(growth_bytes // 3, _MOST_LEFT_BYTES)
+        self._spent_bytes = min(growth_bytes // 3, _MAX_LEFT_BYTES)
         if self._statm is None:
             return
         with suppress(ValueError, OSError):

@@ -30,7 +30,7 @@ T = TypeVar("T")
 _Question: TypeAlias = tuple[str, tuple[object, ...], dict[str, object]]
 _AnyJob: TypeAlias = Job[..., object]  # type: ignore[explicit-any]  # each job has its own arguments
 
-_MOST_LANES = 4
+_MAX_LANES = 4
 
 
 def _ignore(_: object) -> None:
@@ -47,7 +47,7 @@ class Sandbox:
 
     def __init__(self, name: str = COMMON, most: int | None = None) -> None:
         self.name = name
-        count = most or min(_MOST_LANES, max(2, os.cpu_count() or 2))
+        count = most or min(_MAX_LANES, max(2, os.cpu_count() or 2))
         self._workers = Workers(self._fork, count)
         self._forkserver: Forkserver | None = None
         self._retired: list[Forkserver] = []

@@ -28,8 +28,8 @@ from prompt_debugger.core.sandbox.worker import CLOSED, LONG_S, Worker, WorkerPr
 VISITOR: ContextVar[str] = ContextVar("visitor whose text is worked on", default="")
 
 _PATIENCE_S = 0.1  # a further process costs some milliseconds
-MOST_EVER = 8  # workers, further ones and those aside included
-_MOST_OF_ADDRESS = 3  # which it holds when one of its pages gets a further one
+MAX_EVER = 8  # workers, further ones and those aside included
+_MAX_OF_ADDRESS = 3  # which it holds when one of its pages gets a further one
 
 
 AnyProcess = TypeVar("AnyProcess", bound=WorkerProcess)
@@ -221,7 +221,7 @@ class Workers(Generic[AnyProcess]):
             self._watch()
 
     def _needs_another(self) -> bool:
-        if self._is_closed or self._idle_worker(is_slow=False) or len(self.all) >= MOST_EVER:
+        if self._is_closed or self._idle_worker(is_slow=False) or len(self.all) >= MAX_EVER:
             return False
         is_replaced = len(self._usual()) < self._most  # one is aside
         held, since_s = self._held(), time.monotonic() - (0.0 if is_replaced else _PATIENCE_S)
@@ -232,7 +232,7 @@ class Workers(Generic[AnyProcess]):
             owner
             and asked_s <= since_s
             and not held[owner]
-            and of_address[_address(owner)] < _MOST_OF_ADDRESS
+            and of_address[_address(owner)] < _MAX_OF_ADDRESS
             and not self._has_to_give_way(owner)
             for _, owner, asked_s in self._waiting
         )

@@ -6,8 +6,8 @@ import gc
 import time
 from collections.abc import Callable
 
-_LEAST_S = 0.02  # below, the clock tells nothing
-_MOST_RATIO = 3.0  # twice the text takes twice as long; four times would be quadratic
+_MIN_S = 0.02  # below, the clock tells nothing
+_MAX_RATIO = 3.0  # twice the text takes twice as long; four times would be quadratic
 _ATTEMPTS = 6  # what else runs here can make one twice as slow; what is quadratic fails all
 
 
@@ -23,9 +23,9 @@ def grows_linearly(run: Callable[[int], object], *, first: int, tries: int = 3, 
     gc.collect()
     gc.freeze()  # each collection below looks at what the work left, not at all that the suite has imported
     size = first
-    while (taken := _seconds(run, size, tries, _LEAST_S)) < _LEAST_S and size < first << doublings:
+    while (taken := _seconds(run, size, tries, _MIN_S)) < _MIN_S and size < first << doublings:
         size *= 2
-    enough = _MOST_RATIO * max(taken, _LEAST_S)
+    enough = _MAX_RATIO * max(taken, _MIN_S)
     return _seconds(run, 2 * size, _ATTEMPTS * tries, enough) < enough
 
 

@@ -28,8 +28,8 @@ from tests.core.complete.faulty_server import answer
 
 pytestmark = pytest.mark.browser
 
-MOST_TABS = 90  # from one place of the page to any other
-MOST_PRESSED = 150  # keys from a vanished call to its report
+MAX_TABS = 90  # from one place of the page to any other
+MAX_PRESSED = 150  # keys from a vanished call to its report
 HAS_FOCUS = "part => part === document.activeElement || part.contains(document.activeElement)"
 
 
@@ -52,7 +52,7 @@ class Keys:
     def reach(self, what: Locator) -> None:
         """Press Tab until something has the focus, and see that it has."""
         expect(what).to_be_visible()
-        for _ in range(MOST_TABS):
+        for _ in range(MAX_TABS):
             if what.evaluate(HAS_FOCUS):
                 break
             self._key("Tab")
@@ -167,7 +167,7 @@ def test_a_vanished_call_comes_back_by_a_fix_and_the_report_has_the_proof_after_
     keys.button("Add to report")
     expect_proof_told(lab_page)
     assert_proof_in(keys.save_markdown())
-    assert keys.pressed <= MOST_PRESSED
+    assert keys.pressed <= MAX_PRESSED
 
     lab_page.load()
     expect(page.locator("#pd-verdict .pd-badge")).to_have_text(["DROPPED", "FIXED"])

@@ -24,7 +24,7 @@ from tests.browser.test_history import menu
 
 pytestmark = pytest.mark.browser
 
-MOST_CLICKS = 6
+MAX_CLICKS = 6
 OPENER = "<|tool_call_begin|>"
 # As if the runs of this browser had been made a day earlier.
 A_DAY_EARLIER = """async () => {
@@ -55,7 +55,7 @@ class Person:
     def click(self, what: Locator) -> None:
         """Click once."""
         self.clicks += 1
-        assert self.clicks <= MOST_CLICKS, "the task takes too many clicks"
+        assert self.clicks <= MAX_CLICKS, "the task takes too many clicks"
         what.click()
 
     def button(self, name: str) -> None:
@@ -76,7 +76,7 @@ class Person:
         """Click Run and wait for the end."""
         self.clicks += 1
         self.at.run()
-        assert self.clicks <= MOST_CLICKS
+        assert self.clicks <= MAX_CLICKS
 
 
 @pytest.mark.lab

@@ -15,7 +15,7 @@ from prompt_debugger.core.tools.fixes.exports import template_line
 from prompt_debugger.ui.present.words import count_of
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
-_MOST_PARSERS = 8  # of the matrix
+_MAX_PARSERS = 8  # of the matrix
 _OUTCOMES = {"returned": "🟩", "dropped": "🟥", "altered": "🟧", "cut": "🟨", "invented": "🟪", "leaked": "🟫"}
 _WIDEST = 30  # squares
 
@@ -58,7 +58,7 @@ def check_summary(check: Check, changes: Sequence[Change] | None, file: str = ""
     if best:
         lines += ["", "🟩 comes back whole and in every chunking, 🟥 does not"]
         lines += ["", f"| parser | {' | '.join(map(_cell, answers))} |", "|---" * (len(answers) + 1) + "|"]
-    for name in best[:_MOST_PARSERS]:
+    for name in best[:_MAX_PARSERS]:
         cells = check.cells[name]
         marks = ["" if answer not in cells else "🟩" if cells[answer].is_passed else "🟥" for answer in answers]
         lines.append(f"| `{name}` | {' | '.join(marks)} |")

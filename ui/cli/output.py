@@ -28,7 +28,7 @@ from prompt_debugger.ui.cli.progress import clear, log
 
 OK, FOUND, COULD_NOT_RUN = 0, 1, 2
 
-_MOST_SOURCE = 100  # characters of a template line
+_MAX_SOURCE = 100  # characters of a template line
 
 
 def print_json(document: JSON) -> None:
@@ -79,8 +79,8 @@ def template_place(line: int, column: int | None, source: str) -> str:
       62 | {{ raise_exception('no') }}
          |    ^
     """
-    start = 0 if column is None else max(0, column - 1 - _MOST_SOURCE // 2)
-    shown = printable(source[start : start + _MOST_SOURCE].replace("\t", " "))
+    start = 0 if column is None else max(0, column - 1 - _MAX_SOURCE // 2)
+    shown = printable(source[start : start + _MAX_SOURCE].replace("\t", " "))
     number = f"  {line} | "
     if column is None:
         return number + shown
@@ -217,7 +217,7 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", metavar="DIR", help="write the shareable files into this folder")
 
 
-MOST_CHARS = 200_000  # a longer document is for a program, and colouring it would take seconds
+MAX_COLOURED_CHARS = 200_000  # a longer document is for a program, and colouring it would take seconds
 
 
 class PlainStyle(Style):
@@ -240,6 +240,6 @@ def wants_colour(stream: TextIO, environment: Mapping[str, str]) -> bool:
 
 def coloured_json(text: str, stream: TextIO) -> str:
     """Return JSON text as a stream should show it; without its colours it is the same text."""
-    if len(text) > MOST_CHARS or not wants_colour(stream, os.environ):
+    if len(text) > MAX_COLOURED_CHARS or not wants_colour(stream, os.environ):
         return text
     return highlight(text, JsonLexer(stripnl=False, ensurenl=False), Terminal256Formatter(style=PlainStyle))

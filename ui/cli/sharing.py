@@ -29,7 +29,7 @@ from prompt_debugger.ui.report import describe_bundle, mask_trace, share_trace
 
 _SHOWN = 12  # changed fields that are listed
 _LONGEST = 160  # characters of a value
-_MOST_CHARS = 500_000_000  # of a bundle inside another file
+_MAX_CHARS = 500_000_000  # of a bundle inside another file
 
 
 class Run(NamedTuple):
@@ -103,7 +103,7 @@ def _text_of(name: str) -> str:
     """Return the text of a bundle, also of one that a report, a picture or a Markdown text holds."""
     data = read_named(name)
     packed = find_bundle(data)
-    return decoded(data, name) if packed is None else unpack_bundle(packed, _MOST_CHARS)
+    return decoded(data, name) if packed is None else unpack_bundle(packed, _MAX_CHARS)
 
 
 def comparison_to_terminal(comparison: RunComparison, name: str = "the bundle") -> str:

@@ -15,9 +15,9 @@ from prompt_debugger.ui.present.offered_fixes import can_try, proof_of
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report import share_trace
 
-_MOST_FINDINGS = 12
-_MOST_CALLS = 12
-_MOST_CHARS = 300  # of a text within an answer
+_MAX_FINDINGS = 12
+_MAX_CALLS = 12
+_MAX_CHARS = 300  # of a text within an answer
 
 
 class Answer(NamedTuple):
@@ -66,7 +66,7 @@ def trace_answer(trace: Trace, handle: str, *, said: str = "", more: Mapping[str
         lines.append("No call was written in the raw output, so none was lost.")
     lines += [f"Call written: {one['name']} ({one['outcome']}) {one['arguments']}" for one in calls]
     lines += finding_lines(trace.findings)
-    lines += [f"Note: {shortened(note, _MOST_CHARS)}" for note in trace.notes]
+    lines += [f"Note: {shortened(note, _MAX_CHARS)}" for note in trace.notes]
     tryable = [code for code, fix in fixes.items() if _is_tryable(fix, trace)]
     lines.append(_next_words(trace, handle, tryable))
     written: list[JSON] = [dict(one) for one in calls]
@@ -95,12 +95,12 @@ def tried_report(lines: list[str], before: Trace) -> str:
 
 def finding_lines(findings: tuple[Finding, ...]) -> Iterator[str]:
     """Yield a line for each finding, worst first."""
-    for one in findings[:_MOST_FINDINGS]:
+    for one in findings[:_MAX_FINDINGS]:
         sure = "" if one.certainty.value == "observed" else " (inferred)"
         follows = f" Follows from {one.follows}." if one.follows else ""
         yield f"{one.code} {one.severity.value}{sure}: {one.title}{follows}" + (f" Fix: {one.fix}" if one.fix else "")
-    if len(findings) > _MOST_FINDINGS:
-        yield f"… and {len(findings) - _MOST_FINDINGS} more findings."
+    if len(findings) > _MAX_FINDINGS:
+        yield f"… and {len(findings) - _MAX_FINDINGS} more findings."
 
 
 def _sentence(trace: Trace) -> str:
@@ -161,8 +161,8 @@ def call_records(document: JSONObject) -> list[dict[str, str]]:
         {
             "name": str(one.get("name")),
             "outcome": str(one.get("outcome")),
-            "arguments": shortened(str(one.get("arguments")), _MOST_CHARS),
+            "arguments": shortened(str(one.get("arguments")), _MAX_CHARS),
         }
-        for one in (calls if isinstance(calls, list) else [])[:_MOST_CALLS]
+        for one in (calls if isinstance(calls, list) else [])[:_MAX_CALLS]
         if isinstance(one, dict)
     ]

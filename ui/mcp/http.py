@@ -16,7 +16,7 @@ from prompt_debugger.core.base.listening import listen_on
 from prompt_debugger.ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
 from prompt_debugger.ui.web.settings import PageSettings
 
-_MOST_CONNECTIONS = 256
+_MAX_CONNECTIONS = 256
 
 
 class _Server(uvicorn.Server):
@@ -49,7 +49,7 @@ async def serve_http(
         server_header=False,
         proxy_headers=False,
         ws="none",
-        limit_concurrency=_MOST_CONNECTIONS,
+        limit_concurrency=_MAX_CONNECTIONS,
         timeout_graceful_shutdown=2,
     )
     with closing(listen_on(settings.host, settings.port)) as listener:

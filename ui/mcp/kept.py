@@ -14,7 +14,7 @@ from prompt_debugger.core.report import redact_json, redact_text, trace_to_json
 from prompt_debugger.ui.report import share_trace
 from prompt_debugger.ui.web.targets import TargetFields
 
-MOST_KEPT = 64
+MAX_KEPT = 64
 PAGE_CHARS = 8_000
 _NOWHERE = TargetFields("", "", "", "none", "none")
 
@@ -46,7 +46,7 @@ class KeptRuns:
         """Return the handle of something from now on."""
         handle = secrets.token_urlsafe(6)
         self._kept[handle] = kept
-        while len(self._kept) > MOST_KEPT:
+        while len(self._kept) > MAX_KEPT:
             self._kept.popitem(last=False)
         return handle
 
@@ -63,7 +63,7 @@ class KeptRuns:
         if handle not in self._kept:
             raise RequestError(
                 f"There is no run with the handle {handle!r}.",
-                f"Handles come from `diagnose`, `run` and the other tools; the last {MOST_KEPT} are kept.",
+                f"Handles come from `diagnose`, `run` and the other tools; the last {MAX_KEPT} are kept.",
                 field="handle",
             )
         return self._kept[handle]

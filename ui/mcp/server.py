@@ -292,7 +292,7 @@ def _add_resources(server: MCPServer[Any], runner: _ToolRunner) -> None:
         return json.dumps(["document", *PARTS])
 
 
-_MOST_REASONS = 8
+_MAX_REASONS = 8
 _VERDICTS = {
     "works": "works",
     "works-with-limits": "works, with limits",
@@ -326,8 +326,8 @@ def _answer(tools: Tools, check: Check) -> Answer:
     handle = tools.kept.keep(Kept(lambda: document))
     lines = list(_engine_lines(check))
     reasons = check.recommendation.reasons
-    lines += reasons[:_MOST_REASONS]
-    lines += [f"… and {len(reasons) - _MOST_REASONS} more reasons."] if len(reasons) > _MOST_REASONS else []
+    lines += reasons[:_MAX_REASONS]
+    lines += [f"… and {len(reasons) - _MAX_REASONS} more reasons."] if len(reasons) > _MAX_REASONS else []
     lines += [*finding_lines(check.findings), f'Kept as handle "{handle}": `more` shows every parser and answer.']
     found = finding_records(check.findings)
     fields = {name: document[name] for name in ("model", "release", "recommended")}

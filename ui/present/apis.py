@@ -12,7 +12,7 @@ from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import count_of
 
-_MOST_CHARS = 3_000
+_MAX_CHARS = 3_000
 _BEFORE = 120  # characters of a prompt before the first that differs
 
 _PARTS = ("prompt", "raw", "message")
@@ -77,13 +77,13 @@ def _part(name: str, own: Mapping[str, str], first: Mapping[str, str]) -> JSONOb
         return {"name": name, "same": "", "other": "", "note": "not known"}
     at = first_divergence(text, first[name]) if name in first else None
     if at is None:
-        return {"name": name, "same": text[:_MOST_CHARS], "other": "", "note": f"{len(text):,} characters"}
+        return {"name": name, "same": text[:_MAX_CHARS], "other": "", "note": f"{len(text):,} characters"}
     begin = max(0, at - _BEFORE)
     same = ("…" if begin else "") + text[begin:at]
     return {
         "name": name,
         "same": same,
-        "other": text[at : at + _MOST_CHARS],
+        "other": text[at : at + _MAX_CHARS],
         "note": f"{len(text):,} characters, different from character {at:,} on",
     }
 

@@ -15,7 +15,7 @@ from prompt_debugger.ui.present.words import SEVERITY_MARKS, joined, shortened
 
 _LONGEST = 400
 _STARTING = "starting two helpers with vLLM's parsers; the whole takes one to four minutes"
-_MOST_DELTAS = 60
+_MAX_DELTAS = 60
 
 
 def check_running_payload(words: str, fraction: float | None = None) -> str:
@@ -66,8 +66,8 @@ def cell_payload(check: Check, parser: str, ideal: Ideal, trace: Trace) -> str:
             "cell": _cell(cell),
             "sent": _sent(ideal),
             "prompt_tail": ideal.prompt_tail,
-            "deltas": [*cell.split[:_MOST_DELTAS]] if cell.streamed is False else [],
-            "more_deltas": max(0, len(cell.split) - _MOST_DELTAS) if cell.streamed is False else 0,
+            "deltas": [*cell.split[:_MAX_DELTAS]] if cell.streamed is False else [],
+            "more_deltas": max(0, len(cell.split) - _MAX_DELTAS) if cell.streamed is False else 0,
             "account": None if parse is None else account_of("what was returned", parse, parse.ledger, trace.chat),
             "by_hand": _by_hand(parser, cell),
         }

@@ -12,12 +12,12 @@ from prompt_debugger.ui.present.words import as_sentence
 
 _NAMED = 6
 _LISTED = 500  # models to choose from
-_MOST_NAME = 300  # characters of one
+_MAX_NAME = 300  # characters of one
 
 
 def server_look_payload(server: Server, notes: tuple[str, ...], model: str | None, endpoint: str = "") -> str:
     """Return the lines about a server that answered, and the models to choose from."""
-    models: list[JSON] = [name for name in server.served_models[:_LISTED] if len(name) <= _MOST_NAME]
+    models: list[JSON] = [name for name in server.served_models[:_LISTED] if len(name) <= _MAX_NAME]
     return _payload(" ".join([*_sentences(server, model), *notes]), models, endpoint)
 
 

@@ -10,7 +10,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject, Prompt, Request, T
 from prompt_debugger.core.base.types.tokens import columns_of
 from prompt_debugger.ui.present.words import count_of, shortened
 
-MOST_PARTS = 40
+MAX_PARTS = 40
 _OWNER = re.compile(r"(messages|tools)\[(\d{1,6})\]")
 _MAX_LABEL = 60
 _TEMPLATE = "template"
@@ -41,7 +41,7 @@ def token_costs(trace: Trace) -> JSONObject | None:
             part = parts[owner] = _Part(index)
         part.tokens += 1
     total = len(prompt.tokens)
-    largest = sorted(parts, key=lambda owner: -parts[owner].tokens)[:MOST_PARTS]
+    largest = sorted(parts, key=lambda owner: -parts[owner].tokens)[:MAX_PARTS]
     shown: list[JSON] = [
         {
             "label": _label(owner, trace.request),

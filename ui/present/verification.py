@@ -33,8 +33,8 @@ _DIFFERENCE_WORDS = {
     "fault_rows": ("answers with a fault", -1),
 }
 _LONGEST = 300
-_MOST_BINS = 60
-_MOST_CHANGED = 40
+_MAX_BINS = 60
+_MAX_CHANGED = 40
 
 
 class Side(NamedTuple):
@@ -203,7 +203,7 @@ def _times(times: Sequence[tuple[str, bool]]) -> JSONObject | None:
     ordered = sorted(times)
     if len(ordered) < 2:
         return None
-    count = min(_MOST_BINS, len(ordered))
+    count = min(_MAX_BINS, len(ordered))
     bins = [[0, 0] for _ in range(count)]
     for place, (_, is_faulty) in enumerate(ordered):
         bins[place * count // len(ordered)][is_faulty] += 1
@@ -251,9 +251,9 @@ def _pair(pair: Pair) -> JSONObject:
                 "question": shortened(one.question, 160),
                 "verdict": shortened(one.verdict, 200),
             }
-            for one in changed[:_MOST_CHANGED]
+            for one in changed[:_MAX_CHANGED]
         ],
-        "more_changed": max(0, len(changed) - _MOST_CHANGED),
+        "more_changed": max(0, len(changed) - _MAX_CHANGED),
     }
 
 

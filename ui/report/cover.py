@@ -13,7 +13,7 @@ from typing import NamedTuple
 COVER = "•"
 SHORTEST = 4  # a shorter value of a secret field would cover half of any text
 FRAGMENT = 12  # as many characters of a secret are still one: quotes and excerpts cut texts anywhere
-_MOST_STRETCHES = 100_000  # of very long secrets every second, third, … stretch is kept, so that the table stays small
+_MAX_STRETCHES = 100_000  # of very long secrets every second, third, … stretch is kept, so that the table stays small
 
 
 class _Place(NamedTuple):
@@ -39,7 +39,7 @@ class SecretCover:
                 long.append(secret)
             elif len(secret) >= SHORTEST:
                 self._short.setdefault(len(secret), set()).add(secret)
-        self._step = 1 + sum(map(len, long)) // _MOST_STRETCHES
+        self._step = 1 + sum(map(len, long)) // _MAX_STRETCHES
         for secret in long:
             for start in range(0, len(secret) - FRAGMENT + 1, self._step):
                 self._places.setdefault(secret[start : start + FRAGMENT], _Place(secret, start))

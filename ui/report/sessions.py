@@ -10,7 +10,7 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.shapes import integer_of, objects_of
 
 _WIDTH, _LABEL, _ROW = 900, 60, 22
-_MOST_TURNS = 400
+_MAX_TURNS = 400
 _PARTS = (("kept", "#4c9a6a"), ("recomputed", "#d1495b"), ("new", "#9aa5b1"))
 
 
@@ -23,7 +23,7 @@ def sessions_to_svg(document: JSONObject) -> str:
     for session in sessions:
         title = f"Session {session['id']} {session['model'] or ''}: {session['recomputed_tokens']} {session['unit']}s"
         lines.append(_text(0, len(lines), f"{title} recomputed"))
-        for number, turn in enumerate(objects_of(session["turns"])[:_MOST_TURNS], 1):
+        for number, turn in enumerate(objects_of(session["turns"])[:_MAX_TURNS], 1):
             lines.append(_bar(len(lines), number, turn, scale))
     legend = "".join(
         f'<rect x="{_LABEL + 120 * place}" y="4" width="12" height="12" fill="{colour}"/>'

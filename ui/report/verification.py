@@ -21,7 +21,7 @@ from prompt_debugger.core.tools.verify import Cluster, wilson
 from prompt_debugger.ui.present.verification import RATE_WORDS
 
 _LONGEST = 300
-_MOST_LISTED = 5000  # rows at fault, over all causes
+_MAX_LISTED = 5000  # rows at fault, over all causes
 _WIDTH, _LABEL, _NOTE, _ROW = 760, 270, 245, 26
 _SMALLEST_SCALE = 0.05
 
@@ -142,7 +142,7 @@ def _causes(clusters: Sequence[Cluster], pages: Mapping[int, str], opener: str |
         yield _section("Rows with faults", "<p>None.</p>")
         return
     yield "<h2>Rows with faults, by cause</h2>"
-    left = _MOST_LISTED
+    left = _MAX_LISTED
     for cluster in clusters:
         name = ", ".join(_cause(code) for code in cluster.codes) or "no rule explains it"
         stage = f" · stage {_text(cluster.stage)}" if cluster.stage else ""

@@ -100,14 +100,14 @@ def without_keys(request: Request) -> Request:
 
 def bounded_request(request: Request, limits: Limits) -> Request:
     """Return a request that says how many tokens it wants at most; without it a server may continue for long."""
-    if limits.max_tokens is None or any(request.body.get(name) is not None for name in _MOST_TOKENS):
+    if limits.max_tokens is None or any(request.body.get(name) is not None for name in _MAX_TOKENS):
         return request
     said = Notice("max_tokens", f"Set to {limits.max_tokens:,}, the limit on this public page.")
     body: JSONObject = {**request.body, "max_tokens": limits.max_tokens}
     return replace(request, body=body, notices=(*request.notices, said))
 
 
-_MOST_TOKENS = ("max_tokens", "max_completion_tokens")
+_MAX_TOKENS = ("max_tokens", "max_completion_tokens")
 _TEXT_PARTS = ("text", "input_text", "output_text", "refusal", "thinking", "tool_reference")
 # vLLM takes a part with a `uuid`, or without a `type`, for whatever other key it finds in it.
 _MEDIA_KEY = re.compile("image|audio|video|embeds|file|url|uuid|source")

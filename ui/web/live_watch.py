@@ -36,7 +36,7 @@ from prompt_debugger.ui.web.side_so_far import SideSoFar
 from prompt_debugger.ui.web.verify_run import Step
 
 _TABLE_EVERY_S = 2.0
-_MOST_PROBLEMS = 5
+_MAX_PROBLEMS = 5
 
 
 @dataclass
@@ -61,7 +61,7 @@ class _Updates:
         self.last = redact_text(alarm.line)
 
     def _problem(self, text: str) -> None:
-        if len(self.problems) < _MOST_PROBLEMS:
+        if len(self.problems) < _MAX_PROBLEMS:
             self.problems.append(redact_text(text))
 
     def _read(self, counts: Counts) -> None:

@@ -31,7 +31,7 @@ from prompt_debugger.ui.web.targets import TargetFields, choose_target
 from prompt_debugger.ui.web.verify_run import Asked, Step, VerifyRun
 from prompt_debugger.ui.web.work import shown_row
 
-_MOST_CHANGED = 2_000
+_MAX_CHANGED = 2_000
 
 _log = logging.getLogger(__name__)
 
@@ -145,7 +145,7 @@ def _changed(rows: Iterable[JSONObject], others: Iterable[JSONObject]) -> list[C
         if index not in there or row.get("status") != "success" or (here is None) == (there[index] is None):
             continue
         found.append(Changed(index, here is not None, _question(row), here or there[index] or ""))
-    return sorted(found, key=lambda one: (not one.is_worse, one.row))[:_MOST_CHANGED]
+    return sorted(found, key=lambda one: (not one.is_worse, one.row))[:_MAX_CHANGED]
 
 
 def _fault(row: JSONObject) -> str | None:

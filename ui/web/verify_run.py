@@ -25,9 +25,9 @@ from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.redraw_rate import RedrawRate, ticks_until
 from prompt_debugger.ui.web.settings import PageSettings
 
-MOST_ROWS = 10_000
-MOST_SECONDS = 86_400
-_MOST_CHARS = 100_000_000
+MAX_ROWS = 10_000
+MAX_SECONDS = 86_400
+_MAX_CHARS = 100_000_000
 _TABLE_EVERY_S = 2.0
 
 Draw = Callable[[tuple[Stored, ...]], str]
@@ -78,14 +78,14 @@ class VerifyRun:
         """
         folder = Path(tempfile.mkdtemp(prefix="prompt-debugger-verify-"))
         dataset, journal = folder / "dataset.jsonl", folder / "results.sqlite"
-        text = await in_thread(unpack_bundle, asked.packed, _MOST_CHARS)
+        text = await in_thread(unpack_bundle, asked.packed, _MAX_CHARS)
         await in_thread(dataset.write_text, text, "utf-8")
         plan = Plan(
             dataset=dataset,
             targets=(target,),
             journal=journal,
-            limit=_bounded(asked.rows, MOST_ROWS),
-            budget=Budget(seconds=_bounded(asked.seconds, MOST_SECONDS)),
+            limit=_bounded(asked.rows, MAX_ROWS),
+            budget=Budget(seconds=_bounded(asked.seconds, MAX_SECONDS)),
         )
         progress = [Progress()]
         task = asyncio.ensure_future(self._verify(plan, progress))

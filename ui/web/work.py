@@ -42,7 +42,7 @@ Payloads = dict[str, str | None]
 MAX_TITLE = 200  # characters
 MAX_EXCHANGES = 400  # of sessions in one text
 _SIDES = 2  # of a comparison; a side has a name and a text
-_MOST_WORDS = 2_000  # characters of how a run ended
+_MAX_WORDS = 2_000  # characters of how a run ended
 
 _PICTURE_VIEWS = ("header", "verdict", "ledger", "findings")
 
@@ -300,7 +300,7 @@ def as_it_ended(payloads: Payloads, trace: Trace, ended: object) -> Payloads:
     """
     if trace.verdict is not None or not isinstance(ended, dict):
         return payloads
-    words = {name: str(ended[name])[:_MOST_WORDS] for name in ("badge", "sentence") if ended.get(name)}
+    words = {name: str(ended[name])[:_MAX_WORDS] for name in ("badge", "sentence") if ended.get(name)}
     verdict, _ = unpack_payload(payloads["verdict"] or "")
     return {**payloads, "verdict": pack_payload({**verdict, **words})}
 

@@ -18,7 +18,7 @@ import { packPayload } from "../lib/packing.js";
 
 const DRAFT = "pd-draft";
 const OFF = "pd-keep-nothing";
-const MOST_CHARS = 400_000;
+const MAX_CHARS = 400_000;
 const PAUSE_MS = 400;
 const SAME = { __type__: "update" }; // gradio leaves such a field as it is
 // What may hold a key is not kept at all: a part of it that was missed would lie there in clear.
@@ -67,7 +67,7 @@ function write(change) {
 }
 
 /** @param {string} text */
-export const mayKeep = (text) => text.length <= MOST_CHARS && !KEY.test(text);
+export const mayKeep = (text) => text.length <= MAX_CHARS && !KEY.test(text);
 
 // Returns what *Example* is to name: no case any more, once another text has taken the place of all.
 /** @param {string | null} text */

@@ -6,7 +6,7 @@ import { anotherText } from "./draft.js";
 import { editorView, replaceRequest } from "./editor_link.js";
 import { bundleInPicture, bundleInText, isPng } from "../lib/embedded.js";
 
-const MOST_BYTES = 8_000_000; // as much as is read of a HAR
+const MAX_BYTES = 8_000_000; // as much as is read of a HAR
 const OVER = "pdFileOver";
 /** @type {(words: string) => void} */
 let say = () => {};
@@ -17,7 +17,7 @@ let say = () => {};
  * @param {string} text
  */
 export function refusal(size, text) {
-  if (size > MOST_BYTES) return "That file has " + Math.ceil(size / 1e6).toLocaleString("en") + " MB; at most 8 are read.";
+  if (size > MAX_BYTES) return "That file has " + Math.ceil(size / 1e6).toLocaleString("en") + " MB; at most 8 are read.";
   if (!text.trim()) return "That file is empty.";
   return text.includes("\u0000") || text.includes("\ufffd\ufffd") ? "That file is not text." : "";
 }
@@ -33,7 +33,7 @@ function openEmbedded(packed) {
 // text of one's own.
 globalThis.addEventListener("paste", (event) => {
   const text = event.clipboardData?.getData("text/plain") || "";
-  if (!under(event, "#pd-request") || text.length > MOST_BYTES || !openEmbedded(bundleInText(text))) return;
+  if (!under(event, "#pd-request") || text.length > MAX_BYTES || !openEmbedded(bundleInText(text))) return;
   event.preventDefault();
   event.stopPropagation();
   say("The run in the pasted text.");
@@ -42,7 +42,7 @@ globalThis.addEventListener("paste", (event) => {
 /** @param {File | null | undefined} file */
 async function take(file) {
   if (!file) return;
-  const bytes = file.size > MOST_BYTES ? new Uint8Array() : new Uint8Array(await file.arrayBuffer());
+  const bytes = file.size > MAX_BYTES ? new Uint8Array() : new Uint8Array(await file.arrayBuffer());
   const text = new TextDecoder().decode(bytes);
   if (openEmbedded(bundleInPicture(bytes) || bundleInText(text))) return say("The run in " + file.name.slice(0, 80) + ".");
   const words = isPng(bytes) ? "That picture contains no run; one saved by this page does." : refusal(file.size, text);

@@ -3,7 +3,7 @@
 // for `1e400`, `12345678901234567890` and `"\u00e9"` are other bytes once they have been decoded. Pure functions.
 
 const INDENT = "  ";
-const MOST_DEPTH = 100; // from there on the space in front of the lines would be most of the text
+const MAX_DEPTH = 100; // from there on the space in front of the lines would be most of the text
 const SPACE = " \t\n\r";
 const SIGNS = "{}[],:";
 
@@ -40,7 +40,7 @@ export function formatJson(text) {
   let depth = 0;
   /** @type {string[]} */
   const pieces = [];
-  const newLine = () => pieces.push("\n", INDENT.repeat(Math.min(depth, MOST_DEPTH)));
+  const newLine = () => pieces.push("\n", INDENT.repeat(Math.min(depth, MAX_DEPTH)));
   parts.forEach((part, at) => {
     const before = parts[at - 1];
     const closes = part === "}" || part === "]";

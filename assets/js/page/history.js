@@ -18,10 +18,10 @@ import { packText, saveFile, unpackText } from "../lib/packing.js";
  */
 
 const STORE = "runs";
-const MOST_RUNS = 60;
-const MOST_PACKED = 60_000_000;
-const MOST_TITLE = 120;
-const MOST_SENTENCE = 1_900;
+const MAX_RUNS = 60;
+const MAX_PACKED = 60_000_000;
+const MAX_TITLE = 120;
+const MAX_SENTENCE = 1_900;
 /** @type {string | null} */
 let pressedText = null; // what stood in the editor when Run was pressed
 /** @type {Partial<VerdictPayload> & { at?: number, kept?: number }} */
@@ -74,7 +74,7 @@ async function drop(ids) {
 // The oldest go where the runs become too many, or too much.
 async function makeRoom() {
   let size = 0;
-  const old = (await allRuns()).filter((run, at) => (size += run.packed.length) > MOST_PACKED || at >= MOST_RUNS);
+  const old = (await allRuns()).filter((run, at) => (size += run.packed.length) > MAX_PACKED || at >= MAX_RUNS);
   if (old.length) await drop(old.map((run) => run.id));
 }
 
@@ -164,7 +164,7 @@ async function keep({ header, columns }) {
  * @param {boolean} isEdited
  */
 function asked(run, isEdited) {
-  const ended = run.ended ? { badge: run.badge, sentence: run.sentence.slice(0, MOST_SENTENCE) } : null;
+  const ended = run.ended ? { badge: run.badge, sentence: run.sentence.slice(0, MAX_SENTENCE) } : null;
   return { packed: run.packed, ended, is_edited: isEdited };
 }
 
@@ -346,7 +346,7 @@ builders.history = (root) => {
   function rename(item, open, run) {
     const field = make("input", "pd-history-title");
     field.value = run.title;
-    field.maxLength = MOST_TITLE;
+    field.maxLength = MAX_TITLE;
     field.placeholder = "A name for this run";
     field.setAttribute("aria-label", "Name of the run");
     const end = async () => {

@@ -14,7 +14,7 @@ import { visibleText } from "../lib/payload.js";
 /** @typedef {{ code: string, name: string, severity: string, mark: string, title: string, evidence: Evidence | null }} LiveFinding */
 
 const PAUSE_MS = 350;
-const MOST_LIVE = 300_000; // characters of a text whose prompt is rendered while it is typed
+const MAX_LIVE = 300_000; // characters of a text whose prompt is rendered while it is typed
 let timer = 0;
 let state = "idle"; // of the verdict strip
 let isFromLink = false; // the request came with a link, and nobody has run it
@@ -58,7 +58,7 @@ export const renderLive = () => {
   clearTimeout(timer);
   if (!root.hasAttribute("data-live") || root.dataset.panel !== "render") return; // nobody would see it
   const size = editorView()?.state.doc.length || 0;
-  if (size > MOST_LIVE) return announce(size);
+  if (size > MAX_LIVE) return announce(size);
   timer = setTimeout(() => press("pd-live-refresh"), PAUSE_MS);
 };
 

@@ -26,7 +26,7 @@ let knownDoc = null;
 let laidOut = null; // the text as Format left it: no edit
 /** @type {{ ran: string | null, now: string | null, isSame: boolean }} */
 let compared = { ran: null, now: null, isSame: false };
-const MOST_COMPARED = 400_000; // characters of a text that is looked through at each key
+const MAX_COMPARED = 400_000; // characters of a text that is looked through at each key
 let isRecorded = false; // what is shown is no run of this page
 let isEditedRecording = false; // such a run is shown, and the request beside it was edited by hand
 let isOwnText = false; // a text of one's own has taken the place of all that the recorded run was made of
@@ -48,7 +48,7 @@ function isOutdated() {
  */
 function isSameRequest(ran, now) {
   if (ran === now || now === null) return ran === now;
-  if (ran.length > MOST_COMPARED || now.length > MOST_COMPARED) return now === laidOut;
+  if (ran.length > MAX_COMPARED || now.length > MAX_COMPARED) return now === laidOut;
   if (compared.ran !== ran || compared.now !== now) compared = { ran, now, isSame: isSameJson(ran, now) };
   return compared.isSame;
 }

@@ -15,7 +15,7 @@ import { onForget } from "../lib/host.js";
 const SERVERS = "pd-servers";
 const SAVED = "saved:";
 const MOST = 20;
-const MOST_NAME = 60;
+const MAX_NAME = 60;
 const FIELDS = [5, 6]; // five before a model's template had a name
 const SAME = { __type__: "update" }; // gradio leaves such a field as it is
 /** @type {ServersView | null} */
@@ -175,7 +175,7 @@ builders.servers = (root) => {
   const bar = make("p", "pd-servers-bar");
   const name = make("input", "pd-servers-name");
   name.placeholder = "A name (optional)";
-  name.maxLength = MOST_NAME;
+  name.maxLength = MAX_NAME;
   name.setAttribute("aria-label", "Name of this server");
   const keep = button("Save this server", "pd-small", () => {
     isSaving = true;

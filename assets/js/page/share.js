@@ -16,7 +16,7 @@ import { CHOICES, makeFragment, readFragment, readPlayground, settleLink } from 
 
 const SAME = { __type__: "update" }; // gradio leaves such a field as it is
 const EASY_CHARS = 8_000; // every chat program and tracker passes on that much
-const MOST_CHARS = 32_000;
+const MAX_CHARS = 32_000;
 
 /**
  * @param {string} badge
@@ -255,13 +255,13 @@ builders.share = (root) => {
     const { origin, pathname } = globalThis.location;
     const url = (header.base || origin + pathname) + (await makeFragment(header.at ? { ...header.state, at: header.at } : header.state));
     const size = url.length.toLocaleString("en") + " characters";
-    if (url.length > MOST_CHARS && header.state.run) {
-      say("This run is too long for a link: it would have " + size + ", and many programs cut links at " + MOST_CHARS.toLocaleString("en") + ".", "error");
+    if (url.length > MAX_CHARS && header.state.run) {
+      say("This run is too long for a link: it would have " + size + ", and many programs cut links at " + MAX_CHARS.toLocaleString("en") + ".", "error");
       const save = () => root.pdAsk("select", { index: 0, value: { form: "html", title: title.value, at: header.at } });
       return status.append(button("Save a report that opens at this place", "pd-small", save));
     }
-    if (url.length > MOST_CHARS) {
-      return say("The request is too long for a link: it would have " + size + ", and many programs cut links at " + MOST_CHARS.toLocaleString("en") + ". Send the JSON bundle instead.", "error");
+    if (url.length > MAX_CHARS) {
+      return say("The request is too long for a link: it would have " + size + ", and many programs cut links at " + MAX_CHARS.toLocaleString("en") + ". Send the JSON bundle instead.", "error");
     }
     const copied = await copy(url);
     const sentence = (copied ? "Copied, " : "Copy it from here, ") + size + ".";

@@ -12,8 +12,8 @@ import { readPlace } from "../views/place.js";
  */
 
 const PREFIX = "#pd=1.";
-const MOST_PACKED = 400_000; // of a link that is read
-const MOST_REQUEST_CHARS = 2_000_000;
+const MAX_PACKED = 400_000; // of a link that is read
+const MAX_REQUEST_CHARS = 2_000_000;
 /** @type {ChoiceName[]} */
 const CHOICES = ["tool_parser", "reasoning_parser", "model", "tokenizer"];
 const HUB_ID = /^(?!\.)[\w.-]{1,96}\/(?!\.)[\w.-]{1,96}$/; // a link must not lead out of a folder
@@ -55,15 +55,15 @@ async function readFragment(hash) {
   const fragment = "#" + carriedBy(hash); // behind it the address says what is open
   if (fragment === "#") return null;
   if (!fragment.startsWith(PREFIX)) throw new Error("it was made by another version of this program");
-  if (fragment.length > MOST_PACKED) throw new Error("it is longer than any link of this program");
+  if (fragment.length > MAX_PACKED) throw new Error("it is longer than any link of this program");
   let state;
   try {
-    state = JSON.parse(await inflate(bytesOf(fragment.slice(PREFIX.length)), MOST_REQUEST_CHARS * 4));
+    state = JSON.parse(await inflate(bytesOf(fragment.slice(PREFIX.length)), MAX_REQUEST_CHARS * 4));
   } catch (error) {
     throw new Error(error instanceof Error && /unpacked size/.test(error.message) ? error.message : "a part of it is missing or was changed");
   }
   if (state === null || typeof state !== "object" || typeof state.request !== "string") throw new Error("it contains no request");
-  if (state.request.length > MOST_REQUEST_CHARS) throw new Error("its request is too long");
+  if (state.request.length > MAX_REQUEST_CHARS) throw new Error("its request is too long");
   /** @type {LinkState} */
   const kept = { request: state.request };
   for (const name of CHOICES) {

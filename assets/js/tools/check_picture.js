@@ -9,7 +9,7 @@ import { saveCanvas } from "../views/picture.js";
  * @typedef {import("./check_view.js").CheckAnswer} CheckAnswer
  */
 
-const SCALE = 2, MARGIN = 24, ROW = 24, CELL = 40, NAME = 250, MOST_ROWS = 40;
+const SCALE = 2, MARGIN = 24, ROW = 24, CELL = 40, NAME = 250, MAX_ROWS = 40;
 /** @type {Record<string, string>} */
 const GROUNDS = { pass: "arguments", limit: "warning-soft", fail: "error-soft" };
 /** @type {Record<string, string>} */
@@ -89,7 +89,7 @@ function draw(canvas, header, rows, answers) {
  */
 async function saveCheckPicture(header, rows, answers) {
   const canvas = document.createElement("canvas");
-  draw(canvas, header, rows.slice(0, MOST_ROWS), answers);
+  draw(canvas, header, rows.slice(0, MAX_ROWS), answers);
   await saveCanvas(canvas, "check.png");
 }
 

@@ -27,8 +27,8 @@ let choices = []; // newest first
 const [addressed, beside] = runsOfAddress();
 /** @type {[number, number] | null} */
 let chosen = beside === undefined ? null : [addressed, beside]; // ids of A and B
-const MOST_ADDED = 8;
-const MOST_NAME = 200;
+const MAX_ADDED = 8;
+const MAX_NAME = 200;
 let told = ""; // of what was asked for; stays above what is compared, until other runs are
 let newestAdded = 0; // ids of bundles go down from 0
 /** @type {{ draw(): void, ask(): void, refused(): void } | null} */
@@ -63,7 +63,7 @@ export function expectRuns(pair) {
  */
 export function addRun(name, packed) {
   newestAdded -= 1;
-  const added = choices.filter((one) => one.id < 0).slice(0, MOST_ADDED - 1);
+  const added = choices.filter((one) => one.id < 0).slice(0, MAX_ADDED - 1);
   choices = [{ id: newestAdded, name, packed }, ...added, ...choices.filter((one) => one.id > 0)];
   chooseRuns([chosen ? chosen[1] : NaN, newestAdded]);
 }
@@ -144,7 +144,7 @@ builders.comparison = (root) => {
     if (document.documentElement.dataset.panel !== "compare" || !pair || asked === pair.join()) return;
     asked = pair.join();
     const both = pair.map((id) => /** @type {Choice} */ (choices.find((one) => one.id === id)));
-    names = both.map((one) => [...one.name].slice(0, MOST_NAME).join(""));
+    names = both.map((one) => [...one.name].slice(0, MAX_NAME).join(""));
     const bundles = await Promise.all(both.map((one) => unpackText(one.packed)));
     const texts = names.map((name, at) => [name, bundles[at]]);
     const packed = await packText(JSON.stringify(texts));

@@ -25,7 +25,7 @@ import { saveCanvas } from "../views/picture.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
 const LABEL = 250, BAR = 300, NOTE = 235, ROW = 25, WIDTH = LABEL + BAR + NOTE;
-const MOST_DATASET_BYTES = 90_000_000;
+const MAX_DATASET_BYTES = 90_000_000;
 const COLORS = ["accent", "line-strong", "warning"];
 
 builders.verification = (root, name) =>
@@ -86,7 +86,7 @@ builders.dataset = (root) => {
   /** @param {File | null | undefined} file */
   async function take(file) {
     if (!file) return;
-    const packed = file.size > MOST_DATASET_BYTES ? null : await packText(await file.text());
+    const packed = file.size > MAX_DATASET_BYTES ? null : await packText(await file.text());
     status.textContent = packed === null ? "That dataset is too long for the page: use `verify` on the command line." : "From " + file.name.slice(0, 80) + ".";
     if (packed !== null) root.pdAsk("submit", { packed });
   }

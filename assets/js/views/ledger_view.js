@@ -280,7 +280,7 @@ class LedgerView {
 }
 
 const MARKERS = /(<\|?[^<>\s]{1,32}>)/; // of the families' forms, as long as a narrow pane is wide
-const MOST_WRAPPED = 20_000;
+const MAX_WRAPPED = 20_000;
 
 /**
  * A stretch of the output so that lines break between markers and after spaces that are shown, in no marker.
@@ -288,7 +288,7 @@ const MOST_WRAPPED = 20_000;
  * @returns {(string | Node)[]}
  */
 function wrapped(text) {
-  if (text.length > MOST_WRAPPED) return [text];
+  if (text.length > MAX_WRAPPED) return [text];
   return text.split(MARKERS).flatMap((piece, i) => {
     if (i % 2) return [make("wbr", ""), make("span", "pd-marker", piece), make("wbr", "")];
     return piece.split(/(?<=\u00b7)(?!\u00b7)/).flatMap((word, k) => (k ? [make("wbr", ""), word] : [word]));

@@ -17,7 +17,7 @@ const LINE_PX = 19;
 const PRINTED_LINES = 600;
 const LONGEST_CELLS = 2000;
 const SIDE_CELLS = 14; // number, mark and scroll bar
-const LEAST_CELLS = 16;
+const MIN_CELLS = 16;
 const WRAP = "wrap-template";
 const EMPTY = "The chat template, with the lines that wrote this prompt.";
 const READ_WORDS = new Map([[true, "read"], [false, "\u2205 never read"], [null, "not known"]]);
@@ -206,7 +206,7 @@ class TemplateView {
     this.window.box.append(probe);
     const cell = text.getBoundingClientRect().width / 100;
     probe.remove();
-    return cell ? Math.max(LEAST_CELLS, Math.floor(this.source.clientWidth / cell) - SIDE_CELLS) : LEAST_CELLS;
+    return cell ? Math.max(MIN_CELLS, Math.floor(this.source.clientWidth / cell) - SIDE_CELLS) : MIN_CELLS;
   }
 
   // Lays out again and keeps the line at the top in place.

@@ -6,7 +6,7 @@ import { chipAt, chipOfToken, countOfRanges, isInRanges, rangesOf, rangesOfPoint
 
 /** @typedef {import("./token_view.js").TokenView} TokenView */
 
-const MOST_FIELDS = 200; // that are lit for one template line
+const MAX_FIELDS = 200; // that are lit for one template line
 
 class TokenMarks {
   // `view` has data, rows, window, toolbar, text(), paint() and go(at).
@@ -116,7 +116,7 @@ class TokenMarks {
     if (!this.view.data) return [];
     const { fields, field_runs } = this.view.data;
     const numbers = valuesInRanges(field_runs, rangesOf(this.view.data, { template_line }));
-    return numbers.map((number) => fields[number]).filter((field) => field).slice(0, MOST_FIELDS);
+    return numbers.map((number) => fields[number]).filter((field) => field).slice(0, MAX_FIELDS);
   }
 
   unlight() {

@@ -41,14 +41,14 @@ _KEYS = (
 )
 _SENTENCE_KEYS = ("message", "msg", "error_msg", "error_message", "detail")
 _DEPTH = 6
-_MOST_DETAILS = 20
+_MAX_DETAILS = 20
 # Where the body is not part of a field's path.
 _ROOTS = ("body", "query", "path", "header")
 _PYTHON_LOC = re.compile(r"'loc': (?:\(([^()]{1,300})\)|'([^']{1,300})')")
 # What pydantic prints: a line with the place, one with the words, one with an address.
 _VALIDATION = re.compile(r"\b\d{1,4} validation errors? for \S")
 _VALIDATION_FAULT = re.compile(r"(?m)^([A-Za-z_][\w.\[\](),|-]{0,200})\n[ \t]{1,8}(\S[^\n]{0,400}?) \[type=")
-_MOST_LISTED = 60_000  # characters
+_MAX_LISTED = 60_000  # characters
 _PYTHON_STEP = re.compile(r"'([^']*)'|(\d+)")
 
 
@@ -131,7 +131,7 @@ def words_of(value: JSON) -> str:
 def _search(value: JSON, depth: int) -> str:
     if isinstance(value, str):
         faults: JSON = faults_in(value) if depth > 0 else []
-        if depth > 0 and value[:1] == "{" and len(value) <= _MOST_LISTED:
+        if depth > 0 and value[:1] == "{" and len(value) <= _MAX_LISTED:
             faults = faults or _json_in(value)
         return (_search(faults, depth - 1) if faults else "") or value.strip()
     if depth == 0:
@@ -155,7 +155,7 @@ def _details_of(error: JSONObject) -> list[tuple[str, str]]:
     """Return places and words of the faults that a body lists below its words, the deepest places first."""
     listed = error.get("details")
     found: list[tuple[str, str]] = []
-    for one in map(as_object, listed[:_MOST_DETAILS] if isinstance(listed, list) else []):
+    for one in map(as_object, listed[:_MAX_DETAILS] if isinstance(listed, list) else []):
         place, words = text_of(one.get("param")), text_of(one.get("message"))
         if not place or not words:
             return []
@@ -200,12 +200,12 @@ def faults_in(text: str) -> list[JSON]:
     [{'loc': ['body', 'messages'], 'msg': 'Field required'}]
     """
     listed = text.strip()
-    if listed.startswith("[{") and listed.endswith("}]") and "'loc':" in listed and len(listed) <= _MOST_LISTED:
+    if listed.startswith("[{") and listed.endswith("}]") and "'loc':" in listed and len(listed) <= _MAX_LISTED:
         return _faults_of_python(listed)
     if _VALIDATION.search(text) is None:
         return []
     found: list[JSON] = []
-    for match in _VALIDATION_FAULT.finditer(text[:_MOST_LISTED]):
+    for match in _VALIDATION_FAULT.finditer(text[:_MAX_LISTED]):
         steps: list[JSON] = [int(step) if step.isdecimal() else step for step in match[1].split(".")]
         found.append({"loc": steps, "msg": match[2]})
     return found

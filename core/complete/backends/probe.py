@@ -15,7 +15,7 @@ from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_l
 
 _NO_KEY = 401
 _NAMES = 8
-_MOST_MODELS = 5_000  # that a server is believed to serve
+_MAX_MODELS = 5_000  # that a server is believed to serve
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
         raise models
     # Not next to the others: a proxy with many routes writes it for seconds, and answers nothing else meanwhile.
     await looks.ask("/openapi.json")
-    entries = objects_of(parse_look(looks.text("/v1/models")).get("data"))[:_MOST_MODELS]
+    entries = objects_of(parse_look(looks.text("/v1/models")).get("data"))[:_MAX_MODELS]
     entry = _entry_of(entries, model)
     engine = await _recognise(looks, entry or (entries[0] if entries else {}), models)
     features = await _features_of(looks, engine)

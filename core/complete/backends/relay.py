@@ -31,7 +31,7 @@ _OF_ONE_CONNECTION = frozenset(
 )  # fmt: skip
 _OF_A_REQUEST = frozenset({b"host", b"accept-encoding", b"expect"})
 _IDLE_S = 2.0  # as in `http.py`
-_MOST_URLS = 64  # that are known; to read one takes as long as to pass a small answer on
+_MAX_URLS = 64  # that are known; to read one takes as long as to pass a small answer on
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Relay:
             raise ValueError("the path points elsewhere")
         url = httpx.URL(self.address.url_of(path) if path != "/v1" else self.address.base_url)
         url = url.copy_with(query=query) if query else url
-        if len(self._urls) < _MOST_URLS:
+        if len(self._urls) < _MAX_URLS:
             self._urls[raw_path, query] = url
         return url
 

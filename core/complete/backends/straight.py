@@ -21,8 +21,8 @@ from prompt_debugger.core.complete.backends.outside import SERVER_EGRESS, addres
 
 Headers = Sequence[tuple[bytes, bytes]]
 
-_MOST_HEAD_BYTES = 1 << 18
-_MOST_WAITING_BYTES = 1 << 18  # of an answer that its reader has not taken yet
+_MAX_HEAD_BYTES = 1 << 18
+_MAX_WAITING_BYTES = 1 << 18  # of an answer that its reader has not taken yet
 _NO_BODY = frozenset({204, 304})
 _BROKE_OFF = "peer closed connection without sending complete message body"
 _NO_ANSWER = "Server disconnected without sending a response."
@@ -86,7 +86,7 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserError as error:
             begun = "" if self._has_head else f": {data[:16]!r}"  # a TLS alert is known by its first bytes
             self._fail(httpx.RemoteProtocolError(f"{error}{begun}"))
-        if not self._has_head and self._head_bytes > _MOST_HEAD_BYTES:
+        if not self._has_head and self._head_bytes > _MAX_HEAD_BYTES:
             self._fail(httpx.RemoteProtocolError("the answer's head is too long"))
         self._wake()
 
@@ -137,7 +137,7 @@ class Connection(asyncio.Protocol):
             return
         self._pieces.append(body)
         self._waiting_bytes += len(body)
-        if self._waiting_bytes > _MOST_WAITING_BYTES and self._transport is not None:
+        if self._waiting_bytes > _MAX_WAITING_BYTES and self._transport is not None:
             self._transport.pause_reading()
 
     def on_message_complete(self) -> None:

@@ -41,7 +41,7 @@ from prompt_debugger.core.known_errors import cause_of
 _CUT_COPY = "which the end of the stream cut off"
 _REPORTED = "the server reported an error: "  # how what was read begins where the answer itself tells an error
 _WORDS_CHARS = 200
-_MOST_KEYS = 6
+_MAX_KEYS = 6
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -157,7 +157,7 @@ def _something_else(result: ChatResult) -> str:
         return ""
     if not isinstance(value, dict):
         return f"it is {'a list' if isinstance(value, list) else 'a JSON string'}"
-    keys = ", ".join(f"`{quote(key, 40)}`" for key in list(value)[:_MOST_KEYS])
+    keys = ", ".join(f"`{quote(key, 40)}`" for key in list(value)[:_MAX_KEYS])
     return f"it contains {keys} and no `choices`" if keys and "choices" not in value else ""
 
 

@@ -34,7 +34,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 _NO_NAME = re.compile(r"[{}()\[\]<>\"'\s]")
-_LEAST_UNIT = 4  # characters of a name, of which a repetition is not an accident
+_MIN_UNIT = 4  # characters of a name, of which a repetition is not an accident
 _HEAD = re.compile(r"\s*+([\w.:/-]{1,100})\s*+[({\[]")
 
 
@@ -63,7 +63,7 @@ def _repeated(name: str) -> str:
     ('get_time', '', '')
     """
     period = (name + name).find(name, 1)
-    return name[:period] if _LEAST_UNIT <= period < len(name) else ""
+    return name[:period] if _MIN_UNIT <= period < len(name) else ""
 
 
 def _many(call: CallField, unit: str, count: int) -> Report:

@@ -36,8 +36,8 @@ from prompt_debugger.core.diagnose.trace_queries import in_request
 from prompt_debugger.core.diagnose.unparsed_calls import have_parsed, is_plain_words
 from prompt_debugger.core.formats import pick_format
 
-_MOST_MESSAGES = 400
-_MOST_CHARS = 20_000
+_MAX_MESSAGES = 400
+_MAX_CHARS = 20_000
 _SIGNS = ("{", "<", "[", "(")
 _KEEP = "Send the call in `tool_calls` with its result after it, or leave the turn out of the history."
 _COPIES = (Notation.PRINTED, Notation.LISTED)
@@ -45,13 +45,13 @@ _COPIES = (Notation.PRINTED, Notation.LISTED)
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the first such message, and how many there are."""
-    messages = as_list(body_of(trace).get("messages"))[:_MOST_MESSAGES]
+    messages = as_list(body_of(trace).get("messages"))[:_MAX_MESSAGES]
     found: list[tuple[int, str, str, Span]] = []
     for index, value in enumerate(messages):
         message = as_object(value)
         content = content_of(message) or ""
         is_text = message.get("role") == "assistant" and not message.get("tool_calls")
-        if not is_text or len(content) > _MOST_CHARS or not any(sign in content for sign in _SIGNS):
+        if not is_text or len(content) > _MAX_CHARS or not any(sign in content for sign in _SIGNS):
             continue
         call = _call_in(trace, content)
         if call is not None:

@@ -61,7 +61,7 @@ from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.known_errors import json_break
 
 _BEFORE = 24  # characters that are shown before the place
-_LEAST_MARKERS = 3  # different ones, which no one mentions by chance
+_MIN_MARKERS = 3  # different ones, which no one mentions by chance
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -180,7 +180,7 @@ def _of_inner_markup(trace: Trace) -> Iterator[Report]:
     for family, one in FORMATS.items():
         markers = one.facts.call_markers or ()
         begins = markers[0] if markers else ""
-        if len(shown) < _LEAST_MARKERS or begins in shown or not {*shown} <= {*markers}:
+        if len(shown) < _MIN_MARKERS or begins in shown or not {*shown} <= {*markers}:
             continue
         yield Report(
             title=f"The text is the inside of a call in the notation of `{family}`: `{begins}` before it is missing.",

@@ -34,7 +34,7 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.words import counted
 
 _STREAMS_NOTHING = frozenset({"phi4_mini_json"})  # vLLM up to 0.32: `extract_tool_calls_streaming` returns None
-_LEAST_TOKENS = 8  # more than the markers of a turn and an empty reasoning block
+_MIN_TOKENS = 8  # more than the markers of a turn and an empty reasoning block
 _WHOLE = "there this parser reads calls."
 _TO_COMPARE = (
     "a call in that answer is one that the parser loses in streams, and a newer release may not. If that is empty, "
@@ -85,7 +85,7 @@ def _report_streamed(trace: Trace, chat: ChatResult) -> Report | None:
 def _report_empty(chat: ChatResult) -> Report:
     written = None if chat.usage is None else chat.usage.completion_tokens
     hidden = reasoning_tokens_of(chat) or 0
-    if written is not None and written - hidden >= _LEAST_TOKENS:
+    if written is not None and written - hidden >= _MIN_TOKENS:
         return _report_removed(chat, written)
     counts = "" if written is None else f" The server counted {counted(written, 'token')} of output."
     return Report(

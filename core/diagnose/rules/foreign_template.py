@@ -44,7 +44,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw
 from prompt_debugger.core.formats import TABLES
 
-_LEAST_SCORE = 0.5
+_MIN_SCORE = 0.5
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -72,7 +72,7 @@ def _written(trace: Trace) -> tuple[tuple[ToolCallAttempt, ...], str]:
     name = trace.parse.parsed.format
     score = trace.parse.format_scores.get(name)
     calls = tuple(call for call in trace.parse.parsed.calls if call.status is CallStatus.COMPLETE)
-    return (calls, name) if calls and (score is None or score.score >= _LEAST_SCORE) else ((), "")
+    return (calls, name) if calls and (score is None or score.score >= _MIN_SCORE) else ((), "")
 
 
 def _best(named: tuple[str, ...], template: str, written: str) -> str:

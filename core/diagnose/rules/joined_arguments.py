@@ -31,7 +31,7 @@ from prompt_debugger.core.diagnose.fields import CallField, as_list, as_text, bo
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
-_MOST_SHOWN = 4
+_MAX_SHOWN = 4
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -44,15 +44,15 @@ def find(trace: Trace) -> Iterator[Report]:
         events = _events_of(trace, text, fault.parts)
         shown = "; ".join(
             f"{number}. {text[slice(*part)][:60]!r}" + (f" from event {events[number - 1]}" if events else "")
-            for number, part in enumerate(fault.parts[:_MOST_SHOWN], 1)
+            for number, part in enumerate(fault.parts[:_MAX_SHOWN], 1)
         )
         values = [decode_json(text[slice(*part)]) for part in fault.parts]
         is_repeat = all(value == values[0] for value in values) and values[0] is not None
         yield Report(
             title=f"The arguments of the call to `{call.name}` contain {len(fault.parts)} JSON objects end to end"
             + (", all identical." if is_repeat else "."),
-            detail=f"In `{field}`, {fault.words}: {shown}{'; …' if len(fault.parts) > _MOST_SHOWN else ''}.",
-            evidence=tuple(in_message(field, text[slice(*part)], part) for part in fault.parts[:_MOST_SHOWN]),
+            detail=f"In `{field}`, {fault.words}: {shown}{'; …' if len(fault.parts) > _MAX_SHOWN else ''}.",
+            evidence=tuple(in_message(field, text[slice(*part)], part) for part in fault.parts[:_MAX_SHOWN]),
             fix=(
                 "Use the first object: the server or a proxy sent the arguments more than once. Ask without "
                 "streaming to see whether they then arrive once."

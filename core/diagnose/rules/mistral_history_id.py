@@ -32,7 +32,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 from prompt_debugger.core.formats import FORMATS
 
-_MOST_SHOWN = 3
+_MAX_SHOWN = 3
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -48,7 +48,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The id `{(call.id or '')[:80]}` of a call in the history does not have nine letters or digits{more}.",
         detail=f"{call.field}.id has {len(call.id or '')} characters. By its name `{model[:120]}` is one of Mistral's: "
         "their templates and their API refuse a request with this id.",
-        evidence=tuple(in_request(f"{one.field}.id", one.id) for one in foreign[:_MOST_SHOWN]),
+        evidence=tuple(in_request(f"{one.field}.id", one.id) for one in foreign[:_MAX_SHOWN]),
         fix="Give each call of the history an id of nine letters or digits, and its result the same one.",
         certainty=Certainty.INFERRED,
     )

@@ -16,7 +16,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_fragment import ends_an_answer
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
-_MOST_CHARS = 20_000
+_MAX_CHARS = 20_000
 _FORMS = (Notation.REACT, Notation.AGENTS, Notation.PRINTED)
 _SIGNS = ("Action", "Calling tool", " (to ")
 _NOTE = "The text was read as the content of an answer, the rest of which was not copied."
@@ -24,7 +24,7 @@ _NOTE = "The text was read as the content of an answer, the rest of which was no
 
 def _finds(paste: Paste) -> float:
     text = paste.text
-    if len(text) > _MOST_CHARS or not (text.lstrip().startswith("{") or any(sign in text for sign in _SIGNS)):
+    if len(text) > _MAX_CHARS or not (text.lstrip().startswith("{") or any(sign in text for sign in _SIGNS)):
         return 0.0
     found = None if ends_an_answer(text) else find_client_call(text)
     if found is None or (found.notation is Notation.PRINTED and text.lstrip().startswith(("{", "["))):

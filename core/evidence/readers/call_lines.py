@@ -23,7 +23,7 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.shapes import chunk_of_call, is_called_function
 from prompt_debugger.core.evidence.taking import as_part, of_deltas_alone, with_answer
 
-_MOST_LINES = 2_000
+_MAX_LINES = 2_000
 _OF_PIECE = frozenset({"id", "type", "function"})
 _OF_BARE = ({"name", "arguments"}, {"name", "parameters"})
 _NOTE = "The pieces have no `index`; each was read as continuing the call before it."
@@ -47,8 +47,8 @@ def _read(paste: Paste) -> Evidence:
 @lru_cache(maxsize=4)
 def _lines(text: str) -> tuple[JSONObject, ...]:
     """Return the lines of a text that is calls, or pieces of them, and nothing else; none of any other text."""
-    values = [as_object(json_of(line)) for line in json_lines(text)[: _MOST_LINES + 1]]
-    if not 1 < len(values) <= _MOST_LINES:
+    values = [as_object(json_of(line)) for line in json_lines(text)[: _MAX_LINES + 1]]
+    if not 1 < len(values) <= _MAX_LINES:
         return ()
     if all(_is_bare(value) for value in values) or all(_is_whole(value) for value in values):
         return tuple(values)

@@ -16,7 +16,7 @@ from prompt_debugger.core.known_errors import Quoted, quoted_output, recognise_e
 from prompt_debugger.core.request import body_text, read_request
 
 _ANSWER_NAMES = ("response", "response_body", "answer", "completion")
-_MOST_OF_GENERAL = 600  # characters of a text that says a decoder's sentence and looks like nothing else
+_MAX_OF_GENERAL = 600  # characters of a text that says a decoder's sentence and looks like nothing else
 _SENDS = (".create(", "curl ", ".completion(", ".invoke(")
 _OTHER_FORMS = (Form.HAR, Form.RUN, Form.LINES, Form.ANSWER)
 
@@ -132,7 +132,7 @@ def _is_talk(text: str, found: FoundError) -> bool:
     known = recognise_error(found.refusal.message)
     if known is None or not known.error.is_general or found.score > 0.8:
         return False
-    return len(text) > _MOST_OF_GENERAL or recognise(text) is Form.OUTPUT
+    return len(text) > _MAX_OF_GENERAL or recognise(text) is Form.OUTPUT
 
 
 def _is_script(text: str, found: FoundError) -> bool:

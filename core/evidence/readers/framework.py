@@ -51,8 +51,8 @@ _SIGNS = ("ToolCall[", "Message {", "MessageChunk {", "toolCalls")  # of Spring 
 _SPRING_TEXT = "textContent="
 _AUTOGEN = re.compile(r"(?m)^(?:id='[^']{0,60}' )?source='[^'\n]{1,80}' models_usage=")
 _ITEMS = ("function_call", "function_call_output", "reasoning", "message")
-_MOST_MESSAGES = 5_000
-_MOST_CHARS = 2_000_000
+_MAX_MESSAGES = 5_000
+_MAX_CHARS = 2_000_000
 
 
 def _finds(paste: Paste) -> float:
@@ -61,7 +61,7 @@ def _finds(paste: Paste) -> float:
     if value is not None:
         is_known = bool(_values_of(value)) or _vercels(value) is not None or _are_items(value)
         return 0.85 if is_known else 0.0  # less than a session's export, which has its own reader
-    if len(text) > _MOST_CHARS or is_script(text):
+    if len(text) > _MAX_CHARS or is_script(text):
         return 0.0
     if has_any(text, _CALLS) and _START.search(text) is not None:
         names = [class_of(value) for value in printed_objects(text, _START)]
@@ -80,7 +80,7 @@ def _of_lines(text: str) -> float:
 
 def _value_of(paste: Paste) -> JSON:
     """Return the value of a text that is JSON, or a list of dicts as Python prints it; else `None`."""
-    if paste.value is not None or not paste.text.lstrip().startswith(("[{'", "{'")) or len(paste.text) > _MOST_CHARS:
+    if paste.value is not None or not paste.text.lstrip().startswith(("[{'", "{'")) or len(paste.text) > _MAX_CHARS:
         return paste.value
     if _START.search(paste.text) is not None:
         return None  # objects with their classes, which say more
@@ -154,7 +154,7 @@ def _of_printed(values: list[JSONObject]) -> Evidence:
 
 def _events(text: str) -> list[JSONObject]:
     """Return the messages of the events of AutoGen that a text prints, one a line."""
-    starts = [found.start() for found in islice(_AUTOGEN.finditer(text), _MOST_MESSAGES)]
+    starts = [found.start() for found in islice(_AUTOGEN.finditer(text), _MAX_MESSAGES)]
     lines = [text[start : line_end(text, start)] for start in starts]
     read = [read_fields(line) for line in lines]
     return [
@@ -248,7 +248,7 @@ def _read_other(text: str) -> Evidence | None:
     start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
     named = _JS_CLASS.search(text)
     begins = text[: start if named is None else min(start, named.start())].strip()
-    if start < 0 or len(begins) > _MOST_BEFORE:
+    if start < 0 or len(begins) > _MAX_BEFORE:
         return None
     written = _JS_CLASS.sub(rf'{{ "{CLASS}": "\1",', text[len(text) - len(text.lstrip()) :][len(begins) :])
     found = lenient_json_of(written.replace("[Object]", "null").strip())
@@ -260,7 +260,7 @@ def _read_other(text: str) -> Evidence | None:
     return _conversation(held, []) if held else None
 
 
-_MOST_BEFORE = 60  # characters of a label before what was printed
+_MAX_BEFORE = 60  # characters of a label before what was printed
 
 
 def _springs(text: str) -> ChatResult:

@@ -33,7 +33,7 @@ from prompt_debugger.core.request import body_text, read_request
 _CALLS = re.compile(r"\[tool_calls: ")
 _CALL = re.compile(r"([\w.:-]{1,100})\((?=[{\[\"\)])")
 _DECODER = json.JSONDecoder()
-_MOST_WARNINGS = 20
+_MAX_WARNINGS = 20
 _SCORE_OF_LINES = 0.65  # of a log without an entry: above an error in one of its lines, which is read with it
 _OF_PIECES = "it was put together from pieces in the log, and others may have been left out"
 _OF_SERVER = (What.FLAGS, What.VERSION, What.WARNING)
@@ -206,7 +206,7 @@ def _with_server(evidence: Evidence, entries: Sequence[Entry], engine: str) -> E
     started = server_of(engine, flags or {}, version if isinstance(version, str) else None, is_whole=flags is not None)
     shown = shown_flags(flags or {})
     words = f"{evidence.words} that was started with {shown}" if shown else evidence.words
-    server = replace(started.server, log_warnings=warnings[:_MOST_WARNINGS])
+    server = replace(started.server, log_warnings=warnings[:_MAX_WARNINGS])
     return replace(evidence, words=words, server=server, notes=(*evidence.notes, *started.notes))
 
 

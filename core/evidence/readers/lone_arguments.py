@@ -64,7 +64,7 @@ def _arguments(text: str) -> tuple[str, str] | None:
     text = text.strip()
     if (fields := _fields(text)) is not None:
         return fields
-    if len(text) > _MOST_CHARS or "\n\n" in text:
+    if len(text) > _MAX_CHARS or "\n\n" in text:
         return None
     named = _NAMED.match(text)
     if named is not None:

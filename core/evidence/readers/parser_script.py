@@ -16,7 +16,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
-_MOST_CHARS = 40_000
+_MAX_CHARS = 40_000
 _METHODS = (
     "extract_tool_calls",
     "extract_tool_calls_streaming",
@@ -35,7 +35,7 @@ def _finds(paste: Paste) -> float:
 
 def _output(text: str) -> str | None:
     """Return the literal text that a script gives to a parser; `None` where there is none."""
-    if len(text) > _MOST_CHARS or _CALL.search(text) is None:
+    if len(text) > _MAX_CHARS or _CALL.search(text) is None:
         return None
     try:
         with warnings.catch_warnings():

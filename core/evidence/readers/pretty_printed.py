@@ -31,11 +31,11 @@ _CALL = re.compile(
     r"(?m)^ {1,4}(?P<name>[\w.:/-]{1,100}) \((?P<id>[^()\n]{1,100})\)[ \t]*\n *Call ID: [^\n]*\n *Args:[ \t]*\n?"
 )
 _ARGUMENT = re.compile(r"(?m)^ {3,8}(?P<key>[\w.-]{1,100}): ?(?P<value>[^\n]*)$")
-_MOST_CHARS = 1_000_000
+_MAX_CHARS = 1_000_000
 
 
 def _finds(paste: Paste) -> float:
-    return 0.93 if paste.value is None and len(paste.text) <= _MOST_CHARS and _RULE.search(paste.text) else 0.0
+    return 0.93 if paste.value is None and len(paste.text) <= _MAX_CHARS and _RULE.search(paste.text) else 0.0
 
 
 def _read(paste: Paste) -> Evidence:

@@ -46,9 +46,9 @@ from prompt_debugger.core.evidence.taking import (
     without_end,
 )
 
-MOST_OBJECTS = 20_000
+MAX_OBJECTS = 20_000
 _EVENTS = frozenset({*STREAMED, *ANTHROPIC_EVENTS, *RESPONSES_EVENTS})
-_MOST_READ = 4  # times the text
+_MAX_READ = 4  # times the text
 
 _START = re.compile(
     rf"(?:(?<![\w.'\"])|(?<=\n))(?:{'|'.join(sorted(NAMES, key=len, reverse=True))})\((?=\s*+(?:[a-z_]\w*+=|\)))"
@@ -117,8 +117,8 @@ def _stream(values: list[JSONObject]) -> Evidence:
 def _printed(text: str) -> list[JSONObject]:
     """Return the objects that a text prints, in order; none that is in another."""
     found: list[JSONObject] = []
-    at, left = 0, _MOST_READ * len(text)
-    while len(found) < MOST_OBJECTS and left > 0:
+    at, left = 0, _MAX_READ * len(text)
+    while len(found) < MAX_OBJECTS and left > 0:
         start = _START.search(text, at)
         if start is None:
             break
@@ -139,7 +139,7 @@ def _chunks_by_line(text: str) -> list[JSONObject]:
     if pieces := _pieces_by_line(text):
         return pieces
     lines = [line for line in text.split("\n") if line.startswith("content=") and " additional_kwargs={" in line]
-    read = [found.value for line in lines[:MOST_OBJECTS] if (found := read_fields(line)) is not None]
+    read = [found.value for line in lines[:MAX_OBJECTS] if (found := read_fields(line)) is not None]
     values: list[JSONObject] = [{**value, CLASS: "AIMessageChunk"} for value in read if isinstance(value, dict)]
     ids = {value.get("id") if isinstance(value.get("id"), str) else None for value in values}
     return values if len(values) > 1 and len(ids) == 1 and None not in ids else []
@@ -150,7 +150,7 @@ def _pieces_by_line(text: str) -> list[JSONObject]:
     if "tool_call_chunk" not in text:
         return []
     lines = [line for line in text.split("\n") if line.startswith("[{") and "tool_call_chunk" in line]
-    read = [found.value for line in lines[:MOST_OBJECTS] if (found := read_printed(line)) is not None]
+    read = [found.value for line in lines[:MAX_OBJECTS] if (found := read_printed(line)) is not None]
     values: list[JSONObject] = [{CLASS: "AIMessageChunk", "tool_call_chunks": value} for value in read]
     return values if len(values) > 1 else []
 

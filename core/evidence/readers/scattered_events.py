@@ -27,10 +27,10 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.shapes import chunk_of_call
 from prompt_debugger.core.evidence.taking import as_part, head_deltas, of_deltas_alone, with_answer
 
-_MOST_CHARS = 400_000
-_MOST_OBJECTS = 5_000
+_MAX_CHARS = 400_000
+_MAX_OBJECTS = 5_000
 _WORD = re.compile(r"[A-Za-z]{2,}")
-_LEAST_WORDS = 4  # of a sentence
+_MIN_WORDS = 4  # of a sentence
 _GAP = re.compile(r"\s*(?:\.{3}|\u2026)")
 _BRACKET = re.compile(r"[{}\[\]]")
 _EVENTS_IN_FENCE = re.compile(r"(?m)^[ \t]{0,8}```\w{0,20}[ \t]*\n(?:event|data): ?\S")  # which is read by itself
@@ -46,7 +46,7 @@ def _last_stream(text: str) -> str:
 
 def _finds(paste: Paste) -> float:
     text = paste.text
-    if paste.value is not None or len(text) > _MOST_CHARS or text.lstrip().startswith(("data:", "event:")):
+    if paste.value is not None or len(text) > _MAX_CHARS or text.lstrip().startswith(("data:", "event:")):
         return 0.0
     if _SIGNS.search(text) is None or _CODE.search(text[:20_000]) or json_lines(text):
         return 0.0
@@ -75,7 +75,7 @@ def _has_gaps(text: str) -> bool:
     spans = _spans(text)
     between = "\x00".join(text[one.stop : next_one.start] for one, next_one in pairwise(spans))
     lines = [line for line in between.split("\n") if not line.startswith(("event:", "id:"))]
-    return any(len(_WORD.findall(line)) >= _LEAST_WORDS or _GAP.match(line) for line in lines)
+    return any(len(_WORD.findall(line)) >= _MIN_WORDS or _GAP.match(line) for line in lines)
 
 
 @lru_cache(maxsize=4)
@@ -84,7 +84,7 @@ def _events(text: str) -> tuple[JSONObject, ...]:
     values: list[JSON] = []
     for span in _spans(text):
         value = _value(text[slice(*span)])
-        if not isinstance(value, dict) or len(values) >= _MOST_OBJECTS:
+        if not isinstance(value, dict) or len(values) >= _MAX_OBJECTS:
             return ()
         values.append(chunk_of_call(value) or value)
     if len(values) < 2 or not is_event_list(values):

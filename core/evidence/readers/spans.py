@@ -25,7 +25,7 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import with_answer
 from prompt_debugger.core.request import body_text, read_request
 
-MOST_SPANS = 5_000
+MAX_SPANS = 5_000
 _SIGNS = ('"gen_ai.', '"llm.input_messages', '"llm.output_messages', '"gen_ai"')
 _ROLE_OF_EVENT: Mapping[str, str] = {
     "gen_ai.system.message": "system",
@@ -98,9 +98,9 @@ def _calls(values: Sequence[JSON]) -> Iterator[tuple[JSONObject, list[JSONObject
 
 
 def _spans(values: Sequence[JSON]) -> Iterator[tuple[JSONObject, list[JSONObject]]]:
-    stack = [value for value in reversed(values[:MOST_SPANS]) if isinstance(value, dict)]
+    stack = [value for value in reversed(values[:MAX_SPANS]) if isinstance(value, dict)]
     count = 0
-    while stack and count < MOST_SPANS:
+    while stack and count < MAX_SPANS:
         value = stack.pop()
         count += 1
         for name in ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "batches", "logRecords"):

@@ -43,8 +43,8 @@ LOOSE = frozenset(error.name for error in of_fields.LOOSE)
 """All classes, in the order in which they are tried."""
 
 
-_MOST_WORDS = 2_000  # characters in which the words of a class are
-_MOST_AROUND = 6_000
+_MAX_WORDS = 2_000  # characters in which the words of a class are
+_MAX_AROUND = 6_000
 
 
 def classes_of(words: str, around: str = "", *, is_of_api: bool = True) -> Iterator[Classified]:
@@ -55,7 +55,7 @@ def classes_of(words: str, around: str = "", *, is_of_api: bool = True) -> Itera
         around: What is around it, such as a traceback or the name of its exception.
         is_of_api: Whether an API may have said it of a request; within a server, loose words mean other things.
     """
-    words, around = words[:_MOST_WORDS], around[-_MOST_AROUND:]
+    words, around = words[:_MAX_WORDS], around[-_MAX_AROUND:]
     for error in CLASSES:
         found = words_pattern(error.says).search(words)
         if (

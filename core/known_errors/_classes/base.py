@@ -18,7 +18,7 @@ from prompt_debugger.core.known_errors._fields import as_path
 from prompt_debugger.core.known_errors.base import Cause, Look
 
 _PART = re.compile(r"\{([a-z_]+)\|([^}]*)\}")
-_MOST_PART = 120  # characters of a part that is put into a sentence
+_MAX_PART = 120  # characters of a part that is put into a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _filled(text: str, parts: Mapping[str, str]) -> str:
     def value(found: re.Match[str]) -> str:
         part = parts.get(found[1]) or (parts.get("name", "") if found[1] == "field" else "")
         part = part.strip("`\"' :,;").rstrip(".")
-        return f"`{part[:_MOST_PART]}`" if part else found[2]
+        return f"`{part[:_MAX_PART]}`" if part else found[2]
 
     filled = _PART.sub(value, text)
     return filled[:1].upper() + filled[1:]

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_MOST_PIECES = 128  # that are remembered
-_MOST_OF_PIECE = 50_000  # characters of one that is
+_MAX_PIECES = 128  # that are remembered
+_MAX_OF_PIECE = 50_000  # characters of one that is
 
 
 class Encoding(Protocol):
@@ -216,9 +216,9 @@ class FastTokenizer:
         ids = self._ids_by_piece.get(piece)
         if ids is None:
             ids = self.encode(piece)
-            if len(self._ids_by_piece) >= _MOST_PIECES:
+            if len(self._ids_by_piece) >= _MAX_PIECES:
                 self._ids_by_piece.clear()
-            if len(piece) <= _MOST_OF_PIECE:
+            if len(piece) <= _MAX_OF_PIECE:
                 self._ids_by_piece[piece] = ids
         return ids
 
@@ -342,8 +342,8 @@ def _encodable(text: str) -> str:
 # library needs some fifty bytes for each character, contains the interpreter's lock all the while, and cannot be
 # interrupted.
 LONG_CHARS = 100_000
-MOST_CHARS = 20_000_000
-MOST_TOKENS = 2_000_000  # each becomes its own value in the page
+MAX_CHARS = 20_000_000
+MAX_TOKENS = 2_000_000  # each becomes its own value in the page
 
 _HINT = "Check the template for repetitions that make the prompt huge."
 _KEPT = 2  # vocabularies that a process keeps
@@ -382,8 +382,8 @@ class Source:
             SandboxError: It takes more time or memory than any prompt should.
             RenderError: It has more characters or tokens than can be shown.
         """
-        if len(text) > MOST_CHARS:
-            message = f"the text has {len(text):,} characters; at most {MOST_CHARS:,} are tokenized"
+        if len(text) > MAX_CHARS:
+            message = f"the text has {len(text):,} characters; at most {MAX_CHARS:,} are tokenized"
             raise RenderError(message, _HINT)
         if self._text is None:
             self._text = self._backend.to_str()
@@ -431,9 +431,9 @@ def encode_long(key: str, text: str, source: str | None) -> tuple[list[int], lis
     _LOADED.move_to_end(key)
     encoding = _LOADED[key].encode(text, add_special_tokens=False)
     ids = encoding.ids
-    if len(ids) > MOST_TOKENS:
+    if len(ids) > MAX_TOKENS:
         raise RenderError(
-            f"The text has {len(ids):,} tokens; at most {MOST_TOKENS:,} are allowed.",
+            f"The text has {len(ids):,} tokens; at most {MAX_TOKENS:,} are allowed.",
             _HINT,
         )
     offsets = encoding.offsets

@@ -13,9 +13,9 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 _NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
-_MOST_IDS = 10_000_000  # the largest vocabularies have a quarter of a million
-_MOST_TEMPLATES = 100
-_MOST_BYTES = 64 << 20  # the longest configuration that is known has 10 MB
+_MAX_IDS = 10_000_000  # the largest vocabularies have a quarter of a million
+_MAX_TEMPLATES = 100
+_MAX_BYTES = 64 << 20  # the longest configuration that is known has 10 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +126,9 @@ def _added(value: JSON) -> dict[int, AddedEntry]:
 
 def _token_id(key: str) -> int | None:
     """Return the id that a key names; `None` for one that no vocabulary has: counting up to it would take as long."""
-    if not (key.isascii() and key.isdigit() and len(key) <= len(str(_MOST_IDS))):
+    if not (key.isascii() and key.isdigit() and len(key) <= len(str(_MAX_IDS))):
         return None
-    return int(key) if int(key) < _MOST_IDS else None
+    return int(key) if int(key) < _MAX_IDS else None
 
 
 def _templates(folder: Path, config: JSONObject) -> dict[str, str]:
@@ -136,7 +136,7 @@ def _templates(folder: Path, config: JSONObject) -> dict[str, str]:
     found: dict[str, str] = {}
     if (folder / "chat_template.jinja").is_file():
         found["default"] = _own_text(folder, folder / "chat_template.jinja")
-    for path in sorted((folder / "additional_chat_templates").glob("*.jinja"))[:_MOST_TEMPLATES]:
+    for path in sorted((folder / "additional_chat_templates").glob("*.jinja"))[:_MAX_TEMPLATES]:
         if path.is_file():  # a pipe of that name would be waited for
             found[path.stem] = _own_text(folder, path)
     if found:
@@ -172,9 +172,9 @@ def _text_of(path: Path) -> str:
         RenderError: It is longer.
         UnicodeDecodeError: It is not text.
     """
-    if path.stat().st_size > _MOST_BYTES:
+    if path.stat().st_size > _MAX_BYTES:
         raise RenderError(
-            f"`{path.name}` is longer than {_MOST_BYTES >> 20} MB.", "Check that it is a file of the model."
+            f"`{path.name}` is longer than {_MAX_BYTES >> 20} MB.", "Check that it is a file of the model."
         )
     return path.read_text(encoding="utf-8")
 

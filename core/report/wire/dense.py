@@ -17,7 +17,7 @@ from prompt_debugger.core.base.types import JSON, Entry, JSONObject, Prompt, Tra
 from prompt_debugger.core.base.types.tokens import Origin, TokenKind, TokenTable, written_tokens
 from prompt_debugger.core.report.wire.traces import trace_to_line
 
-_MOST_TOKENS = 2_000_000
+_MAX_TOKENS = 2_000_000
 
 
 def trace_to_dense_line(trace: Trace) -> str:
@@ -112,7 +112,7 @@ def _entries(entries: Mapping[int, Entry]) -> JSONObject:
 def _tokens(table: JSONObject, text: str) -> JSON:
     ids, edges = _numbers(table["ids"]), _numbers(table["edges"])
     origin_of, forged = _numbers(table["origin_of"]), _numbers(table["forged"])
-    if len(ids) > _MOST_TOKENS or len(edges) != len(ids) + 1 or len(origin_of) not in (0, len(ids)):
+    if len(ids) > _MAX_TOKENS or len(edges) != len(ids) + 1 or len(origin_of) not in (0, len(ids)):
         raise ValueError("its columns have different lengths")
     made = tuple(Origin(*origin) for origin in table["origins"])  # type: ignore[misc,union-attr]  # or it raises
     return written_tokens(

@@ -16,7 +16,7 @@ from prompt_debugger.core.report.repeat import curl_of, curl_of_bundle, parse_co
 from prompt_debugger.core.report.unfinished import why_unfinished
 
 _LIMIT = 6000  # of one block; a GitHub issue takes 65,536 characters
-_MOST_FINDINGS = 12
+_MAX_FINDINGS = 12
 _LONGEST_DETAIL = 1500
 _LONGEST_TITLE = 200
 _OWN_LINK = re.compile(r"https://github\.com/[\w./#-]{1,200}")  # the rules' reports; a bundle may bring any other
@@ -41,9 +41,9 @@ def _lines(trace: Trace, program: str, title_of: Callable[[str], str]) -> Iterat
         said = prose(trace.refusal.message, _LONGEST_DETAIL)
         yield f"The server refused the request, HTTP {trace.refusal.status}: {said}"
         yield ""
-    for finding in trace.findings[:_MOST_FINDINGS]:
+    for finding in trace.findings[:_MAX_FINDINGS]:
         yield from _finding(finding)
-    more = trace.findings[_MOST_FINDINGS:]
+    more = trace.findings[_MAX_FINDINGS:]
     if more:
         yield f"And {len(more)} more: " + prose(
             ", ".join(f"{finding.code} {finding.name}" for finding in more), _LONGEST_DETAIL
@@ -179,7 +179,7 @@ def _command(title: str, command: str, shell: str = "sh") -> Iterator[str]:
 
 
 _LONGEST = 400  # characters of one call's arguments
-_MOST_CALLS = 20
+_MAX_CALLS = 20
 _NONE = "–"
 
 
@@ -192,10 +192,10 @@ def call_table(parse: Parse, chat: ChatResult | None) -> Iterator[str]:
     calls = returned if isinstance(returned, list) else []
     yield "| call | written by the model | returned by the server | outcome |"
     yield "|---|---|---|---|"
-    for number, match in enumerate(matches[:_MOST_CALLS], start=1):
+    for number, match in enumerate(matches[:_MAX_CALLS], start=1):
         yield f"| {number} | {_written(parse, match)} | {_returned(calls, match)} | {match.outcome.value} |"
-    if len(matches) > _MOST_CALLS:
-        yield f"| … | {len(matches) - _MOST_CALLS} more calls | | |"
+    if len(matches) > _MAX_CALLS:
+        yield f"| … | {len(matches) - _MAX_CALLS} more calls | | |"
     yield ""
 
 

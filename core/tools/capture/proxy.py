@@ -44,7 +44,7 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LEFT = "the client disconnected before the end of the answer"
 SLOW = "the request's body did not arrive in time"
-_MOST_CLIENT = 80  # characters of what a client calls itself
+_MAX_CLIENT = 80  # characters of what a client calls itself
 STOPPED = "the capture was ended before the end of the answer"
 
 
@@ -123,7 +123,7 @@ class CaptureProxy:
 
     async def _exchange(self, asked: _Asked, receive: Receive, send: Send) -> None:
         exchange = self._recorder.begin(asked.method, asked.path, secrets_of(asked.headers, asked.query))
-        exchange.client = (asked.header(b"user-agent") or "")[:_MOST_CLIENT]
+        exchange.client = (asked.header(b"user-agent") or "")[:_MAX_CLIENT]
         exchange.sent_packing = (asked.header(b"content-encoding") or "").strip().lower()
         client = _Client(receive, exchange, self._times)
         passing = asyncio.create_task(self._pass_on(asked, exchange, client, send))

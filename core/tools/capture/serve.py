@@ -23,7 +23,7 @@ from prompt_debugger.core.tools.capture.recorder import Keeps, Outcome, Recorder
 from prompt_debugger.core.tools.capture.store import Store
 
 _GRACE_S = 5  # for clients that do not take the end of their answer
-_MOST_HEAD_BYTES = 65_536
+_MAX_HEAD_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class _Protocol(TimedHeads, HttpToolsProtocol):  # type: ignore[misc]  # `cycle`
         """Refuse a head that is too long."""
         self._head_bytes += len(data)
         super().data_received(data)
-        if self._is_in_head and self._head_bytes > _MOST_HEAD_BYTES and not self.transport.is_closing():
+        if self._is_in_head and self._head_bytes > _MAX_HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("The head of the request is too long.")
 
     def on_headers_complete(self) -> None:

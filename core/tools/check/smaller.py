@@ -18,7 +18,7 @@ from prompt_debugger.core.tools.check.ideal import Ideal, Writer
 from prompt_debugger.core.tools.check.judge import Cell
 
 Again = Callable[[Ideal, bool], Awaitable[Cell]]
-_MOST_WHOLE, _MOST_STREAMED = 200, 40  # streaming takes every chunking
+_MAX_WHOLE, _MAX_STREAMED = 200, 40  # streaming takes every chunking
 _PLACE = re.compile(r"`([A-Za-z_]+)[^`]*`")
 _TYPES = re.compile(r"changes its type: (\w+) .*? becomes (\w+) ", re.DOTALL)
 
@@ -55,7 +55,7 @@ async def make_smaller(writer: Writer, ideal: Ideal, cell: Cell, again: Again) -
         best = Smaller(made, got)
         return True
 
-    await reduce_arguments(call.arguments, holds, _MOST_STREAMED if is_streamed else _MOST_WHOLE)
+    await reduce_arguments(call.arguments, holds, _MAX_STREAMED if is_streamed else _MAX_WHOLE)
     return best
 
 

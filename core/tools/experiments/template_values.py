@@ -20,7 +20,7 @@ _GRADES = ("low", "medium", "high")  # reasoning efforts of the OpenAI API
 _GRADED = re.compile("effort|strength|level$")
 _STATED_DIFFERENTLY = frozenset({"messages", "tools", "documents", "add_generation_prompt", "continue_final_message"})
 _TYPE_TESTS = frozenset({"mapping", "iterable", "sequence", "callable"})
-_MOST_VALUES = 6
+_MAX_VALUES = 6
 _BOOLEANS: tuple[JSON, ...] = (True, False)
 
 
@@ -84,7 +84,7 @@ def _values(name: str, uses: _Uses) -> tuple[JSON, ...]:
     if _GRADED.search(name) and (uses.is_printed or literals):
         literals.extend(_GRADES)
     if len(literals) > 1 or (literals and not uses.is_printed and not uses.is_assigned):
-        return tuple(dict.fromkeys(literals))[:_MOST_VALUES]
+        return tuple(dict.fromkeys(literals))[:_MAX_VALUES]
     return _BOOLEANS if uses.is_tested and not uses.is_printed else ()
 
 

@@ -15,7 +15,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 Question = Callable[[JSONObject], Awaitable[bool]]
 _T = TypeVar("_T")
 _NEEDED = frozenset({"messages", "model", "seed", "temperature"})  # the last two make runs alike, or as unlike
-_LEAST_TEXT = 16  # characters that are not worth a question
+_MIN_TEXT = 16  # characters that are not worth a question
 
 
 def size_of(body: JSONObject) -> int:
@@ -74,7 +74,7 @@ async def _reduce_keys(body: JSONObject, path: tuple[str | int, ...], holds: Que
 
 async def _reduce_text(body: JSONObject, path: tuple[str | int, ...], holds: Question) -> JSONObject:
     text = _at(body, path)
-    while isinstance(text, str) and len(text) > _LEAST_TEXT:
+    while isinstance(text, str) and len(text) > _MIN_TEXT:
         shorter = text[: len(text) // 4]
         if not await holds(_with(body, path, shorter)):
             shorter = text[: len(text) // 2]

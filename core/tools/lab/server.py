@@ -27,7 +27,7 @@ from prompt_debugger.core.tools.lab.watch import LOOK_S, Judge, Look, cpu_of, to
 _LOG_LINES = 500
 _BOOT_TIMEOUT_S = 900.0
 _POLL_S = 0.2
-_MOST_BYTES = 4 << 20  # of what it says of itself
+_MAX_BYTES = 4 << 20  # of what it says of itself
 
 
 class Lab:
@@ -224,7 +224,7 @@ class Lab:
         with closing(connection), open_egress("lab", HOST, port=self.port):
             connection.request("GET", path)
             answer = connection.getresponse()
-            return answer.status, answer.read(_MOST_BYTES).decode("utf-8", "replace")
+            return answer.status, answer.read(_MAX_BYTES).decode("utf-8", "replace")
 
     def _end_process(self) -> None:
         if self._process is not None:

@@ -21,8 +21,8 @@ from prompt_debugger.core.tools.verify.making import Unread
 from prompt_debugger.core.tools.verify.stored import JOURNALS, open_stored
 
 _SUFFIXES = (".json", ".jsonl", ".har", ".log", *JOURNALS)
-_MOST_FILES = 2_000
-_MOST_BYTES = 256 << 20  # of one file
+_MAX_FILES = 2_000
+_MAX_BYTES = 256 << 20  # of one file
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
                 f"There is no file {str(path)!r}.", "Give captures, HARs or session files.", field="PATH"
             )
         found = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES) if path.is_dir() else [path]
-        yield from (one for one in found[:_MOST_FILES] if one.is_file() and one.stat().st_size <= _MOST_BYTES)
+        yield from (one for one in found[:_MAX_FILES] if one.is_file() and one.stat().st_size <= _MAX_BYTES)
 
 
 def _of_journal(path: Path) -> Iterator[Exchange]:

@@ -24,8 +24,8 @@ from prompt_debugger.core.tools.verify.pairs import read_results
 JOURNALS = (".sqlite", ".db")
 _RESULTS = (".jsonl", ".json")
 _WAIT_S = 2.0
-_MOST_SIDES = 3  # chat completions, Responses and Messages
-_MOST_BYTES = 256 << 20  # of one row, unpacked
+_MAX_SIDES = 3  # chat completions, Responses and Messages
+_MAX_BYTES = 256 << 20  # of one row, unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def open_stored(source: str) -> tuple[Stored, ...]:
     with _opened(path) as journal:
         meta = {key: _read_meta(value, path) for key, value in _asked(journal, path, "SELECT key, value FROM meta")}
         query = "SELECT DISTINCT side FROM rows WHERE typeof(side) = 'integer' ORDER BY side LIMIT ?"
-        sides = [int(str(side)) for (side,) in _asked(journal, path, query, (_MOST_SIDES,))]
+        sides = [int(str(side)) for (side,) in _asked(journal, path, query, (_MAX_SIDES,))]
     identity = as_object(meta.get("identity"))
     endpoints, apis = (_texts(identity.get(name)) for name in ("endpoints", "apis"))
     if not sides:
@@ -179,7 +179,7 @@ def _opened(path: Path) -> closing[sqlite3.Connection]:
     """Open a journal, which somebody else may have made: its rows are in tables, and none is longer than is read."""
     try:
         journal = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAIT_S)
-        journal.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+        journal.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_BYTES)
         made = dict(journal.execute("SELECT name, sql FROM sqlite_master WHERE name IN ('meta', 'rows', 'seen')"))
         if not all(str(sql).upper().startswith("CREATE TABLE") for sql in made.values()):  # a view could run forever
             journal.close()

@@ -23,7 +23,7 @@ from prompt_debugger.core.tools.watch.reading import model_of
 
 SCHEMA_VERSION = 1
 _WORDS = {"leaked": "left in the text", "cut": "cut short"}
-_MOST_WAITING = 100
+_MAX_WAITING = 100
 _SEND_S = 10.0
 
 
@@ -116,7 +116,7 @@ class Webhook:
         self._url = httpx.URL(url)
         self._relay = Relay(read_address(url))
         self._on_problem = on_problem
-        self._waiting: asyncio.Queue[Alarm | CanaryResult | None] = asyncio.Queue(_MOST_WAITING)
+        self._waiting: asyncio.Queue[Alarm | CanaryResult | None] = asyncio.Queue(_MAX_WAITING)
         self._is_ending = False
         self.n_lost = 0
 

@@ -19,7 +19,7 @@ from prompt_debugger.core.tools.watch.reading import model_of
 
 SCHEMA_VERSION = 1
 OUTCOMES = ("written", "returned", "dropped", "altered", "cut", "invented", "leaked")
-_MOST_NAMES = 50  # of models and of clients, each; whoever comes after them is among the others
+_MAX_NAMES = 50  # of models and of clients, each; whoever comes after them is among the others
 _OTHERS = "others"
 
 
@@ -225,7 +225,7 @@ def _rate(rate: Rate) -> JSON:
 
 def _bounded(name: str, known: Mapping[str, object]) -> str:
     name = name[:120] or "unknown"
-    return name if name in known or len(known) < _MOST_NAMES else _OTHERS
+    return name if name in known or len(known) < _MAX_NAMES else _OTHERS
 
 
 def _labels(values: Mapping[str, str]) -> str:

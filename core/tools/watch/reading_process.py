@@ -33,7 +33,7 @@ from prompt_debugger.core.tools.watch.kept import Bounds, KeptExchanges, WatchJo
 from prompt_debugger.core.tools.watch.reading import Files, OpenReader, Reader
 
 _NICE = 10  # clients go first where there is too little processor time
-_MOST_LINE_BYTES = 64 << 20
+_MAX_LINE_BYTES = 64 << 20
 _LEAVE_S = 5.0
 GONE = "it was discarded before it was read"
 KILLED = "the process that keeps and reads exchanges crashed on it twice"
@@ -49,7 +49,7 @@ def main() -> None:
 
 async def _serve() -> None:
     loop = asyncio.get_running_loop()
-    lines = asyncio.StreamReader(_MOST_LINE_BYTES)
+    lines = asyncio.StreamReader(_MAX_LINE_BYTES)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     answers = os.fdopen(os.dup(1), "w", encoding="ascii", buffering=1)
     os.dup2(2, 1)  # whatever prints, prints to standard error
@@ -198,7 +198,7 @@ class ReadingProcess:
                 *(sys.executable, "-c", f"from {__name__} import main; main()"),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
-                limit=_MOST_LINE_BYTES,
+                limit=_MAX_LINE_BYTES,
                 pass_fds=(self._journal.lock,),  # the file is not free before it has written all that it was given
                 start_new_session=True,  # Ctrl-C is the proxy's to handle
                 env={**os.environ, "PYTHONPATH": os.pathsep.join((own, os.environ.get("PYTHONPATH", "")))},

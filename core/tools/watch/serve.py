@@ -32,7 +32,7 @@ from prompt_debugger.core.tools.watch.reading import OpenReader, Reader
 from prompt_debugger.core.tools.watch.reading_process import ReadingProcess
 from prompt_debugger.core.tools.watch.shared import Copier
 
-_MOST_WAITING = 500
+_MAX_WAITING = 500
 BUSY = "too many were waiting to be read"
 UNWRITTEN = "it could not be saved"
 UNFILED = "the results could not be saved: the next start reads it again"
@@ -64,7 +64,7 @@ class Watch:
     target: Target | None = None
     metrics_port: int | None = None
     webhook: str = ""
-    most_waiting: int = _MOST_WAITING
+    most_waiting: int = _MAX_WAITING
     canary: Path | None = None
     every_s: float = 300.0
     canary_target: Target = field(default_factory=Target)

@@ -12,7 +12,7 @@ from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.complete import ServerClient, Timeouts
 from prompt_debugger.core.complete.answers import chat_logprobs_of
 from prompt_debugger.core.complete.backends.limits import MAX_LOGPROBS
-from prompt_debugger.core.complete.shapes import MOST_LOOK_PARTS, MOST_PARTS
+from prompt_debugger.core.complete.shapes import MAX_LOOK_PARTS, MAX_PARTS
 from tests.core.complete.faulty_server import Behaviour, answer, faulty_server, hang, raw
 
 SHORT = Timeouts(probe_s=1)  # long enough for what does answer
@@ -258,7 +258,7 @@ async def test_of_endless_models_the_first_are_read() -> None:
 
 async def test_an_answer_of_more_parts_than_any_has_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten million empty objects fit into 32 MB; looking at each held a page up for half a minute."""
-    many = b'{"data": [' + b"{}," * MOST_PARTS + b"{}]}"
+    many = b'{"data": [' + b"{}," * MAX_PARTS + b"{}]}"
     monkeypatch.setattr("prompt_debugger.core.complete.shapes.json.loads", lambda *_: pytest.fail("read"))
     async with faulty_server(answer(200, many)) as server, ServerClient(server.base_url) as client:
         found = await client.probe()
@@ -269,7 +269,7 @@ async def test_an_answer_of_more_parts_than_any_has_is_refused_unread(monkeypatc
 
 
 async def test_a_server_that_says_endless_things_of_itself_says_nothing() -> None:
-    many = b'{"data": [' + b'{"id": "m"},' * MOST_LOOK_PARTS + b'{"id": "m"}]}'
+    many = b'{"data": [' + b'{"id": "m"},' * MAX_LOOK_PARTS + b'{"id": "m"}]}'
     behaviours = {"*": answer(404), "/v1/models": answer(200, many)}
     async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
         found = await client.probe()

@@ -28,7 +28,7 @@ from tests.core.evidence.test_mutilated import CUT_CODES, PASTES
 COUNT = int(os.environ.get("MUTATIONS", "400"))
 SEED = int(os.environ.get("MUTATIONS_SEED", "22"))
 BATCHES = 10
-MOST_S = 2.0
+MAX_S = 2.0
 TOGETHER = 0.1  # so often two texts are pasted together
 # What follows from two parts of a run, which two texts in one paste may be.
 OF_TWO = {"PD232", "PD401", "PD402", "PD403", "PD405", "PD227"}
@@ -105,7 +105,7 @@ def _faults(text: str, *names: str) -> list[str]:
     took = time.process_time() - started
     wholes = [whole(name) for name in names]
     faults = []
-    if took > MOST_S:
+    if took > MAX_S:
         faults.append(f"took {took:.1f} s")
     for field in ("codes", "calls", "parsers"):
         more = getattr(shown, field) - frozenset.union(*(getattr(one, field) for one in wholes))

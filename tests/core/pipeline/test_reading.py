@@ -13,7 +13,7 @@ from prompt_debugger.core.base.errors import SandboxError
 from prompt_debugger.core.base.types import ChatResult, Completion, JSONObject, Parse, ParserOutcome, Request, Trace
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
 from prompt_debugger.core.pipeline.parsers import with_outcomes
-from prompt_debugger.core.pipeline.reading import MOST_LEFT_OUT, Checking, Diagnosis, read_run
+from prompt_debugger.core.pipeline.reading import MAX_LEFT_OUT, Checking, Diagnosis, read_run
 from prompt_debugger.core.sandbox import sandbox_of
 from tests.threads import handling
 
@@ -109,7 +109,7 @@ async def test_after_some_schemas_that_never_end_no_further_is_tried():
     _, diagnosis = await diagnose(trace)
 
     assert len(diagnosis.notes) == 6
-    assert sum("more than 1 s" in note for note in diagnosis.notes) == MOST_LEFT_OUT
+    assert sum("more than 1 s" in note for note in diagnosis.notes) == MAX_LEFT_OUT
 
 
 async def test_an_answer_s_schema_that_never_ends_is_named():

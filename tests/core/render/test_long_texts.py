@@ -7,7 +7,7 @@ import pytest
 from prompt_debugger.core.base.errors import DebuggerError, RenderError
 from prompt_debugger.core.render import load_tokenizer, render_local
 from prompt_debugger.core.render.tokenizers import fast
-from prompt_debugger.core.render.tokenizers.fast import LONG_CHARS, MOST_CHARS, encode_long, is_long
+from prompt_debugger.core.render.tokenizers.fast import LONG_CHARS, MAX_CHARS, encode_long, is_long
 from prompt_debugger.core.sandbox import sandbox_of
 
 
@@ -58,7 +58,7 @@ def test_thirty_characters_of_template_are_an_error_that_says_so(tokenizer):
 
 
 def test_more_tokens_than_can_be_shown_are_refused(tokenizer, monkeypatch):
-    monkeypatch.setattr(fast, "MOST_TOKENS", 3)
+    monkeypatch.setattr(fast, "MAX_TOKENS", 3)
 
     with pytest.raises(RenderError, match="at most 3"):
         encode_long("key", "hello world, hello world", tokenizer._backend.to_str())
@@ -66,4 +66,4 @@ def test_more_tokens_than_can_be_shown_are_refused(tokenizer, monkeypatch):
 
 def test_text_longer_than_any_prompt_is_refused_before_it_travels(tokenizer):
     with pytest.raises(RenderError, match="characters"):
-        tokenizer.encode("x" * (MOST_CHARS + 1))
+        tokenizer.encode("x" * (MAX_CHARS + 1))

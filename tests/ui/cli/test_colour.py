@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from prompt_debugger.ui.cli.output import MOST_CHARS, PlainStyle, coloured_json, print_json, wants_colour
+from prompt_debugger.ui.cli.output import MAX_COLOURED_CHARS, PlainStyle, coloured_json, print_json, wants_colour
 
 DOCUMENT = {"name": "get_weather", "n": [1, 2.5, None, True], "text": 'a "quoted"\n\u001b[31m \ud800'}
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
@@ -53,7 +53,7 @@ def test_an_empty_no_color_forbids_nothing():
 
 
 def test_what_no_person_reads_stays_plain():
-    text = json.dumps("x" * MOST_CHARS)
+    text = json.dumps("x" * MAX_COLOURED_CHARS)
 
     assert coloured_json(text, Terminal()) == text
 

@@ -25,7 +25,7 @@ from tests.ui.cli.test_capture import CHAT, MESSAGES, SSE_HEAD, Captured
 
 pytestmark = pytest.mark.slow
 
-MOST_UNDER_WAY = 1  # of one client that waits for each answer: the last may not be written down yet
+MAX_UNDER_WAY = 1  # of one client that waits for each answer: the last may not be written down yet
 
 
 def _watched(upstream: str, store: Path, *options: str, within: tuple[str, ...] = ()) -> Captured:
@@ -162,7 +162,7 @@ def test_proxy_and_reader_killed_together_lose_nothing_that_was_written_down(tmp
         _, stdout, stderr = _watched(url, store).end(signal.SIGTERM)
 
     kept = open_watched(str(store))
-    assert kept.exchanges >= answered - 3 * MOST_UNDER_WAY, stderr
+    assert kept.exchanges >= answered - 3 * MAX_UNDER_WAY, stderr
     assert (kept.read, kept.unread.total()) == (kept.exchanges, 0), stdout
 
 

@@ -15,7 +15,7 @@ from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.cli.main import parse_arguments
 from prompt_debugger.ui.mcp.http import own_names, serve_http
-from prompt_debugger.ui.mcp.kept import MOST_KEPT, KeptRuns
+from prompt_debugger.ui.mcp.kept import MAX_KEPT, KeptRuns
 from prompt_debugger.ui.mcp.server import build_server
 from prompt_debugger.ui.mcp.tools import Caller, Tools
 from prompt_debugger.ui.web.admission.kinds import Kind
@@ -206,7 +206,7 @@ async def test_a_resource_counts_as_the_tool_does_that_shows_the_same():
 
 def test_the_oldest_runs_are_forgotten_and_handles_cannot_be_counted():
     kept = KeptRuns()
-    handles = [kept.keep("anything") for _ in range(MOST_KEPT + 1)]
+    handles = [kept.keep("anything") for _ in range(MAX_KEPT + 1)]
 
     assert len(set(handles)) == len(handles)
     assert kept.get(handles[1]) == "anything"

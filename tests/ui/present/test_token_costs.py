@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from prompt_debugger.core.pipeline import load_recording
-from prompt_debugger.ui.present.token_costs import MOST_PARTS, token_costs
+from prompt_debugger.ui.present.token_costs import MAX_PARTS, token_costs
 
 
 def recorded():
@@ -48,5 +48,5 @@ def test_the_smallest_of_many_parts_are_summed():
 
     costs = token_costs(replace(trace, prompt=replace(trace.prompt, tokens=tokens)))
 
-    assert len(costs["parts"]) == MOST_PARTS
-    assert costs["rest"] == costs["total"] - MOST_PARTS
+    assert len(costs["parts"]) == MAX_PARTS
+    assert costs["rest"] == costs["total"] - MAX_PARTS

@@ -16,7 +16,7 @@ from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.conversation import add_turn, answers_to_calls, begin, request_after
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
-from prompt_debugger.ui.web.fixes.loop import MOST_TURNS, ToolLoop
+from prompt_debugger.ui.web.fixes.loop import MAX_TURNS, ToolLoop
 from prompt_debugger.ui.web.fixes.runs import PUBLIC_RUNS, PageRuns, Ran
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
@@ -70,7 +70,7 @@ async def test_the_calls_of_a_run_wait_for_answers():
     assert header["open"] == [
         {"id": "functions.get_weather:0", "name": "get_weather", "arguments": '{"city": "Paris"}'}
     ]
-    assert (header["turns"][0]["seam"], header["turns_left"]) == (None, MOST_TURNS - 1)
+    assert (header["turns"][0]["seam"], header["turns_left"]) == (None, MAX_TURNS - 1)
     assert step.conversation.turns[0].trace == recorded("healthy-call")
 
 

@@ -25,7 +25,7 @@ FREE_S = 1.0  # who cost less recently is never held back
 PAGE_FREE_S = 0.25  # likewise of one page among others of an address
 FAR_ABOVE = 4.0  # times the median of the others
 LATE_S = 0.1
-MOST_HELD_S = 10.0
+MAX_HELD_S = 10.0
 LOOK_S = 0.25
 _BEAT_S = 0.1
 _MAX_NAMES = 1_000
@@ -162,7 +162,7 @@ class Pacing:
             came_s: When it came.
         """
         now_s = self._clock()
-        if not self._charges.is_far_above(owner) or now_s - came_s >= MOST_HELD_S:
+        if not self._charges.is_far_above(owner) or now_s - came_s >= MAX_HELD_S:
             return True
         if now_s - self._let_in_s < LOOK_S or self._has_others_to_serve(owner):
             return False

@@ -29,7 +29,7 @@ from prompt_debugger.ui.web.numbered import NumberedAnswers
 from prompt_debugger.ui.web.redraw_rate import ticking
 from prompt_debugger.ui.web.work import mask_document
 
-MOST_TURNS = 40  # of one conversation; each contains a whole run
+MAX_TURNS = 40  # of one conversation; each contains a whole run
 
 
 class LoopStep(NamedTuple):
@@ -61,7 +61,7 @@ class ToolLoop:
     def __init__(self, runs: PageRuns) -> None:
         self._runs = runs
         self._answers = NumberedAnswers()
-        self.most_turns = PUBLIC_RUNS if runs.is_public else MOST_TURNS
+        self.most_turns = PUBLIC_RUNS if runs.is_public else MAX_TURNS
 
     @shown_as(lambda error: LoopStep(bench_error_payload(error)))
     async def show(self, trace: Trace | None, known: Conversation | None) -> LoopStep:

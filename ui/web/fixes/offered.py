@@ -36,8 +36,8 @@ from prompt_debugger.ui.web.numbered import NumberedAnswers
 from prompt_debugger.ui.web.redraw_rate import ticking
 from prompt_debugger.ui.web.render_setups import with_edges
 
-_MOST_PROOF = 600  # characters
-_MOST_CHANGES = 6
+_MAX_PROOF = 600  # characters
+_MAX_CHANGES = 6
 
 
 class OfferedFixes:
@@ -188,9 +188,9 @@ def with_proof(trace: Trace | None, code: str, ended: JSONObject) -> Trace:
     written, returned = counted if len(counted) == 2 else (None, None)  # as the trial reported them
     proof = FixProof(
         fix.name,
-        str(ended.get("sentence"))[:_MOST_PROOF],
+        str(ended.get("sentence"))[:_MAX_PROOF],
         ended.get("state", "worked") == "worked",
-        tuple(read_change(one, trace.request.body) for one in fix.patch[:_MOST_CHANGES]),
+        tuple(read_change(one, trace.request.body) for one in fix.patch[:_MAX_CHANGES]),
         fix.patch,
         written,
         returned,

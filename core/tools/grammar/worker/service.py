@@ -104,7 +104,7 @@ def _write(answers: BinaryIO, answer: JSONObject) -> None:
 # Some grammars take long to compile. Others are compiled at once, and cost more with each byte of an answer:
 # repetitions within repetitions can be read in a number of ways that grows with the text. So each is followed for a
 # while.
-_MOST_BYTES = 1_500
+_MAX_BYTES = 1_500
 _WALKS = 4  # every other one sticks to its last byte
 _QUIET = False  # no tracing
 _USUAL = tuple(b'a0"e1,}]n:{[')
@@ -138,7 +138,7 @@ def compile_constraint(library: XGrammar, kind: str, value: JSON) -> JSONObject:
 def _follow(matcher: Matcher, choice: random.Random, *, is_sticky: bool) -> None:
     """Take one of the texts that a grammar allows, byte after byte; a sticky one repeats its last byte while it may."""
     last, taken = _USUAL[0], 0
-    while taken < _MOST_BYTES:
+    while taken < _MAX_BYTES:
         for value in _candidates(last if is_sticky and last not in _BLANKS else None, choice):
             if matcher.accept_string(bytes([value]), _QUIET):
                 last, taken = value, taken + 1

@@ -93,7 +93,7 @@ def test_a_damaged_row_is_named(lossy, tmp_path):
     ids=["unpacks to much", "nested deep"],
 )
 def test_a_row_that_somebody_forged_is_refused(lossy, tmp_path, monkeypatch, row):
-    monkeypatch.setattr("prompt_debugger.core.tools.verify.stored._MOST_BYTES", 4_000_000)
+    monkeypatch.setattr("prompt_debugger.core.tools.verify.stored._MAX_BYTES", 4_000_000)
     copy = tmp_path / "results.sqlite"
     copy.write_bytes((lossy / "results.sqlite").read_bytes())
     with closing(sqlite3.connect(copy)) as journal, journal:

@@ -15,7 +15,7 @@ from prompt_debugger.ui.web.admission.pacing import (
     HALF_S,
     LATE_S,
     LOOK_S,
-    MOST_HELD_S,
+    MAX_HELD_S,
     THERE_S,
     Bill,
     Charges,
@@ -211,7 +211,7 @@ def test_those_who_waited_begin_one_after_the_other(page, clock):
 
 def test_no_one_is_shut_out(page, charges, clock):
     page.line, page.late, came_s = [Owner("honest 0")], 100.0, clock.now
-    clock.now += MOST_HELD_S - 0.1
+    clock.now += MAX_HELD_S - 0.1
     charges.charge(Owner("hostile"), 10.0)
     before = page.pacing.may_begin(Owner("hostile"), came_s)
     clock.now += 0.1
@@ -348,5 +348,5 @@ async def _post(guard, address, read):
 
 
 def test_the_document_says_how_long_and_when(public_mode_page):
-    for words in (f"{FAR_ABOVE:g} times", f"{LATE_S:g} s late", f"{MOST_HELD_S:g} s", f"halves every {HALF_S:g} s"):
+    for words in (f"{FAR_ABOVE:g} times", f"{LATE_S:g} s late", f"{MAX_HELD_S:g} s", f"halves every {HALF_S:g} s"):
         assert words in public_mode_page, words
