@@ -25,7 +25,7 @@ def first_divergence(left: Sequence[object], right: Sequence[object]) -> int | N
 
 
 def has_any(text: str, words: Iterable[str]) -> bool:
-    """Say whether one of some words stands in a text: found many times as fast as by a pattern of them.
+    """Return whether one of some words is in a text: found many times as fast as by a pattern of them.
 
     >>> has_any("a printed Message(id=1)", ("Choice(", "Message("))
     True

@@ -12,7 +12,7 @@ from prompt_debugger.core.formats import FORMATS, TABLES
 
 MIN_REPEATS = 5
 _MAX_FAMILIES = 3
-# `<eos>` ends turns of older Gemma models, whose calls are not a family of their own.
+# `<eos>` ends turns of older Gemma models, whose calls are not their own family.
 _ENDS = tuple(sorted({*TABLES.turn_ends, *TABLES.turn_openers, *TABLES.end_texts, "<eos>"} - {"\n", ""}, key=len))
 _TOKEN = re.compile("|".join(re.escape(text) for text in reversed(_ENDS) if not text.startswith("\n")))
 _SHARED = {"<eos>": ("Gemma",), "</s>": ("Mistral", "Llama 2")}

@@ -33,7 +33,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _LEAD_WORDS = ("message.content", "raw output", "raw completion", "model output", "model completion")
-_NEXT_LABEL = re.compile(r"\n[ \t]*\n[^\n<>{}]{1,60}:[ \t]*\n*\Z")  # of what stands in the block below
+_NEXT_LABEL = re.compile(r"\n[ \t]*\n[^\n<>{}]{1,60}:[ \t]*\n*\Z")  # of what is in the block below
 _PRINTS_CONTENT = re.compile(r"\b(?:print|console\.log)\([^\n]{0,120}\bmessage(?:\.|\[.)content")
 _PROMPT_LEAD = re.compile(r"\b(?:prompt|template|input)\b[^\n]{0,60}(?::|sent|contains?|is|renders?)", re.IGNORECASE)
 
@@ -70,7 +70,7 @@ def _after_lead(text: str) -> Evidence | None:
 
 
 def shows_prompt(lead: str) -> bool:
-    """Say whether the line above a block calls it a prompt, and nothing calls it an output."""
+    """Return whether the line above a block calls it a prompt, and nothing calls it an output."""
     return _PROMPT_LEAD.search(lead) is not None and _OUTPUT_LEAD.search(lead) is None
 
 

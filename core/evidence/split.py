@@ -72,9 +72,9 @@ _SHORTENED = re.compile(
     r"[{\[,:]\s{0,40}(?:\.{3,}|\u2026)\s{0,40}[,}\]]|[,{\[\]}\"\d][ \t]{1,20}(?:#|//)[ \t][^\n]{1,200}\n[ \t]*[\"}\]]"
 )
 _DECODER = json.JSONDecoder()
-_MOST_READ = 6  # times the text, for JSON that is begun and never ends
-_LEAST_ROWS = 3  # objects, one a line: of two, one may be a request and one its answer
-MOST_BLOCKS = 2_000
+_MAX_READ = 6  # times the text, for JSON that is begun and never ends
+_MIN_ROWS = 3  # objects, one a line: of two, one may be a request and one its answer
+MAX_BLOCKS = 2_000
 
 
 class BlockKind(StrEnum):
@@ -104,7 +104,7 @@ class Block:
 
 
 def split(text: str) -> tuple[Block, ...]:
-    """Return the blocks of a text in order, without blank ones; at most `MOST_BLOCKS`, the rest is one of prose."""
+    """Return the blocks of a text in order, without blank ones; at most `MAX_BLOCKS`, the rest is one of prose."""
     blocks: list[Block] = []
     _Splitter(text, blocks).run()
     lead = ""
@@ -138,7 +138,7 @@ class _Splitter:
         while at < len(self._lines):
             line = self._texts[at]
             stop = at
-            for take in takers if len(self._blocks) < MOST_BLOCKS and line.strip() else ():
+            for take in takers if len(self._blocks) < MAX_BLOCKS and line.strip() else ():
                 stop = take(at, line)
                 if stop > at:
                     break
@@ -241,7 +241,7 @@ class _Splitter:
         if labelled is not None and not is_labelled(value):
             return at
         rows = self._rows(at)
-        if rows >= _LEAST_ROWS:
+        if rows >= _MIN_ROWS:
             self._add("\n".join(self._line(number) for number in range(at, at + rows)), BlockKind.JSON)
             return at + rows
         if labelled is not None:
@@ -261,7 +261,7 @@ class _Splitter:
         if found is None or self._left <= 0:
             return at
         end = f"{found['margin']}}}"
-        stop = min(len(self._lines), at + _MOST_OF_PRINTED)
+        stop = min(len(self._lines), at + _MAX_OF_PRINTED)
         last = next((number for number in range(at + 1, stop) if self._line(number).rstrip(" \t,;)") == end), None)
         if last is None:
             self._left -= self._lines[stop - 1] - self._lines[at]
@@ -282,7 +282,7 @@ class _Splitter:
         if found is None or self._left <= 0:
             return at
         stop = at + 1
-        while stop < min(len(self._lines), at + _MOST_OF_PRINTED) and self._line(stop).startswith(" "):
+        while stop < min(len(self._lines), at + _MAX_OF_PRINTED) and self._line(stop).startswith(" "):
             stop += 1
         end = self._lines[stop] if stop < len(self._lines) else len(self._text)
         text = self._text[self._lines[at] + found.end() : end].strip()
@@ -359,7 +359,7 @@ class _Splitter:
         if _IMPORT.match(line) is None or self._left <= 0:
             return at
         stop = len(self._lines)
-        for _ in range(_MOST_TRIES):
+        for _ in range(_MAX_TRIES):
             end = self._lines[stop] if stop < len(self._lines) else len(self._text)
             text = self._text[self._lines[at] : min(end, self._lines[at] + MOST_OF_SCRIPT)]
             self._left -= len(text)

@@ -48,7 +48,7 @@ def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
 
 
 def _with_prompt(answer: Answer) -> Answer:
-    """Return an answer whose message has the prompt that stands beside it, and which has the one of its message."""
+    """Return an answer whose message has the prompt that is next to it, and which has the one of its message."""
     shown = next((one.prompt_text for one in (answer.chat, answer.stream) if one is not None and one.prompt_text), None)
     if not answer.prompt and answer.prompt_ids is None:
         return answer if shown is None else answer._replace(prompt=shown)

@@ -1,4 +1,4 @@
-r"""Errors in words that nobody wrote down: found by their shape and their class, and told from other programs' errors.
+r"""Errors in words that no one wrote down: found by their shape and their class, and told from other programs' errors.
 
     SomeError: words                    an exception, alone or at the end of a traceback, in any language
     ERROR module: words                 a line of a log
@@ -101,7 +101,7 @@ _PROGRAM = re.compile(
 )
 
 
-_FRAME = 'File "'  # with which each frame begins; the words of the error stand below the last one
+_FRAME = 'File "'  # with which each frame begins; the words of the error are below the last one
 TRACEBACK = "Traceback (most recent call last):"
 # How IPython heads a traceback, and marks the line that each of its frames was at.
 _NOTEBOOK = re.compile(r"(?m)^([A-Z]\w{0,60}(?:Error|Exception)) {4,}Traceback \(most recent call last\)")
@@ -186,25 +186,25 @@ def _quoted_alone(statement: Statement, found: Classified) -> Statement:
 
 
 def may_report(words: str, *, is_quoted: bool) -> bool:
-    """Say whether words may be an error's: quoted ones by their words, a line of its own by its form alone."""
+    """Return whether words may be an error's: quoted ones by their words, its own line by its form alone."""
     is_told = not is_quoted and _TOLD.match(words) is not None  # what somebody says of an error is not its words
     is_shaped = (_SHAPED.match(words) is not None and not is_told) or _EXCEPTION.search(words) is not None
     return is_shaped or (_FAILS if is_quoted else _MARKED).search(words) is not None
 
 
 def _is_of_connection(found: Classified, statement: Statement, text: str) -> bool:
-    """Say whether a client did not get its answer, of any server but a database and the like."""
+    """Return whether a client did not get its answer, of any server but a database and the like."""
     return found.error.cause is Cause.CONNECTION and statement.is_shaped and _FOREIGN.search(text) is None
 
 
 def is_about_chat(text: str) -> bool:
-    """Say whether a text has a sign of chat requests: a program that handles them, an address, a field."""
+    """Return whether a text has a sign of chat requests: a program that handles them, an address, a field."""
     return _STRONG.search(text) is not None or speaker_of(text) is not None
 
 
 def other_program(text: str) -> str | None:
-    """Return a sentence on an error that has nothing to do with chat requests; `None` if a text is none."""
-    found = list(_EXCEPTION.finditer(text[-_MOST_ALONE * 40 :]))
+    """Return a sentence on an error that has nothing to do with chat requests; `None` if a text is not one."""
+    found = list(_EXCEPTION.finditer(text[-_MAX_ALONE * 40 :]))
     if not found or is_about_chat(text):
         return None
     place = list(_PROGRAM.finditer(text))
@@ -302,7 +302,7 @@ def _until_stack(text: str) -> str:
 
 
 def _is_prose(text: str) -> bool:
-    """Say whether a text is what a person or a model writes about something, not what a program reports."""
+    """Return whether a text is what a person or a model writes about something, not what a program reports."""
     bare = _QUOTED.sub("", text)
     if len(text) > _MAX_REPORTED or _REPORTED.search(bare) is not None:
         return True

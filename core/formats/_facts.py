@@ -1,8 +1,8 @@
 """The record of a family: what others than its reader must know of it.
 
-How a family's output is read stands in its `Conventions` and its scanner; here is
+How a family's output is read is in its `Conventions` and its scanner; here is
 the rest. Everything that a rule, the grammar or a list of parsers says about
-families is derived from these records (`_tables.py`) and stands nowhere else.
+families is derived from these records (`_tables.py`) and is nowhere else.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Grammar:
         default_level: Strict level that the parser sets by itself.
         covers_reasoning: True if the grammar holds from the first token, not only behind reasoning.
         constrains_auto: False if nothing is enforced while the model may choose.
-        has_suffix: True if the markers of a checkpoint may end in a suffix of their own, such as `:x1`.
+        has_suffix: True if the markers of a checkpoint may end in their own suffix, such as `:x1`.
     """
 
     structural_tag: str
@@ -82,7 +82,7 @@ class Checkpoint:
     Attributes:
         sign: What shows them in a template, in what it renders, or in the special tokens of a vocabulary, as a pattern.
         parser_names: Their parsers by kind of engine, vLLM's under `vllm`, the one to use first in front; none for an
-            engine that gives them no names of their own.
+            engine that gives them no their own names.
     """
 
     sign: str
@@ -97,7 +97,7 @@ class FamilyFacts:
         tool_parsers: vLLM 0.32's tool parsers that read its calls, the one to recommend first.
         reasoning_parsers: vLLM 0.32's reasoning parsers that split its reasoning, the one to recommend first.
         parser_names: What other server software calls its parsers for it, by kind of engine. Names that the engine's
-            own record has (`core.complete.engines`) stand there alone.
+            own record has (`core.complete.engines`) are there alone.
         checkpoints: Models of the family that have parsers under other names; of several that are shown the first.
         parsers_ignoring_switch: Those of them that no switch reaches: they begin inside reasoning whatever is asked.
         switches: Template kwargs that switch thinking, the usual one first.
@@ -108,7 +108,7 @@ class FamilyFacts:
         id_problem: Says what is off in a tool call id that the model wrote; `None` if ids have no form.
         stripped: What a call looks like once a server has taken its control tokens away, as a pattern with the
             group `name`; "" if its markers are ordinary text, or nothing tells such a call from prose.
-        message_ends: Those of its end tokens that end a message of several, behind which a turn may go on.
+        message_ends: Those of its end tokens that end a message of several, behind which a turn may continue.
         markers_are_plain_words: Whether ordinary words may turn out to be its markup: its markers begin with such,
             or its headers are such.
         begun_call: How a call without any marker begins, as far as it goes, as a pattern whose `^` is the start of a

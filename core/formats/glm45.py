@@ -167,7 +167,7 @@ FORMAT: ModelFormat = TextFormat(
                 r"<\|role_end\|>",
                 {"vllm": ParserNames(("ling3",), ("ling3",)), "sglang": ParserNames(("ling3",), ("ling3",))},
             ),
-            # From 4.7 on there is no line break behind a name; the reasoning is that of 4.5.
+            # From 4.7 on there is no line break after a name; the reasoning is that of 4.5.
             Checkpoint(
                 r"<tool_call>(?:\{function-name\}|[A-Za-z_][\w.\-]{0,64})<arg_key>",
                 {

@@ -148,7 +148,7 @@ def _templates_of_hub(source: str) -> Mapping[str, str]:
 
 
 def _is_of(trace: Trace, endpoint: str | None) -> bool:
-    """Say whether a run was made on an endpoint: never one of a lab, at whose port another server may be by now."""
+    """Return whether a run was made on an endpoint: never one of a lab, at whose port another server may be by now."""
     own = None if trace.server is None or trace.server.is_lab else trace.server.base_url
     return own is not None and endpoint is not None and own.rstrip("/") == endpoint.rstrip("/")
 

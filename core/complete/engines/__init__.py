@@ -132,7 +132,7 @@ def parser_names_of(kind: str, family: str | None, checkpoint: Checkpoint | None
     Args:
         kind: The engine.
         family: Name of the format; `None` if it is not known.
-        checkpoint: Which of the family's models it is, where that shows: its own parsers stand in front.
+        checkpoint: Which of the family's models it is, where that shows: its own parsers are in front.
     """
     facts = FORMATS[family].facts if family is not None and family in FORMATS else None
     if names := PARSER_NAMES.get(kind):

@@ -12,7 +12,7 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
 __all__ = ["READERS", "Paste", "Reader", "find_reader", "find_readers"]
 
-_LEAST_REMEMBERED = 200_000  # characters
+_MIN_REMEMBERED = 200_000  # characters
 
 
 def find_reader(paste: Paste, wanted: Form | None = None) -> tuple[Reader, float] | None:
@@ -39,8 +39,8 @@ def find_readers(paste: Paste, least: float) -> list[Reader]:
 
 
 def _score(name: str, paste: Paste) -> float:
-    """Return how surely a text is of a reader's form; a long one that is no JSON is remembered, until it is a block."""
-    is_long = len(paste.text) >= _LEAST_REMEMBERED and paste.value is None
+    """Return how surely a text is of a reader's form; a long text that is not JSON is remembered."""
+    is_long = len(paste.text) >= _MIN_REMEMBERED and paste.value is None
     return _score_of_text(name, paste.text) if is_long else READERS[name].finds(paste)
 
 

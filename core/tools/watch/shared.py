@@ -2,9 +2,9 @@
 
     proxy ──► its SQLite file ──► read ──► Copier ──► PostgreSQL ──► save ──► a SQLite file, which everything opens
 
-The file comes first, so a database that is away for a while loses nothing and holds no one up: what is missing there is
-copied when it is back, or at the next start. A row has the proxy's name and the number that the exchange has there, so
-nothing is copied twice.
+The file comes first, so a database that is away for a while loses nothing and contains no one up: what is missing there
+is copied when it is back, or at the next start. A row has the proxy's name and the number that the exchange has there,
+so nothing is copied twice.
 """
 
 from __future__ import annotations

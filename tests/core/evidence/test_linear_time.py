@@ -15,7 +15,7 @@ from tests.attacks.growth import grows_linearly
 
 pytestmark = pytest.mark.slow
 
-MOST_PASSES = 25  # through all lines with a simple pattern
+MAX_PASSES = 25  # through all lines with a simple pattern
 _WORD = re.compile(r"\w+: ")
 _CALL = "client.chat.completions.create(model='m', messages=[{'role': 'user', 'content': "
 # What a text begins with, and what goes on for ever behind it.
@@ -96,7 +96,7 @@ def test_megabytes_are_read_in_some_passes_over_their_lines(shape: str) -> None:
     text = head + part * (2_000_000 // len(part))
     one_pass = min(_seconds(lambda: [line for line in text.split("\n") if _WORD.search(line)]) for _ in range(3))
 
-    assert _seconds(lambda: read(text)) < MOST_PASSES * one_pass
+    assert _seconds(lambda: read(text)) < MAX_PASSES * one_pass
 
 
 def _seconds(run: Callable[[], object]) -> float:

@@ -158,7 +158,7 @@ class EventGuard:
     async def _call(
         self, raw: bytes, name: str, scope: Message, receive: Receive, send: Send, visitor: str, bill: Bill
     ) -> None:
-        """Take a call by name for an event of its own page, by whose name the answer is fetched."""
+        """Take a call by name for its own event page, by whose name the answer is fetched."""
         session = secrets.token_hex(16)
         body = judge_call(raw, self._table, name, session)
         started = False
