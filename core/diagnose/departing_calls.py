@@ -53,7 +53,7 @@ class EncodedCall(NamedTuple):
 
     Attributes:
         name: Of its tool.
-        span: Where it stands, markers included.
+        span: Where it is open, markers included.
     """
 
     name: str
@@ -61,7 +61,7 @@ class EncodedCall(NamedTuple):
 
 
 def have_taken_out(trace: Trace, calls: Sequence[ToolCallAttempt], family: str) -> tuple[Step, ...]:
-    """Return what helps with calls of a family that stand in content, by how they depart from its notation."""
+    """Return what helps with calls of a family that are in content, by how they depart from its notation."""
     flags = have_parsed(trace, family)
     if any(_ENCODED in (call.deviation or "") for call in calls):
         first, *others = flags
@@ -87,7 +87,7 @@ def _of_vllm_alone(trace: Trace, flags: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def is_headless(calls: Sequence[ToolCallAttempt]) -> bool:
-    """Say whether all of some calls lack the tag that opens them."""
+    """Return whether all of some calls lack the tag that opens them."""
     return all(any(map(_IS_HEADLESS.match, (call.deviation or "").split("; "))) for call in calls)
 
 

@@ -153,7 +153,7 @@ class ClientFix:
     kind: ClassVar[FixKind] = "client"
 
     def change(self, trace: Trace, finding: Finding) -> Change | None:
-        """Return the change; `None` where the advice of this finding, or of one beside it, is another."""
+        """Return the change; `None` where the advice of this finding, or of one next to it, is another."""
         others = (one for one in trace.findings if one.code == finding.code)
         if self.advice and any(self.advice not in one.fix for one in (finding, *others)):
             return None

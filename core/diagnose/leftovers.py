@@ -65,7 +65,7 @@ class NextTurn(NamedTuple):
         end: The end token.
         opener: What opens the turn.
         span: From the one to the other.
-        inside: What stands in it up to the next end, where it is the assistant's; `None` for another's.
+        inside: What is in it up to the next end, where it is the assistant's; `None` for another's.
     """
 
     end: str
@@ -75,7 +75,7 @@ class NextTurn(NamedTuple):
 
 
 def next_turn(text: str) -> NextTurn | None:
-    r"""Return the turn that a text goes on with behind its end; `None` for a text that begins as a prompt does.
+    r"""Return the turn that a text continues with after its end; `None` for a text that begins as a prompt does.
 
     >>> next_turn("Four.<|im_end|>\n<|im_start|>user\nAnd five?").opener
     '<|im_start|>'

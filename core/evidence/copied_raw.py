@@ -23,10 +23,10 @@ _COPIED = re.compile(
     r"(?<=[>\n:])\s{0,8}\{\s{0,8}(?=\\{1,7}\"|\\{0,7}[\u201c\u201d\u201e])(?:[^\"\\]|\\.){0,8000}?\}(?=\s{0,8}(?:<|\Z))"
 )
 _TYPOGRAPHIC = str.maketrans(dict.fromkeys("\u201c\u201d\u201e", '"'))
-_MOST_ESCAPED = 3  # times
+_MAX_ESCAPED = 3  # times
 _START = re.compile(r"(?<=[>\n])\s{0,8}\{")
 _WIDTHS = frozenset({72, 76, 78, 79, 80, 100, 120, 132, 160})  # of terminals and mails
-_MOST_STARTS = 50
+_MAX_STARTS = 50
 _BROKEN_NAME = re.compile(
     r"(?P<head>(?:<function=|<invoke name=\"|\"name\"[ \t]{0,4}:[ \t]{0,4}\")[\w.-]{1,80})(?P<break>\n)"
     r"(?P<rest>[\w.-]{1,80}[\">])"
@@ -56,7 +56,7 @@ def _with_whole_names(raw: str) -> str | None:
     >>> _with_whole_names("<function=get_\nit>\n<parameter=a_long_name>") is None
     True
     """
-    broken = [found for found, _ in zip(_BROKEN_NAME.finditer(raw), range(_MOST_STARTS), strict=False)]
+    broken = [found for found, _ in zip(_BROKEN_NAME.finditer(raw), range(_MAX_STARTS), strict=False)]
     if not broken:
         return None
     starts = [raw.rfind("\n", 0, found.start("break")) + 1 for found in broken]
@@ -69,7 +69,7 @@ def _with_whole_names(raw: str) -> str | None:
 def _plain(found: re.Match[str]) -> str:
     """Return arguments without the escapes of JSON strings and with plain quotes, where they are an object then."""
     text: JSON = found[0].replace("\n", "\\n").replace("\u00a0", " ").translate(_TYPOGRAPHIC)
-    for _ in range(_MOST_ESCAPED):
+    for _ in range(_MAX_ESCAPED):
         if isinstance(text, str) and isinstance(json_of(text), dict):
             return text
         text = json_of(f'"{text}"')
@@ -88,7 +88,7 @@ def _joined(raw: str) -> str | None:
 
 def _whole_objects(text: str) -> int:
     count = 0
-    for found, _ in zip(_START.finditer(text), range(_MOST_STARTS), strict=False):
+    for found, _ in zip(_START.finditer(text), range(_MAX_STARTS), strict=False):
         try:
             json.JSONDecoder().raw_decode(text, found.end() - 1)
         except (ValueError, RecursionError):

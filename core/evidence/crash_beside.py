@@ -25,7 +25,7 @@ _CRASH = re.compile(
 )
 _NOT_CRASHED = re.compile(r"\b(?:no longer|never|not|n't|fixed|before|without)\b[^.\n]{0,40}\Z", re.IGNORECASE)
 _EXCEPTION = re.compile(r"(?m)^[ \t>]{0,8}(?:\w{1,60}\.){0,6}([A-Z]\w{0,60}(?:Error|Exception))(?:: ([^\n]{1,600}))?$")
-_MOST_CHARS = 60_000
+_MAX_CHARS = 60_000
 _LEAST = 8  # characters that say something without the name before them: not `'type'`
 
 
@@ -37,7 +37,7 @@ def with_crash(evidence: Evidence, text: str) -> Evidence:
         text: The whole text.
     """
     held = {*evidence.holds}
-    if Part.REQUEST not in held or not held <= {Part.REQUEST, Part.FLAGS} or len(text) > _MOST_CHARS:
+    if Part.REQUEST not in held or not held <= {Part.REQUEST, Part.FLAGS} or len(text) > _MAX_CHARS:
         return evidence
     told = "\n".join(block.text for block in split(text) if block.kind in (BlockKind.PROSE, BlockKind.FENCED))
     crash = _CRASH.search(told)

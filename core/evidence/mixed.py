@@ -62,11 +62,11 @@ from prompt_debugger.core.known_errors import Cause, classes_of, recognise_error
 
 Read = Callable[[str, int], Evidence]
 
-_MOST_READ = 200  # blocks
-_MOST_FENCES = 3  # around one another
-_MOST_PARAGRAPHS = 50
-_MOST_WORDS_OF_ERROR = 60  # by which its paragraph is found
-_MOST_OF_TWO = 60_000  # characters in which a request is looked for beside an error
+_MAX_READ = 200  # blocks
+_MAX_FENCES = 3  # around one another
+_MAX_PARAGRAPHS = 50
+_MAX_WORDS_OF_ERROR = 60  # by which its paragraph is found
+_MAX_OF_TWO = 60_000  # characters in which a request is looked for next to an error
 _PARAGRAPHS = re.compile(r"\n[ \t]*(?:```\w{0,20}[ \t]*)?(?:\n|\Z)")  # a fence parts them, too
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
@@ -115,7 +115,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     blocks = split(text)
     lone = blocks[0] if len(blocks) == 1 and blocks[0].kind is BlockKind.FENCED else None
     is_request = lone is not None and _is_fenced_request(lone.text, text) and unwrapped(lone.text) is None
-    if lone is not None and depth < _MOST_FENCES and not is_request:
+    if lone is not None and depth < _MAX_FENCES and not is_request:
         return read_mixed(lone.text, row, read, depth + 1)
     if row > 1:
         return read(text, row)
@@ -162,8 +162,8 @@ def _with_request_beside(whole: Evidence, text: str, read: Read) -> Evidence:
     """Return an error that was read of all of a text with the request that its other paragraphs are."""
     if whole.form is not Form.ERROR or whole.error is None or not {*whole.holds} <= {Part.ERROR, Part.FLAGS}:
         return whole
-    words = whole.error.message[:_MOST_WORDS_OF_ERROR]
-    paragraphs = _PARAGRAPHS.split(text[:_MOST_OF_TWO])
+    words = whole.error.message[:_MAX_WORDS_OF_ERROR]
+    paragraphs = _PARAGRAPHS.split(text[:_MAX_OF_TWO])
     others = [one for one in paragraphs if words not in one]
     rest = "\n\n".join(others)
     if len(others) == len(paragraphs) or "messages" not in rest or recognise(rest) is not Form.REQUEST:
@@ -176,7 +176,7 @@ def _with_request_beside(whole: Evidence, text: str, read: Read) -> Evidence:
 
 def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | None:
     """Return what is wrong with the only request of a text, where that is a field of it; else `None`."""
-    for block in blocks[:_MOST_READ]:
+    for block in blocks[:_MAX_READ]:
         inner = block.text.strip().strip("`")
         if json_of(inner) is not None and recognise(inner) is Form.REQUEST:
             failure = _try(inner, 1, read)[1]
@@ -187,7 +187,7 @@ def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | Non
 
 def _of_comments(text: str, read: Read, failure: RequestError) -> Evidence | None:
     """Return the answer that is in the comments of a program which cannot be read itself: what it printed."""
-    for comments in deque(comment_runs(text), maxlen=_MOST_READ):  # what a program printed is at its end
+    for comments in deque(comment_runs(text), maxlen=_MAX_READ):  # what a program printed is at its end
         shown, _ = _try(comments, 1, read)
         if shown is not None and shown.request is None and (shown.chat is not None or shown.stream is not None):
             return _noted(shown, (f"The code above the answer was not read. {failure}",))
@@ -224,7 +224,7 @@ def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
     """Return an error that is not known whole as its own paragraph says it: sentences around it are a person's."""
     paragraphs = [one for one in _PARAGRAPHS.split(text) if one.strip()] if evidence.error is not None else []
     is_body = evidence.error is not None and (evidence.error.code or evidence.error.field)
-    if is_body or _is_known(evidence) or not 1 < len(paragraphs) <= _MOST_PARAGRAPHS:
+    if is_body or _is_known(evidence) or not 1 < len(paragraphs) <= _MAX_PARAGRAPHS:
         return evidence
     found: list[Evidence] = []
     for paragraph in paragraphs:
@@ -317,7 +317,7 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     """Return what the blocks hold together; `None` if nothing in them is known."""
     pieces: list[_Piece] = []
     unread = 0
-    for block in blocks[:_MOST_READ]:
+    for block in blocks[:_MAX_READ]:
         evidence = _of_block(block, read)
         if evidence is not None and evidence.error is not None and is_no_report(block, blocks):
             evidence = None

@@ -107,7 +107,7 @@ def shown_output(prose: str) -> str | None:
             found.append("\n".join(lines))
         lines = []
     kept = [text for text in found if text.rstrip().endswith(_ENDS) and recognise(text) is Form.OUTPUT]
-    kept = [text for text in kept if MARKER.sub("", text).strip(" \t\n<>/|[]")]  # one marker is no output
+    kept = [text for text in kept if MARKER.sub("", text).strip(" \t\n<>/|[]")]  # one marker is not an output
     return kept[0] if len({*kept}) == 1 else None
 
 
@@ -150,9 +150,7 @@ def _of_words(text: str, *, is_about: bool) -> RequestError:
             "Copy the text that the page shows, or what the server's log says.",
         )
     if is_template(text):
-        return RequestError(
-            "The text is a chat template, or contains one, and nothing that was rendered with it.", _RENDER
-        )
+        return RequestError("The text is or contains a chat template, but nothing that was rendered with it.", _RENDER)
     if is_about or _is_titled(text):
         return RequestError(
             "The text is a report in words; it contains no request, response, raw output, error or log that can be "

@@ -39,14 +39,14 @@ _CODE_CALL = re.compile(
     r"<\|python_start\|>|\{\"name\"[\s,:]{1,6}\"[\w.-]{1,64}\", ?\"(?:arguments|parameters)\")[^`\n]{1,4000})`(?!`)"
 )
 _WORD = re.compile(r"[A-Za-z\u00c0-\uffff]{2,}")
-_LEAST_WORDS = 8  # of a person around it
-_MOST_OF_WORDS = 20_000  # characters
-_MOST_MENTIONS = 40
+_MIN_WORDS = 8  # of a person around it
+_MAX_OF_WORDS = 20_000  # characters
+_MAX_MENTIONS = 40
 _NEAR = 80
 _TAGS_AS_CODE = re.compile(r"`(?:</?[\w|:]{1,40}>[ ]?){1,4}`")  # and nothing between them
 _MENTIONED = re.compile(r"[A-Za-z\u00c0-\uffff]{2,}[,:]? ?[`'\"(]{0,2}\Z")  # a word on the same line
 _FOLLOWED = re.compile(r">?[`'\"]?\s{0,4}[{\[<]|[^\n]{0,40}[{<]|>?\s{0,4}\Z")  # what belongs to it
-# A word of a manual where a tool's name would stand, or arguments that are a word or left out.
+# A word of a manual where a tool's name would be, or arguments that are a word or left out.
 _PLACEHOLDER = re.compile(
     r"\{(?:json|args|arguments|params|parameters|\.{3}|\u2026)\}|: ?(?:\.{3}|\u2026)[,}]"
     r"|(?:call:|function=|\[TOOL_CALLS\] ?|\"name\": ?\"|<invoke name=\")"
@@ -59,7 +59,7 @@ class Shown(NamedTuple):
 
     Attributes:
         text: The output.
-        block: The fence that holds it; `None` for lines of prose.
+        block: The fence that contains it; `None` for lines of prose.
         unread: Lines of text around it.
     """
 
@@ -72,7 +72,7 @@ def find_shown(blocks: Sequence[Block]) -> Shown | None:
     """Return what the only fence of a text holds, or its only lines that are an output; `None` where none is shown.
 
     The line above the fence says that an output follows, or that something does and the fence is an output, or words
-    of a report stand around it; what stands around mentions markup at most in quotes.
+    of a report are around it; what is around mentions markup at most in quotes.
     """
     fences = [block for block in blocks if block.kind is BlockKind.FENCED]
     if len(fences) > 1:
@@ -90,10 +90,10 @@ def find_shown(blocks: Sequence[Block]) -> Shown | None:
 
 
 def _in_code(text: str) -> Shown | None:
-    """Return the only output that stands as code within a sentence, where nothing else in the text looks like one."""
+    """Return the only output that is as code within a sentence, where nothing else in the text looks like one."""
     shown = shown_code(text)
     around = "" if shown is None else text.replace(shown, "")
-    is_sentence = len(_WORD.findall(around)) >= _LEAST_WORDS and not mentions_output(around)
+    is_sentence = len(_WORD.findall(around)) >= _MIN_WORDS and not mentions_output(around)
     return (
         Shown(shown, None, len([line for line in around.split("\n") if line.strip()]))
         if shown and is_sentence
@@ -102,25 +102,25 @@ def _in_code(text: str) -> Shown | None:
 
 
 def is_talk(blocks: Sequence[Block]) -> bool:
-    """Say whether a text is about an output, and is none as a whole: a report, several outputs, or a mention."""
+    """Return whether a text is about an output, and is not one as a whole: a report, several outputs, or a mention."""
     return is_report(blocks) or _shows_several(blocks) or _begins_in_fence(blocks) or _only_mentions(blocks)
 
 
 def _shows_several(blocks: Sequence[Block]) -> bool:
-    """Say whether outputs stand in several fences, with words of a report around them and no markup of their own."""
+    """Return whether outputs are in several fences, with words of a report around them and no markup of their own."""
     shown = [block for block in blocks if block.kind is BlockKind.FENCED and recognise(block.text) is Form.OUTPUT]
     around = "\n".join(block.text for block in blocks if block.kind is not BlockKind.FENCED)
     return len(shown) > 1 and _is_of_report(around)
 
 
 def _begins_in_fence(blocks: Sequence[Block]) -> bool:
-    """Say whether the first markup of a text stands in a fence, and more of it outside: two things, not one output."""
+    """Return whether the first markup of a text is in a fence, and more of it outside: two things, not one output."""
     marked = [block for block in blocks if MARKER.search(block.text) is not None]
     return len(marked) > 1 and marked[0].kind is BlockKind.FENCED and marked[0] is not blocks[0]
 
 
 def _only_mentions(blocks: Sequence[Block]) -> bool:
-    """Say whether a text is words of a report, with markers as words of their sentences and nothing behind them."""
+    """Return whether a text is words of a report, with markers as words of their sentences and nothing behind them."""
     if any(block.kind is not BlockKind.PROSE for block in blocks):
         return False
     text = "\n".join(block.text for block in blocks)[:_MOST_OF_WORDS]
@@ -136,12 +136,12 @@ def _only_mentions(blocks: Sequence[Block]) -> bool:
 
 
 def _is_of_report(around: str, *, is_announced: bool = False) -> bool:
-    """Say whether words around an output are those of a report, which show no output themselves."""
+    """Return whether words around an output are those of a report, which show no output themselves."""
     return (is_announced or _REPORT_WORDS.search(around) is not None) and not mentions_output(around)
 
 
 def is_placeholder(text: str) -> bool:
-    """Say whether a text shows how calls look, with a word in place of each part: `[TOOL_CALLS]name[ARGS]{json}`.
+    """Return whether a text shows how calls look, with a word in place of each part: `[TOOL_CALLS]name[ARGS]{json}`.
 
     >>> is_placeholder("<|tool_call>call:func{...}<tool_call|>"), is_placeholder("[TOOL_CALLS]get_time[ARGS]{}")
     (True, False)
@@ -150,7 +150,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def mentions_output(text: str) -> bool:
-    """Say whether a text looks like an output without what it quotes."""
+    """Return whether a text looks like an output without what it quotes."""
     return recognise(_QUOTED_WORDS.sub("", text)) is Form.OUTPUT
 
 

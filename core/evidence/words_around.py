@@ -72,10 +72,10 @@ _NO_STREAM_ALONE = re.compile(
     r"\b(?:neither|nor|both|same|should|would|could|not|[a-z]+n't|expect\w{0,3}|too)\b|\?\s*\Z", re.IGNORECASE
 )
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
-_MOST_SENTENCE = 500  # characters; what is longer is data
+_MAX_SENTENCE = 500  # characters; what is longer is data
 _OF_AN_OUTPUT = frozenset({Part.RAW, Part.FLAGS, Part.REQUEST})
 _OUTPUTS = frozenset({Form.OUTPUT, Form.COMMAND})  # a command with an output below it
-_MOST_CHARS = 60_000  # in which words are looked for
+_MAX_CHARS = 60_000  # in which words are looked for
 
 
 def with_words(evidence: Evidence, text: str) -> Evidence:
@@ -97,7 +97,7 @@ def _with_reason(evidence: Evidence, text: str) -> Evidence:
     chat = evidence.chat
     if chat is None or chat.finish_reason or evidence.stream or evidence.raw or evidence.form is Form.RUN:
         return evidence
-    found = [one for one in _REASON.finditer(text[:_MOST_CHARS]) if _NOT_THIS.search(one["before"]) is None]
+    found = [one for one in _REASON.finditer(text[:_MAX_CHARS]) if _NOT_THIS.search(one["before"]) is None]
     reasons = {one["reason"].lower() for one in found}
     if len(reasons) != 1:
         return evidence
@@ -146,7 +146,7 @@ def _around(raw: str, text: str) -> str:
 
 def prose_of(text: str) -> str:
     """Return what is prose of the beginning of a text."""
-    return "\n".join(block.text for block in split(text[:_MOST_CHARS]) if block.kind is BlockKind.PROSE)
+    return "\n".join(block.text for block in split(text[:_MAX_CHARS]) if block.kind is BlockKind.PROSE)
 
 
 def sentences_of(prose: str) -> list[str]:

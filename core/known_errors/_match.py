@@ -13,10 +13,10 @@ MOST_CHARS = 8_000  # of a text; sentences are at its beginning
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
 _END = re.compile(r"(?<=[.!?])(?:\s|$|(?=['\"\\]))|(?=['\"]\))|\s(?=[{\[]%?)")
 CUT = "…"  # at the end of words whose rest was not copied
-_LEAST_OF_CUT = 25  # characters before the end of a text that are known to be the middle of a sentence
-_MOST_SAID = 200  # characters after the part that is known
+_MIN_OF_CUT = 25  # characters before the end of a text that are known to be the middle of a sentence
+_MAX_SAID = 200  # characters after the part that is known
 _OPENED = re.compile(r"(?<![^\s:(])'[^'\s]{1,20} ?\Z")  # a quotation that is open where the known part begins
-_MOST_BEFORE = 24  # characters
+_MAX_BEFORE = 24  # characters
 _SUBSCRIPT = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -65,15 +65,15 @@ def find_sentence(text: str, index: SentenceIndex) -> Recognised | None:
 
 def _cut_sentence(line: str, folded: str, sentences: Sentences) -> Recognised | None:
     """Return the known sentence in the middle of which a text ends; of several that mean different things none."""
-    tail = line.rstrip(" .…")[-_LEAST_OF_CUT:].lower()
-    if len(tail) < _LEAST_OF_CUT:
+    tail = line.rstrip(" .…")[-_MIN_OF_CUT:].lower()
+    if len(tail) < _MIN_OF_CUT:
         return None
     cut: list[Recognised] = []
     for one in sentences.in_order:
         part = next((part for part in one.folded_parts if tail in part), None)
         if part is None or one.error.is_general:
             continue
-        begins = part[: part.index(tail) + _LEAST_OF_CUT].lstrip()
+        begins = part[: part.index(tail) + _MIN_OF_CUT].lstrip()
         at = folded.rfind(begins)
         if at >= 0:
             cut.append(Recognised(one.error, one.maker, {}, line[at:].rstrip(" .…")))
@@ -92,12 +92,12 @@ def _find(line: str, folded: str, sentences: Sentences) -> Recognised | None:
 
 def _sentence(line: str, start: int, stop: int) -> str:
     """Return a stretch of a line up to the end of its sentence, where that is near, with the quotation it begins in."""
-    if (quoted := _OPENED.search(line, max(0, start - _MOST_BEFORE), start)) is not None:
+    if (quoted := _OPENED.search(line, max(0, start - _MAX_BEFORE), start)) is not None:
         start = quoted.start()
-    if line.count("`", 0, start) % 2 and (close := line.find("`", stop, stop + _MOST_SAID)) >= 0:
+    if line.count("`", 0, start) % 2 and (close := line.find("`", stop, stop + _MAX_SAID)) >= 0:
         stop = close  # it is quoted as code
     elif line[stop - 1] not in ".!?":
-        end = _END.search(line, stop, stop + _MOST_SAID)
-        stop = end.start() if end is not None else min(len(line), stop + _MOST_SAID)
+        end = _END.search(line, stop, stop + _MAX_SAID)
+        stop = end.start() if end is not None else min(len(line), stop + _MAX_SAID)
     said = line[start:stop].strip().rstrip(" .:,")
     return said.removesuffix('"') if said.count('"') % 2 else said

@@ -13,7 +13,7 @@ What it finds:
     in a Python list behind other text, a call in XML that no family writes, in ReAct, in JSON
     with keys that an agent framework teaches or as a client prints it, a complete call in
     the reasoning of a message without anything else, and content that is a JSON object with
-    the keys of one of the request's tools, if nobody asked for JSON; a call that is encoded
+    the keys of one of the request's tools, if no one asked for JSON; a call that is encoded
     as a string of JSON; calls in bare JSON in a second turn of the assistant. An error, too: an answer
     without a call of which the server says that gpt-oss ended it with `<|call|>`
     (`stop_reason` 200012).
@@ -132,7 +132,7 @@ _MADE_UP = re.compile(r"\nObservation:[ \t]*\S")
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report what stands in the message; an inference where words around it say that it is one."""
+    """Report what is in the message; an inference where words around it say that it is one."""
     is_said = CAME_AS_CONTENT in trace.notes
     yield from (replace(one, certainty=Certainty.INFERRED) if is_said else one for one in _find(trace))
 
@@ -356,7 +356,7 @@ def _report_fenced(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: st
 
 
 def _in_next_turn(trace: Trace, content: str) -> Report | None:
-    """Report calls in bare JSON that are all of a second turn of the assistant, behind the end of the first."""
+    """Report calls in bare JSON that are all of a second turn of the assistant, after the end of the first."""
     turn = next_turn(content)
     if turn is None or turn.inside is None:
         return None
@@ -402,18 +402,18 @@ def _calls_at_end(trace: Trace, content: str) -> tuple[ToolCallAttempt, ...]:
 
 
 def _after(calls: tuple[ToolCallAttempt, ...], content: str) -> str:
-    """Say what stands before the calls: nothing, or a block of reasoning."""
+    """Say what is before the calls: nothing, or a block of reasoning."""
     return " after its reasoning" if "</" in content[: calls[0].char_span.start] else ""
 
 
 def _says_no_call(trace: Trace) -> bool:
-    """Say whether the answer has a field for calls, and it is empty; or whoever copied it expected a call."""
+    """Return whether the answer has a field for calls, and it is empty; or whoever copied it expected a call."""
     has_none = trace.chat is not None and "tool_calls" in trace.chat.message and not trace.chat.message["tool_calls"]
     return has_none or CALL_EXPECTED in trace.notes
 
 
 def _in_reasoning(trace: Trace) -> Iterator[Report]:
-    """Report a call in the reasoning of a message that holds nothing else."""
+    """Report a call in the reasoning of a message that contains nothing else."""
     reasoning = None if trace.chat is None else reasoning_of(trace.chat.message)
     if reasoning is None:
         return

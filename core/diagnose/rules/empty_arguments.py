@@ -62,7 +62,7 @@ def _fix(trace: Trace, call: CallField) -> str:
     if (where := _shown_in(trace, call)) is not None:
         return f"Do not run the call without arguments: {where} has them. Take them from there."
     if not call.name:
-        return "Do not run it: what was called shows in the raw output alone. Ask without streaming, and compare."
+        return "Do not run it: only the raw output shows what was called. Ask without streaming, and compare."
     if required := _required(trace, call):
         return (
             f"Do not fill it in: `{call.name}` requires {listed(required)}. Get the raw output (ask without streaming, "

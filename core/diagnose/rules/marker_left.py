@@ -183,7 +183,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
     ends = [end.span for end in ends_at_tail(content)]  # they have their own rules, and so have loops of one token
     if repeated_token(content) is not None:
         return
-    of_turns = TABLES.turn_markers if next_turn(content) is not None else ()  # which has a rule of its own
+    of_turns = TABLES.turn_markers if next_turn(content) is not None else ()  # which has its own rule
     spans = [
         span
         for span in find_used_markers(content)

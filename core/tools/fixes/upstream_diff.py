@@ -128,7 +128,7 @@ async def parser_diff(case: ParserCase, engine: str, own_tests: Path | None = No
         return replace(none, says=f"{title_of(engine)} {version} reads this output, so there is nothing to change.")
     candidates = tuple(_candidates(file.read_text(encoding="utf-8")))
     if not candidates:
-        says = "The parser's source has nothing that a change of a known kind could be made to"
+        says = "No known kind of change applies to the parser's source"
         return replace(none, says=f"{says}, so there is no diff. The failing test is what can be reported.")
     with tempfile.TemporaryDirectory(prefix="diff-") as workshop:
         copy = Path(workshop) / version
@@ -159,7 +159,7 @@ def sentence_of_diff(found: UpstreamDiff) -> str:
 
 
 def _release(engine: str) -> tuple[Path, str]:
-    """Return the folder that holds an engine's package, and its version.
+    """Return the folder that contains an engine's package, and its version.
 
     Raises:
         EngineError: The engine is not here.
@@ -282,7 +282,7 @@ def _is_right(outcome: VllmOutcome) -> bool:
 
 
 def _is_kept(before: VllmOutcome, after: VllmOutcome, *, is_cut: bool) -> bool:
-    """Say whether a change harms the reading of an output: it is right or as it was, and streams as well as before.
+    """Return whether a change harms the reading of an output: it is right or as it was, and streams as well as before.
 
     A cut call is streamed as far as it goes and not read whole, by healthy parsers too.
     """
@@ -297,7 +297,7 @@ def _message(outcome: VllmOutcome) -> tuple[object, ...]:
 
 
 def _copy(folder: Path, copy: Path, package: str) -> None:
-    """Copy a package by links; what is installed beside it stays where it is."""
+    """Copy a package by links; what is installed next to it stays where it is."""
     same_disk = folder.stat().st_dev == copy.parent.stat().st_dev
     shutil.copytree(folder / package, copy / package, copy_function=os.link if same_disk else os.symlink)
     for noted in folder.glob(f"{package}*.dist-info"):
@@ -305,7 +305,7 @@ def _copy(folder: Path, copy: Path, package: str) -> None:
 
 
 def _write(file: Path, source: str) -> None:
-    """Write a file of the copy anew, and forget what was compiled of it: another source may be as long and as old."""
+    """Write a file of the copy again, and forget what was compiled of it: another source may be as long and as old."""
     for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
         compiled.unlink()
     file.unlink()  # a link, of the first one
@@ -346,7 +346,7 @@ _LITERAL = re.compile(r"(?P<kind>[rR]?[fF]?[rR]?)(?P<quote>\"\"\"|'''|\"|')")
 
 
 def _index_left_out(source: str) -> Iterator[str]:
-    """Make `:0` behind a name optional in a pattern that wants it, and read a number that is not there as 0."""
+    """Make `:0` after a name optional in a pattern that wants it, and read a number that is not there as 0."""
     for start, end in _literals(source):
         text = source[start:end]
         if _INDEX.search(text) is None:
@@ -390,7 +390,7 @@ def _text_before(source: str) -> Iterator[str]:
 
 
 def _line_break_at_a_marker(source: str) -> Iterator[str]:
-    r"""Take white space where a pattern wants one `\n`, or a marker without the line break beside it."""
+    r"""Take white space where a pattern wants one `\n`, or a marker without the line break next to it."""
     for start, end in _literals(source):
         text = source[start:end]
         if r"\n" in text and "(" in text:
@@ -423,14 +423,14 @@ REPAIRS = (
         _marker_in_a_string,
         _plain_strings,
     ),
-    Repair("text-behind-the-call", "text behind the JSON of a call does not lose the call", _text_behind, _none),
+    Repair("text-behind-the-call", "text after the JSON of a call does not lose the call", _text_behind, _none),
     Repair("text-before-the-call", "text before a call does not lose the call", _text_before, _none),
     Repair("line-break-at-a-marker", "a marker is read with or without a line break", _line_break_at_a_marker, _none),
 )
 
 
 def _literals(source: str) -> Iterator[tuple[int, int]]:
-    """Yield where string literals of a source stand, each written in one piece; documentation is left out."""
+    """Yield where string literals of a source are, each written in one piece; documentation is left out."""
     tree = ast.parse(source)
     told = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
     inside = {id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in ast.walk(one)}
