@@ -1,8 +1,8 @@
-r"""Outputs that stand in JSON which is cut or broken, or in what Python printed: their quotes are escaped.
+r"""Outputs that are in JSON which is cut or broken, or in what Python printed: their quotes are escaped.
 
     {"raw": "<tool_call>\n{\"name\": …
 
-What stands there is not the output as the model wrote it, so it is not read as one.
+What is there is not the output as the model wrote it, so it is not read as one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STRING = re.compile(r'(?m)^[ \t]{0,8}("(?:[^"\\\n]|\\.)++")[ \t]*$')
 
 
 def string_of_json(text: str) -> str | None:
-    """Return the only string of JSON in a text whose other lines are prose, if it holds what the text was taken for."""
+    """Return the only JSON string in a text whose other lines are prose, if it contains what the text was taken for."""
     found = [one for one in _STRING.findall(text) if '\\"' in one or "\\n" in one]
     if len(found) != 1 or recognise(text.replace(found[0], "")) is Form.OUTPUT:
         return None
@@ -34,7 +34,7 @@ def string_of_json(text: str) -> str | None:
 
 
 def _is_broken_json(text: str) -> bool:
-    """Say whether an output stands in a JSON text that is cut or broken: its quotes are escaped, as nothing else is."""
+    """Return whether an output is in a JSON text that is cut or broken: its quotes are escaped, as nothing else is."""
     start, end = text.strip()[:1], text.strip()[-1:]
     is_below = start != "<" and _DATA_LINE.search(text) is not None  # what was typed
     is_within = ('\\"' in text or "\\n" in text) and start != "<" and (is_below or start in '{"' or end in '}]"')
@@ -43,13 +43,13 @@ def _is_broken_json(text: str) -> bool:
 
 
 def _is_keyed(text: str) -> bool:
-    """Say whether what looks like an output is the value of a key, and nothing else in the text looks like one."""
+    """Return whether what looks like an output is the value of a key, and nothing else in the text looks like one."""
     found = [one[1] for one in _KEYED.finditer(text) if recognise(one[1]) is Form.OUTPUT]
     return len(found) == 1 and recognise(text.replace(found[0], "")) is not Form.OUTPUT
 
 
 def is_in_a_broken_fence(text: str) -> bool:
-    """Say whether all that looks like an output in a text stands in a fence of cut JSON, or of what Python printed."""
+    """Return whether all that looks like an output in a text is in a fence of cut JSON, or of what Python printed."""
     if "```" not in text:
         return False
     blocks = split(text)
@@ -59,5 +59,5 @@ def is_in_a_broken_fence(text: str) -> bool:
 
 
 def is_part(text: str) -> bool:
-    """Say whether what looks like an output is a part of an answer, or of what Python printed."""
+    """Return whether what looks like an output is a part of an answer, or of what Python printed."""
     return _is_broken_json(text) or ends_an_answer(text) or _PRINTED.match(text.strip()) is not None

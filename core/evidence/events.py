@@ -70,7 +70,7 @@ def _streams_of(events: Sequence[tuple[SseEvent, JSON]]) -> list[list[tuple[SseE
 
 
 def _begins_answer(fields: JSONObject) -> bool:
-    """Say whether an event has the role, which only the first one of a chat completion's stream has."""
+    """Return whether an event has the role, which only the first one of a chat completion's stream has."""
     choices = fields.get("choices")
     first = as_object(choices[0]) if isinstance(choices, list) and choices else {}
     return "role" in as_object(first.get("delta"))

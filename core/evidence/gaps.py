@@ -169,7 +169,7 @@ def has_gap(text: str) -> bool:
 
 
 def _is_sound(text: str) -> bool:
-    """Say whether a text is of lines that are JSON each, or a stream of such."""
+    """Return whether a text is of lines that are JSON each, or a stream of such."""
     lines = [line for line in text.split("\n") if line.strip()]
     data = [line.removeprefix("data:").strip() for line in lines if line.startswith("data:")]
     if data:
@@ -178,8 +178,8 @@ def _is_sound(text: str) -> bool:
 
 
 def _has_elided_node(text: str) -> bool | None:
-    """Say whether an expression of Python has a sign of something left out; `None` if a text is no Python."""
-    if len(text) > _MOST_OF_PYTHON or json_lines(text):
+    """Return whether an expression of Python has a sign of something left out; `None` if a text is not Python."""
+    if len(text) > _MAX_OF_PYTHON or json_lines(text):
         return None
     try:
         with warnings.catch_warnings():
@@ -346,7 +346,7 @@ def _without_shortened_texts(evidence: Evidence) -> Evidence:
         evidence = replace(
             evidence, prompt=None, notes=(*evidence.notes, "The prompt was shortened, so it is not read.")
         )
-    is_compared = evidence.chat is not None  # as a pair, of which nobody writes `...` in a value
+    is_compared = evidence.chat is not None  # as a pair, of which no one writes `...` in a value
     signs = (*_RAW_SIGNS, _TURN, *((_REMARK,) if is_compared else ()))
     if raw is None or not any(sign.search(raw) for sign in (*signs, _RAW_LINE)):
         return evidence

@@ -12,7 +12,7 @@ from prompt_debugger.core.evidence.json_of import json_of
 
 _HEAD = re.compile(r"\A\s{0,9}(?:< )?HTTP/[\d.]{1,3} (\d{3})\b[^\n]*\n")
 _STATUSES = {str(status.value): status.phrase for status in HTTPStatus}
-_MOST_OF_STATUS = 120
+_MAX_OF_STATUS = 120
 _STATUS_LINE = re.compile(
     r"(?P<label>(?:(?:HTTP(?:/[\d.]{1,3})?|status(?: code)?|error(?: code)?)\s{0,3}[:=]?\s{0,3}){0,3})"
     r"(?P<status>[45]\d\d)(?P<phrase>[:\s]{0,3}[A-Za-z][A-Za-z' -]{2,60}|)\.?",
@@ -40,9 +40,9 @@ def error_of_head(text: str) -> Refusal | None:
 
 
 def error_of_status_line(text: str) -> Refusal | None:
-    """Read a status that stands alone: `502 Bad Gateway`, `HTTP 404`; a number with other words is none."""
+    """Read a status that stands alone: `502 Bad Gateway`, `HTTP 404`; a number with other words is not one."""
     stripped = text.strip()
-    line = _STATUS_LINE.fullmatch(stripped) if len(stripped) <= _MOST_OF_STATUS else None
+    line = _STATUS_LINE.fullmatch(stripped) if len(stripped) <= _MAX_OF_STATUS else None
     if line is None or line["status"] not in _STATUSES:
         return None
     phrase, said = _STATUSES[line["status"]], line["phrase"].strip(": \t\n")

@@ -53,7 +53,7 @@ def begins_inside(text: str) -> bool:
 
 
 def ends_an_answer(text: str) -> bool:
-    """Say whether a text has fields of an answer behind its message, and not the list that begins it.
+    """Return whether a text has fields of an answer after its message, and not the list that begins it.
 
     >>> ends_an_answer("{'name': 'f'}}]}, 'finish_reason': 'stop'}]}"), ends_an_answer('{"choices": [{"index": 0}]}')
     (True, False)

@@ -282,7 +282,7 @@ def _is_certain(whole: Evidence, text: str, blocks: Sequence[Block]) -> bool:
 
 
 def _ends_and_goes_on(blocks: Sequence[Block]) -> bool:
-    """Say whether a stream was copied up to the middle of an event, and something else stands below it."""
+    """Return whether a stream was copied up to the middle of an event, and something else is below it."""
     cut = [at for at, one in enumerate(blocks) if one.kind is BlockKind.STREAM and not one.text.endswith("\n")]
     return any(at < len(blocks) - 1 for at in cut)
 

@@ -7,16 +7,16 @@ import json
 import re
 import warnings
 
-MOST_OF_SCRIPT = 40_000  # characters
+MAX_OF_SCRIPT = 40_000  # characters
 
-# Keys of what a label names; what stands below other labels, such as arguments, is a piece that a script printed.
+# Keys of what a label names; what is below other labels, such as arguments, is a piece that a script printed.
 _LABELLED = {"choices", "role", "tool_calls", "message", "messages", "error", "candidates", "output", "content", "text"}
 _BRACKET = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*+"?')
-_MOST_OF_SHORTENED = 40_000  # characters
+_MAX_OF_SHORTENED = 40_000  # characters
 
 
 def is_labelled(value: object) -> bool:
-    """Say whether a label names a value as a whole: an answer, a message, or a list of tools or messages."""
+    """Return whether a label names a value as a whole: an answer, a message, or a list of tools or messages."""
     if isinstance(value, list):
         return bool(value) and all(isinstance(one, dict) and {"function", "role"} & one.keys() for one in value)
     if not isinstance(value, dict):
@@ -26,23 +26,23 @@ def is_labelled(value: object) -> bool:
 
 
 def is_printed(text: str) -> bool:
-    """Say whether a text is a dict of Python that an answer is made of."""
+    """Return whether a text is a dict of Python that an answer is made of."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return len(text) <= MOST_OF_SCRIPT and is_labelled(ast.literal_eval(text))
+            return len(text) <= MAX_OF_SCRIPT and is_labelled(ast.literal_eval(text))
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return False
 
 
 def ends_in_an_event(text: str) -> bool:
-    """Say whether a stream ends within the JSON of an event: nothing may stand behind it, or it counts as whole."""
+    """Return whether a stream ends within the JSON of an event: nothing may be behind it, or it counts as whole."""
     last = text.rstrip().rpartition("\n")[2].strip().removeprefix("data:").strip()
     return last.startswith(("{", "[{")) and not is_json(last)
 
 
 def is_json(line: str) -> bool:
-    """Say whether a line is a JSON value."""
+    """Return whether a line is a JSON value."""
     try:
         json.loads(line)
     except (ValueError, RecursionError):
@@ -52,7 +52,7 @@ def is_json(line: str) -> bool:
 
 def end_of_json(text: str, start: int) -> int:
     """Return where the bracket at a place is closed, or where looking for that ends."""
-    depth, end = 0, min(len(text), start + _MOST_OF_SHORTENED)
+    depth, end = 0, min(len(text), start + _MAX_OF_SHORTENED)
     for found in _BRACKET.finditer(text, start, end):
         depth += (found[0] in "{[") - (found[0] in "}]") if len(found[0]) == 1 else 0
         if depth == 0:

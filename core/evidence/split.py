@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from prompt_debugger.core.evidence.objects_within import (
-    MOST_OF_SCRIPT,
+    MAX_OF_SCRIPT,
     closed,
     end_of_json,
     ends_in_an_event,
@@ -29,7 +29,7 @@ _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
 _JSON = re.compile(r"[ \t]*+`?(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
 _LABEL = re.compile(r"[ \t]*+(?!data:|event:)[\w\[(][^\n{}\"'<]{0,100}?(?:[:=]|=>)[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")
 _ARROW = re.compile(r"[^\n]{1,200}?(?:->|=>|[\u2192\u21d2])[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")  # after what was asked
-_CALL_TAG = re.compile(r"[ \t]{0,8}<[|\uff5c]?[\w:|\uff5c\u2581]{1,60}>[ \t]{0,8}$")  # below which a call stands
+_CALL_TAG = re.compile(r"[ \t]{0,8}<[|\uff5c]?[\w:|\uff5c\u2581]{1,60}>[ \t]{0,8}$")  # below which a call is
 _STREAM = re.compile(
     r"[ \t]*+(?:data:|event:|id: |retry:|: ?\w|:$|(?:(?://|#) )?(?:\.{3,}|…|<snip>|\[\.\.\.\]|\(truncated\))[ \t]*+$)"
 )
@@ -59,14 +59,14 @@ _IMPORT = re.compile(
     r"from (?:openai|anthropic|litellm|langchain\w{0,20}|transformers|vllm|requests|httpx)[\w.]{0,60} import |"
     r"import (?:openai|anthropic|litellm|requests|httpx|json|os)\b"
 )
-_MOST_TRIES = 8  # ends of a script that are tried
+_MAX_TRIES = 8  # ends of a script that are tried
 # An object as JavaScript prints it: its first key has no quotes, and its last line is a bracket below the first one.
 _PRINTED = re.compile(
     r"(?P<margin>[ \t]{0,12})(?P<label>[\w .\[\]]{1,60}[:=]?[ \t]{0,4})?\{[ \t]*\n[ \t]{1,16}[A-Za-z_]\w{0,40}: "
 )
 _PRINTED_KEY = re.compile(r"(?m)^[ \t]{1,16}(?:role|message|choices|content|tool_calls|finish_reason|done_reason): ")
 _DICT = re.compile(r"(?P<label>[\w .\[\]()]{1,60}[:=][ \t]{0,4})?(?=\{')")  # as Python prints it
-_MOST_OF_PRINTED = 2_000  # lines
+_MAX_OF_PRINTED = 2_000  # lines
 # Something that was left out, or a remark of whoever pasted it: what no string holds by chance.
 _SHORTENED = re.compile(
     r"[{\[,:]\s{0,40}(?:\.{3,}|\u2026)\s{0,40}[,}\]]|[,{\[\]}\"\d][ \t]{1,20}(?:#|//)[ \t][^\n]{1,200}\n[ \t]*[\"}\]]"
@@ -127,7 +127,7 @@ class _Splitter:
         self._lines = _line_starts(text)
         self._texts = text.split("\n")
         self._width = max(map(len, self._texts))
-        self._left = _MOST_READ * len(text)
+        self._left = _MAX_READ * len(text)
         self._known = 0  # JSON that begins before was found to be broken
         self._prose: list[str] = []
 
@@ -320,7 +320,7 @@ class _Splitter:
         while stop < len(self._lines) and self._left > 0:
             line = self._line(stop).strip()
             self._left -= len(line)
-            if not (line.startswith('{"') and line.endswith("}")) or (stop - at < _LEAST_ROWS and not is_json(line)):
+            if not (line.startswith('{"') and line.endswith("}")) or (stop - at < _MIN_ROWS and not is_json(line)):
                 break
             stop += 1
         return stop - at
@@ -361,10 +361,10 @@ class _Splitter:
         stop = len(self._lines)
         for _ in range(_MAX_TRIES):
             end = self._lines[stop] if stop < len(self._lines) else len(self._text)
-            text = self._text[self._lines[at] : min(end, self._lines[at] + MOST_OF_SCRIPT)]
+            text = self._text[self._lines[at] : min(end, self._lines[at] + MAX_OF_SCRIPT)]
             self._left -= len(text)
             wrong = line_of_no_python(text)
-            if wrong == 0 and at < stop and end - self._lines[at] <= MOST_OF_SCRIPT:
+            if wrong == 0 and at < stop and end - self._lines[at] <= MAX_OF_SCRIPT:
                 self._add(text, BlockKind.PYTHON)
                 return stop
             if not wrong or wrong <= 1 or at + wrong - 1 >= stop:

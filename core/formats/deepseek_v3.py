@@ -10,7 +10,7 @@ r"""DeepSeek V3 and R1: a type, a name, and the arguments in a code fence.
     <｜tool▁call▁begin｜>…<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>
 
 Line breaks are those drawn as `\n`; the fence belongs to the markup. A model may
-go on with a tool's answer between `<｜tool▁output▁begin｜>` and `<｜tool▁output▁end｜>`.
+continue with a tool's answer between `<｜tool▁output▁begin｜>` and `<｜tool▁output▁end｜>`.
 
 Source: the chat templates of DeepSeek-V3-0324 and DeepSeek-R1-0528, as of 2025-06.
 """

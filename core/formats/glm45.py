@@ -48,7 +48,7 @@ from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
 
 _NAME = r"(?:<tool_call>|<user>(?=\s*[^\W\d][\w.\-]*\s*<arg_key>))\s*(?P<name>[^\W\d][\w.\-]*)"
-_KEY = r"(?:(?!</?arg_)[^\n]){0,200}?"  # any text on one line that holds none of the tags
+_KEY = r"(?:(?!</?arg_)[^\n]){0,200}?"  # any text on one line that contains none of the tags
 _BOX = frozenset({"<|begin_of_box|>", "<|end_of_box|>"})
 
 _TEXTS = (

@@ -98,7 +98,7 @@ class PythonScan(StretchScan):
         return end
 
     def _take_empty(self, opener: Hit) -> int:
-        """Take a region in which nothing stands: no call, and no text either."""
+        """Take a region in which nothing is: no call, and no text either."""
         start = skip_space(self._text, opener.stop, self._region.stop)
         closer = next((c for c in self._family.closers if self._text.startswith(c, start, self._region.stop)), None)
         if closer is None or self._guard.is_quoted(Span(opener.start, start + len(closer)), in_sentence=True):

@@ -87,9 +87,9 @@ class Conventions:
         ends: Texts that end its turn, besides the usual ones.
         markers: Its structural texts, which are never end tokens.
         before_call: Line breaks before a call that its template writes, at most.
-        after_call: Line breaks behind a call that its template writes before more text, at most.
-        cut_texts: Further texts of its markup, half of which may stand where an output was cut.
-        unseen: Control tokens that stand around or within content and that no client is shown.
+        after_call: Line breaks after a call that its template writes before more text, at most.
+        cut_texts: Further texts of its markup, half of which may be where an output was cut.
+        unseen: Control tokens that are around or within content and that no client is shown.
         citation: Marks around cited words of content, which servers may take out.
         cut_structure: Whole markers and what may be behind them, where an output was cut inside a header.
     """

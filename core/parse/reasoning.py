@@ -189,7 +189,7 @@ class _Splitter:
         return None if hit is None or hit.start != position else Span(hit.start, hit.stop)
 
     def _after_closer(self, closer: Span) -> int:
-        """Return where the text behind a closer begins: behind further ones, which models write twice, as well."""
+        """Return where the text after a closer begins: behind further ones, which models write twice, as well."""
         position, again = closer.stop, closer.start
         while self._opens_answer(again := skip_space(self._raw, position, self._bounds.stop)) or any(
             self._raw.startswith(tag, again, self._bounds.stop) for tag in self._tags.closers

@@ -49,8 +49,8 @@ class TagCalls:
         cut_wrapper: Wrappers that announce a call where the text ends behind them.
         guards_prose: True if the tags are ordinary text that a sentence may mention.
         decodes_untyped: True if a value that no schema types is decoded as JSON where it is JSON.
-        exact_tags: True if no text holds one of its tags by accident: a value ends at the next one, closed or not.
-        only_json: True if the arguments are always one JSON object, so that half of one is no stray text.
+        exact_tags: True if no text contains one of its tags by accident: a value ends at the next one, closed or not.
+        only_json: True if the arguments are always one JSON object, so that half of one is not a stray text.
         unescapes: Entities in keys and names, with their characters.
         filler: What may be between tags.
     """
@@ -322,7 +322,7 @@ class _TagScan:
     def _value_end(self, start: int, keys: frozenset[str], key: str) -> tuple[int, int, bool]:
         """Return where a value ends, where its closing tag ends, and whether it has one.
 
-        A further declared parameter on a line of its own, before any closing tag, ends a value that nothing closes.
+        A further declared parameter on its own line, before any closing tag, ends a value that nothing closes.
         One that is not declared, or is this value's own, is text.
         """
         following = self._finder.next(self._family.parameter, start)

@@ -83,7 +83,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.CONNECTION,
         "A plain error came where JSON was expected",
         "What answered was no model: a server, or a program in between, wrote a short error as plain text, which the "
-        "words quote; the client then failed to read it as JSON.",
+        "message quotes; the client then failed to read it as JSON.",
         "Ask the same address with `curl -i`: it shows the status and the whole text. If a gateway or proxy stands in "
         "between, look at its log, and check that it reaches the model's server.",
         around=_NOT_JSON,
@@ -116,9 +116,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.OUTPUT,
         "The answer does not fit what the program expects",
         "The model answered, but not in the form that the program reads.",
-        "Look at the answer itself (paste it with the schema): prose, a code fence or reasoning around the JSON, other "
-        "keys, an end that was cut, or nothing at all each need another remedy. Check that the schema is sent and that "
-        "the server enforces it.",
+        "Look at the answer itself (paste it with the schema): prose, a code fence or reasoning around the JSON, "
+        "other keys, an end that was cut, or nothing at all each need a different fix. Check that the schema is sent "
+        "and that the server enforces it.",
     ),
     ErrorClass(
         "structured-none",

@@ -131,7 +131,7 @@ class Ideal:
 
     @property
     def has_inner_end(self) -> bool:
-        """Whether the end of the turn also stands within it, as between a text and a call: no token stops there."""
+        """Whether the end of the turn also is within it, as between a text and a call: no token stops there."""
         return bool(self.end) and self.raw.endswith(self.end) and self.raw.count(self.end) > 1
 
     @property

@@ -149,7 +149,7 @@ def sentence_of_diff(found: UpstreamDiff) -> str:
     if not found.diff or found.of == "template":
         return found.says
     streams = {True: " and token by token", False: ", but not token by token", None: ""}[found.streamed]
-    own = " The maintainers' own tests pass with it as without." if found.own_tests else ""
+    own = " The maintainers' own tests pass with and without it." if found.own_tests else ""
     if found.own_tests is None and "maintainers' tests" not in found.says:
         own = _OWN_NOT_RUN
     return (

@@ -113,7 +113,7 @@ def _faults(text: str, *names: str) -> list[str]:
             more -= {OF_A_MARKER[code] for one in wholes for code in one.codes & OF_A_MARKER.keys()}
             more -= CUT_CODES | (OF_TWO if len(names) > 1 else set())
         if field == "calls" and AS_TEXT in shown.codes:  # a call that the whole text has in content
-            more = {one for one in more if not all(_squeezed(part) in _of_wholes(names) for part in one)}
+            more = {one for one in more if not all(_normalized(part) in _of_wholes(names) for part in one)}
         if field == "parsers" and any("<tool_call>\n{" in PASTES[name] for name in names):
             more -= OF_A_PIECE
         faults += [f"{field}: {sorted(more)}"] if more else []
@@ -125,7 +125,7 @@ def _faults(text: str, *names: str) -> list[str]:
 
 @cache
 def _of_wholes(names: tuple[str, ...]) -> str:
-    return "\n".join(_squeezed(PASTES[name]) for name in names)
+    return "\n".join(_normalized(PASTES[name]) for name in names)
 
 
 def cases(batch: int) -> list[tuple[str, str, tuple[str, ...]]]:
