@@ -90,8 +90,8 @@ async def step_parsers(
 def names_of_engine(kind: str, known: VllmParsers, parsed: ParsedMessage, raw: str = "") -> list[str]:
     """Return every tool parser of an engine by name, those of the output's family first.
 
-    Where the output holds reasoning, each goes with the family's reasoning parser. Where the raw output shows which of
-    the family's models wrote it, that model's parsers stand in front.
+    Where the output contains reasoning, each goes with the family's reasoning parser. Where the raw output shows which
+    of the family's models wrote it, that model's parsers are in front.
     """
     shown = checkpoint_in(parsed.format, raw)
     own = parser_names_of(kind, parsed.format, None if shown is None else shown[0])

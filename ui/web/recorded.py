@@ -73,7 +73,7 @@ class RecordedCases:
 
 
 def without_trial(payloads: Payloads) -> Payloads:
-    """Return the views of a run whose fix nobody can try: the next step shows it."""
+    """Return the views of a run whose fix no one can try: the next step shows it."""
     header, _ = unpack_payload(payloads["verdict"] or "")
     step = as_object(header.get("step"))
     if step.get("kind") != "try":

@@ -94,7 +94,7 @@ def _received(answer: Answer, text: str) -> Received:
 
 
 def _losses(notes: Iterable[str], *, has_failed: bool) -> Iterable[str]:
-    """Return what is said of an answer that nobody copied; one that failed says so itself."""
+    """Return what is said of an answer that no one copied; one that failed says so itself."""
     for note in notes:
         if note.startswith(COPIED):
             if not has_failed:

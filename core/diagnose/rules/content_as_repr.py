@@ -103,7 +103,7 @@ def _resend(suspects: Sequence[FindingEvidence]) -> Iterator[Step]:
 
 
 def _suspects(trace: Trace, printed: Sequence[str]) -> Iterator[FindingEvidence]:
-    """Yield the contents of the request that stand in the lists that were printed, as parts or as an empty text."""
+    """Yield the contents of the request that are in the lists that were printed, as parts or as an empty text."""
     for index, message in numbered_messages(trace.request):
         content = message.get("content")
         if (content == "" or isinstance(content, list)) and any(_is_in(content, one) for one in printed):
@@ -111,7 +111,7 @@ def _suspects(trace: Trace, printed: Sequence[str]) -> Iterator[FindingEvidence]
 
 
 def _is_in(content: JSON, printed: str) -> bool:
-    """Say whether a list that was printed begins with the first text of a content; without texts, it may be it."""
+    """Return whether a list that was printed begins with the first text of a content; without texts, it may be it."""
     texts = [text for part in as_list(content) if isinstance(text := as_object(part).get("text"), str)]
     first = "" if content == "" else next(iter(texts), None)
     value = _FIRST_TEXT.search(printed)

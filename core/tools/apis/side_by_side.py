@@ -343,7 +343,7 @@ def _cause_of_refusal(refused: Sequence[Trace], both: Sequence[Trace]) -> str | 
 
 
 def _is_named(field: str, trace: Trace, said: str) -> bool:
-    """Say whether a refusal is about a field: it names it as one, or begins a sentence with it."""
+    """Return whether a refusal is about a field: it names it as one, or begins a sentence with it."""
     if not field.isidentifier():  # within a list, the name alone would not tell which
         return _is_item_named(field, trace, said)
     return any(_is_own_field(name, said) for name in (field, *_INNER_NAMES.get(field, ())))
@@ -356,7 +356,7 @@ def _is_own_field(field: str, said: str) -> bool:
 
 
 def _is_item_named(field: str, trace: Trace, said: str) -> bool:
-    """Say whether a refusal of the body that was pasted is about an item of a list in it.
+    """Return whether a refusal of the body that was pasted is about an item of a list in it.
 
     It gives the item's place, or names the list and what type of item it refuses.
     """
@@ -400,7 +400,7 @@ def _messages(
 def _streams(pair: tuple[Api, Api], left: Trace, right: Trace, before: ApiDifference | None) -> Iterator[ApiDifference]:
     if left.chat_stream is None or right.chat_stream is None:
         return
-    # A stream is a generation of its own: that of the answer says nothing about it.
+    # A stream is its own generation: that of the answer says nothing about it.
     chance = None if before is not None and before.where == "prompt" else _cause_of_chance(left, right)
     for change in json_changes(_comparable(left.chat_stream), _comparable(right.chat_stream)):
         cause = chance or _cause_of_answers(left, right, before, change)
