@@ -123,12 +123,12 @@ def _only_mentions(blocks: Sequence[Block]) -> bool:
     """Return whether a text is words of a report, with markers as words of their sentences and nothing behind them."""
     if any(block.kind is not BlockKind.PROSE for block in blocks):
         return False
-    text = "\n".join(block.text for block in blocks)[:_MOST_OF_WORDS]
+    text = "\n".join(block.text for block in blocks)[:_MAX_OF_WORDS]
     if MARKER.search(text) is None or _REPORT_WORDS.search(MARKER.sub("", text)) is None:
         return False
     text = _TAGS_AS_CODE.sub("tags", text)
-    found = [one for one, _ in zip(MARKER.finditer(text), range(_MOST_MENTIONS), strict=False)]
-    if len(found) == _MOST_MENTIONS:
+    found = [one for one, _ in zip(MARKER.finditer(text), range(_MAX_MENTIONS), strict=False)]
+    if len(found) == _MAX_MENTIONS:
         return False
     return all(_MENTIONED.search(text, max(0, one.start() - _NEAR), one.start()) for one in found) and not any(
         _FOLLOWED.match(text, one.end()) for one in found

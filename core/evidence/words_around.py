@@ -124,7 +124,7 @@ def _with_complaint(evidence: Evidence, text: str) -> Evidence:
     """Note that somebody says of an answer that something is wrong: that nothing was found is then no good news."""
     if evidence.chat is None or evidence.form is Form.RUN:
         return evidence
-    sentences = tuple(one for one in sentences_of(prose_of(text)) if len(one) <= _MOST_SENTENCE)
+    sentences = tuple(one for one in sentences_of(prose_of(text)) if len(one) <= _MAX_SENTENCE)
     if any(_STREAM_ALONE.search(one) and not _NO_STREAM_ALONE.search(one) for one in sentences):
         evidence = replace(evidence, notes=(*evidence.notes, STREAM_ALONE))
     is_said = any(_COMPLAINT.search(one) and not _NO_COMPLAINT.search(one) for one in sentences)

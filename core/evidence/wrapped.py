@@ -54,7 +54,7 @@ def with_whole_escapes(text: str) -> str:
 
     Where all lines but the last are of one width, two or more, no break was there before.
     """
-    joined = of_one_width(text.strip("\n")) if text.strip("\n").count("\n") >= _LEAST_BREAKS else None
+    joined = of_one_width(text.strip("\n")) if text.strip("\n").count("\n") >= _MIN_BREAKS else None
     if joined is not None:
         return joined
     broken = _BROKEN_ESCAPE.search(text)

@@ -208,7 +208,7 @@ def _refusal(path: Path, error: sqlite3.Error) -> RequestError:
 
 def _unpacked(blob: JSON, path: Path) -> JSONObject:
     try:
-        document: JSON = json.loads(unpack(blob, _MOST_BYTES))  # type: ignore[arg-type]  # sqlite gives bytes
+        document: JSON = json.loads(unpack(blob, _MAX_BYTES))  # type: ignore[arg-type]  # sqlite gives bytes
     except (TypeError, ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
