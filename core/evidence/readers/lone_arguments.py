@@ -27,7 +27,7 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import MARKER, is_request
 
 LONE_ARGUMENTS = "the arguments of a tool call"
-_MOST_CHARS = 40_000
+_MAX_CHARS = 40_000
 _LEAD = re.compile(
     r"\A(?:(?:[A-Za-z_][\w\[\].]{0,60}\.)?[\"']?(?:arguments|args|input)[\"']?[ \t]{0,8}[:=][ \t]{0,8})?"
 )
