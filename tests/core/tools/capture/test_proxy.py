@@ -261,6 +261,17 @@ async def test_an_answer_that_breaks_off_breaks_off_for_the_client_and_is_not_an
     assert record["request"] == json.loads(BODY)
 
 
+async def test_a_redirect_to_what_is_no_address_is_passed_on_and_not_followed(tmp_path: Path) -> None:
+    odd = raw(b"HTTP/1.1 302 Found\r\nLocation: javascript:alert(1)\r\nContent-Length: 0\r\n\r\n")
+    async with through(odd, tmp_path / "out") as (server, capture, client):
+        with pytest.raises(httpx.InvalidURL):  # the client's library refuses it
+            await client.post(f"{capture.base_url}/chat/completions", content=BODY)
+        record = await capture.record()
+
+    assert record["captured"]["status"] == 302
+    assert len(server.received) == 1
+
+
 @pytest.mark.parametrize("behaviour", [raw(b""), raw(b"SSH-2.0-x\r\n"), reset()])
 async def test_a_server_that_gives_no_answer_is_reported_as_502(behaviour: Behaviour, tmp_path: Path) -> None:
     async with through(behaviour, tmp_path / "out") as (_server, capture, client):
