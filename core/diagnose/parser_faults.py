@@ -16,9 +16,17 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, Server, Trace
+from prompt_debugger.core.diagnose.bare_lists import model_names
 from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
 from prompt_debugger.core.diagnose.endings import is_limit_word
-from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, content_of, decode_json, request_tools
+from prompt_debugger.core.diagnose.fields import (
+    CallField,
+    calls_of_message,
+    content_of,
+    decode_json,
+    reasoning_of,
+    request_tools,
+)
 
 _VERSION = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
 _NAME_BEHIND = re.compile(r'\}\s*,\s*"name"\s*:')
@@ -37,6 +45,7 @@ class Sign(StrEnum):
     NAME_BEHIND = "name-behind"
     NAMELESS = "nameless"
     AFTER_TEXT = "after-text"
+    NOTHING = "nothing"
 
 
 class Fault(NamedTuple):
@@ -44,13 +53,14 @@ class Fault(NamedTuple):
 
     Attributes:
         kind: The server software.
-        parsers: Its names of the parsers that have it.
+        parsers: Its names of the parsers that have it; none where it chooses its parser itself.
         sign: How it shows.
         does: What the parser does, after *it*.
         seen: The newest release with the fault.
         mended: The first release tried that does not have it; "" where none is known.
         threads: Public reports of it.
         is_old: Whether only an answer whose release is known is taken for it.
+        models: Words in the names of the models whose calls are met by it, in lower case; none for all.
     """
 
     kind: str
@@ -61,6 +71,7 @@ class Fault(NamedTuple):
     mended: str = ""
     threads: tuple[str, ...] = ()
     is_old: bool = False
+    models: tuple[str, ...] = ()
 
 
 _IN_ONE_PIECE = "loses a call that arrives in one piece, as with speculative decoding or a `stream_interval`"
@@ -129,6 +140,17 @@ FAULTS: tuple[Fault, ...] = (
         Sign.LOST,
         "loses the arguments of a call that arrives in one piece, as with speculative decoding",
         "0.5.23",
+        threads=("sgl-project/sglang#37634",),
+    ),
+    Fault(
+        "mlx-lm",
+        (),
+        Sign.NOTHING,
+        "returns a message without anything in place of a call that begins with `[TOOL_CALLS]name[ARGS]`",
+        "0.31.3",
+        threads=("ml-explore/mlx-lm#1307",),
+        is_old=True,
+        models=("devstral",),
     ),
     Fault(
         "sglang",
@@ -144,14 +166,21 @@ FAULTS: tuple[Fault, ...] = (
 def known_fault(trace: Trace) -> tuple[Fault, CallField | None] | None:
     """Return the fault of the server's parser that its answer shows, with the call; `None` where none is known."""
     server = trace.server
-    if server is None or server.tool_parser is None:
+    if server is None:
         return None
     for fault in FAULTS:
-        if fault.kind == server.kind and server.tool_parser in fault.parsers and _may_have(server, fault):
+        if fault.kind == server.kind and _is_met(trace, server, fault) and _may_have(server, fault):
             shown = next(_shown(trace, fault.sign), None)
             if shown is not None:
                 return fault, shown[0]
     return None
+
+
+def _is_met(trace: Trace, server: Server, fault: Fault) -> bool:
+    """Say whether the server runs a parser of a fault, with a model that meets it."""
+    models = " ".join(model_names(trace)).lower()
+    is_of_model = not fault.models or any(word in models for word in fault.models)
+    return is_of_model and (not fault.parsers or server.tool_parser in fault.parsers)
 
 
 def _may_have(server: Server, fault: Fault) -> bool:
@@ -159,6 +188,8 @@ def _may_have(server: Server, fault: Fault) -> bool:
     version, mended = release_of(server.version), release_of(fault.mended)
     if version is None:
         return not fault.is_old
+    if fault.is_old and mended is None:
+        return version <= (release_of(fault.seen) or version)
     return mended is None or version < mended
 
 
@@ -182,6 +213,8 @@ def _shown(trace: Trace, sign: Sign) -> Iterator[tuple[CallField | None]]:
             yield (None,)
         return
     calls = calls_of_message(result.message)
+    if sign is Sign.NOTHING and not calls and not _has_text(result):
+        yield (None,)
     if sign is Sign.NAMELESS:  # which no whole answer is
         yield from ((call,) for call in calls if not call.name and call.arguments)
     if stream is None or sign is Sign.NAMELESS:
@@ -189,6 +222,11 @@ def _shown(trace: Trace, sign: Sign) -> Iterator[tuple[CallField | None]]:
     if sign is Sign.NO_CALL and not calls and stream.finish_reason == "tool_calls":
         yield (None,)
     yield from ((call,) for call in calls if _has(trace, call, sign))
+
+
+def _has_text(result: ChatResult) -> bool:
+    reasoning = reasoning_of(result.message)
+    return bool((content_of(result.message) or "").strip()) or (reasoning is not None and bool(reasoning.text.strip()))
 
 
 def _has(trace: Trace, call: CallField, sign: Sign) -> bool:

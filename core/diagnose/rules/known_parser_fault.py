@@ -18,7 +18,7 @@ Good:
 
 Source:
     derived: outputs read by the parsers of vLLM 0.11.0 to 0.32.0 and SGLang 0.5.9 to 0.5.23.
-    tracker: vllm-project/vllm#39253, vllm-project/vllm#13622, sgl-project/sglang#23071.
+    tracker: vllm-project/vllm#39253, vllm-project/vllm#13622, sgl-project/sglang#23071, ml-explore/mlx-lm#1307.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from prompt_debugger.core.diagnose.parser_faults import Fault, Sign, known_fault
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule, thread_url
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 
-_TITLES = {"vllm": "vLLM", "sglang": "SGLang"}
+_TITLES = {"vllm": "vLLM", "sglang": "SGLang", "mlx-lm": "mlx-lm"}
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -42,11 +42,13 @@ def find(trace: Trace) -> Iterator[Report]:
     fault, call = found
     maker = _TITLES[fault.kind]
     of_call = "" if call is None or not call.name else f" (the call to `{call.name}`)"
+    parser = f"parser `{server.tool_parser}`" if fault.parsers else "server"
+    shown = f"--tool-call-parser {server.tool_parser}" if fault.parsers else f"{maker} {server.version}"
     yield Report(
-        title=f"This answer fits a known fault of {maker}'s parser `{server.tool_parser}`: it {fault.does}.",
+        title=f"This answer fits a known fault of {maker}'s {parser}: it {fault.does}.",
         detail=f"{_releases(fault, maker)} {_of_this(server)} The answer shows it{of_call}; the raw output would prove "
         "it.",
-        evidence=(FindingEvidence("server", quote=f"--tool-call-parser {server.tool_parser}"),),
+        evidence=(FindingEvidence("server", quote=shown),),
         fix=_fix(fault, maker),
         certainty=Certainty.INFERRED,
         links=tuple(thread_url(thread) for thread in fault.threads),
@@ -67,6 +69,8 @@ def _fix(fault: Fault, maker: str) -> str:
     whole = "ask without streaming, as a whole answer is parsed at once"
     if fault.sign is Sign.AFTER_TEXT:
         return "Have the prompt ask for the call alone, without words before it; the parser reads nothing else."
+    if fault.sign is Sign.NOTHING:
+        return f"Run a release after {maker} {fault.seen}; its log at the level DEBUG shows what the model wrote."
     if fault.mended:
         return f"Run {maker} {fault.mended} or later; until then, {whole}."
     return f"{whole[:1].upper()}{whole[1:]}, and see whether a release after {maker} {fault.seen} has fixed it."

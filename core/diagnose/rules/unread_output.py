@@ -117,7 +117,8 @@ def _place(understood: Understood) -> JsonBreak | None:
     quoted = understood.quoted
     if quoted is None or not quoted.is_whole:
         return None
-    is_meant_as_json = quoted.is_arguments or (quoted.at is not None and not quoted.text.lstrip().startswith("<"))
+    is_markup = quoted.text.lstrip().startswith("<") and "Failed to parse input at pos" in understood.refusal.message
+    is_meant_as_json = quoted.is_arguments or (quoted.at is not None and not is_markup)
     return json_break(quoted.text) if is_meant_as_json else None
 
 

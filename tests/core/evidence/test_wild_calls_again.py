@@ -215,3 +215,26 @@ def test_the_marker_that_mistral_left_out_is_read_with_its_own_tokenizer():
     assert "--tokenizer-mode mistral`, too" not in fixes(
         text.replace(" --enable", " --tokenizer-mode mistral --enable")
     )
+
+
+EMPTY = (
+    '{"object":"chat.completion","model":"mlx-community/Devstral-Small-2-24B","choices":[{"message":'
+    '{"role":"assistant"},"finish_reason":"stop"}]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "answer", "is_it"),
+    [
+        ("mlx_lm 0.31.3", EMPTY, True),
+        ("mlx_lm 0.32.2", EMPTY, False),
+        ("mlx_lm", EMPTY, False),
+        ("mlx_lm 0.31.3", EMPTY.replace("Devstral", "Qwen3"), False),
+        ("mlx_lm 0.31.3", EMPTY.replace('"assistant"', '"assistant","content":"Hm."'), False),
+        ("Ollama 0.31.3", EMPTY, False),
+    ],
+)
+def test_a_message_without_anything_is_a_known_fault_of_some_releases_of_mlx_lm(words, answer, is_it):
+    codes = {one.code for one in shown(f"I run {words}:\n\n{answer}").findings}
+
+    assert ("PD471" in codes) is is_it
