@@ -72,6 +72,8 @@ def _arguments(text: str) -> tuple[str, str] | None:
         return None if inside is None or not _is_broken(inside) else (named[1], inside)
     bare = _LEAD.sub("", text, count=1)
     is_labelled = len(bare) < len(text)
+    if is_labelled and text[: len(text) - len(bare)].rstrip(" \t:=").endswith(('"', "'")) and "<" in bare:
+        return None  # a key, and the end of the call that it was copied from
     if is_labelled and text[: len(text) - len(bare)].rstrip().endswith("input=") and bare.startswith("{'"):
         return None  # what Python printed, where an object is not text
     written = _without_quotes(bare)

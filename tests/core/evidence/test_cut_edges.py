@@ -234,6 +234,7 @@ def test_arguments_that_were_copied_with_their_key_are_whole():
     report = '### Bug\n\nThe answer is wrong:\n\n~~~\n"arguments": {"city": "Bern"}\n~~~\n'
 
     assert "PD453" not in codes_of(report)
+    assert not codes_of('arguments": {"city": "Bern"}}\n</tool_call><|im_end|') & {"PD452", "PD453"}
     assert "PD451" in codes_of('"arguments": {"city": "Bern"}{"city": "Bern"}')
 
 
