@@ -34,7 +34,7 @@ def test_an_answer_of_another_class_is_a_failure_for_cron(tmp_path: Path, capsys
 
     assert statuses == [0, 0, 1]
     assert 'Canary 1: the class of the answer has changed: `finish_reason` was "tool_calls", is "stop"' in told.out
-    assert "1 known requests: 1 with an answer of another class" in told.err
+    assert "1 known requests: 1 whose answer changed class" in told.err
     assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
     assert _ask_once(tmp_path, LEAKS) == 0  # it is told once
 
