@@ -26,7 +26,7 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.formats import CONTROL_TOKEN
 
-_OF_ANSWER = "The answer itself shows this prompt: it is the one of its own run, by the server's word."
+_OF_ANSWER = "The answer itself shows this prompt: according to the server, it is the one of this run."
 _IN_LOG = "it contains no control token, and a log may leave them out"
 # A text that begins with the rest of a marker, or with a marker that only is within a call.
 # A call whose opening marker is not there: where the text begins, or a line of it that is not a whole header.

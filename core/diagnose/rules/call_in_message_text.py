@@ -368,7 +368,7 @@ def _in_next_turn(trace: Trace, content: str) -> Report | None:
     return Report(
         title=f"Content contains {'a call' if len(calls) == 1 else 'calls'} to {names} in a second turn of the "
         "assistant.",
-        detail=f"The server did not stop at `{turn.end}`; the model opened another turn of its own and wrote the call "
+        detail=f"The server did not stop at `{turn.end}`; the model opened another turn and wrote the call "
         "there. A parser that looks for a call at the beginning of the output does not see it.",
         evidence=(in_message("content", inside, turn.inside),),
         fix=have_parsed(trace, format_of(trace, inside)),

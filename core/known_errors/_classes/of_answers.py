@@ -82,10 +82,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.CONNECTION,
         "A plain error came where JSON was expected",
-        "What answered was no model: a server, or a program in between, wrote a short error as plain text, which the "
+        "No model answered: a server, or a program in between, wrote a short error as plain text, which the "
         "message quotes; the client then failed to read it as JSON.",
-        "Ask the same address with `curl -i`: it shows the status and the whole text. If a gateway or proxy stands in "
-        "between, look at its log, and check that it reaches the model's server.",
+        "Ask the same address with `curl -i`: it shows the status and the whole text. If there is a gateway or proxy "
+        "in between, look at its log, and check that it reaches the model's server.",
         around=_NOT_JSON,
     ),
     ErrorClass(

@@ -274,7 +274,7 @@ def _why_nothing(simplest: Ideal | None, cells: Mapping[str, Mapping[str, Cell]]
                 "was judged: give one of its outputs to `parse --parsers all`."
             )
             if not shows_tools:
-                yield "The template does not print the tools of a request either: the model is not told of them."
+                yield "The template does not print the tools of a request either: the model does not see them."
         return
     yield "No parser of this release returns the simplest call correctly."
     for name in ranking.made_for():
