@@ -98,7 +98,9 @@ def _connected(url: str, field: str) -> Iterator[Connection]:
     except psycopg.Error as error:
         # What does not parse is quoted, password and all.
         said = (
-            "it is not an address" if isinstance(error, psycopg.ProgrammingError) and connection is None else _said(error)
+            "it is not an address"
+            if isinstance(error, psycopg.ProgrammingError) and connection is None
+            else _said(error)
         )
         raise RequestError(
             f"The database {shown(url)} cannot be used: {said}.",
