@@ -7,7 +7,7 @@
 
 The requests are drawn from what the lab model was trained on, the same every time: one to four tools of many kinds,
 one to three exchanges, parallel calls, small talk, requests that no tool fits, reasoning, seeds, streams.
-A run counts where the answer is the one that the dialogue has: the miniature model makes mistakes, which are not a
+A run counts where the answer is the one that the dialogue has: the miniature model makes mistakes, which are not
 false alarms. That is decided by comparing messages, not by what the program says.
 """
 

@@ -1,6 +1,6 @@
 """Run a part of the suite, and once more, alone, what failed: `python scripts/suite_part.py NAME PYTEST_ARGUMENT ...`.
 
-The parts run next to each other, and what waits for a browser or a server may meet a machine that is too busy. A test
+The parts run at the same time, and what waits for a browser or a server may meet a machine that is too busy. A test
 that fails twice fails the part. One that passes the second time is named as unsteady, since it needs mending.
 """
 

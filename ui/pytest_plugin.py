@@ -114,7 +114,7 @@ class SavedItem(pytest.Item):
         return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return where it is open."""
+        """Return where it is defined."""
         return self.path, self._line - 1, f"no call lost: {self.path.name}, {self.name}"
 
 

@@ -197,13 +197,13 @@ class Recording:
         """End the proxies and judge every exchange.
 
         Raises:
-            LostCallsError: A call was lost in one of them; says which, and where it is open.
+            LostCallsError: A call was lost in one of them; says which, and its file.
         """
         if lost := self.lost():
             raise LostCallsError("\n\n".join(lost))
 
     def lost(self) -> list[str]:
-        """End the proxies, and return each exchange that lost a call: where it is open, and what it shows."""
+        """End the proxies, and return each exchange that lost a call: its file, and what it shows."""
         self.end()
         return outside_a_loop(lambda: asyncio.run(self._lost()))
 

@@ -110,7 +110,7 @@ def measure(
 
 
 def read_values(answer: str) -> list[list[object]] | None:
-    """Read the argument values of every call, or None if one of them is not JSON object."""
+    """Read the argument values of every call, or None if those of one are not a JSON object."""
     try:
         return [list(json.loads(arguments).values()) for arguments in _ARGUMENTS.findall(answer)]
     except (ValueError, AttributeError):

@@ -57,7 +57,7 @@ def test_a_schema_that_refers_elsewhere_is_not_followed(name: str, scheme: str, 
     assert "treasure" not in said
 
 
-def test_every_validator_is_reported_where_to_look_references_up() -> None:
+def test_every_validator_is_told_where_to_look_references_up() -> None:
     """Without a registry the reference library looks them up on the network.
 
     A process of its own reads the code: CPython 3.11 cannot build a syntax tree where greenlets have moved the stack.

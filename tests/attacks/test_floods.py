@@ -34,7 +34,7 @@ async def hostile_pages(stack: AsyncExitStack, page: RunningPage, count: int, ad
     return [await stack.enter_async_context(Visitor(page, address)) for _ in range(count)]
 
 
-async def test_a_page_that_asks_for_too_much_is_reported_so_in_words_that_the_page_shows(public: RunningPage) -> None:
+async def test_a_page_that_asks_for_too_much_is_told_so_in_words_that_the_page_shows(public: RunningPage) -> None:
     async with Visitor(public, HOSTILE) as visitor:
         answers = [await visitor.join("probe_template", SLOW_TEMPLATE) for _ in range(6)]
         refused = [answer for answer in answers if answer.status_code != 200]
@@ -63,7 +63,7 @@ async def test_pages_that_a_script_opens_take_nobodys_run(
     assert "application/json" in kept
 
 
-async def test_who_sends_without_end_is_reported_to_wait_and_others_are_answered(public: RunningPage) -> None:
+async def test_who_sends_without_end_is_told_to_wait_and_others_are_answered(public: RunningPage) -> None:
     """Bodies that were refused counted for nothing, and reading them held everybody up."""
     body = b'{"data": [' + b"{}," * 1_300_000 + b"{}]}"
     headers = {"content-type": "application/json"}

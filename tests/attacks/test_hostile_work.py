@@ -158,7 +158,7 @@ async def test_another_visitor_is_answered_and_the_page_goes_on(
     assert attacked.faults() == []
 
 
-async def test_a_server_that_drips_forever_contains_no_one_up_and_is_left_with_its_visitor(
+async def test_a_server_that_drips_forever_holds_no_one_up_and_is_left_with_its_visitor(
     attacked: RunningPage,
 ) -> None:
     """The visitor goes as soon as the first words come: nobody reads on for them."""

@@ -117,7 +117,7 @@ def test_an_error_is_reported_while_typing_and_names_its_place_after_a_run(bare:
     assert bare.selected_text() == '"content": "x"}'
 
 
-def test_stop_ends_a_run_that_hangs_and_reports_what_had_come_and_another_case_ends_the_next(
+def test_stop_ends_a_run_that_hangs_and_shows_what_had_come_and_another_case_ends_the_next(
     bare: DebuggerPage, silent_endpoint: str
 ) -> None:
     bare.paste(REQUEST)

@@ -351,7 +351,7 @@ def test_a_report_that_was_tampered_with_runs_nothing(bare: DebuggerPage, tmp_pa
     assert bare.page.evaluate("globalThis.__ran") is None
 
 
-def test_a_picture_without_a_run_is_reported_to_hold_none(bare: DebuggerPage, tmp_path: Path) -> None:
+def test_a_picture_without_a_run_is_said_to_have_none(bare: DebuggerPage, tmp_path: Path) -> None:
     path = tmp_path / "shot.png"
     bare.page.screenshot(path=path)
 

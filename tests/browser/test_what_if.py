@@ -49,7 +49,7 @@ def tried(keep: Keep, bare_url: str) -> DebuggerPage:
     return keep(bare_url, try_switches)
 
 
-def test_a_chip_reports_the_inspector_its_id(tried: DebuggerPage) -> None:
+def test_a_chip_tells_the_inspector_its_id(tried: DebuggerPage) -> None:
     tried.page.locator(".pd-effect[data-switch='no-generation-prompt'] .pd-chip.pd-removed").first.hover()
 
     assert "<|im_assistant|>" in tried.inspector()

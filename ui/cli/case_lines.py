@@ -69,7 +69,7 @@ def read_chunks(source: ByteSource) -> Iterator[Chunk]:
 
 
 def _begun(begun: list[bytes], further: bytes) -> list[bytes]:
-    """Return the pieces of a line that continues; of one that no one could read no more than shows that."""
+    """Return the pieces of a line that continues; of one too long to be read no more than shows that."""
     if len(begun) * _READ_BYTES <= 2 * MAX_LINE_BYTES or sum(map(len, begun)) <= MAX_LINE_BYTES:
         begun.append(further)
     return begun
@@ -108,7 +108,7 @@ def answer_line(line: bytes, number: int, answer: Answer) -> Answered:
         raise
     except DebuggerError as error:
         return answered({"id": case_id, "error": error.to_json()})
-    except Exception as error:  # noqa: BLE001 - a bug of ours costs one line, not the millions behind it
+    except Exception as error:  # noqa: BLE001 - a bug of ours costs one line, not the millions after it
         fault = DebuggerError(f"This program failed on line {number}: {type(error).__name__}: {error}")
         return answered({"id": case_id, "error": fault.to_json()})
 

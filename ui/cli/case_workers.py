@@ -47,7 +47,7 @@ _WAITING_PER_WORKER = 4
 # What our own libraries look at; keys and tokens go.
 _KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 
-# Waits that many seconds for an answer, or for the end of the worker; says whether one came.
+# Waits the given seconds for an answer, or for the end of the worker; says whether one came.
 Wait: TypeAlias = Callable[[Connection, float], bool]
 
 
@@ -187,7 +187,7 @@ class _Slot:
         return joined(parts)
 
     def close(self) -> None:
-        """End the workers; there will be not others."""
+        """End the workers; no others will be started."""
         self._is_closed = True
         self._drop()
 
@@ -254,7 +254,7 @@ class _Worker:
         self._receive()
 
     def ask(self, chunk: Chunk, limit_s: float) -> Answered | None:
-        """Return its answer, `None` if it may not give one; after that many seconds without it is of no more use."""
+        """Return its answer, `None` if it may not give one; after `limit_s` without it the worker is of no more use."""
         try:
             self._connection.send(chunk)
             has_come = self._wait(self._connection, limit_s)

@@ -19,7 +19,7 @@ from prompt_debugger.ui.cli.case_workers import CaseWorkers, WorkerLimits
 from prompt_debugger.ui.cli.output import FOUND, OK
 from prompt_debugger.ui.cli.progress import clear, say
 
-# A worker needs half a second to start, in which about that many lines are read.
+# A worker needs half a second to start, in which about this many lines are read.
 LINES_ALONE = 256
 
 

@@ -127,7 +127,7 @@ def _zsh_words(reported: Iterable[tuple[str, str]]) -> str:
 
 def _fish(commands: Mapping[str, tuple[str, list[_Option]]]) -> str:
     head = f"complete -c {_PROGRAM}"
-    lines = [f"{head} -n __fish_use_subcommand -f"]  # no files where a command is
+    lines = [f"{head} -n __fish_use_subcommand -f"]  # no files where a command is expected
     for name, (summary, options) in commands.items():
         lines.append(f"{head} -n __fish_use_subcommand -a {name} -d {_fish_text(summary)}")
         seen = f"-n '__fish_seen_subcommand_from {name}'"

@@ -146,7 +146,7 @@ _LIBRARIES = ("gradio", "transformers", "tokenizers", "httpx")
 
 
 def versions() -> str:
-    """Return the program's version on the first line, then those of what it is on."""
+    """Return the program's version on the first line, then those of what it runs on."""
     engines = (name for engine in ENGINES.values() for name in engine.distributions)
     lines = [
         f"prompt-debugger {__version__}",

@@ -116,7 +116,7 @@ def _run(options: argparse.Namespace) -> int:
     with kept_for_good():
         from prompt_debugger.ui.web.work_sandbox import start_work_sandbox
 
-        start_work_sandbox()  # its imports continue next to those of gradio, which take longer
+        start_work_sandbox()  # its imports run alongside those of gradio, which take longer
         from prompt_debugger.ui.web.launch import launch_app  # seconds: only this command pays
         from prompt_debugger.ui.web.settings import PageSettings
 

@@ -105,7 +105,7 @@ def working(words: str, quiet_s: float | None = None) -> Iterator[None]:
         work.done.set()
         teller.join()
         work.clear()
-        clear()  # what is at work around it begins to count again
+        clear()  # the work around it starts counting again
 
 
 def say(words: str) -> None:

@@ -474,7 +474,7 @@ def findings_of(trace: Trace, conversation: Conversation | None) -> tuple[Findin
 
 
 def write_turns(folder: str, conversation: Conversation) -> None:
-    """Write the runs after the first next to it, as `turn-2.json` and so on."""
+    """Write the runs after the first one into its folder, as `turn-2.json` and so on."""
     for number, turn in enumerate(conversation.turns[1:], 2):
         write_trace(folder, turn.trace, f"turn-{number}")
 

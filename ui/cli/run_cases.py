@@ -77,7 +77,7 @@ async def _answer(number: int, line: bytes, run: RunOne, document_of: DocumentOf
         return {**await document_of(trace), **named}
     except DebuggerError as error:
         return {**named, "error": error.to_json()}
-    except Exception as error:  # noqa: BLE001 - a bug of ours costs one line, not all behind it
+    except Exception as error:  # noqa: BLE001 - a bug of ours costs one line, not all after it
         fault = DebuggerError(f"This program failed on line {number}: {type(error).__name__}: {error}")
         return {**named, "error": fault.to_json()}
 

@@ -49,7 +49,7 @@ def count(text: str) -> int:
 
 
 def add_published_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options that K2VV and MiniMax's verifier have next to ours."""
+    """Declare the options that K2VV and MiniMax's verifier have besides ours."""
     parser.add_argument("--base-url", "--url", dest="endpoint", metavar="URL", help="the same as --endpoint")
     parser.add_argument("--tokenizer-model", dest="tokenizer", metavar="NAME", help="the same as --tokenizer")
     parser.add_argument(

@@ -47,7 +47,7 @@ def check_gates(options: argparse.Namespace) -> None:
     """Refuse a gate that cannot be read or names no figure, before anything is asked.
 
     Raises:
-        RequestError: One is not one; says what was expected.
+        RequestError: A gate cannot be read; says what was expected.
     """
     gates = [read_gate(text) for text in options.fail_if]
     has_baseline = bool(options.baseline or options.baseline_endpoint)
@@ -96,7 +96,7 @@ def merge(options: argparse.Namespace) -> int:
     """Put the results of all shards together and write them as one verification's.
 
     Raises:
-        RequestError: A file is missing, or is not one.
+        RequestError: A file is missing, or does not contain results.
     """
     if not options.files:
         raise RequestError("Nothing to merge.", "Give the results of all shards after `merge`.", field="RESULTS")

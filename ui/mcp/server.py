@@ -249,7 +249,7 @@ def _add_server_tools(server: MCPServer[Any], runner: _ToolRunner) -> None:
     async def try_fix(handle: RunHandle, code: Code, ctx: Ctx) -> CallToolResult:
         """Try the fix of a finding: run the request again with the change that it suggests, on the same server.
 
-        Returns whether the finding is gone, what was changed, and returns a handle whose part `report` (see `more`) has
+        Returns whether the finding is gone, what was changed, and a handle whose part `report` (see `more`) has
         the fault, the change and the result: for an issue.
         """
         return await runner.call(ctx, Kind.EXPERIMENT, lambda caller: tools.try_fix(caller, handle, code))

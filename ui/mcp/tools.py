@@ -108,7 +108,7 @@ class Tools:
 
     @contextmanager
     def admitted(self, caller: Caller, kind: Kind) -> Iterator[None]:
-        """Count a call while it continues.
+        """Count a call while it runs.
 
         Raises:
             LimitError: The caller, or all together, have as much as they may.

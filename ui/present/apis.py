@@ -58,7 +58,7 @@ def _verdict(trace: Trace | None) -> str:
 
 
 def _texts(trace: Trace) -> Mapping[str, str]:
-    """Return what there is of a run to be laid next to the others."""
+    """Return the texts of a run that are shown next to those of the others."""
     texts: dict[str, str] = {}
     if trace.prompt is not None:
         texts["prompt"] = trace.prompt.text

@@ -30,7 +30,7 @@ def conversation_payload(
         conversation: What was said.
         state: `done`, `running`, or `refused` where it could not continue.
         sentence: Why it could not continue; "" for what the conversation waits for.
-        now: What continues, while it runs.
+        now: What is being done, while it runs.
         most_turns: Turns that one may have.
     """
     turns: list[JSON] = [_turn(turn, number) for number, turn in enumerate(conversation.turns, 1)]

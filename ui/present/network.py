@@ -43,7 +43,7 @@ def network_payload(log: ExchangeLog, run: int) -> str | None:
 
 
 def waiting_words(log: ExchangeLog) -> str:
-    """Return which exchange is under way and for how long, to be after a sentence; "" if none is."""
+    """Return which exchange is under way and for how long, to follow a sentence; "" if none is."""
     waiting = log.waiting()
     if waiting is None:
         return ""

@@ -14,7 +14,7 @@ class Going(NamedTuple):
     """What Run does about the server that a pasted call names.
 
     Attributes:
-        offer: The button next to it: `choose` makes it the target, `key` opens the field for its key, "" is not one.
+        offer: The button next to it: `choose` makes it the target, `key` opens the field for its key; "" for none.
     """
 
     words: str = "Run sends the request there."

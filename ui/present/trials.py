@@ -186,7 +186,7 @@ def _upstream_sentence(engine: str, trial: Trial | None, why_not: str) -> str:
 
 
 def waiting_payload(sentence: str) -> str:
-    """Return that something continues of which nothing is known but that."""
+    """Return the payload that only says that something is running."""
     return pack_payload(
         {"state": "running", "sentence": sentence, "source": "", "progress": {"text": "", "fraction": None}}
     )

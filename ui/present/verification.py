@@ -71,7 +71,7 @@ class Changed(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """The first side next to another one.
+    """The first side compared with another one.
 
     Attributes:
         figures: The paired figures of the first against the other.
@@ -83,7 +83,7 @@ class Pair(NamedTuple):
 
 
 def verification_payload(sides: Sequence[Side], pairs: Sequence[Pair] = ()) -> str:
-    """Return the payload of the view; `pairs` are the first side next to each further one, in their order."""
+    """Return the payload of the view; `pairs` compare the first side with each further one, in their order."""
     return pack_payload(
         {
             "state": "done",
@@ -96,7 +96,7 @@ def verification_payload(sides: Sequence[Side], pairs: Sequence[Pair] = ()) -> s
 
 
 def row_of(choice: Mapping[str, JSON]) -> tuple[int, int]:
-    """Return which row was pressed: the side, and its number; -1 for what is not one."""
+    """Return which row was pressed: the side, and its number; -1 for what is missing or not a number."""
     side, index = choice.get("side"), choice.get("index")
     return (side if isinstance(side, int) else -1), (index if isinstance(index, int) else -1)
 

@@ -1,7 +1,7 @@
 """A trace → the same trace with every secret covered, character by character.
 
 What a secret is, `core.report.redact` decides; it takes a secret out, which
-would move every span behind it. Here each of its characters becomes `•`, so
+would move every span after it. Here each of its characters becomes `•`, so
 that spans, tokens and ledger still tile their texts. The ids of covered
 tokens go too: with the vocabulary at hand they would spell the secret.
 """
@@ -256,7 +256,7 @@ class _Mask:
         return masked
 
     def _still_names_it(self, masked: str) -> bool:
-        """Return whether a JSON text contains a secret spelled in escapes: its own characters do not be there."""
+        """Return whether a JSON text contains a secret spelled in escapes, where its own characters do not appear."""
         return any(self._secrets.cover(leaf, leaf) != leaf for leaf in _leaves(_decoded(masked)))
 
     def _tokens(self, tokens: Tokens | None, text: str) -> tuple[Token, ...] | None:
@@ -267,7 +267,7 @@ class _Mask:
 
     def _token(self, token: Token, text: str, masked: str) -> Token:
         start, stop = token.char_span
-        # A token inside a character covers none: it goes with the character it is before.
+        # A token inside a character covers none: it goes with the character that follows it.
         around = slice(start, max(stop, start + 1))
         field = None if token.field is None else self._text(token.field)
         if text[around] == masked[around]:

@@ -84,7 +84,7 @@ _HUB_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")  # what is not a Hub id may b
 def link_state(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, ...]]:
     """Return what a link carries, and what is to be said about it.
 
-    Of a command or a snippet only the body goes into a link: around it are the server's address and the key.
+    Of a command or a snippet only the body goes into a link: around it are the server's address and its key.
 
     Args:
         text: The request as it is in the editor.

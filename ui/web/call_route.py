@@ -15,7 +15,7 @@ LIST_PATH = "/gradio_api/call"
 
 
 class CallList:
-    """Answers what may be called by name; everything else continues.
+    """Answers what may be called by name; everything else is passed on.
 
     Args:
         app: What lies behind.

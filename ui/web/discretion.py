@@ -24,7 +24,7 @@ _BLANK = re.compile(r"%[-+ #0-9.]*[a-zA-Z]")
 
 
 def keep_words_out_of_log(stream: TextIO | None = None) -> None:
-    """Let this process log places and kinds alone from now on; call it once the page is.
+    """Let this process log places and kinds alone from now on; call it once the page is up.
 
     Args:
         stream: Where the log goes; standard error if not given.

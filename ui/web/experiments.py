@@ -68,7 +68,7 @@ class CountStep(NamedTuple):
 
 
 class Bench:
-    """What the events of the what-if panel do; contains what does not change while the page is served."""
+    """What the events of the what-if panel do; keeps only what does not change while the page is served."""
 
     def __init__(self, settings: PageSettings, labs: PageLabs, redraw_rate: RedrawRate | None = None) -> None:
         self._settings = settings

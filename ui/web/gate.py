@@ -76,7 +76,7 @@ class RunGate:
 
         Args:
             session: Which page asks.
-            visitor: Who opened it; "" is no one in particular.
+            visitor: Who opened it; "" for no one in particular.
 
         Raises:
             LimitError: The session, the visitor, or all together, have used what they may.
@@ -96,7 +96,7 @@ class RunGate:
     def runs_ahead(self, turn: Turn) -> int:
         """Return how many runs must end before it is this one's turn; 0 when it is."""
         if self._clock() - self._advanced_s >= _LOOK_AGAIN_S:
-            self._advance()  # one that continues may have become slow
+            self._advance()  # a running one may have become slow
         return 0 if turn.goes_on else self._line.index(turn) + 1
 
     async def wait(self, turn: Turn) -> None:
@@ -109,7 +109,7 @@ class RunGate:
         return self.drawing.factor()
 
     def _advance(self) -> None:
-        """Let those continue for whom there is a place."""
+        """Let those proceed for whom there is a place."""
         self._advanced_s = self._clock()
         for turn in self._in_line():
             if self._has_place(turn):
@@ -118,7 +118,7 @@ class RunGate:
         self._line = self._in_line()
 
     def _has_place(self, turn: Turn) -> bool:
-        """Return whether a run may continue: in one of the usual places, or in a further one.
+        """Return whether a run may proceed: in one of the usual places, or in a further one.
 
         Further ones are for a visitor who has no run going on. Slow runs hold neither; but one visitor takes no more
         of all there may ever be than stay free.
@@ -133,7 +133,7 @@ class RunGate:
         return quick < places and leaves_enough(own, len(going_on), self.limits.most_at_once)
 
     def _in_line(self) -> list[Turn]:
-        """Return who waits: everybody's first run before anybody's second, those that continue counted as had.
+        """Return who waits: everybody's first run before anybody's second, those that are running counted as had.
 
         Of one visitor's pages those are first that ran least within the last minute.
         """

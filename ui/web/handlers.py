@@ -87,7 +87,7 @@ class Update(NamedTuple):
 
     Attributes:
         payloads: The views that change.
-        trace: What is known at the end of a step that ended; `None` while one continues.
+        trace: What is known at the end of a step that ended; `None` while one is running.
         is_own: Whether this page ran it: the server of a recorded run is none that it asked.
     """
 
@@ -113,7 +113,7 @@ class Handlers:
         settings: What the page is served with.
         labs: The labs of all visitors.
         limits: What one visitor may use.
-        gate: Whose run may continue; times and counts by session.
+        gate: Whose run may proceed; times and counts by session.
         stops: Whose run is to end before its end.
         examples: The worked cases by name.
         recorded: Runs of them to show where there is no lab.
@@ -156,10 +156,10 @@ class Handlers:
         return target.base_url is None and target.lab.is_lab_model
 
     def check_request(self, text: str, reading: Reading = ANYTHING, aim: str = "") -> Checked:
-        """Return what is said under the editor of a text as it is open; if it is too long for that, say so.
+        """Return what is said under the editor about the text in it; if the text is too long for that, say so.
 
         Args:
-            text: What is there.
+            text: What is in the editor.
             reading: What it is to be taken for.
             aim: Whom Run asks whatever is pasted; "" for the server that it names.
         """
@@ -200,7 +200,7 @@ class Handlers:
         A run that is stopped ends with what had come, and one whose request has left the page ends without a word.
 
         Args:
-            text: What is there.
+            text: What is in the editor.
             fields: The fields under Target.
             session: Which open page asks.
             key: For the endpoint among the fields; it goes into no trace.

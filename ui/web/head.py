@@ -31,5 +31,5 @@ def read_assets(names: tuple[str, ...]) -> str:
 
 
 def page_head() -> str:
-    """Return what gradio puts into the head of the page: after its own styles, so that ours win."""
+    """Return what gradio puts into the head of the page after its own styles, so that ours win."""
     return f"<style>\n{read_assets(STYLES + PAGE_STYLES)}</style>\n"

@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class LabInstall:
-    """An installation that runs next to the page.
+    """An installation that runs alongside the page.
 
     Attributes:
         is_offered: Whether visitors may start and cancel it: on one's own machine only.
@@ -49,7 +49,7 @@ class LabInstall:
 
     @property
     def progress(self) -> InstallProgress | None:
-        """How far it is; `None` while none continues."""
+        """How far it is; `None` while none is running."""
         running = self._running
         return None if running is None else running.progress
 
@@ -61,7 +61,7 @@ class LabInstall:
             return f"The lab cannot be installed: {error.message} {error.hint}"
 
     def start(self, on_done: Callable[[], None]) -> None:
-        """Begin, unless one continues; returns at once.
+        """Begin, unless one is running; returns at once.
 
         Args:
             on_done: Called from a thread when the environment is there.
@@ -90,7 +90,7 @@ class LabInstall:
         except LabError as error:
             if not installation.is_cancelled:
                 self._fail(error)
-        except Exception as error:  # a bug of ours must not look like an installation that continues
+        except Exception as error:  # a bug of ours must not look like an installation that is still running
             self._fail(LabError(f"This program failed: {type(error).__name__}"))
             raise
         finally:

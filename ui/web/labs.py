@@ -1,4 +1,4 @@
-"""The labs as the page sees them: one pool for all sessions, the first one booted after the page."""
+"""The labs as the page sees them: one pool for all sessions, the first one booted in the background."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class PageLabs:
         self.warm_up(target)
 
     def close(self) -> None:
-        """Stop every lab and wait until they are gone; end an installation, which continues another time."""
+        """Stop every lab and wait until they are gone; end an installation, which can be continued another time."""
         self.installs.cancel()
         self.pool.stop_all()
 

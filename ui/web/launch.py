@@ -80,7 +80,7 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
 
 
 def launch_app(settings: PageSettings) -> None:
-    """Serve the page until it is interrupted; the lab boots behind it.
+    """Serve the page until it is interrupted; the lab boots in the background.
 
     Args:
         settings: What it is served with.
@@ -131,7 +131,7 @@ def report_unlocked_parts(settings: PageSettings) -> None:
 
 
 def _require_answer(url: str, settings: PageSettings) -> None:
-    """Ask the page once, so that its address is not told of one that no one can reach.
+    """Ask the page once, so that no address is announced that no one can reach.
 
     Raises:
         MachineError: It does not answer.

@@ -17,11 +17,11 @@ class Limits:
     """What a visitor may use; `None` means as much as they like.
 
     Attributes:
-        runs_at_once: Runs of all visitors that continue at the same time; further ones wait for their turn.
-        quick_at_once: Runs that continue at the same time if they are of visitors who have no other, slow ones left
+        runs_at_once: Runs of all visitors that proceed at the same time; further ones wait for their turn.
+        quick_at_once: Runs that proceed at the same time if they are of visitors who have no other, slow ones left
             out.
-        most_at_once: Runs that continue at the same time, slow ones included.
-        runs_per_session: Runs of one session that continue or wait at the same time.
+        most_at_once: Runs that proceed at the same time, slow ones included.
+        runs_per_session: Runs of one session that are running or waiting at the same time.
         runs_per_minute: Runs that one session may start in a minute.
         total_per_minute: Runs that all sessions together may start in a minute; one visitor as many as stay free.
         request_chars: Length of the pasted text.
@@ -90,7 +90,7 @@ def check_request_limits(request: Request, limits: Limits) -> None:
 
 
 def without_keys(request: Request) -> Request:
-    """Return a request with everything masked that looks like a key; a page of untrusted users keeps and sends none."""
+    """Return a request with everything masked that looks like a key; a page for anybody keeps and sends none."""
     body = redact_body(request.body)
     if body == request.body:
         return request
@@ -99,7 +99,7 @@ def without_keys(request: Request) -> Request:
 
 
 def bounded_request(request: Request, limits: Limits) -> Request:
-    """Return a request that says how many tokens it wants at most; without it a server may continue for long."""
+    """Return a request that says how many tokens it wants at most; without that a server may generate for long."""
     if limits.max_tokens is None or any(request.body.get(name) is not None for name in _MAX_TOKENS):
         return request
     said = Notice("max_tokens", f"Set to {limits.max_tokens:,}, the limit on this public page.")

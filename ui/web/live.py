@@ -36,7 +36,7 @@ class Live(NamedTuple):
 
 
 class LiveRender:
-    """What the live view's event does. Remembers per open page which work continues, never a text."""
+    """What the live view's event does. Remembers per open page which work is running, never a text."""
 
     def __init__(self, bench: Bench, settings: PageSettings) -> None:
         self._bench = bench
@@ -68,7 +68,7 @@ class LiveRender:
             trace = await in_thread(_render, request, found)
         except RenderError as error:  # another template of the model may take the request
             return Live(live_error_payload(error), None, names)
-        with suppress(SandboxError):  # the prompt is; the run will say what could not be checked
+        with suppress(SandboxError):  # the prompt is there; the run will say what could not be checked
             trace = await check_rendered(trace, _special_texts(trace))
         prompt = trace.local_prompt
         tokens = None if prompt is None else await in_thread(tokens_payload, prompt.tokens)

@@ -167,7 +167,7 @@ class LiveWatch:
         """Yield what was read so far, `None` without updates, until it is stopped; closing it ends the proxy.
 
         Raises:
-            DebuggerError: The server's address is not one, or the lab does not start.
+            DebuggerError: The server's address is not valid, or the lab does not start.
         """
         if session in self._running:
             raise RequestError("This page is already watching a server.", "Stop that first.")

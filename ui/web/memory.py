@@ -68,7 +68,7 @@ class PageMemory:
         return any(value not in (None, "", ()) for value in kept) or self.is_busy(page)
 
     def is_busy(self, page: str) -> bool:
-        """Return whether an event of the page continues or waits."""
+        """Return whether an event of the page is running or waiting."""
         return any(event.session_hash == page for event in self._events())
 
     def forget(self, page: str) -> None:
@@ -92,7 +92,7 @@ class PageMemory:
         task.add_done_callback(self._tasks.discard)
 
     def in_use(self) -> list[Use]:
-        """Return the events that continue or wait."""
+        """Return the events that are running or waiting."""
         return [
             Use(
                 kind_of(str(event.fn.api_name), is_queued=True),
@@ -142,9 +142,9 @@ def line_up_fairly(blocks: gr.Blocks) -> None:
 
 
 class Work:
-    """What continues for visitors, in their name, and ended when they leave.
+    """What runs for visitors: done in their name, and ended when they leave.
 
-    Gradio notes that a visitor left and asks no one to stop: a function that it runs in a thread continues.
+    Gradio notes that a visitor left and stops nothing: a function that it runs in a thread continues.
 
     Args:
         queue: Gradio's queue.
@@ -155,12 +155,12 @@ class Work:
         self._under_way: dict[asyncio.Task[Any], tuple[list[Event], Turn]] = {}
 
     def watch(self) -> None:
-        """Stand before two methods of the queue: gradio has no hook for it."""
+        """Wrap two methods of the queue: gradio has no hook for it."""
         process_events, clean_events = self._queue.process_events, self._queue.clean_events
 
         async def process_as_visitor(events: list[Event], *more: Any) -> None:  # noqa: ANN401  # passed on
             visitor = f"{events[0].request.scope.get(VISITOR, '')}/{events[0].session_hash}"
-            SANDBOX_VISITOR.set(visitor)  # its own task, and what it starts in threads knows its context
+            SANDBOX_VISITOR.set(visitor)  # this task is its own, and threads that it starts know its context
             turn, task = Turn(), asyncio.current_task()
             TURN.set(turn)
             assert task is not None
@@ -182,7 +182,7 @@ class Work:
         self._queue.clean_events = clean_and_end  # type: ignore[method-assign]
 
     def _end_left(self) -> None:
-        """End, as Stop does, what continues for no one."""
+        """End, as Stop does, what runs for no one any more."""
         for task, (events, turn) in list(self._under_way.items()):
             if not any(event.alive for event in events):
                 del self._under_way[task]
@@ -193,7 +193,7 @@ class Work:
 class FairLine(list[Any]):
     """Events that wait, in an order in which pages and visitors take turns.
 
-    First comes everybody's first event, then everybody's second; what continues already counts as had.
+    First comes everybody's first event, then everybody's second; what is already running counts as had.
     """
 
     def __init__(self, going_on: Callable[[], Iterable[Event]]) -> None:

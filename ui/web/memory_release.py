@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 
-BUSY_S = 60.0  # so often it is done at most where something always continues
+BUSY_S = 60.0  # at most this often where something is always running
 _POOLS = 2
 _LARGE_BYTES = 262_144
 # Numbers of glibc's <malloc.h>; another C library has no `mallopt`, or one that knows them not.
@@ -37,10 +37,10 @@ def give_back() -> None:
 
 
 class MemoryRelease:
-    """When memory is given back: once nothing continues, after something did.
+    """When memory is given back: once nothing is running, after something did.
 
     Args:
-        give: Returns it back.
+        give: Gives it back.
         clock: Seconds.
     """
 
@@ -51,14 +51,14 @@ class MemoryRelease:
         self._given_s = clock()
 
     async def look(self, stamp: Hashable, *, is_busy: bool) -> None:
-        """Give back what is free, unless nothing happened since, or too much continues.
+        """Give back what is free, unless nothing happened since, or too much is running.
 
         Args:
             stamp: Another one after each event.
-            is_busy: Whether an event continues.
+            is_busy: Whether an event is running.
         """
         if stamp == self._seen or (is_busy and self._clock() - self._given_s < BUSY_S):
             return
-        self._seen = None if is_busy else stamp  # what continues now is to be looked after, too
+        self._seen = None if is_busy else stamp  # what is running now is to be cleaned up after, too
         self._given_s = self._clock()
         await asyncio.to_thread(self._give)

@@ -114,7 +114,7 @@ class Forecast:
 
 
 class ModelChecks:
-    """What the events of the check panel do; contains nothing of a visitor's.
+    """What the events of the check panel do; keeps nothing of a visitor's.
 
     Args:
         settings: What the page is served with.

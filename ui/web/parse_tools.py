@@ -61,7 +61,7 @@ class MatrixChange(NamedTuple):
 
 
 class ParseTools:
-    """What the events of the tools do; contains what does not change while the page is served.
+    """What the events of the tools do; keeps only what does not change while the page is served.
 
     Args:
         settings: What the page is served with.

@@ -50,7 +50,7 @@ async def ticks_until(task: asyncio.Future[Any], redraw_rate: RedrawRate) -> Asy
 
 
 async def ticking(steps: AsyncIterator[T], redraw_rate: RedrawRate) -> AsyncGenerator[T | None, None]:
-    """Yield what comes, and `None` at every tick until then; closing it ends what continues.
+    """Yield what comes, and `None` at every tick until then; closing it ends what is running.
 
     Where many wait it ticks less often.
     """

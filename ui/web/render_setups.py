@@ -1,4 +1,4 @@
-"""Which template and tokenizer the request in the editor is rendered with, next to any run.
+"""Which template and tokenizer the request in the editor is rendered with, apart from any run.
 
 The lab's files are at hand whether or not a lab may be booted. Of an endpoint it is
 what the person named under Target, else what its last run showed. On a public page

@@ -9,7 +9,7 @@ from prompt_debugger.ui.web.admission.events import App, Message, Receive, Send
 
 
 class RuleRoute:
-    """Answers for the pages about the rules; everything else continues."""
+    """Answers for the pages about the rules; everything else is passed on."""
 
     def __init__(self, app: App) -> None:
         self.app = app

@@ -39,7 +39,7 @@ def script_tags() -> str:
 
 
 class ScriptRoute:
-    """Answers for the modules, and names them in the page; everything else continues."""
+    """Answers for the modules, and names them in the page; everything else is passed on."""
 
     def __init__(self, app: App) -> None:
         self.app = app

@@ -13,7 +13,7 @@ from prompt_debugger.ui.web.limits import PUBLIC_LIMITS, Limits
 from prompt_debugger.ui.web.security import guard_page
 
 RUN_LIMIT = 4
-MAX_JOBS = 400  # events that continue at the same time, runs that wait for their turn among them
+MAX_JOBS = 400  # events that proceed at the same time, runs that wait for their turn among them
 MAX_UPLOAD = "1mb"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gradio as gr
 
-# Gradio sends on only the events whose names are here: "select", "submit", "change".
+# Gradio sends on only the events whose names occur here: "select", "submit", "change".
 _SCRIPT = """
 const start = () => {{
   if (!globalThis.PromptDebugger) return setTimeout(start, 15);

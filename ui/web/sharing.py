@@ -69,7 +69,7 @@ _NO_WISH = Wish()
 
 
 class Sharing:
-    """What the menu's events do; contains what does not change while the page is served."""
+    """What the menu's events do; keeps only what does not change while the page is served."""
 
     def __init__(self, settings: PageSettings, has_lab: Callable[[], bool] = lambda: True) -> None:
         """Begin with no answer given.

@@ -17,7 +17,7 @@ _UNCHANGED = gr.skip()
 
 
 def skip_cheaply(blocks: gr.Blocks) -> None:
-    """Let gradio look only at the outputs that an answer names: are before the method that looks at all of them."""
+    """Let gradio look only at the outputs that an answer names, by wrapping its method that looks at all of them."""
     look_at_all = blocks.postprocess_data
     unchanged: dict[type[Block], Any] = {}  # what gradio tells the page of an output that stays, by its kind
 

@@ -3,7 +3,7 @@
 Gradio keeps type stubs for editors: at import it parses the source of each of its
 components twice and writes files next to them. And it imports the MCP library where that is
 installed, for a server that this page never starts. Call `start_gradio` before the first
-`import gradio`; after it nothing is out of the ordinary.
+`import gradio`; after that nothing is out of the ordinary.
 """
 
 from __future__ import annotations

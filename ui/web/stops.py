@@ -37,7 +37,7 @@ class StopSign:
 
 
 class Stops:
-    """The runs that were announced or continue, by session."""
+    """The runs that were announced or are running, by session."""
 
     def __init__(self) -> None:
         self._signs: OrderedDict[str, StopSign] = OrderedDict()

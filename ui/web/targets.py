@@ -93,7 +93,7 @@ def choose_target(settings: PageSettings, labs: PageLabs, fields: TargetFields, 
 
     Raises:
         NoServerError: There is nothing to run against.
-        RequestError: The address is not one, or a public page may not talk to it.
+        RequestError: The address is not valid, or a public page may not talk to it.
     """
     target = _aimed(settings, labs, fields, key)
     named = fields.template_name if target.base_url and target.tokenizer is not None else ""  # the lab's has one

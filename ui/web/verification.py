@@ -47,7 +47,7 @@ class OpenedRow(NamedTuple):
 
 
 class Verifications:
-    """What the events of the verify panel do; contains nothing but how the page is served."""
+    """What the events of the verify panel do; keeps only how the page is served."""
 
     def __init__(
         self, settings: PageSettings, labs: PageLabs | None = None, redraw_rate: RedrawRate | None = None

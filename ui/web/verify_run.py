@@ -38,7 +38,7 @@ class Asked(NamedTuple):
 
     Attributes:
         packed: The dataset as the browser packed it.
-        rows: At most so many of it.
+        rows: Most rows of it.
         seconds: At most so long.
     """
 
@@ -56,7 +56,7 @@ class Step(NamedTuple):
 
 @dataclass
 class VerifyRun:
-    """Asks datasets; contains nothing but how the page is served.
+    """Asks datasets; keeps only how the page is served.
 
     Attributes:
         settings: Of the page.
@@ -115,7 +115,7 @@ class VerifyRun:
 
 
 def running_payload(progress: Progress, elapsed_s: float, table: str | None = None) -> str:
-    """Return the payload while it continues: how far it is, above what was read so far."""
+    """Return the payload while it runs: how far it is, above what was read so far."""
     done = progress.read + progress.failed
     said = joined(
         f"{done:,} of {progress.total:,} read",

@@ -150,7 +150,7 @@ def read_packed(packed: str, limit: int) -> Bundle:
     """Return the bundle that a browser packed: gzip in base64.
 
     Raises:
-        RequestError: It is not one, or longer than `limit`.
+        RequestError: It is not a bundle, or is longer than `limit`.
     """
     return read_bundle(unpack_bundle(packed, limit), max_chars=limit)
 
@@ -186,7 +186,7 @@ def reopen(packed: str, limit: int, *, is_kept: bool = False) -> Reopened:
         is_kept: Whether it is a run of that browser's history, and no file.
 
     Raises:
-        RequestError: It is not one, longer than `limit`, or tells nonsense.
+        RequestError: It is not a bundle, is longer than `limit`, or contradicts itself.
     """
     bundle = read_packed(packed, limit)
     # A lone surrogate cannot be sent; in JSON its escape is the same character.
@@ -295,7 +295,7 @@ def as_it_ended(payloads: Payloads, trace: Trace, ended: object) -> Payloads:
 
     Args:
         payloads: The views.
-        trace: The run; with a verdict, that is.
+        trace: The run; a verdict that it has stays.
         ended: Badge and sentence, as the browser kept them; anything else changes nothing.
     """
     if trace.verdict is not None or not isinstance(ended, dict):

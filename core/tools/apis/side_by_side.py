@@ -400,7 +400,7 @@ def _messages(
 def _streams(pair: tuple[Api, Api], left: Trace, right: Trace, before: ApiDifference | None) -> Iterator[ApiDifference]:
     if left.chat_stream is None or right.chat_stream is None:
         return
-    # A stream is its own generation: that of the answer says nothing about it.
+    # A stream is a generation of its own: the one of the answer says nothing about it.
     chance = None if before is not None and before.where == "prompt" else _cause_of_chance(left, right)
     for change in json_changes(_comparable(left.chat_stream), _comparable(right.chat_stream)):
         cause = chance or _cause_of_answers(left, right, before, change)

@@ -61,7 +61,7 @@ class Held:
 
 
 class Kept:
-    """The beginning of a body, at most that many bytes; the rest is counted."""
+    """The beginning of a body, at most `most` bytes; the rest is only counted."""
 
     def __init__(self, held: Held, most: int) -> None:
         self._held = held

@@ -283,7 +283,7 @@ class _Client:
         self._has_body = asyncio.Event()
 
     async def body(self) -> AsyncIterator[bytes]:
-        """Yield the body as it comes; whoever begins one and does not continue would contain a connection forever."""
+        """Yield the body as it comes; a client that begins one and does not go on would hold a connection forever."""
         loop = asyncio.get_running_loop()
         end_s = loop.time() + self._times.whole_s
         while True:

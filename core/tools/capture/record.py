@@ -3,8 +3,8 @@
     {"schema_version", "id", "captured": {…}, "request": body, "response": answer}
 
 `response` is there only if the answer came whole; one that broke off is under `partial`, so that no one takes
-it for an answer. A body that is not JSON object is no `request` but an excerpt. Runs in the sandbox: both sides are
-untrusted users, and looking for keys takes time.
+it for an answer. A body that is not a JSON object becomes an excerpt, not a `request`. Runs in the sandbox: neither
+side is trusted, and looking for keys takes time.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """A body as far as it could be read: a JSON object, or an excerpt and why it is not one."""
+    """A body as far as it could be read: a JSON object, or an excerpt and why it is not a JSON object."""
 
     value: JSONObject | None = None
     excerpt: str = ""

@@ -20,7 +20,7 @@ class Writes(Protocol):
     """What writes lines of exchanges; `store.Store` is one."""
 
     def write(self, number: int, kind: str, line: str) -> Path:
-        """Write an exchange; return the file in which it is open."""
+        """Write an exchange; return the file that contains it."""
 
 
 class Keeps(Protocol):
@@ -46,7 +46,7 @@ class Kept:
 
     Attributes:
         n_calls: Tool calls in its answer; `None` if it has no whole answer.
-        file: Where it is open.
+        file: The file that contains it.
     """
 
     n_calls: int | None
@@ -86,7 +86,7 @@ class Outcome:
 
     Attributes:
         n_calls: Tool calls in its answer; `None` if it has no whole answer, or is not kept.
-        file: Where it is open; `None` if it is not kept.
+        file: The file that contains it; `None` if it is not kept.
         failure: Why it could not be written, if it should have been.
     """
 

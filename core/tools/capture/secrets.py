@@ -57,7 +57,7 @@ def secrets_of(headers: Iterable[tuple[bytes, bytes]], query: bytes) -> tuple[st
 
 
 def _is_unknown_x(name: str, value: str) -> bool:
-    """Return whether a header is not known to be harmless: `x-env: production` is, as it contains a word of prompts."""
+    """Return whether a header may be a secret; `x-env: production` is none, as its value is a word of prompts."""
     return name.startswith("x-") and not name.startswith(_PUBLIC_X) and not _WORD.fullmatch(value)
 
 

@@ -69,7 +69,7 @@ async def serve_capture(
         How many exchanges could not be written.
 
     Raises:
-        DebuggerError: The address is not one, the port is taken, or nothing can be written.
+        DebuggerError: The address is not valid, the port is taken, or nothing can be written.
     """
     times = times or RequestTimes()
     address = read_address(capture.upstream)

@@ -5,7 +5,7 @@
     raw         what the history has beyond the prompt, up to the end of the turn
 
 Where the history does not begin with the prompt (reasoning stripped, an empty block put in), the output begins where
-the two part, never inside a marker, and after what both have in other white space; where the prompt left reasoning
+the two part, never inside a marker, and after text that differs only in white space; where the prompt left reasoning
 open and the history does not close it, the output gets the closing tag, for that is what the model has to write there.
 """
 
@@ -131,7 +131,7 @@ class Ideal:
 
     @property
     def has_inner_end(self) -> bool:
-        """Whether the end of the turn also is within it, as between a text and a call: no token stops there."""
+        """Whether the end of the turn also occurs within it, as between a text and a call: no token stops there."""
         return bool(self.end) and self.raw.endswith(self.end) and self.raw.count(self.end) > 1
 
     @property
@@ -232,7 +232,7 @@ _BEST = (0, 0)
 
 
 def _rank(ideal: Ideal) -> tuple[int, int]:
-    """Return how much is wrong with an output; a prompt that shuts reasoning off is not one for an answer with it."""
+    """Return how much is wrong with an output; a prompt that shuts reasoning off does not suit an answer with it."""
     if ideal.refusal is not None:
         return 9, 0
     is_off = ideal.answer.reasoning is not None and not ideal.is_prefix
@@ -283,7 +283,7 @@ def _open_pair(prompt: str) -> ReasoningPair | None:
 
 
 def _cut_end(written: str, answer: Answer, ends: frozenset[str]) -> str:
-    """Return an output up to the end of the turn behind which nothing of the answer is."""
+    """Return an output up to the end of the turn after which nothing of the answer follows."""
     pattern = "|".join(re.escape(end) for end in sorted(ends, key=len, reverse=True))
     ours = ("zq", *(call.name for call in answer.calls))
     for end in re.finditer(pattern, written):

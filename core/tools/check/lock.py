@@ -68,7 +68,7 @@ def read_lock(text: str) -> LockDocument:
     """Return the lock in a file.
 
     Raises:
-        RequestError: It is not one.
+        RequestError: The file is not a lock.
     """
     try:
         return load_document(json.loads(text), LockDocument)

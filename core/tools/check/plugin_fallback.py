@@ -68,7 +68,7 @@ def plugin_fallback(
 
 
 def _reads(ideal: Ideal, tools: tuple[JSONObject, ...], family: str) -> bool:
-    """Return whether our reader finds exactly the calls that went in, and the texts next to them."""
+    """Return whether our reader finds exactly the calls that went in, and the texts around them."""
     message = FORMATS[family].read(ideal.raw, ReadContext(tools, ideal.prompt_tail))
     found, wanted = message.calls, ideal.answer.calls
     texts = ((message.content, ideal.answer.content), (message.reasoning, ideal.answer.reasoning))

@@ -115,7 +115,7 @@ class RoundTrip:
             request["chat_template_kwargs"] = dict(ideal.form.kwargs)
         if ideal.raw.count(ideal.end) == 1:
             request["stop"] = [ideal.end]  # a server takes it off, whether it is a token of the vocabulary or not
-        # What also is within the turn does not end generation: what does is not known, and was taken off.
+        # An end that also occurs within the turn does not end generation: what does is not known, and was taken off.
         is_unended = ideal.has_inner_end and self.question.tokenizer is None
         output = RawOutput(
             ideal.raw.removesuffix(ideal.end) if is_unended else ideal.raw,

@@ -31,7 +31,7 @@ from prompt_debugger.core.tools.plugin.write import PARSER_NAME
 def serve_commands(check: Check) -> dict[str, StartCommand]:
     """Return by `kind` a command for each server software, those first whose parsers were asked.
 
-    There is none where nothing is known to read the model's calls, the recommended engine's is first.
+    There is none where nothing is known to read the model's calls; the recommended engine's comes first.
     """
     made = ((kind, one.start(given)) for kind, one in ENGINES.items() if one.start and (given := _given(check, kind)))
     found = {kind: one for kind, one in made if one is not None}

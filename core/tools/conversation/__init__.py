@@ -2,7 +2,7 @@
 
     trace ──▶ begin ──▶ Conversation ──▶ request_after(trace, answers) ──▶ run ──▶ add_turn ──▶ Conversation …
 
-Each new prompt should begin with the last prompt and what the model wrote behind it. Where it does not, a round
+Each new prompt should begin with the last prompt and what the model wrote after it. Where it does not, a round
 trip changed tokens, and the server's prefix cache is lost from there on.
 """
 

@@ -31,7 +31,7 @@ def read_stub(text: str) -> JSONObject:
     """Return a stub: an object with an answer per tool, `*` for any other.
 
     Raises:
-        RequestError: It is not one.
+        RequestError: The text is not a stub.
     """
     try:
         value: JSON = json.loads(text)
@@ -61,7 +61,7 @@ def answers_to_calls(
 
     Args:
         trace: The run.
-        texts: What was typed for its calls, in their order; a blank text, or one too few, is not one.
+        texts: What was typed for its calls, in their order; a blank or missing text is no answer.
         stub: As `answers_from_stub` has it.
     """
     answers: list[ToolAnswer] = []

@@ -28,7 +28,7 @@ class SeamPlace:
         where: `prompt` or `output` of the last turn, or the `next` prompt.
         text: The differing token's text; of texts, the differing character; "" at an end.
         lead: Text in front of it.
-        tail: Text behind it.
+        tail: Text after it.
         token_id: Its id, where ids are compared.
         field: Request field that it shows, if any.
         template_line: Line of the template that wrote it, from 1, where known.
@@ -49,7 +49,7 @@ class Seam:
 
     Attributes:
         unit: What is counted: the server's tokens, or characters where it gives no ids.
-        known: Units of the last prompt and the output behind it.
+        known: Units of the last prompt and the output after it.
         next_count: Units of the next prompt.
         kept: Units at the beginning that both share: what a prefix cache can use again.
         before: What was at the first difference; `None` if the next prompt continues.

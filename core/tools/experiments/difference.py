@@ -43,7 +43,7 @@ class Hunk:
         before_tokens: Their first tokens, for showing; empty for words.
         after_tokens: Likewise.
         lead: The last tokens in front of the stretch, equal in both renders.
-        tail: The first tokens behind it, equal in both.
+        tail: The first tokens after it, equal in both.
     """
 
     before_span: Span

@@ -111,7 +111,7 @@ async def step_releases(
         The table, first empty. A release that cannot be asked has its reason there, and counts for nothing.
 
     Raises:
-        EngineError: The parser's name is not one, or a version is not one.
+        EngineError: The parser's name, or a version, is not valid.
     """
     pair = read_parser_name(parser if ":" in parser else f"vllm:{parser}")
     names = {

@@ -71,7 +71,7 @@ class Shrunk:
 
 @dataclass(slots=True)
 class _RequestAsker:
-    """Returns whether a request still fails in the same way, and counts what that took."""
+    """Checks whether a request still fails in the same way, and counts what that took."""
 
     request: Request
     target: Target

@@ -41,7 +41,7 @@ class Fault:
 
     Attributes:
         kind: What kind of fault it is.
-        name: The tool of the call concerned; "" where it is not one's.
+        name: The tool of the call concerned; "" where no call is.
         is_whole: Whether that call is complete and its arguments are an object: a fault of the parser, not of the text.
         is_offered: Whether the request offers that tool.
     """
@@ -61,7 +61,7 @@ class ShrunkOutput:
         tools: The tools that it takes.
         parser: Name of the parser.
         fault: `dropped`, `altered` or `invented` calls, an `error`, or another message in a `stream`.
-        call: The tool of the call concerned; `null` where it is not one's.
+        call: The tool of the call concerned; `null` where no call is.
         steps: How many outputs were tried.
         size: Characters of output and tools before and after.
         test: A failing test for vLLM's maintainers; "" for other parsers, and where no whole call is left.
@@ -83,7 +83,7 @@ class ShrunkOutput:
 
 @dataclass(slots=True)
 class _OutputAsker:
-    """Returns whether an output still fails in the same way, and counts."""
+    """Checks whether an output still fails in the same way, and counts."""
 
     case: JSONObject
     parser: str

@@ -305,7 +305,7 @@ def _copy(folder: Path, copy: Path, package: str) -> None:
 
 
 def _write(file: Path, source: str) -> None:
-    """Write a file of the copy again, and forget what was compiled of it: another source may be as long and as old."""
+    """Replace a file of the copy, and forget what was compiled of it: another source may be as long and as old."""
     for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
         compiled.unlink()
     file.unlink()  # a link, of the first one

@@ -22,7 +22,7 @@ class GrammarFamily:
         grammar: How vLLM constrains it.
         ends: End tokens, spelled out.
         reasoning_start: Opens a reasoning block; `None` if the grammar covers reasoning.
-        reasoning_end: Closes one; the grammar sets in behind it.
+        reasoning_end: Closes one; the grammar sets in after it.
         suffix: What the markers of this checkpoint end in, with its colon.
     """
 
@@ -42,7 +42,7 @@ def families_of(formats: Mapping[str, TextFormat]) -> dict[str, GrammarFamily]:
 
 
 def find_family(name: str, raw: str = "") -> GrammarFamily | None:
-    """Return the family of its own format or name; `None` if vLLM 0.32 has no structural tag for it."""
+    """Return the family of a format, or of its own name; `None` if vLLM 0.32 has no structural tag for it."""
     of_format = [family for family in FAMILIES.values() if family.format == name and family.grammar.sign]
     others = [family for family in of_format if re.search(family.grammar.sign, raw)]
     found = others[0] if others else FAMILIES.get(name)

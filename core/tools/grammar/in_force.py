@@ -2,7 +2,7 @@
 
     what was asked   `response_format`, `structured_outputs`, `tool_choice`, strict tools
     what was set     the server's own render of the request, where it has one
-    where it began   the first token; behind the reasoning, where the server has a reasoning parser
+    where it began   the first token; after the reasoning, where the server has a reasoning parser
     what was written walked through the grammar from there
 
 An output that breaks the grammar was not held to it: that is observed, whatever a server says. One that obeys it may

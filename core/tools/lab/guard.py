@@ -36,7 +36,7 @@ class Constraint(NamedTuple):
 
     Attributes:
         kind: `schema`, `regex`, `choice`, `grammar` or `tag`.
-        value: What is there.
+        value: Its value.
     """
 
     field: str

@@ -87,7 +87,7 @@ def prepare_model(spec: LabSpec, scratch: Path) -> str:
     """Return the folder or hub id that vLLM is to read.
 
     The renderer needs a `config.json` though it uses next to nothing of it. For a folder of tokenizer files alone
-    this makes a folder of links to them, with a minimal one next to them.
+    this makes a folder of links to them, with a minimal `config.json` next to them.
     """
     if spec.kind == "engine" or spec.is_hub_id or (Path(spec.model_dir) / "config.json").exists():
         return str(spec.model_dir)

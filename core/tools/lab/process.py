@@ -1,7 +1,7 @@
 """One supervised command, seen from our side: its output lines, its end, and how to bring it about.
 
 The other side is `supervisor.py`. Threads and no event loop, because a lab is shared by sessions whose loops
-come and go, and because no one may be kept from reading the output: a full pipe would halt the server.
+come and go, and because nothing may keep the output from being read: a full pipe would halt the server.
 """
 
 from __future__ import annotations

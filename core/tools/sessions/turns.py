@@ -1,4 +1,4 @@
-"""The prompts of a session next to each other: what each keeps of the one before, and where and why it breaks.
+"""The prompts of a session, compared with each other: what each keeps of the one before, and where and why it breaks.
 
 With a chat template prompts are rendered and compared token by token (characters without a tokenizer). Without one
 what stands for a prompt is the request itself: tools, then messages, as most templates print them.
@@ -275,7 +275,7 @@ def _character_at(prompt: Rendered, index: int) -> Place:
 
 
 # A server changes a request before the template sees it: it puts keys in its own order, writes text as parts. Whose
-# habits those were, a capture does not say; the count of prompt tokens next to each answer does.
+# habits those were, a capture does not say; the count of prompt tokens in each answer does.
 _LOOKED_AT = 3  # requests, the last ones: they contain what the first ones do
 
 
@@ -357,7 +357,7 @@ def _print_of(message: JSON) -> bytes:
 def _shared(before: Sequence[bytes], now: Sequence[bytes]) -> int:
     """Return how many messages a request repeats; 0 if it does not continue from the one before."""
     if len(now) <= len(before) and now != before:
-        return 0  # shorter: begun again, or summed up
+        return 0  # shorter: started over, or summarized
     same = [a == b for a, b in zip(before, now, strict=False)]
     said = [is_same for is_same, one in zip(same, before, strict=True) if one != b"system"]
     return sum(same) if said and said[0] and 2 * sum(said) >= len(said) else 0

@@ -5,7 +5,7 @@
     K2VV's      again      file        answer    found       rates     summary
 
 `verify` does it all and continues where it was left; `plan` says what it is asked, `session` puts it together,
-`pairs` contains two sets of answers next to each other, `gates` reads `--fail-if`,
+`pairs` compares two sets of answers, `gates` reads `--fail-if`,
 `flow` keeps a server busy without drowning it, `intervals` says how sure a rate is.
 """
 

@@ -11,7 +11,7 @@ from prompt_debugger.core.report.wire import dump_document, trace_from_json, tra
 from prompt_debugger.core.report.wire.verification import RowAccount, VerifyRow
 from prompt_debugger.core.tools.verify.dataset import Row
 
-# What we ask for next to the answer; it is in the trace, and would fill the results.
+# What we ask for besides the answer; it is in the trace, and would fill the results.
 _ABOUT_THE_RUN = ("prompt_token_ids", "prompt_text", "prompt_logprobs", "__verbose")
 _ABOUT_THE_CHOICE = ("token_ids", "provider_specific_fields")
 

@@ -1,4 +1,4 @@
-"""Whether this process has time left next to asking: reading answers waits while it has none.
+"""Whether this process has time left besides asking: reading answers waits while it has none.
 
 Asking must not wait for reading. A server takes seconds for most answers, and then
 there is time for both; where it answers faster than we can do both, answers wait in the journal until all is asked.

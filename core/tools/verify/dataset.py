@@ -4,7 +4,7 @@
     {"messages": […], …, "check_type": ["tool_calls"], "expected_tool_call": true}  MiniMax: labels beside the body
 
 A line that is a batch line, a case or a captured exchange (`body` or `request` around the body) is read, too, also
-one for OpenAI's Responses or Anthropic's Messages, which is kept as it is next to what it converts to. A row's number
+one for OpenAI's Responses or Anthropic's Messages, which is kept as it is, with what it converts to. A row's number
 is that of its line, from 1; empty lines have none to answer for.
 """
 
@@ -154,7 +154,7 @@ def read_rows(path: Path, preparation: Preparation, *, shard: Shard, limit: int 
         path: The file.
         preparation: What is changed in every body.
         shard: Which part is wanted.
-        limit: At most that many rows of the file are looked at.
+        limit: Most rows of the file that are looked at.
 
     Raises:
         RequestError: The file cannot be read.

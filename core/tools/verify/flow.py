@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 _FIRST = 8
 _MOST = 256
 _SHRINK = 0.67
-_MORE = 1.1  # a gain that is not a chance
+_MORE = 1.1  # a gain that is not chance
 _FORGET = 0.005  # of the best latency, with each round: servers change
 
 

@@ -75,7 +75,7 @@ def read_gate(text: str) -> Gate:
     ((Comparison(figure='dropped_rate', sign='>', number=0.005),),)
 
     Raises:
-        RequestError: It is not one; says what was expected where.
+        RequestError: The text is not a gate; says what was expected where.
     """
     tokens = list(_tokens(text))
     alternatives: list[list[Comparison]] = [[]]

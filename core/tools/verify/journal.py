@@ -1,4 +1,4 @@
-"""The journal of a verification: an SQLite file in which every answer is the moment it is there.
+"""The journal of a verification: an SQLite file to which every answer is written the moment it arrives.
 
     asked and answered      `answered`: the answer as received; it is never asked for again
     read and accounted for  `done`: the row of the results, and the whole run for the debugger
@@ -149,7 +149,7 @@ class Journal:
         self.note_fact("version", _VERSION)
 
     def must_ask(self, side: int, index: int, row_hash: str) -> bool:
-        """Return whether a row is still to be asked for; one whose request has changed is begun again."""
+        """Return whether a row is still to be asked for; one whose request has changed is started over."""
         found = self._do("SELECT hash, state FROM rows WHERE side = ? AND data_index = ?", (side, index)).fetchone()
         if found is not None and found[0] == row_hash:
             return found[1] not in ("answered", "done")
@@ -207,7 +207,7 @@ class Journal:
         return 0 if found is None else int(found[0])
 
     def next_answered(self, side: int, busy: Iterable[int], most: int) -> list[Answered]:
-        """Return answers or refusals that no one reads yet, at most so many; `busy` are those that somebody does."""
+        """Return answers or refusals that are not being read yet, at most `most`; `busy` are those that are."""
         taken = set(busy)
         found: list[int] = []
         for state in ("answered", "refused"):

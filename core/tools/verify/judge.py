@@ -1,8 +1,8 @@
 """One answer, read: what its run rests on, what the model wrote, what became of it, and whose fault it is.
 
 The same stages as a run of one request, with two differences: nothing is asked
-next to the answer that would prove nothing about it, and a run that cannot be
-read is a row that says so.
+besides the answer that would prove nothing about it, and a run that cannot be
+read becomes a row that says so.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from prompt_debugger.core.tools.verify.intervals import wilson
 _LANGUAGE, _SCENARIO = "contains_russian_characters_unicode", "scenario_check"
 _JUDGED = frozenset({"tool_calls", _LANGUAGE, _SCENARIO})
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
-# Parameters that are next to `type` and not in `properties`, as some published rows have them.
+# Parameters that are next to `type`, not in `properties`, as some published rows have them.
 _OF_SCHEMA = frozenset(
     {"type", "description", "required", "additionalProperties", "$schema", "items", "enum", "default"}
 )

@@ -68,7 +68,7 @@ def compare_rows(rows: Iterable[JSONObject], official: Iterable[JSONObject], sou
 
 
 class _Pairs:
-    """Rows of one side, each put next to its partner."""
+    """Rows of one side, each joined with its partner."""
 
     def __init__(self, theirs: Mapping[int, _Marked]) -> None:
         self.theirs = theirs

@@ -24,7 +24,7 @@ class Plan:
         journal: Where answers are kept.
         preparation: What is changed in every request.
         shard: Which part of the dataset.
-        limit: At most that many rows of the dataset.
+        limit: Most rows of the dataset.
         concurrency: Questions under way at once; `None` finds a number by itself.
         timeout_s: How long an answer may take.
         patience: How often to try.
@@ -96,7 +96,7 @@ class Outcome:
     rows: int
 
     def about(self, plan: Plan, side: int = 0) -> About:
-        """Return what the summary of a server says next to its counts."""
+        """Return what the summary of a server says besides its counts."""
         return About(
             dataset=plan.dataset.name,
             endpoint=self.names[side],

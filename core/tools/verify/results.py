@@ -19,7 +19,7 @@ from prompt_debugger.core.tools.verify.tally import Tally
 
 
 class About(NamedTuple):
-    """What a summary says next to its counts.
+    """What a summary says besides its counts.
 
     Attributes:
         dataset: File name.

@@ -1,7 +1,7 @@
 """Whether the calls of an answer are valid, by K2VV's published definition. A sandbox job: schemas are untrusted.
 
 Each call must name a tool of the request, and its arguments, decoded, must pass `jsonschema.validate` with that
-tool's parameters. No schema, an empty one, one that is not one, and an empty list of calls are invalid.
+tool's parameters. A missing, empty or broken schema and an empty list of calls are invalid.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks of a vendor next to its tool calls, by the published definitions of Kimi's vendor verifier (KVV).
+"""Checks of a vendor besides those of its tool calls, by the published definitions of Kimi's vendor verifier (KVV).
 
     parameter   {"id", "request", "expected_status": 400}       a value that must not be set is refused with 400
     tokens      {"id", "request", "expected_prompt_tokens": n}  streamed; n to n+3 prompt tokens are right

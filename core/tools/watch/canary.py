@@ -1,4 +1,4 @@
-"""Known requests, asked next to the traffic: when the class of an answer changes, something changed on the server.
+"""Known requests, sent alongside the traffic: when the class of an answer changes, something changed on the server.
 
 The class of an answer is what matters of it whatever its words are: whether it came, how it finished, which tools it
 calls, what became of calls, which rules found an error. The first answer to a request sets its class; it is kept.
@@ -71,7 +71,7 @@ class Canary:
 
     Args:
         file: One chat request a line.
-        target: The server; asked directly, so that it is not a traffic.
+        target: The server; asked directly, so that it does not count as traffic.
         journal: Where classes are kept.
 
     Raises:

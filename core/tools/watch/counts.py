@@ -187,7 +187,7 @@ def open_watched(path: str) -> Counts:
     """Return what a file of `watch` holds, counted.
 
     Raises:
-        RequestError: It is not one.
+        RequestError: The file is not one of `watch`.
     """
     stored = open_stored(path)[0]
     if not stored.is_journal:

@@ -179,7 +179,7 @@ def _model_in(trace: Trace) -> str:
 
 
 def _with_ids(trace: Trace) -> ChatResult:
-    """Return the answer with the ids that it shows next to its message, as vLLM's Responses does."""
+    """Return the answer with the ids that it shows alongside its message, as vLLM's Responses does."""
     chat, raw = trace.chat or ChatResult({}, None), trace.raw
     if chat.token_ids is not None or raw is None or raw.token_ids is None:
         return chat

@@ -50,11 +50,11 @@ class Watch:
         metrics_port: Where `/metrics` is served; `None` for nowhere, 0 for any free port.
         webhook: Address to which alarms are sent; "" for none.
         most_waiting: Exchanges that may wait to be read; further ones are not read.
-        canary: A file of requests that are asked next to the traffic; `None` for none.
+        canary: A file of requests that are sent alongside the traffic; `None` for none.
         every_s: Seconds between two rounds of them.
         canary_target: Where they go.
         shared: A PostgreSQL database to which what was read is copied, for several proxies; "" for none.
-        open_reader: Makes what reads, in the process next to the proxy.
+        open_reader: Makes the reader, in a process separate from the proxy.
         n_readers: Exchanges that are read at once.
     """
 

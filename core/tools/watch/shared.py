@@ -2,7 +2,7 @@
 
     proxy ──► its SQLite file ──► read ──► Copier ──► PostgreSQL ──► save ──► a SQLite file, which everything opens
 
-The file comes first, so a database that is away for a while loses nothing and contains no one up: what is missing there
+The file comes first, so a database that is away for a while loses nothing and holds no one up: what is missing there
 is copied when it is back, or at the next start. A row has the proxy's name and the number that the exchange has there,
 so nothing is copied twice.
 """
@@ -228,7 +228,7 @@ def save(url: str, path: Path) -> int:
         path: The file; exchanges have the numbers that they have in the database.
 
     Raises:
-        RequestError: The database cannot be used or contains none, or the file already exists.
+        RequestError: The database cannot be used or contains no exchanges, or the file already exists.
     """
     if path.exists():
         raise RequestError(f"{str(path)!r} already exists.", "Choose another with --save.", field="--save")

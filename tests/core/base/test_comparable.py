@@ -64,9 +64,7 @@ def test_text_that_is_not_whole_is_never_compared(completeness: Completeness, ev
         (Completeness.UNKNOWN, "The raw text may lack control tokens"),
     ],
 )
-def test_text_that_is_not_whole_is_reported_to_lack_no_more_than_is_known(
-    completeness: Completeness, reason: str
-) -> None:
+def test_text_that_is_not_whole_is_said_to_lack_no_more_than_is_known(completeness: Completeness, reason: str) -> None:
     assert PAIR.raw is not None
 
     found = compare_outputs(replace(PAIR, raw=replace(PAIR.raw, completeness=completeness)))

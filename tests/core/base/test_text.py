@@ -49,7 +49,7 @@ def test_line_column_points_back_at_the_offset(text, offset):
 
 
 @given(st.text(st.characters()))
-def test_any_text_can_are_in_xml(text):
+def test_any_text_can_occur_in_xml(text):
     cleaned = xml_text(text)
 
     assert len(cleaned) == len(text)

@@ -103,7 +103,7 @@ def test_events_of_more_values_than_any_stream_has_are_not_kept(monkeypatch: pyt
     assert (len(result.deltas), result.message) == (10, {"content": "a" * 10})
 
 
-def test_more_ids_than_any_context_contains_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_ids_than_any_context_holds_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(growing_tokens, "MAX_IDS", 3)
     ids = GrowingIds()
 

@@ -134,7 +134,7 @@ def test_a_request_with_its_error_is_a_run_that_was_refused():
         {"request": BODY, "response": f"BadRequestError: Error code: 400 - {PYTHON}"},
     ],
 )
-def test_the_error_may_are_in_other_places(pair):
+def test_the_error_may_be_in_other_places(pair):
     evidence = read_evidence(json.dumps(pair))
 
     assert evidence.form is Form.EXCHANGE

@@ -103,7 +103,7 @@ async def test_a_reasoning_parser_of_the_family_splits_what_it_writes(
 
 
 @pytest.mark.parametrize(("name", "parser"), [pair for pair in SPLITTERS if FORMATS[pair[0]].facts.switches], ids=str)
-async def test_the_switch_of_the_family_reports_its_parser_that_nothing_is_thought(
+async def test_the_switch_of_the_family_tells_its_parser_that_nothing_is_thought(
     engine: VllmEngine, name: str, parser: str
 ) -> None:
     outcome = await ask(engine, write_parser_name(None, parser), ANSWER, kwargs(name, on=False))

@@ -61,7 +61,7 @@ def test_a_named_parser_counts_as_the_servers(parsers, given, tool, reasoning):
 
 
 @pytest.mark.parametrize(("parsers", "given"), [(["vllm:*"], False), ([], False), (["vllm:a", "vllm:b"], True)])
-def test_of_several_parsers_none_is_reported_to_have_made_a_message(parsers, given):
+def test_of_several_parsers_none_is_said_to_have_made_a_message(parsers, given):
     assert _server_of({"parsers": parsers}, given=given) is None
 
 

@@ -137,7 +137,7 @@ def test_tools_in_the_flat_shape_reach_a_parser_in_the_chat_apis():
         '[TOOL_CALLS]f{"a": 1}',
     ],
 )
-def test_the_are_in_vocabulary_is_of_the_age_of_the_notation(raw):
+def test_the_stand_in_vocabulary_is_of_the_age_of_the_notation(raw):
     with CaseParser() as parser:
         parse, findings, _ = parser.parse({"raw": raw, "parsers": ["vllm:mistral"], "tools": [FLAT_TOOL]})
 

@@ -66,7 +66,7 @@ def test_the_last_of_several_counts_for_a_prompt_may_hold_one():
     assert find_bundle(b"the prompt says pd-bundle.1.FORGED. and\n" + fold.encode()) == pack_bundle("{}")
 
 
-def test_a_run_too_long_for_an_issue_is_reported_to_be():
+def test_a_run_too_long_for_an_issue_is_said_to_be():
     assert "attach its JSON bundle" in markdown_fold("x" * 10, 20)
 
 

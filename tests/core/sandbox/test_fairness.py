@@ -104,7 +104,7 @@ def test_no_one_holds_more_than_half_of_the_workers(fairness):
     assert greedy[2].done()
 
 
-def test_an_address_that_contains_a_worker_waits_for_one_that_contains_none(fairness):
+def test_an_address_that_holds_a_worker_waits_for_one_that_holds_none(fairness):
     workers = workers_of(2, fairness)
     holders = [take(workers, "a/1"), take(workers, "c/1")]
     same_address, other_address = take(workers, "a/2"), take(workers, "b/1")
@@ -125,7 +125,7 @@ def wait_long(workers, owner):
     return needed
 
 
-def test_only_who_contains_no_worker_is_worth_a_further_one(fairness):
+def test_only_who_holds_no_worker_is_worth_a_further_one(fairness):
     workers = workers_of(2, fairness)
     take(workers, "a/1"), take(workers, "b/1")
 

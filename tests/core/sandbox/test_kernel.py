@@ -219,7 +219,7 @@ def read_in_a_process(program: str, *arguments: str) -> dict[str, object]:
 
 @linux
 @pytest.mark.parametrize("when", ["learns", "knows"])
-def test_a_process_that_reads_opens_what_it_was_reported_of_and_nothing_else(tmp_path, when):
+def test_a_process_that_reads_opens_what_it_was_told_of_and_nothing_else(tmp_path, when):
     (tmp_path / "inside.txt").write_text("fine")
 
     found = read_in_a_process(READER, str(tmp_path), when)

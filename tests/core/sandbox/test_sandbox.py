@@ -260,7 +260,7 @@ async def test_endless_jobs_of_several_visitors_hold_up_no_one(sandbox, visitors
     await leave(*endless)
 
 
-async def test_one_address_never_contains_all_that_there_may_be(sandbox):
+async def test_one_address_never_holds_all_that_there_may_be(sandbox):
     endless = [asked_by(f"one/{page}", sandbox, hostile.search_for_ever) for page in range(12)]
     await asyncio.to_thread(until, lambda: len(sandbox.pids) >= 3)
 

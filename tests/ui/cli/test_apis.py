@@ -58,7 +58,7 @@ def test_the_document_has_each_run_and_each_difference(capsys):
     }
 
 
-def test_nothing_else_can_be_asked_for_next_to_all(capsys, tmp_path):
+def test_nothing_else_can_be_asked_for_besides_all(capsys, tmp_path):
     path = tmp_path / "request.json"
     path.write_text(BODY)
 

@@ -143,7 +143,7 @@ def test_the_official_client_streams(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_nothing_is_lost_when_it_is_reported_to_end_in_the_middle_of_a_stream(
+def test_nothing_is_lost_when_it_is_told_to_end_in_the_middle_of_a_stream(
     number: signal.Signals, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"

@@ -16,7 +16,7 @@ def test_the_command_the_reasons_and_the_matrix():
     assert "since the lock" not in text
 
 
-def test_changes_are_reported_what_is_worse_marked():
+def test_changes_are_reported_and_what_is_worse_is_marked():
     text = check_to_terminal(check_of(), [Change("It broke.", True), Change("It moved.", False)])
 
     assert "  worse   It broke.\n          It moved.\n" in text

@@ -205,7 +205,7 @@ def test_parse_tries_every_split_and_every_release_that_is_named():
 
 
 @pytest.mark.vllm
-def test_parse_asks_every_parser_and_contains_the_output_against_none_of_them():
+def test_parse_asks_every_parser_and_holds_the_output_against_none_of_them():
     done = run("parse", "-", "--json", "--parser", "vllm:*", text=CALL)
 
     document = json.loads(done.stdout)

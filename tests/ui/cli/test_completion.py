@@ -74,7 +74,7 @@ def test_zsh_gets_a_function_that_offers_at_once_and_starts_no_completion_of_its
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_is_reported_every_command_and_option(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_shell_is_told_every_command_and_option(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
 
     script = capsys.readouterr().out

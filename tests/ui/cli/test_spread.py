@@ -96,7 +96,7 @@ def test_as_many_shards_as_were_begun_with_go_on(tmp_path):
 
 
 @pytest.mark.parametrize("command", ["verify", "parse", "watch"])
-def test_without_ray_one_is_reported_how_to_get_it(tmp_path, capsys, monkeypatch, command):
+def test_without_ray_one_is_told_how_to_get_it(tmp_path, capsys, monkeypatch, command):
     monkeypatch.setitem(sys.modules, "ray", None)
     run = Verification(tmp_path, [body("say")])
     asked = {

@@ -69,7 +69,7 @@ def test_a_changed_text_is_marked_where_it_changed_and_cut_where_it_did_not():
     assert " … " in change["left"][0][0]
 
 
-def test_white_space_alone_is_reported_to_be_that():
+def test_white_space_alone_is_said_to_be_that():
     trace = dropped_call_trace()
     left = replace(trace, chat=replace(trace.chat, message={"content": "a b"}))
     right = replace(trace, chat=replace(trace.chat, message={"content": "a  b"}))

@@ -102,7 +102,7 @@ def test_every_finding_leads_to_a_page():
     assert all(rules_html(code) for code in codes)
 
 
-def test_a_cell_contains_what_went_in_and_the_smallest_chunking():
+def test_a_cell_shows_what_went_in_and_the_smallest_chunking():
     outcome = ParserOutcome(None, None, ())
     check = check_of(cells={"one-call": replace(STREAMS_WRONG, outcome=outcome, split=("<tool", "_call>"))})
     from prompt_debugger.core.tools.check import cell_trace

@@ -32,7 +32,7 @@ def test_every_example_is_within_the_limits(example):
     check_request_limits(read_request(example.request_text), PUBLIC_LIMITS)
 
 
-def test_text_may_be_as_long_as_is_reported_and_no_longer():
+def test_text_may_be_as_long_as_is_said_and_no_longer():
     check_length("x" * 200_000, PUBLIC_LIMITS)
     with pytest.raises(LimitError, match="200,001 characters; this public page reads up to 200,000"):
         check_length("x" * 200_001, PUBLIC_LIMITS)

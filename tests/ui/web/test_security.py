@@ -221,7 +221,7 @@ def test_a_name_that_somebody_else_pointed_here_is_refused(url, name):
 
 @pytest.mark.parametrize("header", ["x-forwarded-host", "x-gradio-server"])
 @pytest.mark.parametrize("value", ["evil.example", "http://evil.example", "192.0.2.1", "localhost, evil.example"])
-def test_no_one_reports_the_page_where_it_is(url, header, value):
+def test_no_one_tells_the_page_where_it_is(url, header, value):
     page = httpx.get(url, headers={header: value}, timeout=PATIENCE_S).text
 
     assert "evil.example" not in page

@@ -56,7 +56,7 @@ async def test_a_model_that_is_not_served_is_reported():
 @pytest.mark.parametrize(
     ("endpoint", "said"), [("", "starts the lab"), ("http://127.0.0.1:9/v1", "✕"), ("localhost", "✕")]
 )
-async def test_where_nothing_answers_that_is_reported(endpoint, said):
+async def test_that_nothing_answers_is_reported(endpoint, said):
     assert said in await look(endpoint)
 
 

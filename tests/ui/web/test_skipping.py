@@ -41,7 +41,7 @@ def made():
 
 
 @pytest.mark.parametrize("name", Page().answers())
-async def test_the_page_is_reported_what_gradio_would_tell(made, name):
+async def test_the_page_is_told_what_gradio_would_tell(made, name):
     before, after = SessionState(made.blocks), SessionState(made.blocks)
     usual = await made.blocks.postprocess_data(made.function, made.answers()[name], before)
     skip_cheaply(made.blocks)

@@ -287,7 +287,7 @@ def test_without_lab_and_endpoint_there_is_nothing_to_run_against():
 
 
 @pytest.mark.parametrize(("status", "is_public", "said"), [(401, False, True), (401, True, False), (403, False, False)])
-def test_a_server_that_wants_a_key_is_reported_of_with_the_field_for_it(status, is_public, said):
+def test_a_server_that_wants_a_key_is_reported_with_the_field_for_it(status, is_public, said):
     error = BackendError("the server answered", "Set the variable.", status=status)
 
     told = with_key_field(error, is_public=is_public)

@@ -150,7 +150,7 @@ async def test_a_visitor_who_comes_later_finds_nothing_of_an_earlier_one(served,
     assert "EARLY-WORDS" not in late.everything_drawn()
 
 
-async def test_what_all_visitors_share_contains_nothing_of_one(served, client):
+async def test_what_all_visitors_share_keeps_nothing_of_one(served, client):
     """Everything that can be reached from the handlers, and from every module of ours."""
     async with client:
         await Visitor(*served, "shared").run(client, request_of("SHARED-STATE-WORDS"))

@@ -1,6 +1,6 @@
 """A body read within bounds of length, time and memory.
 
-Whoever begins a body and does not continue holds a connection and memory. So a body must keep coming, and when the
+Whoever begins a body and does not go on with it holds a connection and memory. So a body must keep coming, and when the
 places are taken, who has sent nothing for longest gives way: somebody whose body comes at once is never held up by
 them.
 """

@@ -19,7 +19,7 @@ _LATER = "Try again in a minute, or run the program on your own machine."
 
 
 class Use(NamedTuple):
-    """One event that continues or waits.
+    """One event that is running or waiting.
 
     Attributes:
         kind: What it is.
@@ -81,7 +81,7 @@ class Counts:
 
         Args:
             use: The event.
-            in_use: The ones that continue or wait.
+            in_use: The ones that are running or waiting.
 
         Raises:
             PayloadError: The page, the visitor or all together have what they may have.

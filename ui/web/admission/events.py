@@ -46,10 +46,10 @@ CALL_PATH = re.compile(r"/gradio_api/call/(?P<name>[a-z]+)(/(?P<session>[0-9a-f]
 
 
 class KeptByServer(Memory, Protocol):
-    """What the server keeps of pages, and what continues for them."""
+    """What the server keeps of pages, and what is running for them."""
 
     def in_use(self) -> list[Use]:
-        """Return the events that continue or wait."""
+        """Return the events that are running or waiting."""
         ...
 
     def waiting(self) -> Iterable[Owner]:
@@ -158,7 +158,7 @@ class EventGuard:
     async def _call(
         self, raw: bytes, name: str, scope: Message, receive: Receive, send: Send, visitor: str, bill: Bill
     ) -> None:
-        """Take a call by name for its own event page, by whose name the answer is fetched."""
+        """Take a call by name for the event of a page of its own, by whose name the answer is fetched."""
         session = secrets.token_hex(16)
         body = judge_call(raw, self._table, name, session)
         started = False

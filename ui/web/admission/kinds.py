@@ -28,7 +28,7 @@ class Share:
     """How much of a kind may be used; `None` means as much as one likes.
 
     Attributes:
-        per_page: Events of one open page that continue or wait at the same time.
+        per_page: Events of one open page that are running or waiting at the same time.
         total: The same for all visitors; one has at most as many as stay free, which is half for one alone.
         page_minute: Events that one page may start in a minute.
         visitor_minute: The same for all pages of a visitor.
@@ -48,7 +48,7 @@ class AdmissionLimits:
         shares: By kind.
         max_bytes: Length of a body.
         minute_bytes: Length of all bodies that one visitor may send within a minute, refused ones included.
-        waiting_bytes: Length of all bodies of events that continue or wait; shared like their number.
+        waiting_bytes: Length of all bodies of events that are running or waiting; shared like their number.
         pages_per_visitor: Open pages that are remembered of one visitor.
         pages: Open pages that are remembered in all.
         streams_per_page: Connections over which one page listens at the same time.
@@ -71,7 +71,7 @@ class AdmissionLimits:
 
 PUBLIC_ADMISSION = AdmissionLimits(
     shares={
-        Kind.RUN: Share(2, 192, 30, 600),  # one continues; the other may come while gradio still clears up after it
+        Kind.RUN: Share(2, 192, 30, 600),  # one is running; the other may come while gradio still clears up after it
         Kind.EXPERIMENT: Share(2, 128, 30, 300),
         Kind.PARSERS: Share(2, 128, 30, 300),
         Kind.TEMPLATE: Share(3, 144, 240, 2_400),

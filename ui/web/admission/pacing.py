@@ -4,7 +4,7 @@ All events are taken in by one process, hostile ones as fast as honest ones. So 
 processor time that their events took of it, and a little for each event that comes, and forgiven by half in 20 s.
 An event of a visitor who cost far more than the others do begins later while others wait, or the loop is late; so does
 one of a page that cost far more than another page of the same visitor, while a page that cost little never waits for
-what is done next to it. It begins after 10 s in any case: no one is shut out, and whoever is alone never waits.
+what the others do. It begins after 10 s in any case: no one is shut out, and whoever is alone never waits.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class Charges:
     def is_far_above(self, owner: Owner) -> bool:
         """Return whether an event is of somebody who cost far more than others who are there; never, if there are none.
 
-        Visitors are compared with visitors. Of one that is far above them a page that cost little itself is not; of
-        any, a page is that cost far more than the one next to it that cost least.
+        Visitors are compared with visitors. A page that cost little itself is never far above,
+        whatever its visitor cost; a page that cost far more than the cheapest other page of its visitor always is.
         """
         has_pages = owner.page != "" and self._opened(owner.visitor) <= _MANY_PAGES  # else they are but names
         if has_pages and self.of(owner) <= PAGE_FREE_S:
@@ -185,7 +185,7 @@ class Handle(Protocol):
     """What calls later."""
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> object:
-        """Call it after that many seconds."""
+        """Call `callback` after `delay` seconds."""
         ...
 
 

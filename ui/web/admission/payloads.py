@@ -2,7 +2,7 @@
 
 Gradio preprocesses whatever comes: a dictionary that names a file is looked up or fetched, in any field of any
 component. Our page has texts, choices and numbers; nothing else passes, and a component of a kind that this file does
-not know takes plain values only. What passed is written again: gradio reads what was judged, not what was sent.
+not know takes plain values only. What passed is serialized afresh: gradio reads what was judged, not what was sent.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def judge_call(raw: bytes, table: EventTable, name: str, session: str) -> bytes:
 
 
 def judge_cancel(raw: bytes, table: EventTable) -> bytes:
-    """Return what ends an event of a session, written again.
+    """Return what ends an event of a session, serialized afresh.
 
     Raises:
         PayloadError: The page sends no such thing.
@@ -213,7 +213,7 @@ def judge_cancel(raw: bytes, table: EventTable) -> bytes:
 
 
 def judge_reset(raw: bytes) -> bytes:
-    """Return the name of an event that the front end is done with, written again.
+    """Return the name of an event that the front end is done with, serialized afresh.
 
     Raises:
         PayloadError: The page sends no such thing.
@@ -244,8 +244,8 @@ def read_object(raw: bytes) -> JSONObject:
     """Return the JSON object in a body.
 
     Raises:
-        PayloadError: There is none, it has too many parts or is nested beyond reading, or holds a number that is not
-            one.
+        PayloadError: There is none, it has too many parts or is nested beyond reading, or contains NaN or
+            Infinity.
     """
     _check_build(raw)
     try:

@@ -15,18 +15,18 @@ from typing import Any, Protocol
 from prompt_debugger.ui.web.admission.kinds import AdmissionLimits
 
 EMPTY_KEEP_S = 20.0  # for a page that is closed and of which nothing is kept
-UNHEARD_S = 20.0  # so long an event continues although its page does not listen for the answer
+UNHEARD_S = 20.0  # how long an event continues although its page does not listen for the answer
 
 
 class Memory(Protocol):
     """What the server keeps of pages."""
 
     def holds(self, page: str) -> bool:
-        """Return whether anything of worth is kept of a page: a run, a bundle, an event that continues."""
+        """Return whether anything of worth is kept of a page: a run, a bundle, an event that is running."""
         ...
 
     def is_busy(self, page: str) -> bool:
-        """Return whether an event of the page continues or waits."""
+        """Return whether an event of the page is running or waiting."""
         ...
 
     def forget(self, page: str) -> None:
@@ -115,7 +115,7 @@ class Sessions:
                 self._forget(page)
 
     def end_unheard(self) -> None:
-        """End what continues for pages that do not listen for the answer."""
+        """End what runs for pages that do not listen for the answer."""
         for page, seen in self._pages.items():
             if not seen.streams:
                 self._memory.end_old(page, UNHEARD_S)

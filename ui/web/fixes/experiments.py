@@ -58,7 +58,7 @@ class TrialStep(NamedTuple):
 
 
 class Experiments:
-    """What the events do; contains what does not change while the page is served."""
+    """What the events do; keeps only what does not change while the page is served."""
 
     def __init__(self, runs: PageRuns, bench: Bench) -> None:
         self._runs = runs

@@ -37,7 +37,7 @@ OF_DIFF = "diff of "  # before what a diff is wanted of, in the choice of engine
 
 
 class HandOver:
-    """What the events do; contains what does not change while the page is served."""
+    """What the events do; keeps only what does not change while the page is served."""
 
     def __init__(self, runs: PageRuns) -> None:
         self._runs = runs

@@ -56,7 +56,7 @@ class Order(NamedTuple):
 
 
 class ToolLoop:
-    """What the events do; contains what does not change while the page is served."""
+    """What the events do; keeps only what does not change while the page is served."""
 
     def __init__(self, runs: PageRuns) -> None:
         self._runs = runs
@@ -68,7 +68,7 @@ class ToolLoop:
         """Return the conversation that the run on the page belongs to, or begins."""
         conversation = _conversation_of(trace, known)
         drawn = await in_thread(self._drawn, conversation)
-        # One that continues meanwhile has grown since.
+        # One that is running has grown meanwhile.
         return LoopStep(drawn, None if conversation is known else conversation)
 
     async def run_turns(self, ran: Ran, order: str, known: Conversation | None) -> AsyncGenerator[LoopStep, None]:
@@ -165,7 +165,7 @@ class ToolLoop:
 
 
 def _conversation_of(trace: Trace | None, known: Conversation | None) -> Conversation:
-    """Return the conversation that a run is a turn of; a run that is not one begins one."""
+    """Return the conversation that a run is a turn of; a run that belongs to none begins one."""
     if known is not None and any(turn.trace is trace for turn in known.turns):
         return known
     if trace is None or trace.verdict is None:

@@ -40,7 +40,7 @@ class Ran(NamedTuple):
 
 @dataclass(slots=True)
 class RunProgress:
-    """What the run that continues is doing."""
+    """What the current run is doing."""
 
     sentence: str = ""
     fraction: float | None = None
@@ -51,7 +51,7 @@ class RunProgress:
 
 
 class PageRuns:
-    """Makes the further runs of all panels; contains what does not change while the page is served."""
+    """Makes the further runs of all panels; keeps only what does not change while the page is served."""
 
     def __init__(self, handlers: Handlers) -> None:
         self.handlers = handlers

@@ -78,7 +78,7 @@ def wire_form(
         run: What runs.
         inputs: Components whose values it gets, before those of the form's own fields.
         more_outputs: Components that it changes besides the view.
-        limit: How many of it continue at once.
+        limit: How many of it run at once.
         js: What the browser does with the inputs first.
         at_start: What the browser does when the button is pressed.
     """

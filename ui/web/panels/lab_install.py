@@ -35,7 +35,7 @@ def build_install_row(labs: PageLabs) -> InstallRow | None:
 
 
 def wire_lab(page: Page, row: InstallRow | None, *, is_waited_for: bool) -> None:
-    """Wire the line about the lab, which is asked for while something continues, and the row if there is one.
+    """Wire the line about the lab, which is asked for while something is running, and the row if there is one.
 
     Args:
         page: The page.

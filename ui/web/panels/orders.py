@@ -126,6 +126,6 @@ def wire_edits(page: Page, panel: OrderPanel, fixes: OfferedFixes, template: Tem
 
 
 def ran_of(visitor: gr.Request, trace: Trace | None, fields: Any) -> Ran:  # noqa: ANN401  # the page's texts, in their order
-    """Return the last run and the page as it is open, from an event's values."""
+    """Return the last run and the page as it is now, from an event's values."""
     *names, key = fields
     return Ran(trace, TargetFields(*names), visitor.session_hash or "", str(key or ""))

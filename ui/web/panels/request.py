@@ -59,7 +59,7 @@ class RequestPanel(NamedTuple):
 
     @property
     def sending_fields(self) -> list[gr.components.Component]:
-        """What a request is sent with: all of `TargetFields`, and the key last. No draft or link contains the rest."""
+        """What a request is sent with: all of `TargetFields`, and the key last. Drafts and links have only those."""
         return [*self.target_fields, self.certificates, self.ask, self.key]
 
 

@@ -88,7 +88,7 @@ def _conversations(ideals: Sequence[Ideal]) -> Iterator[JSONObject]:
     system: JSONObject = {"role": "system", "content": "zqBe brief."}
     asked = _call_turn(ideals)
     if asked is not None:
-        for content in (None, asked["content"]):  # clients send null next to a call
+        for content in (None, asked["content"]):  # clients send null with a call
             turns: list[JSON] = [*_user(), {**asked, "content": content}, _result_of(asked)]
             yield {"messages": [system, *turns], "tools": list(TOOLS)}
             yield {"messages": turns, "tools": list(TOOLS)}

@@ -35,7 +35,7 @@ def _switch(switch_name: str, name: str, change: str, edit: Edit) -> Switch:
 
 
 def _given(body: JSONObject) -> JSONObject:
-    """Return what the request itself says, whether as a kwarg or as its own field."""
+    """Return what the request itself says, whether as a kwarg or in a field of its own."""
     kwargs = body.get(_KWARGS)
     given: JSONObject = dict(kwargs) if isinstance(kwargs, dict) else {}
     if body.get(_TOP_LEVEL) is not None:

@@ -30,7 +30,7 @@ def walk(matcher: Matcher, data: bytes, *, explore: bool) -> JSONObject:
 
 
 def feed(matcher: Matcher, data: bytes) -> int:
-    """Return how many bytes a grammar takes; the matcher is behind them."""
+    """Return how many bytes a grammar takes, and leave the matcher after them."""
     position, size = 0, _CHUNK_BYTES
     while position < len(data):
         chunk = data[position : position + size]

@@ -56,7 +56,7 @@ def read_lock(path: Path | None = None) -> tuple[Package, ...]:
     """Return the packages of a lock that this Python wants.
 
     Raises:
-        LabError: A line is not one.
+        LabError: A line does not name a package.
     """
     packages = []
     for number, line in enumerate((path or lock_file()).read_text(encoding="utf-8").splitlines(), 1):

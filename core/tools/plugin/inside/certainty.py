@@ -14,8 +14,8 @@ from prompt_debugger.core.formats import FORMATS, TABLES, TextFormat
 
 ENOUGH = 512  # characters after a doubtful place that settle it
 _WORDS = 26  # characters of the longest marker that looks like words
-# What a marker begins with, next to what JSON, Python calls and code fences begin with. A `]` alone is not one: the
-# family whose markers begin with it is held back as those whose markers are words.
+# What a marker begins with, besides what JSON, Python calls and code fences begin with. A `]` alone is not among them:
+# the family whose markers begin with it is held back like those whose markers are words.
 _SIGNS = re.escape(TABLES.first_signs)
 _DOUBTFUL = re.compile(rf"<[\w=~\[{re.escape(TABLES.second_signs)}]|<\Z|[\[{{{_SIGNS}]|```|>{{2}}")
 _BEGUN_CALLS = "|".join(one.facts.begun_call for one in FORMATS.values() if one.facts.begun_call)

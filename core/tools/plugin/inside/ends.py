@@ -10,7 +10,7 @@ from prompt_debugger.core.formats import FORMATS, TABLES
 
 
 def end_texts(name: str) -> frozenset[str]:
-    """Return the texts with which a family ends a turn, or any family does; not those behind which one may continue.
+    """Return the texts with which a family, or any family, ends a turn; not those after which a turn may continue.
 
     Args:
         name: The family; `auto` for any.

@@ -1,7 +1,7 @@
 """What a server of vLLM before 0.24 knows while it calls a parser and does not tell it: whether a delta is the last.
 
 Those servers hand over texts and ids alone. Whether the output ends here is in a local name of the function that
-calls: `output.finish_reason` in the chat server's generator up to 0.20, `finished` in `parse_delta` behind it. So the
+calls: `output.finish_reason` in the chat server's generator up to 0.20, `finished` in `parse_delta` after that. So the
 frames above are looked at; nothing in them is changed. A server that has neither is not known, and says nothing.
 """
 

@@ -197,7 +197,7 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
 
     @safely(lambda self, input_ids: True)
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
-        """Return whether reasoning is over behind these tokens: a prompt's, or an output's as far as it has come.
+        """Return whether reasoning is over after these tokens: a prompt's, or an output's as far as it has come.
 
         0.11 asks of both after each delta, and drops the text after the reasoning where both are said to have ended.
         """
@@ -211,7 +211,7 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
 
     @safely(lambda self, input_ids, delta_ids: False)
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
-        """Return whether reasoning is over behind these tokens of an output."""
+        """Return whether reasoning is over after these tokens of an output."""
         if self._stream is not None:
             return self._stream.has_ended
         tags = self._family.conventions.reasoning

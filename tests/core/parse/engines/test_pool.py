@@ -110,7 +110,7 @@ async def test_a_question_that_never_ends_holds_up_no_one(pool: HelperPool, tmp_
     await leave(*hostile)
 
 
-async def test_a_visitor_contains_no_more_than_a_share(pool: HelperPool, tmp_path: Path) -> None:
+async def test_a_visitor_holds_no_more_than_a_share(pool: HelperPool, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     hostile = [asked_by("h/1", pool, do="sleep", touch=str(file)) for file in (one, two)]
     await appears_one_of(one, two)  # which is asked first is the threads' affair

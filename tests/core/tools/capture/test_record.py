@@ -209,14 +209,14 @@ def test_an_answer_that_is_not_a_document_is_an_excerpt(answered: bytes, word: s
 
 
 @pytest.mark.parametrize("packing", ["br", "zstd", "gzip, gzip", "gzip"])
-def test_an_answer_that_cannot_be_unpacked_is_reported_to_be_so(packing: str) -> None:
+def test_an_answer_that_cannot_be_unpacked_is_said_to_be_so(packing: str) -> None:
     _, written = record(answered=b"\x00not packed", packing=packing)
 
     assert "decompressed" in written["captured"]["problems"][0]
     assert written["request"] == BODY
 
 
-def test_what_is_nested_too_deeply_is_reported_to_be_and_loses_nothing_else() -> None:
+def test_what_is_nested_too_deeply_is_said_to_be_and_loses_nothing_else() -> None:
     deep = b'{"messages": [], "x": ' + b"[" * 850 + b"]" * 850 + b"}"
 
     _, written = record(deep)

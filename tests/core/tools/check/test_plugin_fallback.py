@@ -53,7 +53,7 @@ def test_it_is_not_offered_where_parsers_read_as_much():
         ("generic", "does not support this format"),
     ],
 )
-def test_of_a_format_that_it_does_not_read_that_is_reported(family, told):
+def test_that_it_does_not_read_a_format_is_reported(family, told):
     way = looked(check_of(STRANGE), {}, family)
 
     assert (way.read, way.is_more, way.write_command) == (0, False, ())

@@ -77,7 +77,7 @@ def test_a_visitors_that_does_not_stream_the_simplest_call_is_not_recommended():
     assert chosen(Ranking("hermes", "m"), hermes=(STREAMS_WRONG, RIGHT)).tool_parser == "hermes"
 
 
-def test_where_nothing_works_the_family_own_parser_is_reported_of():
+def test_where_nothing_works_the_family_own_parser_is_reported():
     found = chosen(Ranking("hermes", "m"), hermes=(WRONG, RIGHT))
 
     assert (found.tool_parser, found.verdict) == (None, "nothing-works")

@@ -77,7 +77,7 @@ async def test_several_helpers_share_the_answers(question):
     assert all(asked)
 
 
-async def test_a_vocabulary_that_vllm_cannot_load_gives_way_to_a_are_in(question):
+async def test_a_vocabulary_that_vllm_cannot_load_gives_way_to_a_stand_in(question):
     engine = Parsers(loads=False)
     trip = RoundTrip([engine], replace(question, tokenizer=Path("folder")))
 

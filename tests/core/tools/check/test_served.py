@@ -74,7 +74,7 @@ async def test_a_server_that_says_nothing_needs_a_word_from_the_person():
         await load_served(Place(url))
 
 
-async def test_the_template_that_a_server_shows_is_checked_with_a_are_in_vocabulary():
+async def test_the_template_that_a_server_shows_is_checked_with_a_stand_in_vocabulary():
     with llama_cpp_server("lab") as url:
         model = await load_served(Place(url))
 

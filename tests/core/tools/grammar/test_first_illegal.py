@@ -125,7 +125,7 @@ _STEERED = [
 
 
 @pytest.mark.parametrize(("arguments", "cause", "token", "path", "argument"), _STEERED)
-def test_arguments_off_the_schema_are_traced_to_the_rule_that_contains_them(
+def test_arguments_off_the_schema_are_traced_to_the_rule_that_they_break(
     judge, arguments, cause, token, path, argument
 ):
     verdict = judge(kimi(kimi_call("get_weather", arguments)))

@@ -58,7 +58,7 @@ def test_kimi_k3_blames_the_argument_that_is_written_and_no_other(judge, argumen
     assert verdict.first.rule.path == f"tools[0].function.parameters.{path}"
 
 
-def test_kimi_k3_contains_no_value_once_a_property_has_no_type(judge):
+def test_kimi_k3_holds_no_value_to_its_type_once_a_property_has_none(judge):
     open_schema = {"type": "object", "properties": {"city": {"type": "string"}, "any": {}}, "required": ["city"]}
 
     verdict = judge("kimi_k3", {"city": "x", "town": "y"}, tools=[tool("get_weather", open_schema)])

@@ -14,7 +14,7 @@ def flag(command: tuple[str, ...], name: str) -> str:
     return command[command.index(name) + 1]
 
 
-def test_an_engine_is_reported_model_port_limits_and_parsers(tmp_path: Path) -> None:
+def test_an_engine_is_told_model_port_limits_and_parsers(tmp_path: Path) -> None:
     template = tmp_path / "fixed.jinja"
     spec = LabSpec(
         reasoning_parser="kimi_k2",

@@ -104,9 +104,7 @@ def test_no_process_survives_the_death_of_the_program(
         assert app.wait() != 0
 
 
-def test_a_forked_copy_that_contains_the_pipe_does_not_keep_the_command_alive(
-    tmp_path: Path, wait_gone: WaitGone
-) -> None:
+def test_a_forked_copy_that_holds_the_pipe_does_not_keep_the_command_alive(tmp_path: Path, wait_gone: WaitGone) -> None:
     with start_app(tmp_path / "scratch", "fork") as app:
         assert app.stdout is not None
         holder = 0

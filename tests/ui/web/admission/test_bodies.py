@@ -89,7 +89,7 @@ async def _end(tasks):
     return await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_a_visitor_who_sends_many_halves_loses_the_oldest_and_contains_no_one_up():
+async def test_a_visitor_who_sends_many_halves_loses_the_oldest_and_holds_no_one_up():
     sandbox = BodyMemory(1_000)
     halves = await _half_sent(sandbox, 400)
 

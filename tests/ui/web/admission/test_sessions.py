@@ -62,7 +62,7 @@ def test_a_visitor_with_many_pages_loses_their_own(sessions, kept):
     assert len(sessions) == 1 + LIMITS.pages_per_visitor
 
 
-def test_even_at_one_address_a_page_that_contains_a_run_outlives_empty_ones(sessions, kept):
+def test_even_at_one_address_a_page_that_has_a_run_outlives_empty_ones(sessions, kept):
     kept.full.add("mine")
     sessions.use("mine", "both")
     for number in range(250):
