@@ -69,7 +69,7 @@ GROUPS = {
         "complete/test_completeness.py complete/test_contradictions.py complete/test_engines.py "
         "complete/test_evidence.py complete/test_refusals.py",
     ),
-    # As the interpreter asks it; that it asks is tried in their own processes, which mutmut does not reach.
+    # As the interpreter asks it; that it asks is tried in separate processes, which mutmut does not reach.
     "egress": Group(("core/base/egress.py",), "base/test_egress_rules.py"),
     "verdict": Group(
         ("core/diagnose/*.py",),

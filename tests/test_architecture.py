@@ -77,7 +77,7 @@ def test_the_core_does_not_import_the_page_or_heavy_libraries():
     assert done.stdout.strip() == "[]"
 
 
-def test_the_example_of_the_contract_exist():
+def test_the_examples_of_the_contract_exist():
     from prompt_debugger.core.pipeline import EXAMPLE_NAMES
 
     assert set(EXAMPLE_NAMES) == {

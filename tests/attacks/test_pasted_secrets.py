@@ -38,7 +38,7 @@ def test_none_of_an_answer_leaves_the_machine() -> None:
     assert [(form, part) for form, text in written.items() for part in PARTS if part in text] == []
 
 
-def test_what_is_like_them_is_reported_as_it_is() -> None:
+def test_what_is_like_them_is_shown_as_it_is() -> None:
     """A near miss: else nobody sees what the model was told."""
     text = " | ".join(NEAR_MISSES).replace("\n", " ")
     body = {"model": "m", "messages": [{"role": "user", "content": text}]}

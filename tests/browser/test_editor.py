@@ -64,7 +64,7 @@ def test_format_by_key_changes_nothing_but_space_and_can_be_undone(bare: Debugge
     expect(status(bare)).to_be_empty()
 
 
-def test_what_is_not_a_json_is_left_as_it_is_in_one_sentence(bare: DebuggerPage) -> None:
+def test_what_is_not_json_is_left_as_it_is_in_one_sentence(bare: DebuggerPage) -> None:
     written = "curl http://127.0.0.1:9/v1/chat/completions -d '{\"messages\":[]}'"
     bare.paste(written)
     wait_for_text(bare, written)

@@ -86,7 +86,7 @@ def test_an_edited_template_goes_along_with_the_request_and_out_again(bare: Debu
     )
 
 
-def test_a_fix_is_not_a_wider_than_the_window(bare: DebuggerPage) -> None:
+def test_a_fix_is_no_wider_than_the_window(bare: DebuggerPage) -> None:
     for width in (1440, 400):
         bare.page.set_viewport_size({"width": width, "height": 850})
         bare.open_stage("findings")

@@ -48,7 +48,7 @@ def opened(page, tmp_path):
     assert [fault for fault in faults if not fault.startswith("blob:")] == []
 
 
-def test_a_visitors_reads_what_was_sent_written_returned_and_lost(opened):
+def test_a_newcomer_reads_what_was_sent_written_returned_and_lost(opened):
     report = opened(dropped_call_trace())
 
     assert report.sentence() == "The model wrote 1 tool call, the server returned none. Guilty stage: parse."

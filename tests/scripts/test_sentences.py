@@ -64,7 +64,7 @@ def test_plain_words_pass(kind, text):
     assert not list(faults(Sentence("a.py", 1, kind, text)))
 
 
-def test_messages_hints_titles_and_help_are_reported_by_the_call_they_are_in():
+def test_messages_hints_titles_and_help_are_recognized_by_the_call_they_are_in():
     source = '''
 """Not for users."""
 raise RequestError(f"The file {name} is " "empty.", "Choose another file.")

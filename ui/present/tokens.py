@@ -142,7 +142,7 @@ def _chips_of(columns: TokenColumns) -> _Chips:
 
 
 def _chip_size(columns: TokenColumns, at: int) -> int:
-    """Return of how many tokens the chip is that begins with one whose bytes are not text."""
+    """Return how many tokens the chip has that begins with one whose bytes are not text."""
     piece = b""
     for size in range(1, _MAX_MERGED + 1):
         place = at + size - 1

@@ -65,7 +65,7 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
 
     Args:
         settings: What it is served with.
-        labs: Labs it may boot; `None` makes its own pool.
+        labs: Labs it may boot; `None` makes a pool of its own.
     """
     labs = labs or labs_of(settings)
     keep_no_values()

@@ -98,7 +98,7 @@ def lab_awaited_payload() -> str:
 
 
 class _Thread:
-    """One watch in a thread and its own event loop, which is asked to end from the page's."""
+    """One watch in a thread with an event loop of its own, which the page's loop asks to end."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -280,7 +280,7 @@ def _pieces(data: bytes, starts: Sequence[int]) -> list[tuple[int, bytes]]:
 
 
 def _events_that_may_stay(answer: _Body, *, has_key: bool) -> list[tuple[float, str]] | None:
-    """Return the first events of a stream; none where a key was found, for in events it is in parts."""
+    """Return the first events of a stream; none where a key was found, for events cut it into parts."""
     if answer.events is None or has_key or (answer.value is None and answer.partial is None):
         return None
     kept: list[tuple[float, str]] = []
@@ -297,7 +297,7 @@ class _Cover:
     """Takes keys out, and remembers whether there was any.
 
     Args:
-        secrets: Texts that are taken out wherever they are, besides what looks like a key.
+        secrets: Texts that are taken out wherever they occur, besides what looks like a key.
     """
 
     def __init__(self, secrets: Sequence[str]) -> None:

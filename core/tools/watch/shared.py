@@ -130,7 +130,7 @@ class Copier:
     Args:
         url: The database.
         file: The proxy's own file.
-        upstream: The server before which the proxy is.
+        upstream: The server that the proxy forwards to.
         bounds: How much the database keeps, of all proxies together.
         report: Told once, in a sentence, that the database is away, and once that it is back.
     """

@@ -71,13 +71,13 @@ def test_one_token_more_may_be_the_only_marker_of_what_reads_like_a_call(tokeniz
     assert found.completeness is Completeness.UNKNOWN
 
 
-def test_a_word_in_more_tokens_than_needed_is_not_a_proof(tokenizer: Tokenizer) -> None:
+def test_a_word_in_more_tokens_than_needed_is_no_proof(tokenizer: Tokenizer) -> None:
     found = judge_completeness(counted(PROSE, len(tokenizer.encode(PROSE)) + 2), witness(tokenizer))
 
     assert found.completeness is Completeness.UNKNOWN
 
 
-def test_a_word_in_more_tokens_than_needed_next_to_control_tokens_is_not_a_loss_and_said(tokenizer: Tokenizer) -> None:
+def test_a_word_in_more_tokens_than_needed_next_to_control_tokens_is_no_loss_but_said(tokenizer: Tokenizer) -> None:
     tokens = len(tokenizer.encode(CALL))
     found = judge_completeness(counted(CALL, tokens + 1, finish_reason="length"), witness(tokenizer))
 

@@ -71,7 +71,7 @@ def test_what_is_nested_without_end_is_left() -> None:
 
 
 @pytest.mark.parametrize("body", [{"error": {"code": 404, "message": "no such path"}}, {"detail": None}, [{}] * 50])
-def test_looking_for_a_field_that_no_one_named_is_not_a_work(body: JSON) -> None:
+def test_looking_for_a_field_that_no_one_named_takes_no_work(body: JSON) -> None:
     """Looking below what is absent costs half a million steps for each error, and a probe gets many."""
     calls = 0
 

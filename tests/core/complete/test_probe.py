@@ -34,7 +34,7 @@ async def test_a_real_vllm_shows_itself(lab_url: str, lab_model_dir: Path) -> No
     assert client.notes == ()
 
 
-async def test_a_server_without_a_model_list_is_not_a_failure_but_said() -> None:
+async def test_a_server_without_a_model_list_is_no_failure_but_is_reported() -> None:
     async with faulty_server(answer(404, {"detail": "Not Found"})) as server, ServerClient(server.base_url) as client:
         found = await client.probe()
 

@@ -153,7 +153,7 @@ def test_nothing_is_found_in_a_healthy_run(case: Case) -> None:
     assert [finding.code for finding in findings] == list(case.get("notes", []))
 
 
-def test_a_quotation_of_every_marker_is_not_a_finding() -> None:
+def test_a_quotation_of_every_marker_is_no_finding() -> None:
     case = next(case for case in HEALTHY if case["name"] == "prose that quotes every marker")
 
     assert build_trace(case).parse is not None

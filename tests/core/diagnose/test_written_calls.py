@@ -35,7 +35,7 @@ def test_the_calls_of_every_family_with_markup_are_found_in_content(family: str)
 
 
 @pytest.mark.parametrize("family", sorted(BARE))
-def test_a_call_without_markup_is_not_an_evidence(family: str) -> None:
+def test_a_call_without_markup_is_no_evidence(family: str) -> None:
     for one in of_family(family):
         assert found(one, one.raw) == [], one.scenario.title
 

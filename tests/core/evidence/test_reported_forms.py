@@ -134,7 +134,7 @@ def test_remarks_next_to_lines_of_json_are_taken_off():
     assert any("Remarks" in note for note in evidence.notes)
 
 
-def test_dashes_within_text_are_not_remark():
+def test_dashes_within_text_are_not_a_remark():
     text = '{"messages": [{"role": "user", "content": "a --- b <-- c"}], }'
 
     evidence = read_evidence(text)
@@ -296,7 +296,7 @@ def test_a_body_that_python_printed_is_read_with_a_traceback_below_it():
     assert evidence.error.field == "messages.[0]"
 
 
-def test_a_line_of_ollamas_log_is_not_a_python():
+def test_a_line_of_ollamas_log_is_not_python():
     said = 'template: :3: function \\"f\\" not defined'
     line = f'time=2026-01-02T03:04:05 level=ERROR msg="chat prompt error" error="{said}"'
 

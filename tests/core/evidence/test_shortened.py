@@ -95,7 +95,7 @@ def test_chunks_that_langchain_printed_are_pieces_of_one_answer(has_class):
     assert not codes_of("\n".join(lines))
 
 
-def test_chunks_without_the_first_are_not_call_without_a_name():
+def test_chunks_without_the_first_are_not_a_call_without_a_name():
     with pytest.raises(RequestError, match="begins in the middle of a call"):
         read_evidence("\n".join(CHUNKS[1:]))
 

@@ -232,7 +232,7 @@ def test_a_server_error_that_names_a_field_is_about_the_request():
         "2 validation errors for ChatCompletionRequest",
     ],
 )
-def test_other_lists_are_not_refusal(text):
+def test_other_lists_are_not_a_refusal(text):
     try:
         error = read_evidence(text).error
     except RequestError:

@@ -37,7 +37,7 @@ def test_an_object_cut_anywhere_is_truncated(value, data):
     ["{'a': 1}", "{a: 1}", '{"a": NaN}', '{"a": Infinity}', '{"a" 1}', '{"a": 1,}', '{"a": "x\ny"}', '{"a": 1]', "{]",
      '{"a": 01}', '{"a": "\\x"}', '{"a": 1' + "1" * 5000 + "}"],
 )  # fmt: skip
-def test_what_is_not_a_json_is_malformed_and_says_why(text):
+def test_what_is_not_json_is_malformed_and_says_why(text):
     scan = scan_json(text, 0, len(text))
 
     assert scan.status is CallStatus.MALFORMED

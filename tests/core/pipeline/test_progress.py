@@ -39,7 +39,7 @@ async def test_who_waits_hears_of_what_comes_later_and_of_the_end():
     assert queue.newest == ASKING
 
 
-async def test_a_look_at_the_newest_leaves_nothing_after_it():
+async def test_a_look_at_the_newest_leaves_nothing_behind():
     queue = ProgressQueue()
     queue.report(ASKING)
     queue.report(DONE)

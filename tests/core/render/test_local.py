@@ -136,7 +136,7 @@ def test_without_a_tokenizer_there_are_spans_and_no_tokens() -> None:
 
 
 @pytest.mark.parametrize("path", sorted((Path(__file__).resolve().parents[3] / "assets" / "examples").glob("*.json")))
-def test_the_example_render_on_the_lab_template(path: Path, lab_model_dir: Path) -> None:
+def test_the_examples_render_on_the_lab_template(path: Path, lab_model_dir: Path) -> None:
     from prompt_debugger.core.render import load_template, load_tokenizer
 
     body = json.loads(path.read_text(encoding="utf-8"))["request"]

@@ -52,7 +52,7 @@ def test_an_id_that_no_vocabulary_has_is_left_out(tmp_path: Path, key: str) -> N
 
 
 @pytest.mark.parametrize("name", ["tokenizer_config.json", "generation_config.json", "chat_template.json"])
-def test_a_file_that_is_nested_too_deep_is_recognized_by_its_name(tmp_path, name):
+def test_a_file_that_is_nested_too_deep_is_named(tmp_path, name):
     (tmp_path / name).write_text('{"a":' * 100_000)
 
     with pytest.raises(RenderError, match=f"`{name}` is nested too deep"):

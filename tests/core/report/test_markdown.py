@@ -134,7 +134,7 @@ def test_names_in_our_sentences_are_code():
         "http://b.example/\\\\|[x](http://evil.example)",
     ],
 )
-def test_backticks_and_bars_of_visitors_do_not_break_out(text):
+def test_backticks_and_bars_of_untrusted_texts_do_not_break_out(text):
     trace = dropped_call_trace()
     finding = replace(trace.findings[0], title=text, links=())
     server = replace(trace.server, model=text, start_command=text)

@@ -180,7 +180,7 @@ def test_a_frame_from_a_process_gone_bad_is_refused(plain):
 
 
 @pytest.mark.parametrize("body", [b"", b"\x80", b"cos\nsystem\n(S'true'\ntR.", b"garbage"])
-def test_bytes_that_are_not_frame_are_refused(body):
+def test_bytes_that_are_not_a_frame_are_refused(body):
     with pytest.raises(UnknownValueError):
         unpack(body)
 

@@ -90,7 +90,7 @@ def documents_of(items, open_answer=echo, jobs=2, **how):
 
 
 @pytest.mark.usefixtures("cold")
-def test_answers_come_in_order_anyone_who_gave_them():
+def test_answers_come_in_order_whoever_gave_them():
     documents = documents_of([{"id": f"case {n}", "n": n} for n in range(40)])
 
     assert [document["seen"] for document in documents] == list(range(40))

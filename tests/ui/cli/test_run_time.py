@@ -20,7 +20,7 @@ def test_a_run_has_the_time_that_is_given_to_it(name):
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "inf", "nan", "soon"])
-def test_no_time_is_not_a_time(text, capsys):
+def test_what_is_not_a_time_is_refused(text, capsys):
     with pytest.raises(SystemExit):
         target("run", "--run-time", text)
 

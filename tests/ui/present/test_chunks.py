@@ -68,7 +68,7 @@ def test_chunks_of_another_output_know_none():
     ]
 
 
-def test_without_a_stream_or_its_times_there_is_not_a_line():
+def test_without_a_stream_or_its_times_there_is_no_line():
     assert chunk_timing(replace(dropped_call_trace(), chat_stream=None)) is None
     assert chunk_timing(streamed()) is None
     assert chunk_timing(streamed(delta(0.0), delta(0.0))) is None

@@ -76,7 +76,7 @@ def test_a_parser_that_changes_the_arguments_or_makes_a_call_up_does_not_read_it
     assert account_of(trace.parse, invented).invented == 1
 
 
-def test_blanks_between_text_and_a_call_are_not_loss(trace, right):
+def test_blanks_between_text_and_a_call_are_no_loss(trace, right):
     shown = header(matrix_payload(trace, {"vllm:a": replace(right, content=None)}))
 
     assert shown["rows"][0]["state"] in ("right", "lossy")

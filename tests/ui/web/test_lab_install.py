@@ -34,7 +34,7 @@ def events_of(settings: PageSettings) -> set[str]:
     return {str(event["api_name"]) for event in app.config["dependencies"]}
 
 
-def test_the_page_offers_it_to_its_owner_and_to_no_visitors():
+def test_the_page_offers_it_to_its_owner_and_to_no_visitor():
     assert events_of(PageSettings()) >= EVENTS
     assert not events_of(PageSettings(public=True, installs_lab=True)) & EVENTS
     assert not events_of(PageSettings(lab=False)) & EVENTS

@@ -155,7 +155,7 @@ async def test_a_seed_out_of_range_is_refused(tools, trace, seed):
     assert "the seed is" in (await headers_of(tools.splits(trace, "", "kimi_k2", seed)))[-1]["sentence"].lower()
 
 
-async def test_a_visitors_names_no_tokenizer(engine, trace):
+async def test_a_visitor_names_no_tokenizer(engine, trace):
     public = ParseTools(
         PageSettings(target=Target(tokenizer="own"), lab=False, public=True),
         PageLabs(LabPool(), enabled=False),

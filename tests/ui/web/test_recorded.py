@@ -86,7 +86,7 @@ async def test_whatever_was_changed_is_not_answered_by_the_recording(change):
     ("template", "words"),
     [("{% for m in messages %}{{ m.content }}{% endfor", "line 1"), ("{{ messages[0].content | nosuch }}", "`nosuch`")],
 )
-async def test_a_template_that_fails_is_named_where_there_is_not_a_server_either(template, words):
+async def test_a_template_that_fails_is_named_where_there_is_no_server_either(template, words):
     body = {"messages": [{"role": "user", "content": "Hi"}], "chat_template": template}
 
     update = await run(page(), json.dumps(body))

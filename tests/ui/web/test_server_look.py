@@ -70,7 +70,7 @@ async def test_all_models_can_be_chosen_for_the_address_that_was_tested():
     assert (header["models"], header["url"]) == (["qwen", "kimi"], f"{server.base_url}/")
 
 
-async def test_where_nothing_answers_there_is_not_a_model_to_choose():
+async def test_where_nothing_answers_there_is_no_model_to_choose():
     labs = PageLabs(LabPool(), enabled=False)
     payload = await look_at_server(SETTINGS, labs, TargetFields("http://127.0.0.1:9/v1", "", "", "none", "none"), "")
 

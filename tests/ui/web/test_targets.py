@@ -360,7 +360,7 @@ def test_certificates_are_taken_as_text_for_the_endpoint_next_to_them(labs):
 
 
 @pytest.mark.parametrize("text", ["/etc/ssl/own.pem", "-----BEGIN CERTIFICATE-----" + "A" * 50_000])
-def test_certificates_are_not_name_of_a_file_and_of_bounded_length(labs, text):
+def test_certificates_are_no_name_of_a_file_and_of_bounded_length(labs, text):
     with pytest.raises(RequestError, match="PEM form, 50,000 characters at most"):
         choose(labs, endpoint="https://b.example/v1", certificates=text)
 

@@ -80,7 +80,7 @@ def test_template_kwargs_win_over_the_requests_own(lab):
 
 
 @pytest.mark.parametrize("kwargs", ["{", "[1]", "null", '"x"', "[" * 100_000])
-def test_kwargs_that_are_not_object_are_one_message(lab, kwargs):
+def test_kwargs_that_are_not_an_object_are_one_message(lab, kwargs):
     status, tokens = draw(lab, kwargs=kwargs)
 
     assert (status["state"], tokens) == ("error", None)

@@ -65,7 +65,7 @@ class Keeper:
         self._is_stopping = True
 
     def is_stopping(self) -> bool:
-        """Return whether they are asked to."""
+        """Return whether they have been asked to stop."""
         return self._is_stopping
 
     def count(self) -> tuple[int, int, int]:

@@ -91,7 +91,7 @@ class _Guard(TimedHeads):
     def on_message_begin(self) -> None:
         self._is_in_head = True
         self._head_bytes = 0
-        super().on_message_begin()  # type: ignore[misc]  # httptools calls it; h11 has its own greatest length
+        super().on_message_begin()  # type: ignore[misc]  # httptools calls it; h11 has a limit of its own
 
     def on_headers_complete(self) -> None:
         self._is_in_head = False

@@ -1,4 +1,4 @@
-"""Where in a template something that a finding is about is, as the finding says it and SARIF reads it."""
+"""The place in a template that a finding is about, as the finding says it and SARIF reads it."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def certain_stop(raw: str, span: Span, family: TextFormat | None, *, follows_cal
         raw: The text so far.
         span: The stretch.
         family: Who writes; `None` while that is open.
-        follows_call: Whether a call is before it.
+        follows_call: Whether it follows a call.
     """
     pattern = _AFTER_CALL if follows_call else _DOUBTFUL
     found = pattern.search(raw, max(span.start, len(raw) - ENOUGH), span.stop)

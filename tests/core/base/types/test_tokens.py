@@ -123,7 +123,7 @@ def test_a_document_says_the_tokens_one_by_one(table: TokenTable) -> None:
     assert document == prompt_to_json(replace(prompt, tokens=one_by_one(table)))
 
 
-def test_a_table_is_not_an_other_sequence_and_no_other_table() -> None:
+def test_a_table_is_no_other_sequence_and_no_other_table() -> None:
     table = TokenTable("aa", (0, 0), (0, 1, 2), ENTRIES)
 
     assert table != [*table]

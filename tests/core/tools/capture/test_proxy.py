@@ -403,7 +403,7 @@ async def test_a_client_that_leaves_in_the_middle_of_its_request_leaves_nothing_
     assert "request" not in record
 
 
-async def test_a_body_in_chunks_and_a_header_that_is_not_an_ascii_go_through(tmp_path: Path) -> None:
+async def test_a_body_in_chunks_and_a_header_that_is_not_ascii_go_through(tmp_path: Path) -> None:
     """The body's length is unknown until its end, so it goes on in chunks."""
     asked = asyncio.get_running_loop().create_future()
 

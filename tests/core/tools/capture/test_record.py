@@ -226,7 +226,7 @@ def test_what_is_nested_too_deeply_is_said_to_be_and_loses_nothing_else() -> Non
     assert "request" not in written
 
 
-def test_an_event_that_is_not_a_json_makes_a_stream_no_answer() -> None:
+def test_an_event_that_is_not_json_makes_a_stream_no_answer() -> None:
     whole = chunk(delta={"content": "a"}) + b"data: {oops\n\n" + chunk(delta={}, finish_reason="stop")
 
     _, written = record(answered=whole + b"data: [DONE]\n\n", content_type="text/event-stream; charset=utf-8")

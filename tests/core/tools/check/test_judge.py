@@ -51,7 +51,7 @@ def test_each_difference_is_named(given, problem):
     assert judged.problem.startswith(problem)
 
 
-def test_order_of_keys_and_white_space_around_text_are_not_fault():
+def test_order_of_keys_and_white_space_around_text_are_not_a_fault():
     reordered = dict(reversed(ARGUMENTS.items()))
 
     assert cell(outcome(reordered)).remark == "arguments come back in another order"

@@ -122,7 +122,7 @@ def test_a_kind_of_tool_that_is_dropped_is_named(new, said):
     assert found == said
 
 
-def test_tools_that_are_refused_or_lose_their_parameters_are_named_and_the_way_back_is_not_a_harm():
+def test_tools_that_are_refused_or_lose_their_parameters_are_named_and_the_way_back_is_no_harm():
     union = "{% for tool in tools %}{% for p in tool.function.parameters.properties.values() %}{{ p.type.upper() }}"
     refusing = check_of(changed(HERMES, "{{ tools | tojson }}", union + "{% endfor %}{{ tool | tojson }}{% endfor %}"))
     bare = check_of(changed(HERMES, "{{ tools | tojson }}", "{{ tools | map(attribute='function.name') | join }}"))

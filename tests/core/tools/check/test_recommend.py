@@ -72,7 +72,7 @@ def test_a_parser_that_reads_texts_alone_does_not_outdo_one_that_reads_calls():
     assert ranking.best(table, 1) == ["vllm:hermes"]
 
 
-def test_a_visitors_that_does_not_stream_the_simplest_call_is_not_recommended():
+def test_an_unrelated_parser_that_does_not_stream_the_simplest_call_is_not_recommended():
     assert chosen(Ranking("hermes", "m"), abc=(STREAMS_WRONG, RIGHT)).verdict == "nothing-works"
     assert chosen(Ranking("hermes", "m"), hermes=(STREAMS_WRONG, RIGHT)).tool_parser == "hermes"
 

@@ -110,7 +110,7 @@ def test_a_failing_template_is_a_result_with_its_line() -> None:
     assert "no thinking here" in effect.sentence
 
 
-def test_a_switch_may_fixes_a_request_that_does_not_render() -> None:
+def test_a_switch_may_fix_a_request_that_does_not_render() -> None:
     setup = RenderSetup(
         "{% for m in messages %}{% for c in m.tool_calls or [] %}"
         "{% for k, v in c.function.arguments | items %}{{ k }}={{ v }}{% endfor %}{% endfor %}{% endfor %}"

@@ -39,7 +39,7 @@ def test_an_engine_is_told_model_port_limits_and_parsers(tmp_path: Path) -> None
     assert command[-2:] == ("--seed", "7")
 
 
-def test_without_a_tool_parser_there_is_not_an_automatic_tool_choice() -> None:
+def test_without_a_tool_parser_there_is_no_automatic_tool_choice() -> None:
     command = build_command(LabSpec(tool_parser=None), "/models/m", 8131)
 
     assert "--tool-call-parser" not in command

@@ -60,7 +60,7 @@ async def test_parsers_are_those_of_the_layer_between_where_that_says_nothing():
     assert (call.tool_parser, call.reasoning_parser) == (Joined._tool_parser, Joined._reasoning_parser)
 
 
-async def test_no_one_known_is_not_an_one():
+async def test_an_unknown_caller_says_nothing():
     async def stream_of_another_server(output):
         yield server_call()
 

@@ -133,7 +133,7 @@ def test_a_session_that_only_grows_has_no_break(tmp_path: Path) -> None:
     assert session.turns[1].kept == session.turns[0].count
 
 
-def test_marks_for_a_cache_and_text_as_a_list_are_not_break(tmp_path: Path) -> None:
+def test_marks_for_a_cache_and_text_as_a_list_are_not_a_break(tmp_path: Path) -> None:
     marked = copy.deepcopy(FIRST)
     for index in (0, 1):
         text = marked["messages"][index]["content"]

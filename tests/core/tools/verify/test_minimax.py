@@ -60,7 +60,7 @@ def test_parameters_next_to_the_schemas_own_words_have_an_order_too():
 
 
 @pytest.mark.parametrize("tools", [[], None, [{}], [{"function": {"name": "f"}}], ["f"]])
-def test_without_parameters_there_is_not_an_order(tools):
+def test_without_parameters_there_is_no_order(tools):
     assert recalls_order({"tools": tools}, "width, id") is None
 
 
