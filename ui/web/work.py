@@ -186,7 +186,7 @@ def reopen(packed: str, limit: int, *, is_kept: bool = False) -> Reopened:
         is_kept: Whether it is a run of that browser's history, and no file.
 
     Raises:
-        RequestError: It is not a bundle, is longer than `limit`, or contradicts itself.
+        RequestError: It is not a bundle, is longer than `limit`, or cannot be shown.
     """
     bundle = read_packed(packed, limit)
     # A lone surrogate cannot be sent; in JSON its escape is the same character.
