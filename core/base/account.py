@@ -115,7 +115,7 @@ def count_characters(raw: str, ledger: Ledger) -> CharacterCounts | None:
 
 
 def is_compared(ledger: Ledger) -> bool:
-    """Return whether the ledger contains the raw output against a message at all."""
+    """Return whether the ledger compares the raw output with a message at all."""
     return ledger.comparability is not None and ledger.comparability.certainty is not None
 
 

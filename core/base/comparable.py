@@ -32,7 +32,7 @@ def compare_outputs(trace: Trace) -> Comparability | None:
 
     Returns:
         `OBSERVED` for one run (or a pair that somebody handed over together),
-        `INFERRED` for two runs that had to agree, and for what is in one text; no certainty, and the reason, where
+        `INFERRED` for two runs that had to agree, and for what one text contains; no certainty, and the reason, where
         nothing can be said; `None` without raw output or message.
     """
     raw, chat = trace.raw, trace.chat

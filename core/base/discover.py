@@ -1,6 +1,6 @@
 """Find the constants that plug a file in: one file, nothing registered elsewhere.
 
-Files of ours are in a package; those of others are named by the entry points of what is installed.
+Our own files are in a package; those of others are named by the entry points of what is installed.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@
 
 Libraries open connections of their own accord: a JSON Schema's `$ref`, an upload that names a URL, a look-up
 on a Hub. An audit hook sees each attempt, whoever makes it, and refuses what nothing was permitted for. A hook
-cannot be taken out again. It is a fuse against forgotten ways, no prison: code that runs here could open an
-egress itself, which is why untrusted users' code runs elsewhere. What compiled libraries do without Python's sockets,
-and what child processes do, it does not see.
+cannot be taken out again. It is a fuse against forgotten ways out, not a prison: code that runs here could open an
+egress itself, which is why untrusted code runs elsewhere. What compiled libraries do without Python's sockets, and
+what child processes do, it does not see.
 
 This file imports the standard library alone, so that it can come before anything else.
 """
@@ -29,7 +29,7 @@ _BY_NAME = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
 _LOOKUPS = _BY_NAME | {"socket.gethostbyaddr", "socket.getnameinfo"}
 _SENDINGS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 _WATCHED = _LOOKUPS | _SENDINGS
-# Between the one who wants a connection and the socket; the log names who is before them.
+# Between the one who wants a connection and the socket; the log names who called them.
 _CARRIERS = frozenset(
     (
         "anyio", "asyncio", "concurrent", "contextlib", "prompt_debugger.core.base.egress", "http", "httpcore", "httpx",
@@ -80,7 +80,7 @@ def is_forbidden() -> bool:
 
 @contextmanager
 def open_egress(name: str, *hosts: str, port: int | None = None) -> Iterator[None]:
-    """Let the code of this block, and nothing next to it, connect to some hosts.
+    """Let the code of this block, and no other code, connect to some hosts.
 
     Args:
         name: Who opens it.
@@ -132,7 +132,7 @@ def _judge(event: str, args: tuple[object, ...]) -> None:
 
 
 def _is_own(host: object, *, is_name: bool) -> bool:
-    """Return whether a look-up asks no one: it is for this machine, or wants the address of an address."""
+    """Return whether a look-up asks no server: it is for this machine, or wants the address of an address."""
     return host is None or _plain(host) in _own_names or (is_name and _is_address(_plain(host)))
 
 
@@ -175,7 +175,7 @@ def _refuse(event: str, host: object) -> None:
 
 
 def _place(frame: FrameType | None) -> str:
-    """Return the line of code that wanted the connection, after the libraries that carry it out."""
+    """Return the line of code that wanted the connection: the caller of the libraries that carry it out."""
     while frame is not None:
         module = str(frame.f_globals.get("__name__", "?"))
         if module not in _CARRIERS and module.partition(".")[0] not in _CARRIERS:

@@ -115,7 +115,7 @@ class BackendError(DebuggerError):
         said: The server's own words with a bad status, whole; "" if it said none.
         field: Path of the request field that it named, if any.
         code: Its own code or type of error, if it gave one.
-        output: What the model wrote, where the server puts it next to its words.
+        output: What the model wrote, where the server sends it along with its error message.
         retry_after_s: Seconds that it asks to wait before the next try, if it does.
         unread: Why the answer was not read to its end, where it is we who stopped: `cut` or `too-much`.
     """

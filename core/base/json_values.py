@@ -38,7 +38,7 @@ def strings_in(value: JSON, left_out: Container[str] = ()) -> Iterator[str]:
 
 
 def decoded(value: JSON) -> JSON:
-    """Return the value that a text of JSON holds; what is not text, or no JSON, as it is.
+    """Return the value that a text of JSON holds; what is not a text, or not JSON, as it is.
 
     >>> decoded('{"a": 1}'), decoded("{"), decoded(None)
     ({'a': 1}, '{', None)

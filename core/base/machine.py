@@ -56,7 +56,7 @@ _BY_SQLITE: Final = (  # the first number of an extended code is its kind
 
 
 def kind_of(error: BaseException) -> str | None:
-    """Return which fault of the machine an error reports; `None` if it is not one.
+    """Return which fault of the machine an error reports; `None` if it reports none.
 
     >>> kind_of(OSError(28, "No space left on device")), kind_of(FileNotFoundError(2, "No such file or directory"))
     ('disk-full', None)

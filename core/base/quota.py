@@ -1,4 +1,4 @@
-"""Recent usage by owner, halved at intervals; owners that have used nothing for longest are dropped."""
+"""Recent usage by owner, decaying by half in a fixed time; the owners that have been idle longest are dropped."""
 
 from __future__ import annotations
 

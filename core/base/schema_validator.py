@@ -47,7 +47,7 @@ def _unique_items(_: Validator, wanted: JSON, instance: JSON, __: JSONObject) ->
 def _identity(value: JSON) -> Hashable:
     """Return what two values share if JSON Schema calls them equal: 1 is 1.0 and not true, members have no order.
 
-    A number is its text: no one can choose many numbers whose texts have one hash, as they can with the numbers.
+    A number is its text: many numbers can be chosen to share one hash, their texts cannot.
     """
     if isinstance(value, bool):
         return "true" if value else "false", None

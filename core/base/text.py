@@ -25,7 +25,7 @@ def first_divergence(left: Sequence[object], right: Sequence[object]) -> int | N
 
 
 def has_any(text: str, words: Iterable[str]) -> bool:
-    """Return whether one of some words is in a text: found many times as fast as by a pattern of them.
+    """Return whether a text contains one of some words: many times as fast as a pattern of them.
 
     >>> has_any("a printed Message(id=1)", ("Choice(", "Message("))
     True
@@ -87,7 +87,7 @@ def line_column(text: str, offset: int) -> tuple[int, int]:
 
 
 def line_end(text: str, at: int) -> int:
-    """Return where the line ends in which a character is, before its newline."""
+    """Return where the line that contains a character ends, before its newline."""
     end = text.find("\n", at)
     return len(text) if end < 0 else end
 

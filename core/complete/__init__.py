@@ -5,11 +5,11 @@
        │                         sse.py: bytes → events
        ▼
     gather ──▶ ladder.py         what the raw output rests on, and why
-    ask_once, gather_afterwards  the same for one question of thousands, that asks nothing beside it
+    ask_once, gather_afterwards  the same for one question of thousands, without any further request
 
     engines/                     one file per server software: how it is recognised, what its word is worth
 
-    guard.py ──▶ which machines a page for untrusted users may talk to
+    guard.py ──▶ which machines a page open to untrusted users may talk to
 
 Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `gather_raw`, `Gathered`, `ask_once`, `gather_afterwards`,
 `Decoding`, `TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`,

@@ -25,7 +25,7 @@ _ENOUGH_AGREEMENTS = 4  # answers after which our decoding is believed without a
 
 
 class TakesTurn(Protocol):
-    """Gives a place among those that talk to the server."""
+    """Hands out places among those that talk to the server."""
 
     def __call__(self) -> AbstractAsyncContextManager[None]:
         """Return what holds the place while it is entered."""
@@ -72,7 +72,7 @@ async def gather_afterwards(
         chat: Its answer, streamed or not.
         tokenizer: Decodes ids where the server does not.
         local_prompt: Our own render, the last resort for a raw completion.
-        turn: Returns a place for each question to the server that makes it generate.
+        turn: Returns a place among those that talk to the server, for each question that makes it generate.
         decoding: Remembers whether the tokenizer decodes as the server does.
         asks_once: Whether the server must not generate anything again.
     """
@@ -151,7 +151,7 @@ def has_no_quota(error: BackendError) -> bool:
 
 
 def is_passing(error: BackendError) -> bool:
-    """Return whether a failure may be gone the next time: load, time, a connection; no word against the request."""
+    """Return whether a failure may be gone the next time: load, time or a connection, not the request."""
     if error.status == 429 and has_no_quota(error):
         return False
     if error.status is not None:

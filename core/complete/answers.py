@@ -113,7 +113,7 @@ def usage_of(value: JSON) -> Usage | None:
 
 
 def finish_reason_of(value: JSON) -> str | None:
-    """Read the word for why an answer ended: "" is not one, and a number is a word that no one knows."""
+    """Read the word for why an answer ended: "" is no word, and a number is an unknown one."""
     return (text_of(value) or None) if number_of(value) is None else str(value)
 
 
@@ -197,7 +197,7 @@ def _logprob_of(entry: JSONObject) -> TokenLogprob | None:
     known = [(text, value) for text, value in top if text is not None and value is not None and not math.isnan(value)]
     found = _TOKEN_ID.fullmatch(token)
     piece = _piece_of(entry.get("bytes"))
-    if found is not None:  # an id in place of a text; the bytes next to it may spell just that
+    if found is not None:  # an id in place of a text; its `bytes` may spell just that
         token_id, token, piece = int(found[1]), "", None if piece in (token.encode(), b"") else piece
     return TokenLogprob(token, token_id, logprob, tuple(sorted(known, key=lambda pair: -pair[1])), piece)
 

@@ -10,7 +10,7 @@ Strings grow, lists of other things grow, objects merge; what names a thing
 (`role`, `type`, `id`) is set once and not glued to itself when repeated.
 
 Two calls that share an index stay two calls: another id with another name, or another name once arguments have
-begun, starts a new one. A client that goes by the index alone joins them into a call that no one made; that a stream
+begun, starts a new one. A client that goes by the index alone joins them into a call that was never made; that a stream
 lets it do so is reported by a rule (`stream_index_collision`).
 """
 

@@ -78,7 +78,7 @@ class ServerClient:
             ca_text: The same as text.
 
         Raises:
-            BackendError: The address is not one, the key or a header must not be sent there, or the guard does not list
+            BackendError: The address is invalid, the key or a header must not be sent there, the guard does not list
                 the server, or the file of certificates cannot be used (kind `refused`).
         """
         address = read_address(base_url)
@@ -128,7 +128,7 @@ class ServerClient:
     def body_as_sent(self, body: JSONObject) -> JSONObject:
         """Return a chat request as it goes out: as given, plus what makes the server tell the ids of the run.
 
-        One that another API is asked in place of is not a body that goes out: it stays as given.
+        Where another API is asked instead, this body is not sent, and stays as given.
         """
         if self.api is not Api.CHAT:
             return body
@@ -172,7 +172,7 @@ class ServerClient:
             if not may_drop or not fields_to_drop(error, _LOGPROBS, may_be_unnamed=False):
                 raise  # what was asked for is refused
             refusal = error.message
-        # llama.cpp streams no log-probabilities next to tools; the stream is our wish, not the request's.
+        # llama.cpp streams no log-probabilities with tools; the stream is our wish, not the request's.
         result = await self._with_own_fields({k: v for k, v in body.items() if k not in _LOGPROBS}, own, ask)
         self._refused_fields["`logprobs` in a stream"] = refusal
         return result
@@ -308,7 +308,7 @@ async def request_reported_tokens(
 REFUSED = frozenset({400, 422})
 
 
-# Which fields a server is known to take is in its record; any other gets vLLM's, and `logprobs` for the text of
+# The record of a server says which fields it is known to take; any other gets vLLM's, and `logprobs` for the text of
 # each token. A stream gets fewer: llama.cpp puts its ids into whole answers, and refuses `logprobs` with tools in a
 # stream; llama-cpp-python 0.3.36 repeats and loses pieces of a stream that has them. A field of ours that a server
 # refuses is a note about evidence; the request without it is what counts.
@@ -327,7 +327,7 @@ def fields_to_drop(error: BackendError, added: Iterable[str], *, may_be_unnamed:
         may_be_unnamed: Whether the server may refuse a field without naming it; then all are dropped.
 
     Returns:
-        Nothing if it was not a refusal, or one that has to do with something else.
+        None if it was not a refusal, or one about something else.
     """
     names = tuple(added)
     if error.status not in REFUSED:

@@ -40,7 +40,7 @@ _HOW = "Evidence that would settle it: the ids of the run (vLLM gives them with 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """What is known next to a raw text.
+    """What else is known of the run of a raw text.
 
     Attributes:
         server_kind: Which server software gave it.
@@ -152,7 +152,7 @@ def _judge_hidden(completion: Completion, witness: Witness, counted: int, hidden
 
 
 def _counted_tokens(completion: Completion) -> int | None:
-    """Return the server's count of output tokens; a zero next to a text is not a count."""
+    """Return the server's count of output tokens; zero for a text that is not empty is not a count."""
     counted = None if completion.usage is None else completion.usage.completion_tokens
     return None if counted is None or (counted == 0 and completion.text) else counted
 

@@ -1,4 +1,4 @@
-"""What its own answer tells run, held against itself: what contradicts itself is not evidence.
+"""What an answer says about its own run, checked for consistency: what contradicts itself is not evidence.
 
 Ids, token texts, counts, log-probabilities and the message come from different places of a server. Where two of them
 cannot both be true of one run, nothing may rest on either:
@@ -11,7 +11,7 @@ cannot both be true of one run, nothing may rest on either:
 
 Near misses: penalties, a bias or a grammar change what is sampled and not always what is listed; a parser may take a
 part of the text away. So a list whose text contains all of the message is believed, and a text is only called foreign
-where most of the message is missing in it.
+where most of the message is missing from it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def contradiction_in_ids(chat: ChatResult, choices: int = 1) -> str | None:
 
 
 def contradiction_in_text(text: str, message: JSONObject) -> str | None:
-    """Return why decoded ids cannot be the output after a message, one sentence; `None` if nothing shows it."""
+    """Return why decoded ids cannot be the output that a message comes from, one sentence; `None` if they may be."""
     if not is_foreign(text, message):
         return None
     return (
@@ -86,7 +86,7 @@ def contradiction_in_text(text: str, message: JSONObject) -> str | None:
 
 
 def is_foreign(text: str, message: JSONObject) -> bool:
-    """Return whether most of a message is missing in a text that should be the output that it was made of.
+    """Return whether most of a message is missing from the text that should be the output it was made of.
 
     >>> is_foreign("I will look: Paris has 21 degrees today.", {"content": "Paris has 21 degrees today."})
     False

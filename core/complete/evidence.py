@@ -84,7 +84,7 @@ async def gather(
         local_prompt: Our own render, the last resort for a raw completion.
         on_raw_text: Called with all the raw text so far.
         on_chat_text: Called with all the visible chat text so far: content, or reasoning while there is none.
-        asks_once: Whether the request itself is all that the model is asked: no stream next to it, no raw completion.
+        asks_once: Whether only the request itself is sent to the model: no additional stream, no raw completion.
 
     Returns:
         What there is. A request that the server refuses, in words, is a `refusal`, not an exception; a failure of
@@ -306,7 +306,7 @@ class Gathering(SecondRun):
         others: tuple[Completion | ChatResult | None, ...] = (),
         rendered: RenderAnswer | None = None,
     ) -> OwnRun:
-        """Return what its own answer tells run and does not contradict."""
+        """Return what an answer says about its own run, without what contradicts itself."""
         context = AnswerContext(
             self.body,
             self._decode,

@@ -15,7 +15,7 @@ def read_json(text: str) -> JSON:
     """Return the JSON of an answer that a server gives to a question of ours.
 
     Raises:
-        BackendError: It is not one, or made of more than any (kind `not-json`).
+        BackendError: It is not JSON, or has more items than any such answer (kind `not-json`).
     """
     if text.count(",") > MAX_ITEMS:
         raise BackendError(f"More than {MAX_ITEMS:,} items.", kind=NOT_JSON)
@@ -26,7 +26,7 @@ def json_of_text(text: str) -> JSON:
     """Return the JSON of an answer.
 
     Raises:
-        BackendError: It is not one (kind `not-json`).
+        BackendError: It is not JSON (kind `not-json`).
     """
     try:
         return parse_json(text)

@@ -80,7 +80,7 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """A second sampling: raw completion next to the chat.
+    """A second sampling: raw completion in addition to the chat.
 
     Attributes:
         completion: What it gave; `None` if it could not be had.
@@ -112,7 +112,7 @@ def refusal_of(error: BackendError) -> Refusal | None:
 
 
 def _is_about_request(status: int, said: str) -> bool:
-    """Return whether a 404 is about model or request, not about the address; any other status needs no such look."""
+    """Return whether a 404 is about model or request, not about the address; any other status needs no such check."""
     if status != 404 or "model" in said.lower():
         return True
     known = recognise_error(said)
@@ -246,7 +246,7 @@ def sampler_finish_reason(
     max_tokens: int | None,
     sampler_word: str | None = None,
 ) -> str | None:
-    """Return why sampling ended, which the chat's own word can hide behind `tool_calls`.
+    """Return why sampling ended, which the chat's own word can hide as `tool_calls`.
 
     Args:
         chat: The whole answer.

@@ -1,7 +1,7 @@
 """The raw output of the chat's own run from its log-probabilities: the text of every token, one after the other.
 
 Servers that tell no ids may still list the tokens they sampled. Some list those of the visible content alone; then
-there are fewer than the server counted, and they are not a raw output. Some give a control token an empty text.
+there are fewer than the server counted, and they are not the raw output. Some give a control token an empty text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from prompt_debugger.core.base.types import Basis, ChatResult, Completeness, Completion, TokenLogprob
 
-_BAR = re.compile("[▂-█]")  # next to these `▁` is one of the bars of a small chart
+_BAR = re.compile("[▂-█]")  # together with these, `▁` is a bar of a small chart
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _END_REASONS = frozenset({"stop", "tool_calls", "function_call"})
 

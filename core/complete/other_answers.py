@@ -19,7 +19,7 @@ _CALLS = {"function_call": "arguments", "tool_use": "input"}
 
 
 def answer_paths(api: Api, body: str) -> dict[str, str]:
-    """Return by paths of the message where in the answer of another API, whole or streamed, they are."""
+    """Return, by path of the message, where that is in the answer of another API, whole or streamed."""
     if api is Api.GEMINI:
         return _gemini_paths(body)
     holder = "output" if api is Api.RESPONSES else "content"

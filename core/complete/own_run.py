@@ -61,7 +61,7 @@ class OwnRun:
 
 
 async def read_own_run(chat: ChatResult, given: AnswerContext) -> OwnRun:
-    """Return the raw output of the run after an answer, as far as its evidence is consistent."""
+    """Return the raw output of the run that produced an answer, as far as its evidence is consistent."""
     doubts: list[str] = []
     if doubt := contradiction_in_ids(chat, choice_count(given.body)):
         doubts.append(doubt)

@@ -1,4 +1,4 @@
-"""A raw completion alone: what the model writes after the request's own prompt, and no chat next to it."""
+"""A raw completion alone: what the model writes after the request's own prompt, without a chat."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def prompt_text(answer: JSONObject) -> str | None:
 @admit
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What an answer tells of its run next to what it holds.
+    """What an answer tells of its run besides its message.
 
     Attributes:
         sampler_word: llama.cpp's own word for why sampling ended, in the words of `finish_reason`.
@@ -111,7 +111,7 @@ def stop_word(answer: JSONObject) -> str | None:
 
 
 def _own_ids(value: JSONObject, places: Sequence[tuple[str, ...]]) -> tuple[int, ...] | None:
-    """Return the ids that are where records of server software say that they do."""
+    """Return the ids from the places that the records of server software name."""
     for keys in places:
         if (ids := ids_of(_at(value, keys))) is not None:
             return ids

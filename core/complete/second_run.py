@@ -1,4 +1,4 @@
-"""A second sampling next to a chat: a raw completion on the best prompt that is known."""
+"""A second sampling in addition to a chat: a raw completion on the best prompt that is known."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def number_of(value: JSON) -> float | None:
 
 
 def ids_of(value: JSON) -> tuple[int, ...] | None:
-    """Return a list of token ids; `None` if it is not one, one entry is not an id, or no context is as long."""
+    """Return a list of token ids; `None` if an entry is not an id, or no context is as long."""
     if not isinstance(value, list) or len(value) > MAX_IDS:
         return None
     ids = tuple(item for item in value if isinstance(item, int) and not isinstance(item, bool) and item >= 0)
@@ -67,7 +67,7 @@ def parse_object(text: str) -> JSONObject:
 
 
 def parse_look(text: str) -> JSONObject:
-    """Parse what a server says of itself; an empty object if it is not one, or has more parts than any has."""
+    """Parse what a server says of itself; an empty object if it is not an object, or is larger than any should be."""
     if text.count("{") + text.count("[") > MAX_LOOK_PARTS or text.count(",") > MAX_LOOK_COMMAS:
         return {}
     return parse_object(text)

@@ -39,7 +39,7 @@ def index_rules(found: Mapping[str, object]) -> Mapping[str, TraceRule]:
         found: What each file of `rules/` calls `RULE`, by the file's name without its end.
 
     Raises:
-        PluginError: One is not a rule, its code or name is not one, or two files share one.
+        PluginError: One is not a rule, its code or name is invalid, or two files share one.
     """
     by_code: dict[str, TraceRule] = {}
     file_by_text: dict[str, str] = {}
@@ -151,7 +151,7 @@ def _asked_of_all(sights: frozenset[TracePart], parts: frozenset[TracePart]) -> 
 
 
 def _ask(rule: Rule, trace: Trace, findings: list[Finding]) -> None:
-    """Add what a rule reports; a crash is reported as such, after what it had found."""
+    """Add what a rule reports; a crash is reported as such, after what the rule had found."""
     try:
         findings.extend(rule.check(trace))  # keeps what came before a crash
     except Exception as error:  # noqa: BLE001  # the guard: one bad rule must not hide the others

@@ -1,4 +1,4 @@
-"""A bare JSON list of calls, where what is known of the model says that a marker was before it."""
+"""A bare JSON list of calls, where what is known of the model says that a marker came before it."""
 
 from __future__ import annotations
 

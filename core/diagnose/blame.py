@@ -4,7 +4,7 @@ The order of blame is render → complete → parse → contract, then request. 
 prompt that is wrong explains whatever comes out of it; an output that was cut
 explains what a parser made of it; a lost call explains a broken promise. A
 fault of the request itself (a schema that no validator takes) is blamed only
-where nothing after it broke, or where it explains what did.
+where nothing later broke, or where it explains what did.
 """
 
 from __future__ import annotations

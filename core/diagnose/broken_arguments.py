@@ -32,7 +32,7 @@ _ESCAPED = re.compile(r'\s*\{\s*\\+"')
 _FENCE = re.compile(r"\A\s*```[\w-]{0,20}\s*\n?")
 _BARE_KEY = re.compile(r"\s*\{\s*([A-Za-z_]\w{0,60})\s*:")
 _CONTROL_NAMES = {"\n": "a line feed", "\t": "a tab", "\r": "a carriage return"}
-# The end of a key that continues into the markup of its call, `"b\n</parameter": 1`, and what is in it before.
+# The end of a key that continues into the markup of its call, `"b\n</parameter": 1`, and what precedes it in the key.
 _TAG_OF_KEY = re.compile(r'(</(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?)(?:\\n|\s)*+"\s*+:')
 _REST_OF_KEY = re.compile(r'(?:[^"\\]|\\.){0,2000}')
 _MAX_OF_KEY = 4_000  # characters: each of the above may be escaped
@@ -142,7 +142,7 @@ def _kind_of(text: str, error: json.JSONDecodeError) -> BrokenArguments:
 
 
 def _objects(text: str) -> Iterator[Span]:
-    """Yield the JSON objects that are one after another from the beginning of a text."""
+    """Yield the JSON objects that follow one another from the beginning of a text."""
     at = 0
     for _ in range(_MAX_OBJECTS):
         while at < len(text) and text[at] in _SEPARATORS:

@@ -17,7 +17,7 @@ _MARGIN = 160  # markup around name and arguments
 _WORD = re.compile(r"[\w\-]+")
 _MAX_PLACES = 32  # at which the arguments of a call are looked for
 _MAX_MENTIONS = 256  # of a word of its name
-_MAX_LEAVES = 64  # so many keys and values that are there are no accident
+_MAX_LEAVES = 64  # a text that has this many keys and values has them by no accident
 
 
 class CallAsText(NamedTuple):
@@ -63,7 +63,7 @@ class _Texts:
                         places.append((word.start(), segment))
 
     def locate(self, call: CallField) -> CallAsText:
-        """Return the text that contains a name as a call's name, with all of its arguments around it, if one does."""
+        """Return the text that has a call's name as a name, with all of its arguments around it, if there is one."""
         raw, name = self._raw, call.name or ""
         if name not in self._known:
             self._known[name] = list(islice(self._named(name), _MAX_PLACES))
@@ -78,7 +78,7 @@ class _Texts:
         return CallAsText(call)
 
     def _named(self, name: str) -> Iterator[tuple[Span, Segment]]:
-        """Yield where a name is as no prose has it: by itself, and something after it that opens or closes."""
+        """Yield where a name occurs as it never does in prose: by itself, before something that opens or closes."""
         word = self._words.get(name)
         for at, segment in self._places[word] if word is not None else ():
             start = at - name.index(word or "")

@@ -15,7 +15,7 @@ class AlteredCall(NamedTuple):
 
     Attributes:
         written: As the model wrote it.
-        returned: As the message contains it.
+        returned: As the message has it.
         certainty: How surely both belong together.
     """
 

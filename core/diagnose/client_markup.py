@@ -5,7 +5,7 @@
     </read_file>                                  <parameter name="command">ls</parameter> …
 
 And what models make up where nothing teaches them a notation, or clients teach: an element that says it is a call, with
-the tool's name in its own element, or as an element around JSON.
+the tool's name in a separate element, or as an element around JSON.
 
     <tool_use>                                    <toolcall><shell>{"command": "ls"}</shell></toolcall>
       <name>read</name>
@@ -98,7 +98,7 @@ class ClientCall(NamedTuple):
 
     Attributes:
         name: The tool.
-        span: Where it is open.
+        span: Where it is.
         notation: Whose notation it is.
     """
 

@@ -53,7 +53,7 @@ class EncodedCall(NamedTuple):
 
     Attributes:
         name: Of its tool.
-        span: Where it is open, markers included.
+        span: Where it is, markers included.
     """
 
     name: str

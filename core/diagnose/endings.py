@@ -28,7 +28,7 @@ _NORMAL = frozenset({"stop", "eos", "eos_token", "end_turn"})
 
 
 def words_of_end(chat: ChatResult) -> tuple[str, ...]:
-    """Return finish_reason and, where a router gives it next to its own word, the provider's."""
+    """Return finish_reason and, where a router gives it in addition to its own word, the provider's."""
     native = _NATIVE.findall(chat.body)
     return tuple(word for word in (chat.finish_reason, *native[-1:]) if word)
 

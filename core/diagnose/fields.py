@@ -49,7 +49,7 @@ class ToolField(NamedTuple):
 
 
 class Reasoning(NamedTuple):
-    """Reasoning of a message: the field it is in, and the text."""
+    """Reasoning of a message: its field and its text."""
 
     field: str
     text: str
@@ -66,7 +66,7 @@ def as_text(value: JSON) -> str | None:
 
 
 def as_count(value: JSON) -> int | None:
-    """Return `value` if it is an integer; booleans are not."""
+    """Return `value` if it is an integer; a boolean is not one."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 

@@ -1,4 +1,4 @@
-"""The fixes that rules declare: a change that can be applied and tried, next to the rule whose fault it removes.
+"""The fixes that rules declare: a change that can be applied and tried, in the file of the rule whose fault it removes.
 
 What to do in words is the rule's advice; a fix is the change itself, and exists only where a program can make it.
 
@@ -153,7 +153,7 @@ class ClientFix:
     kind: ClassVar[FixKind] = "client"
 
     def change(self, trace: Trace, finding: Finding) -> Change | None:
-        """Return the change; `None` where the advice of this finding, or of one next to it, is another."""
+        """Return the change; `None` where the advice of this finding, or of another of its rule, differs."""
         others = (one for one in trace.findings if one.code == finding.code)
         if self.advice and any(self.advice not in one.fix for one in (finding, *others)):
             return None
@@ -250,7 +250,7 @@ def rewritten(
     Args:
         prompt: The prompt, with its template.
         finding: What was found in it.
-        change: Returns the expression that is to be there, without its braces.
+        change: Returns the expression to put there, without its braces.
         fits: Returns whether an expression is one to change.
     """
     lines = (prompt.template or "").splitlines(keepends=True)

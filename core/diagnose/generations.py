@@ -1,7 +1,7 @@
 """Families of one lineage, such as MiniMax M1 and M2, and which of them a name names.
 
 What a server is started with says by its names which notation the prompt teaches and which one is read. Two that do
-not belong together are often two generations: a template, a parser or a notation of the one next to those of the other.
+not belong together are often of two generations, such as the template of the one and the parser of the other.
 """
 
 from __future__ import annotations

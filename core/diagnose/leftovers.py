@@ -12,7 +12,7 @@ from prompt_debugger.core.formats import FORMATS, TABLES
 
 MIN_REPEATS = 5
 _MAX_FAMILIES = 3
-# `<eos>` ends turns of older Gemma models, whose calls are not their own family.
+# `<eos>` ends turns of older Gemma models, whose calls are not a family of their own.
 _ENDS = tuple(sorted({*TABLES.turn_ends, *TABLES.turn_openers, *TABLES.end_texts, "<eos>"} - {"\n", ""}, key=len))
 _TOKEN = re.compile("|".join(re.escape(text) for text in reversed(_ENDS) if not text.startswith("\n")))
 _SHARED = {"<eos>": ("Gemma",), "</s>": ("Mistral", "Llama 2")}
@@ -29,9 +29,9 @@ class Leftover(NamedTuple):
 
     Attributes:
         text: The leftover itself, or its beginning.
-        span: Where it is open.
+        span: Where it is.
         families: Formats that write it; empty if it is of none that is known.
-        times: How often it is there in a row.
+        times: How often it occurs in a row.
     """
 
     text: str

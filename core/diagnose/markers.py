@@ -22,13 +22,13 @@ _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "�
 
 
 def find_markers(text: str) -> Iterator[Span]:
-    """Yield where structural markers of any family are in `text`, quoted or not."""
+    """Yield where `text` has structural markers of any family, quoted or not."""
     for match in _MARKER.finditer(text):
         yield Span(*match.span())
 
 
 def find_used_markers(text: str) -> Iterator[Span]:
-    """Yield unquoted markers that no sentence mentions either, as what is left of a structure would be.
+    """Yield unquoted markers that no sentence mentions either, as remnants of a structure would be.
 
     >>> [text[a:b] for text in ("It wrote <tool_call> twice.", "Now. <tool_call>") for a, b in find_used_markers(text)]
     ['<tool_call>']
@@ -44,7 +44,7 @@ def find_used_markers(text: str) -> Iterator[Span]:
 
 
 def _unless_mentioned(text: str, group: list[Span]) -> list[Span]:
-    """Return markers that are side by side, or none where words of one sentence are before and behind them."""
+    """Return adjacent markers, or none where words of one sentence surround them."""
     if not group:
         return []
     before = text[max(0, group[0].start - _LOOK_CHARS) : group[0].start]

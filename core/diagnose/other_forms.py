@@ -14,7 +14,7 @@ _MAX_LINES = 20
 
 
 def other_form(body: str) -> str | None:
-    """Return what a body is that is not a chat completion, in words; `None` if it is one, an error, or nothing known.
+    """Return what a body is instead of a chat completion, in words; `None` if it is one, an error, or nothing known.
 
     >>> other_form('{"type": "message", "content": [{"type": "text", "text": "Hi."}], "stop_reason": "end_turn"}')
     "an answer of Anthropic's Messages API"

@@ -9,7 +9,7 @@ FAMILYS_PARSER = "Start the server with the tool parser of this model's family."
 
 
 def has_own_names(server: Server | None) -> bool:
-    """Return whether this server software has its own names for parsers, so that vLLM's say nothing to it."""
+    """Return whether this server software has its own names for parsers, so that vLLM's mean nothing to it."""
     return server is not None and server.parser_families is not None
 
 

@@ -3,7 +3,7 @@
     vllm    glm47   arguments arrive broken, then once more whole   seen up to 0.17.0, not in 0.26.0
     sglang  qwen25  no arguments, where a call comes in one piece   seen up to 0.5.23, the newest that was tried
 
-Releases: our own calls making were read by the parsers of vLLM 0.11.0, 0.17.0, 0.26.0 and 0.32.0 and of SGLang
+Releases: calls that we made up were read by the parsers of vLLM 0.11.0, 0.17.0, 0.26.0 and 0.32.0 and of SGLang
 0.5.9, 0.5.16 and 0.5.23, whole and in many chunkings (`parse RAW --parser NAME --splits --releases …`).
 """
 

@@ -57,7 +57,7 @@ def _promise_of(fields: JSONObject, prefix: str = "") -> Promise | None:
 
 
 def _schema_of(given: JSON) -> JSON:
-    """Return a schema that may be given as a text of JSON; `None` where the text is not one."""
+    """Return a schema that may be given as a text of JSON; `None` where the text is not JSON."""
     schema = decoded(given)
     return None if isinstance(schema, str) else schema
 

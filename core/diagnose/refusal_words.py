@@ -34,7 +34,7 @@ def heading(refusal: Refusal, field: str | None) -> str:
 
 
 def title_words(understood: Understood) -> str:
-    """Return the words that a title has room for: of a known sentence what it says, without what is before it."""
+    """Return the words that a title has room for: of a known sentence only what it says, without what precedes it."""
     known, message = understood.known, words_as_one_line(understood.refusal.message)
     said = known.said if known is not None and known.said in message else ""
     placed = f"`{understood.refusal.field}`: {said}"  # as a validator says it; the place is half of what happened
@@ -137,7 +137,7 @@ def links_of(understood: Understood) -> tuple[str, ...]:
 
 
 def held_path(body: JSON, field: str) -> str:
-    """Return as much of a path as the request holds; "" if it contains nothing of it."""
+    """Return as much of a path as the request has; "" if it has none of it."""
     return _held(body, field)[0]
 
 

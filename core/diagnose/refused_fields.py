@@ -1,4 +1,4 @@
-"""Where in the request is what a server refuses: looked up for the sentences that are known."""
+"""Where in the request the cause of a server's refusal is: looked up for the sentences that are known."""
 
 from __future__ import annotations
 

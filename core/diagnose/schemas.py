@@ -138,7 +138,7 @@ class SchemaCheck:
     def __init__(self, schema: JSONObject) -> None:
         self._schema = schema
         self._validator: Validator | None = None
-        self._is_usable: bool | None = None  # no one asked yet
+        self._is_usable: bool | None = None  # not asked yet
 
     def violations(self, instance: JSON) -> tuple[Violation, ...] | None:
         """Return what `violations` does, whatever is known of it."""

@@ -1,4 +1,4 @@
-"""What a pasted stream lacks next to a pasted whole answer, where both call the same tools: of two runs, not of one.
+"""What a pasted stream lacks compared with a pasted whole answer that calls the same tools: two runs, not one.
 
 whole:  get_weather {"city": "Oslo", "unit": "c"}      stream:  get_weather {"unit": "c"}
 """

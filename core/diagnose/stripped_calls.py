@@ -24,7 +24,7 @@ from prompt_debugger.core.formats import find_stripped_calls
 
 _DECODER = json.JSONDecoder(strict=False)  # a text that was copied has line feeds in its strings
 _RECIPIENT = re.compile(r"(?:analysis|commentary) ?to=functions\.([\w\-]{1,64}?) ?(?:json|code)?(?=\{)")
-# Of a header only the recipient is left, with whatever was between it and the arguments.
+# Of a header only the recipient is left, with whatever came between it and the arguments.
 _LOOSE = re.compile(r"(?m)^[ \t]{0,8}to=functions\.([\w\-]{1,64})\b[^\n{}`\"'<]{0,24}\n?[ \t]{0,8}(?=\{\s{0,8}\")")
 _PYTHON = re.compile(
     r"\A\s*+(?:```\w{0,12}\s)?+\s*+(?:print\()?default_api\.([\w.]{1,64})\((.{0,4000})\)\s{0,8}(?:```)?\s{0,8}\Z",

@@ -26,8 +26,8 @@ class Tail(NamedTuple):
     Attributes:
         prompt: The prompt.
         header: The assistant header without reasoning markers and outer white space; "" if the template has none.
-        repeats: How often that header is at the very end, one after the other.
-        end: The stretch that contains the last thing of the prompt.
+        repeats: How often that header occurs at the very end, one after the other.
+        end: The stretch of the last thing in the prompt.
         turn_end: A marker that closes a turn, if the prompt ends with one.
     """
 

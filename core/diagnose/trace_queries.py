@@ -120,7 +120,7 @@ def offline_method(trace: Trace) -> str | None:
 
 
 def is_asked_stream(trace: Trace) -> bool:
-    """Return whether the streamed answer is what was asked for, and not a repetition of ours next to the answer.
+    """Return whether the streamed answer is what was asked for, and not our own repetition in addition to the answer.
 
     What was pasted, without a server, was somebody's own answer in either form.
     """

@@ -1,4 +1,4 @@
-"""What to say and advise where a call of a family is in a text, and no parser took it out."""
+"""What to say and advise where a text contains a call of a family that no parser took out."""
 
 from __future__ import annotations
 

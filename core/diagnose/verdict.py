@@ -8,7 +8,7 @@ The sentence is what people quote in a bug report. How it is written:
   explains it, "Cause: …". The first broken stage by the order of blame is the
   guilty one (`blame.py`), never a later one that only suffered.
 * Where nothing broke it says what was counted: "Nothing lost: 214 of 214
-  characters accounted for." Warnings are named behind it.
+  characters accounted for." Warnings are named after it.
 * An error whose words any program may use, pasted alone, is shown, and no
   stage is named.
 * What was not seen is said, never passed over: no prompt, no raw output, no
@@ -24,7 +24,7 @@ is the fault of `render`, also where a field of the request asked for it: the
 prompt is what is wrong, and the fix names the field.
 
 Of a run of which only a part is at hand: a part that was examined and is healthy is said to be so; a part that is not
-there is never called empty. "No tool call" is said only of a text in which nothing of a call is, and which is not
+there is never called empty. "No tool call" is said only of a text that contains nothing of a call and is not
 a prompt.
 """
 
@@ -57,8 +57,8 @@ from prompt_debugger.core.formats import TABLES
 REFUSED = "PD100"
 _NOTHING = "Nothing was checked: no request, no prompt and no output."
 _REFUSALS = frozenset({REFUSED, "PD221", "PD445"})  # an error in place of an answer: whatever else there is came before
-_SYMPTOMS = frozenset({"PD412"})  # which say little next to what explains them
-_AS_TEXT = "PD463"  # a call that no one says to be a raw output or a message
+_SYMPTOMS = frozenset({"PD412"})  # which say little once what explains them is known
+_AS_TEXT = "PD463"  # a call that is said to be neither a raw output nor a message
 _DESCRIBED = "PD469"  # an answer that a report describes and does not show
 _STAGE_UNKNOWN = "The message does not say at which stage of a run it occurred."
 _NOT_SAID = "so whether anything was lost is unknown."
@@ -112,7 +112,7 @@ def _guilty(findings: Sequence[Finding], *, is_wrong: bool) -> Finding | None:
 
 
 def _cause_in_answer(complaint: Finding, findings: Sequence[Finding]) -> Finding | None:
-    """Return what was observed in the answer that a client complains of in its own words: it says more than they."""
+    """Return what was observed in the answer that a client complains of in its own words: it says more than they do."""
     cause = _cause_of(complaint, findings)
     is_shown = cause is not None and cause.certainty is Certainty.OBSERVED and cause.stage is Stage.PARSE
     return cause if is_shown and complaint.certainty is Certainty.INFERRED else None
@@ -264,7 +264,7 @@ def examined(trace: Trace) -> str:
 
 
 def what_raw_contains(trace: Trace, parse: Parse) -> str:
-    """Return what was read in a raw output that has no message next to it."""
+    """Return what was read in a raw output that comes without a message."""
     calls = parse.parsed.calls
     cut = sum(call.status is CallStatus.TRUNCATED for call in calls)
     if calls:
@@ -289,7 +289,7 @@ def what_raw_contains(trace: Trace, parse: Parse) -> str:
 
 
 def _end_before(raw: str, opener: str) -> str | None:
-    """Return the end token that is before the first turn that a text opens, with text before it."""
+    """Return the end token before the first turn that a text opens, if there is text before it."""
     before = raw[: raw.find(opener)].rstrip()
     end = next((text for text in TABLES.end_texts if before.endswith(text)), None)
     return end if end is not None and before.removesuffix(end).strip() else None

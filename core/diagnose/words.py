@@ -17,7 +17,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def lowered(sentence: str) -> str:
-    """Return a sentence as it continues after a colon: a name at its beginning stays as it is.
+    """Return a sentence as it is written after a colon: a name at its beginning stays as it is.
 
     >>> lowered("Ask again."), lowered("LM Studio reads it."), lowered("Ollama reads it.")
     ('ask again.', 'LM Studio reads it.', 'Ollama reads it.')

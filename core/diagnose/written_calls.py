@@ -1,4 +1,4 @@
-"""The census on a field of the message: complete calls that are there as text, with their markup."""
+"""The census on a field of the message: complete calls that it has as text, with their markup."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, Seg
 
 
 def is_request_known(trace: Trace) -> bool:
-    """Return whether the request is at hand, so that a tool which it does not offer is not one.
+    """Return whether the request is at hand, so that a tool which it does not offer does not exist.
 
     Messages without a model's name are a conversation, whose tools were not copied with it.
     """
@@ -121,7 +121,7 @@ def bare_calls(trace: Trace, text: str) -> tuple[ToolCallAttempt, ...]:
 
 
 def fenced_calls(trace: Trace, text: str) -> tuple[ToolCallAttempt, ...]:
-    """Return the calls in bare JSON that are in code fences of a text, each fence nothing but calls."""
+    """Return the calls in bare JSON in a text's code fences that contain nothing but calls."""
     return tuple(
         replace(call, char_span=Span(call.char_span.start + at, call.char_span.stop + at))
         for fence in _FENCE.finditer(text)

@@ -187,7 +187,7 @@ def _known(name: str) -> str:
 
 
 def checkpoint_in(family: str | None, text: str) -> tuple[Checkpoint, str] | None:
-    """Return which of a family's models with their own parsers a text shows, and what in it does; `None` of none.
+    """Return which of a family's models with separate parsers a text shows, and what shows it; `None` if none.
 
     Args:
         family: Name of the format.

@@ -66,7 +66,7 @@ class Blend:
 
 
 class _Found(NamedTuple):
-    """A call of another family that the first one leaves as text, and the markers next to it that belong to none."""
+    """A call of another family that the first one leaves as text, and the markers around it that belong to no call."""
 
     call: ToolCallAttempt
     frames: tuple[Span, ...]
@@ -75,7 +75,7 @@ class _Found(NamedTuple):
 def _left_as_text(
     raw: str, parsed: ParsedMessage, further: ParsedMessage, other: TextFormat, names: frozenset[str]
 ) -> list[_Found]:
-    """Return the whole calls of another reading that are in the content of the first one."""
+    """Return the whole calls of another reading that the first one has in its content."""
     free = [s.char_span for s in parsed.segments if s.kind is SegmentKind.CONTENT or _is_frame(s)]
     loose = [s.char_span for s in further.segments if _is_frame(s)]
     found = []

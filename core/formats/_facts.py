@@ -1,8 +1,8 @@
 """The record of a family: what others than its reader must know of it.
 
-How a family's output is read is in its `Conventions` and its scanner; here is
+How a family's output is read is defined by its `Conventions` and its scanner; here is
 the rest. Everything that a rule, the grammar or a list of parsers says about
-families is derived from these records (`_tables.py`) and is nowhere else.
+families is derived from these records (`_tables.py`) and written nowhere else.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Grammar:
         sign: What tells the output of such a checkpoint from the others of its format, as a pattern.
         stops: Tokens that end generation, where they are fewer than the family's ends.
         default_level: Strict level that the parser sets by itself.
-        covers_reasoning: True if the grammar holds from the first token, not only behind reasoning.
+        covers_reasoning: True if the grammar holds from the first token, not only after reasoning.
         constrains_auto: False if nothing is enforced while the model may choose.
         has_suffix: True if the markers of a checkpoint may end in their own suffix, such as `:x1`.
     """
@@ -81,8 +81,8 @@ class Checkpoint:
 
     Attributes:
         sign: What shows them in a template, in what it renders, or in the special tokens of a vocabulary, as a pattern.
-        parser_names: Their parsers by kind of engine, vLLM's under `vllm`, the one to use first in front; none for an
-            engine that gives them no their own names.
+        parser_names: Their parsers by kind of engine, vLLM's under `vllm`, the preferred one first; none for an
+            engine that has no separate names for them.
     """
 
     sign: str
@@ -108,7 +108,7 @@ class FamilyFacts:
         id_problem: Says what is off in a tool call id that the model wrote; `None` if ids have no form.
         stripped: What a call looks like once a server has taken its control tokens away, as a pattern with the
             group `name`; "" if its markers are ordinary text, or nothing tells such a call from prose.
-        message_ends: Those of its end tokens that end a message of several, behind which a turn may continue.
+        message_ends: Those of its end tokens that end one message of several, after which a turn may continue.
         markers_are_plain_words: Whether ordinary words may turn out to be its markup: its markers begin with such,
             or its headers are such.
         begun_call: How a call without any marker begins, as far as it goes, as a pattern whose `^` is the start of a

@@ -82,7 +82,7 @@ class TextFormat:
         tails: Texts at the end of the prompt that only this family's template writes.
         bare_score: Score for a call found without any mark; 0 if its calls always have one.
         bare_hints: Texts without which there can be no such call.
-        bare_excludes: Texts with which such a call is not evidence, such as code fences.
+        bare_excludes: Texts that rule such a call out as evidence, such as code fences.
         facts: What else is known of the family.
     """
 
@@ -141,7 +141,7 @@ class TextFormat:
         return ReasoningTags(tuple(opener for opener, _ in own), tuple(closer for _, closer in own)) if own else None
 
     def tail_in(self, prompt_tail: str) -> Tail | None:
-        """Return what at the end of a prompt shows this family: its own opener of reasoning, or its own text."""
+        """Return what at the end of a prompt shows this family: its opener of reasoning, or another text of its own."""
         own = self._own_reasoning
         if own is not None and reasoning_is_open(prompt_tail, own, self.conventions.turn_texts):
             opener = max(own.openers, key=lambda opener: (prompt_tail.rfind(opener), len(opener)))

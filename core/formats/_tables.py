@@ -29,7 +29,7 @@ class ReasoningPair(NamedTuple):
 
 
 class StrippedCall(NamedTuple):
-    """What looks like a call that lost its control tokens: whose it would be, its tool, and where it is open."""
+    """What looks like a call that lost its control tokens: whose it would be, its tool, and where it is."""
 
     format: str
     name: str

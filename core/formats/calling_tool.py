@@ -57,7 +57,7 @@ def _read_call(raw: str, opener: re.Match[str], stop: int, context: ReadContext)
 
 
 def _json(raw: str, start: int, stop: int) -> Arguments:
-    """Read `{…})]` behind `NAME(`."""
+    """Read `{…})]` after `NAME(`."""
     end = _CALL_END.match(raw, start, stop)
     if end is not None:
         return Arguments(Span(start, start), {}, CallStatus.COMPLETE, None, end.end())

@@ -1,4 +1,4 @@
-r"""dots: MiniMax's invocations in its own wrapper.
+r"""dots: MiniMax's invocations in a wrapper of its own.
 
     CONTENT<dots_function_call>\n
     <invoke name="NAME">\n

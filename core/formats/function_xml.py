@@ -5,7 +5,7 @@ r"""VibeThinker and others: name and arguments in elements, the arguments one JS
 
 White space between the elements is framing.
 
-Source: tests of Rapid-MLX, whose Hermes parser reads it next to its own notation, 2026.
+Source: tests of Rapid-MLX, whose Hermes parser reads it besides its own notation, 2026.
 """
 
 from __future__ import annotations

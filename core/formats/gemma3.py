@@ -5,10 +5,10 @@ r"""Gemma 3: Python calls in their own code block.
     NAME(KEY="text", KEY=3)\n
     ```<end_of_turn>
 
-A call may be in `print(…)` and behind `default_api.`; neither belongs to its name. A block that holds anything
-else than calls, or a call to no tool of the request, is a program and stays content. Without the fence the word is
-above the calls, or is given one: `tool_code = NAME(…)`, `print(tool_code)` below it. That is believed of tools of the
-request alone, on their own lines.
+A call may be wrapped in `print(…)` and prefixed with `default_api.`; neither belongs to its name. A block that has
+anything but calls, or a call to no tool of the request, is a program and stays content. Without the fence the word is
+above the calls, or is given one: `tool_code = NAME(…)`, `print(tool_code)` below it. That is believed only of tools of
+the request, on separate lines.
 
 Source: the function calling guide of Gemma 3, 2025.
 """

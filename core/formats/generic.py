@@ -5,7 +5,7 @@
     CONTENT
 
 The reasoning block may have been opened by the prompt, or be missing. Line
-breaks next to the tags are framing, one inside and two behind, as most
+breaks next to the tags are framing, one inside and two after, as most
 templates write them. Chosen only where no family's markers occur.
 """
 

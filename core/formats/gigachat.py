@@ -2,7 +2,7 @@ r"""GigaChat 3: one call after a token.
 
     CONTENT<|function_call|>{"name": "NAME", "arguments": {ARGUMENTS}}<|message_sep|>\n\n
 
-Older checkpoints write `function call` and a line break for the token. No marker
+Older checkpoints write `function call` and a line break instead of the token. No marker
 closes the call: its JSON does.
 
 Source: the chat template of GigaChat3.1-10B-A1.8B, 2026; vLLM 0.32 `tool_parsers/gigachat3_tool_parser.py`.

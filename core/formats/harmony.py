@@ -50,7 +50,7 @@ _RECIPIENT = re.compile(r"to=(?P<whole>(?:functions\.)?(?P<name>[^\s<]*))")
 _CHANNEL_NAME = re.compile(r"<\|channel\|>\s*(?P<name>[a-z]*)")
 _HEADLESS = re.compile(r"\s*to=[^\s<]+\s*(?=<\|(?:channel|constrain|message)\|>)")
 _HEADER_REST = re.compile(r"\s*[a-z]*\s*(?:to=[^\s<]+)?\s*(?:<\|constrain\|>)?\s*\w*\s*")
-# Analysis and answer once a server has taken the control tokens away; prose continues with a space or a small letter.
+# Analysis and answer once a server has removed the control tokens; prose continues with a space or a small letter.
 _BARE = re.compile(
     r"\A\s*analysis(?=[^\sa-z.,:;])(?P<analysis>(?:(?!assistantcommentary|to=functions\.|<\|).)*?[^\s`\"'])assistantfinal"
     r"(?![\s`\"'.,:;]*\Z)(?![`\"'.,:;])",

@@ -8,7 +8,7 @@ r"""Kimi K2, K2-Thinking and K2.5: sections of calls in special tokens.
 
 Drawn on several lines; written without line breaks. There is no framing white
 space: content and reasoning are exact. The header is the call's id; the name
-is what is left of it without the `functions.` before and the `:N` behind.
+is what is left of it without the `functions.` before and the `:N` after.
 
 Off-pattern headers seen in reports and read all the same: no prefix, no index,
 `functions_NAME_3`, `functionsNAME5`, dotted and hyphenated names. A header

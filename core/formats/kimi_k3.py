@@ -43,7 +43,7 @@ from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
 
 _OPEN, _CLOSE, _SEPARATOR = r"<\|open\|>\s*", r"<\|close\|>\s*", r"\s*<\|sep\|>"
-_INSIDE = r"(?:(?!<\|)[^\n]){0,400}?"  # inside a tag: `<` may be there, a token may not
+_INSIDE = r"(?:(?!<\|)[^\n]){0,400}?"  # inside a tag: `<` may occur, a token may not
 _KEY_AND_TYPE = (
     rf"(?={_INSIDE}\bkey=\"(?P<key>[^\"]{{0,256}})\")(?:{_INSIDE}\btype=\"(?P<type>[^\"]{{0,80}})\")?{_INSIDE}"
 )

@@ -3,7 +3,7 @@ r"""LFM2 and LFM2.5: a list of Python calls between special tokens.
     <think>REASONING</think>
     <|tool_call_start|>[NAME(KEY="text", KEY=3), NAME()]<|tool_call_end|>CONTENT<|im_end|>
 
-Some checkpoints write a JSON list there. Text may be before and behind.
+Some checkpoints write a JSON list there. Text may come before and after it.
 
 Source: the chat template of LFM2.5-8B-A1B, 2026.
 """

@@ -7,7 +7,7 @@ r"""Llama 3.1 to 3.3 (and Llama 4 JSON): bare JSON objects.
 The second line calls a built-in tool; any other Python after the token is a
 program for an interpreter and stays content. Such a program may begin with
 `NAME.call(` as well (`subprocess.call([…])`): a name that no one declared is
-believed only with named arguments and nothing behind it.
+believed only with named arguments and nothing after it.
 
 The token is usually missing before JSON; then an object is believed only on a
 line of its own, with name and parameters, naming a tool of the request where
@@ -70,7 +70,7 @@ class _BuiltInScan(PythonScan):
         return self._found()
 
     def _take_calls(self, opener: Hit) -> int:
-        """Take the calls behind one marker; return where to continue."""
+        """Take the calls after one marker; return where to continue."""
         start = skip_space(self._text, opener.stop, self._region.stop)
         calls, stop = ([], start) if self._text.startswith("[", start) else self._read_list(start)
         calls = calls or self._cut_before_bracket(start)
@@ -122,7 +122,7 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
     """Read built-in tools and bare objects, or the tagged objects of custom tools."""
     found, built_in = _BARE.scan(raw, region, context), _BUILT_IN.scan(raw, region, context)
     if built_in.calls:
-        # Either may be in a string of the other: what begins first is the call.
+        # Either may occur in a string of the other: what begins first is the call.
         is_first = not found.calls or built_in.calls[0].char_span < found.calls[0].char_span
         first, second = (_BUILT_IN, _BARE) if is_first else (_BARE, _BUILT_IN)
         found = scan_both(first.scan, second.scan)(raw, region, context)

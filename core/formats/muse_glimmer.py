@@ -51,7 +51,7 @@ _TAGS = TagCalls(
 
 
 def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
-    """Read the invocations of a message to a tool, and of one that says to no one whom it is for."""
+    """Read the invocations of a message to a tool, and of one that does not say whom it is for."""
     names = tool_names(context.tools)
     has_recipient = _NO_RECIPIENT.search(raw, max(0, region.start - _HEADER_CHARS), region.start) is None
     found = (_TAGS if has_recipient else replace(_TAGS, guards_prose=True)).scan(raw, region, context)

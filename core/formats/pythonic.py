@@ -2,7 +2,7 @@ r"""Pythonic lists (ToolACE, Llama 3.2, Llama 4 without its tokens): a bare list
 
     [NAME(KEY="text", KEY=3), NAME()]<|eot_id|>
 
-Believed on its own line, at the very end after a finished sentence, or at
+Believed on a line of its own, at the very end after a finished sentence, or at
 the very start before a new sentence, naming tools of the request where those are
 known (at the start they must be); never in a code fence or a sentence.
 Values are Python literals; `true`, `false` and `null` are read, too.

@@ -75,7 +75,7 @@ FORMAT: ModelFormat = TextFormat(
             "transformers": ParserNames(("qwen3_5",)),
         },
         checkpoints=(
-            # Step 3.5 and 3.7: tool results are in their own turn.
+            # Step 3.5 and 3.7: tool results have a turn of their own.
             Checkpoint(
                 r"<\|im_start\|>tool_response\b",
                 {

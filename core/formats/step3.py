@@ -7,7 +7,7 @@ r"""Step 3: typed sections in special tokens around tagged values.
     <｜tool_call_end｜><｜tool_calls_end｜>
 
 Drawn on several lines; written without line breaks. Values are exact and
-typed by the tool's schema. The body may also are in `<steptml:toolcall>`.
+typed by the tool's schema. The body may also be in `<steptml:toolcall>`.
 
 Source: vLLM 0.32 `tool_parsers/step3_tool_parser.py`; sgl-project/sglang#34925.
 """

@@ -37,7 +37,7 @@ _CALLS = PythonCalls(openers=("Action:",))
 
 
 def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
-    """Read the calls behind `Action:` at the beginning of a line."""
+    """Read the calls after `Action:` at the beginning of a line."""
     found = _CALLS.scan(raw, region, context)
     known = _ACTIONS | tool_names(context.tools)
     framed = {span.stop: span for span in found.markup}

@@ -4,7 +4,7 @@ r"""xLAM: a JSON list of calls, bare or in whatever wrapper.
     [{"name": "NAME", "arguments": {ARGUMENTS}}, …]
 
 Also in a code fence that is the whole message, where tools of the request are called, between `<tool_call>` tags or
-behind `[TOOL_CALLS]`. A bare list is believed only on its own line, naming
+after `[TOOL_CALLS]`. A bare list is believed only on a line of its own, naming
 tools of the request where those are known.
 
 Source: the model card of Llama-xLAM-2-8b-fc-r, 2025-04; vLLM 0.32 `tool_parsers/xlam_tool_parser.py`.

@@ -171,7 +171,7 @@ class CaseParser:
 
         Raises:
             RequestError: A field is missing or of the wrong kind.
-            EngineError: The parser's name is not one, or a version is not one.
+            EngineError: A parser's name or a version is unknown.
         """
         parse = read_raw(_raw(case), _context(case, None), message=None)
         output = _output(case, parse, _token_ids(case.get("token_ids")), take_field(case, "tokenizer", str, None))

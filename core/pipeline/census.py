@@ -44,7 +44,7 @@ def read_raw(
 ) -> Parse:
     """Read a raw text by the best or the wanted format, and account for it against a message.
 
-    Where its tokens are known, the text of a control token that is there in ordinary tokens is text.
+    Where its tokens are known, the text of a control token that is spelled in ordinary tokens is text.
     """
     hidden = None if tokens is None else hide_spelled_markers(raw, tokens, context.special_texts)
     scores, parsed = read_scored(raw if hidden is None else hidden.text, context, wanted)

@@ -33,7 +33,7 @@ class ProgressQueue:
     """Progress that no one has seen yet; where only streamed text grew, the newer one takes the older one's place.
 
     Attributes:
-        newest: The last that was told; `None` before the first.
+        newest: The last that was reported; `None` before the first.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class ProgressQueue:
         self._has_come.set()
 
     def end(self) -> None:
-        """Let no one wait any longer."""
+        """Release everyone who waits."""
         self._unseen.append(None)
         self._has_come.set()
 

@@ -1,9 +1,9 @@
 """Stages C and D of a run as one job of the sandbox: the trace goes in, what was read and found comes back.
 
-The schemas of a request are untrusted users' programs: a pattern may search for hours and
+The schemas of a request are untrusted programs: a pattern may search for hours and
 references may multiply without end. So each is announced before it is checked, with a
 limit of its own: whoever asks (`core.pipeline.diagnosis`) sees which one ended the process, and
-asks again without it. Outputs are untrusted users', too, for whoever scans them.
+asks again without it. Outputs are untrusted, too, for whoever scans them.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def load_recording(case: str, folder: Path | None = None) -> Recording | None:
         folder: Where recordings lie; the program's own by default.
 
     Raises:
-        RequestError: The file is not one that this program reads: it was not written again after a change.
+        RequestError: The file is not one that this program reads: it was not recorded again after a change of the form.
     """
     folder = folder or recordings_dir()
     try:
@@ -63,7 +63,7 @@ def load_recording(case: str, folder: Path | None = None) -> Recording | None:
 
 
 def judge_again(trace: Trace) -> Trace:
-    """Return our own run, read and judged by today's rules; what other parsers made of it is kept."""
+    """Return a run of this program, read and judged by today's rules; what other parsers made of it is kept."""
     outcomes = {} if trace.parse is None else dict(trace.parse.parsers)
     special = frozenset[str]() if trace.vocabulary is None else frozenset(trace.vocabulary.special.values())
     for step in read_run(trace, special):

@@ -1,4 +1,4 @@
-"""Stage A put together: which template and tokenizer a run uses, and what they give.
+"""Stage A assembled: which template and tokenizer a run uses, and what they give.
 
 A run against an endpoint of which nothing is at hand still continues: without a
 template there is no local prompt, without a tokenizer there are no tokens, and

@@ -1,4 +1,4 @@
-"""The parsers of the server under test, run on a given output; which there are is in the engines' records."""
+"""The parsers of the server under test, run on a given output; the engines' records say which there are."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def ask_server_parsers(
         text: The output as servers hand it to their parsers: without the end token. By default all of it.
 
     Raises:
-        EngineError: A name is not one.
+        EngineError: A name is unknown.
     """
     parsers_by_name = {name: _read_name(name) for name in names}
     given = OutputToParse(

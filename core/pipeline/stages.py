@@ -28,7 +28,7 @@ _EXIT_S = 2.0
 
 
 class Following(NamedTuple):
-    """A run that continues.
+    """A run in progress.
 
     Attributes:
         progress: What it tells.
@@ -43,7 +43,7 @@ class Following(NamedTuple):
 async def follow(
     request: Request, target: Target, labs: LabPool | None = None, *, context: Context | None = None
 ) -> AsyncGenerator[Following, None]:
-    """Run a request as long as the block continues, which takes of its progress what it has time for.
+    """Run a request while the block runs, which takes as much of its progress as it has time for.
 
     Args:
         request: What to run.
@@ -224,7 +224,7 @@ class _Run:
         return self.now.trace
 
     def update(self, sentence: str, trace: Trace | None = None) -> None:
-        """Tell what continues, and what is known if that is more than before."""
+        """Report what is happening, and what is known if that is more than before."""
         self.now = replace(self.now, trace=trace or self.trace, sentence=sentence, fraction=None)
         self.report(self.now)
 

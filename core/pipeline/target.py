@@ -61,7 +61,7 @@ def client_of(target: Target, base_url: str | None = None, timeouts: Timeouts | 
     """Return the client of a target's server, or of the lab at `base_url` that was booted for it.
 
     Raises:
-        BackendError: The address is not one, or what the target holds must not or cannot be sent there.
+        BackendError: The address is invalid, or what the target holds must not or cannot be sent there.
     """
     is_own = target.base_url is not None
     address = target.base_url if base_url is None else base_url

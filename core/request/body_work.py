@@ -15,8 +15,8 @@ class BodyWork:
     """A body that is being made, and what it has no place for.
 
     Attributes:
-        place: Where that is which is being read; "" if it is not followed.
-        origins: By paths of the body, where in the other body that is.
+        place: Where the part that is being read is; "" if it is not followed.
+        origins: By path of the body, where in the other body that comes from.
     """
 
     body: JSONObject = field(default_factory=dict)

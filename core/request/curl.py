@@ -1,7 +1,7 @@
 """A pasted `curl` command → the body it would send, and the server it would send it to.
 
 Nothing is run, and nothing but the body and the server's address is kept: around
-them are keys, certificates, credentials and other commands.
+them there are keys, certificates, credentials and other commands.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Names:
 MAX_CHARS = 500_000
 MAX_DEPTH = 100
 MAX_VALUES = 200_000
-MAX_REREAD = 2_000_000  # characters of values that are where they have a name
+MAX_REREAD = 2_000_000  # characters of values that are read again where a name stands for them
 
 _CALL = re.compile(
     r"\b(?:chat\s*\.\s*completions|(responses|messages))\s*\.\s*(?:create|parse|stream|runTools)\(\s*(?=\{)"
@@ -167,7 +167,7 @@ class _Reader:
         return found, at  # type: ignore[return-value]  # the one other value is `_UNDEFINED`
 
     def blank(self, at: int) -> int:
-        """Return the position behind white space and comments."""
+        """Return the position after white space and comments."""
         found = _BLANK.match(self.text, at)
         return at if found is None else found.end()
 
@@ -336,7 +336,7 @@ class _Reader:
         return value, end
 
     def _given(self, name: str, at: int, path: Path, depth: int) -> object:
-        """Return the value that a name was given last, above the place where it is open."""
+        """Return the value that a name was given last, above the place where it is used."""
         if name in self._open:
             raise self.error(at, f"`{name}` is given without a value.", path)
         self._names = self._names or Names(self.text)

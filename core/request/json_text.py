@@ -77,7 +77,7 @@ class JsonText:
         """Return the value of the whole text.
 
         Raises:
-            RequestError: The text is not JSON, and no near miss either.
+            RequestError: The text is not JSON, nor nearly JSON.
         """
         plain = None if self._wanted else _read_plain(self._text)
         if plain is not None:

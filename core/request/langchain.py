@@ -2,7 +2,7 @@
 
     ChatOpenAI(model="m", base_url=…)  .bind_tools([…])  .with_structured_output(…)  .invoke([("human", "hi")])
 
-Only what is there in literals is read. Tools and schemas that are functions or classes are built by LangChain when
+Only what is written as literals is read. Tools and schemas that are functions or classes are built by LangChain when
 it runs, so a request without them would be another one: they are named as what is missing.
 """
 

@@ -30,7 +30,7 @@ class Converted(NamedTuple):
         body: The chat completion body.
         notices: What was changed or left out.
         api: The API that the body was of, where this program asks servers by it.
-        origins: By paths of `body`, where in the other body that is, as far as it was followed.
+        origins: By path of `body`, where in the other body that comes from, as far as it was followed.
     """
 
     body: JSONObject
@@ -162,7 +162,7 @@ def _responses(value: JSONObject, work: BodyWork) -> None:
     for name, option in value.items():
         if name not in ("model", "instructions", "input"):
             _responses_option(name, option, work)
-    if work.body.get("top_logprobs"):  # chat completions takes it next to this alone
+    if work.body.get("top_logprobs"):  # chat completions takes it only together with this
         work.body["logprobs"] = True
 
 
@@ -266,7 +266,7 @@ def _responses_choice(choice: JSONObject, work: BodyWork) -> None:
 
 
 def _keep_tools(kept: list[JSON], given: JSON, work: BodyWork) -> None:
-    """Set the tools; none at all where each was lost, as servers refuse an empty list that no one wrote."""
+    """Set the tools; none at all where each was lost, as servers refuse an empty list, which was not in the request."""
     if kept or not given:
         work.body["tools"] = kept
 
@@ -366,7 +366,7 @@ def _block(block: JSONObject, where: str, turn: _Turn, work: BodyWork) -> None:
 
 
 def _blocks_text(value: JSON, place: str, work: BodyWork, between: str = "\n") -> JSON:
-    """Return the text of blocks, joined; what is not text is said."""
+    """Return the text of blocks, joined; what is not text is reported."""
     if not isinstance(value, list):
         return value
     blocks = objects_in(value)
@@ -375,7 +375,7 @@ def _blocks_text(value: JSON, place: str, work: BodyWork, between: str = "\n") -
     if any(block.get("type") != "text" for block in blocks):
         work.lose(place, "Everything that is not text was left out.")
     texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
-    if not between:  # a header of the client's stays its own line, which servers take out
+    if not between:  # the client's header stays on a line of its own, which servers take out
         texts = [f"{text}\n" if text.startswith(_BILLING) and not text.endswith("\n") else text for text in texts]
     return between.join(texts)
 

@@ -136,7 +136,7 @@ class _Reader:
         return (items if is_list or len(items) != 1 else items[0]), at + 1
 
     def _given(self, name: str, at: int, depth: int) -> JSON:
-        """Return the value that a variable was given last, above the place where it is open."""
+        """Return the value that a variable was given last, above the place where it is used."""
         given = [*re.compile(rf"\${re.escape(name)}\s*=(?!=)\s*", re.IGNORECASE).finditer(self.text, 0, at)]
         if not given:
             raise self._error(at, f"The snippet assigns no readable value to `${name}`.")

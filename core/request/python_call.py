@@ -237,7 +237,7 @@ def read_python(text: str) -> Draft:
     """Read a Python snippet.
 
     Raises:
-        RequestError: It is not Python, contains no request, or a value in it would have to be computed.
+        RequestError: It is not Python, it contains no request, or a value in it would have to be computed.
     """
     reading = _Reading(parse_source(text))
     for statement in statements(reading.source.tree):

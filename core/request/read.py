@@ -35,7 +35,7 @@ _PYTHON = re.compile(
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JAVASCRIPT = re.compile(r"(?m)^([ \t]*)(?:import\b[^\n]{1,200}\bfrom\s*[\"']|(?:const|let|var)\s+[\w{\[])")
 _COMMENTED = re.compile(r"(?:\s*+(?://[^\n]*|/\*.*?\*/))++\s*+[{\[]", re.DOTALL)
-# Without any of these, a text that is not Python is not a request that was copied with an error.
+# A text without any of these that is not Python is not a request copied with an error, either.
 _SENDS = re.compile(
     r"messages|prompt|\.(?:create|parse|invoke|stream|chat|generate|complete|completions?|post|bind_tools)\w*\(|^[({#\[]"
     r"|^dict\(|\bchat\b[^\n]{0,40}\(|\bcompletion\("
@@ -54,10 +54,10 @@ def read_request(text: str) -> Request:
     """Read what somebody pasted as a chat completion request.
 
     JSON of a body (of OpenAI's Responses or Anthropic's Messages, too), a `curl`
-    command, or Python: an `openai` call, a dict, an `extra_body` next to its
+    command, or Python: an `openai` call, a dict, an `extra_body` with its
     messages. Python is parsed, never executed. A JSON object with a `request`
-    in it, such as a worked case or a saved run, is
-    for that request. Of anything but plain JSON only the body is kept.
+    in it, such as a worked case or a saved run, is read as that request. Of
+    anything but plain JSON only the body is kept.
 
     Args:
         text: At most `MAX_CHARS` characters.
@@ -288,7 +288,7 @@ def _prefixes(path: Path) -> Iterator[Path]:
 
 
 def _nearest(path: Path, places: Mapping[Path, Place]) -> Place | None:
-    """Return the place of the longest part of a path that is in the text."""
+    """Return the place of the longest part of a path that the text has."""
     found = [places[part] for part in _prefixes(path) if part in places]
     return found[-1] if found else None
 

@@ -15,7 +15,7 @@ _OF_APIS = {"/chat/completions": None, "": None, "/responses": Api.RESPONSES, "/
 
 
 class Named(NamedTuple):
-    """What an address names next to its server: the API if not chat completions, its model, and whether it streams."""
+    """What an address names besides its server: the API if not chat completions, its model, and whether it streams."""
 
     api: Api | None = None
     model: str = ""
@@ -47,7 +47,7 @@ def base_of_url(url: str) -> tuple[str | None, tuple[str, ...]]:
     """
     if "$" in url or "{" in url or "`" in url:
         return None, ("The server's address contains a shell variable; give the server yourself.",)
-    url = _GEMINI.sub("/v1", url)  # next to which the other endpoints are
+    url = _GEMINI.sub("/v1", url)  # the other endpoints are next to this path
     text = url if "://" in url else f"http://{url}"
     try:
         parts = urlsplit(text)

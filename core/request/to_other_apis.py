@@ -260,7 +260,7 @@ def _format(form: JSONObject, work: ApiWork) -> None:
 
 
 def _calls_of(message: JSONObject, place: str, work: ApiWork) -> Iterator[tuple[str, JSONObject, JSONObject]]:
-    """Yield the calls of a message with their places and functions; what cannot be one next to them is said."""
+    """Yield the calls of a message with their places and functions; what cannot be sent with them is reported."""
     calls = objects_in(message.get("tool_calls"))
     if calls and message.get("content") == "":
         work.has_no_place(f"{place}.content", "The empty text next to the calls")

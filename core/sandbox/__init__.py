@@ -1,4 +1,4 @@
-"""The killable sandbox: all work on untrusted users' text happens in processes that can be ended at any moment.
+"""The killable sandbox: all work on untrusted text happens in processes that can be ended at any moment.
 
     jobs         what may be asked: named functions of ours, each with its limits
     values       what may come back: plain values and records, never code
@@ -19,8 +19,8 @@
     inside       whether this process is one of a sandbox
 
 Whatever a job does (crash, hang, too much memory), the answer is a `SandboxError`
-that names the limit, and the next job finds a new process. Who stops waiting
-for a job ends it.
+that names the limit, and the next job finds a new process. Whoever stops
+waiting for a job ends it.
 """
 
 from prompt_debugger.core.sandbox.inside import is_inside, limit_cpu

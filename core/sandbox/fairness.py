@@ -15,9 +15,9 @@ from prompt_debugger.core.base.quota import Quota
 
 MUCH_S = 1.0  # of one page, used recently
 MUCH_AT_ONE_ADDRESS_S = 4.0
-NEW_PAGE_S = 20.0  # so long a page has no better name than its address
+NEW_PAGE_S = 20.0  # as long as a page is new, what its address used counts, too
 _HALF_S = 30.0
-_ALONE_S = 60.0  # so long after the last of the others a visitor has all for themselves
+_ALONE_S = 60.0  # this long after the last of the others, a visitor has all workers to themselves
 _MAX_NAMES = 2_000
 
 
@@ -56,7 +56,7 @@ class Fairness:
             self._spent.charge(name, seconds)
 
     def used(self, owner: str) -> tuple[float, ...]:
-        """Return what a page used recently, then its address: who has less of both is before."""
+        """Return what a page used recently, then its address: whoever has less of both goes first."""
         return tuple(self._spent.of(name) for name in _names(owner))
 
     def had_much(self, owner: str) -> bool:

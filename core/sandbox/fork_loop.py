@@ -86,7 +86,7 @@ class ForkLoop:
             self._held[updates] = pid
 
     def _run_child(self, updates: socket.socket, files: list[int], parent: int, *, is_slow: bool) -> None:
-        """Run as the child until it exits, with three its own files and none of the forkserver's."""
+        """Run as the child until it exits, with its own three files and none of the forkserver's."""
         status = 1
         try:
             signal.set_wakeup_fd(-1)

@@ -36,7 +36,7 @@ X32: Final = 0x40000000  # calls of a second kind on x86-64, with numbers of the
 
 
 class Machine(NamedTuple):
-    """What a kind of processor calls itself in a filter, and where its numbers are in the table."""
+    """What a kind of processor calls itself in a filter, and which column of the table has its numbers."""
 
     architecture: int
     column: int
@@ -129,7 +129,7 @@ def rules_for(pid: int, *, has_threads: bool, is_reading: bool) -> tuple[Rule, .
         Rule("tgkill", ((Match(0, pid),),)),  # how a process ends itself after a fault
         Rule("fcntl", tuple((Match(1, command),) for command in _FILE_COMMANDS)),
         Rule("ioctl", tuple((Match(1, command),) for command in _DEVICE_COMMANDS)),
-        # Limits of its own may be asked for; only that of its memory is set, again for each job.
+        # It may ask for its own limits; only that of its memory is set, again for each job.
         Rule("prlimit64", ((Match(0, 0), Match(2, 0), Match(2, 0, half=1)), (Match(0, 0), Match(1, _RLIMIT_AS)))),
         Rule("prctl", tuple((Match(0, option),) for option in (_SET_NAME, _IS_DUMPABLE))),
     ]
@@ -234,7 +234,7 @@ _AND: Final = 0x54
 _JUMP_IF_EQUAL: Final = 0x15
 _JUMP_IF_AT_LEAST: Final = 0x35
 _RETURN: Final = 0x06
-# Where things are in what a filter sees.
+# Offsets in what a filter sees.
 _NUMBER: Final = 0
 _ARCHITECTURE: Final = 4
 _ARGUMENTS: Final = 16

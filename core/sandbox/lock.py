@@ -62,7 +62,7 @@ class Memory:
             resource.setrlimit(resource.RLIMIT_AS, (self._base_bytes + growth_bytes, resource.RLIM_INFINITY))
 
     def is_spent(self) -> bool:
-        """Return whether jobs have left so much after that the next one would have too little."""
+        """Return whether jobs have left so much behind that the next one would have too little."""
         return self._statm is not None and self._size_bytes() - self._base_bytes > self._spent_bytes
 
     def has_grown(self) -> bool:
@@ -124,7 +124,7 @@ class Lock:
         self.unlocked = unlocked
 
     def let_read(self, paths: Sequence[str]) -> bool:
-        """Let these be read besides, and nothing more from now on; return whether they may be.
+        """Let these be read, too, and nothing more from now on; return whether they may be.
 
         The kernel can be told once only: files that it was not told of then need another process.
         """
@@ -142,7 +142,7 @@ def lock_in(*, has_threads: bool = False, readable: Readable | None = None, lear
     Args:
         has_threads: Whether a library in this process may begin threads, which the kernel counts as processes.
         readable: What may be read all the same; without it nothing can be opened.
-        learns: Whether the kernel is told by `Lock.let_read` only what may be read: no one knows yet.
+        learns: Whether the kernel is told only by `Lock.let_read` what may be read, as it is not known yet.
     """
     for name in ("RLIMIT_CORE", "RLIMIT_FSIZE", *([] if has_threads else ["RLIMIT_NPROC"])):
         _limit(name, 0)

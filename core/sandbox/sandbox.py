@@ -38,7 +38,7 @@ def _ignore(_: object) -> None:
 
 
 class Sandbox:
-    """Processes that work on untrusted users' text; from any thread and any event loop.
+    """Processes that work on untrusted text; from any thread and any event loop.
 
     Args:
         name: Which jobs it runs: those marked with this name.
@@ -87,7 +87,7 @@ class Sandbox:
         return cast("T", self._wait_and_work(_Ask.of(job, args, kwargs), _ignore))
 
     def follow(self, job: Job[P, Iterator[T]], on_step: Callable[[T], None], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Tell what a job yields, step by step; blocks. Errors as `call`, after the steps that came before."""
+        """Hand on what a job yields, step by step; blocks. Errors as `call`, after the steps that came before."""
         if is_inside():
             for step in job(*args, **kwargs):
                 on_step(step)

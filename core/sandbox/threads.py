@@ -26,7 +26,7 @@ class Threads:
         os.register_at_fork(after_in_child=self._idle.clear)  # there are no other threads in the child
 
     def begin(self, work: Callable[[], T], name: str) -> Future[T]:
-        """Return what will come of work in its own thread, which does not keep the program from ending."""
+        """Return the future of work in a thread of its own, which does not keep the program from ending."""
         done: Future[T] = Future()
 
         def wait() -> None:
@@ -58,7 +58,7 @@ class Threads:
             self._idle.append(thread)
 
     def let_go(self, thread: _Thread) -> bool:
-        """Return whether a thread that waited long enough may end: not one that was taken in this very moment."""
+        """Return whether a thread that waited long enough may end: not one that was taken at this very moment."""
         with self._changing:
             if thread in self._idle:
                 self._idle.remove(thread)
@@ -67,7 +67,7 @@ class Threads:
 
 
 class _Thread:
-    """A thread with one piece of work after the other."""
+    """A thread that does one piece of work after the other."""
 
     def __init__(self, home: Threads, work: Callable[[], None], name: str) -> None:
         self._home = home

@@ -110,7 +110,7 @@ TURN: ContextVar[Turn | None] = ContextVar("turn of the work under way", default
 async def in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Await a function that runs in a thread and asks the sandbox; cancelling ends its question, and so the thread.
 
-    The end of a turn that continues here ends it, too. Inside a sandbox, which has no other threads, it runs in place.
+    The end of the turn under way here ends it, too. Inside a sandbox, which has no other threads, it runs in place.
     """
     if is_inside():
         return function(*args, **kwargs)

@@ -183,7 +183,7 @@ def decode_value(plain: object) -> object:
 
 
 def _items(plain: object) -> list[object]:
-    """Return the items of a list; atoms, which most are, as they are."""
+    """Return the items of a list; a list of atoms, as most are, unchanged."""
     if type(plain) is not list:
         raise UnknownValueError("a list is missing")
     return plain if set(map(type, plain)) <= _ATOMS else [decode_value(item) for item in plain]

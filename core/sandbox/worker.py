@@ -12,7 +12,7 @@ from prompt_debugger.core.base.errors import SandboxError
 
 CLOSED = "the sandbox was closed"
 LONG_S = 0.2  # of processor time; most jobs end sooner
-VERY_LONG_S = 2.0  # that a job continues, whatever it uses: it may wait for something
+VERY_LONG_S = 2.0  # that a job takes, whatever it uses: it may wait for something
 
 
 class WorkerProcess(Protocol):
@@ -123,7 +123,7 @@ class Worker(Generic[AnyProcess]):
             self._changing.release()
 
     def _is_long(self, process: WorkerProcess) -> bool:
-        """Return whether a job used much, which on a busy machine says more than how long it continued."""
+        """Return whether a job used much, which on a busy machine says more than how long it took."""
         went_on_s = time.monotonic() - self._begun_s
         return went_on_s >= VERY_LONG_S or (went_on_s >= LONG_S and process.cpu_s - self._used_before_s >= LONG_S)
 
@@ -149,7 +149,7 @@ class Worker(Generic[AnyProcess]):
     def refill(self, modules: tuple[str, ...]) -> None:
         """Start the next process at once, so that it is warm when it is needed; only by its holder."""
         self._is_stopped = False
-        self._begun_s = float("inf")  # what its process does now is no one's job
+        self._begun_s = float("inf")  # what its process does now belongs to no job
         with suppress(SandboxError):
             self.ready(modules)
 

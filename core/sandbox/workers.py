@@ -2,8 +2,8 @@
 
 Workers are given to whoever holds fewest, also by address, and used least recently, then to whoever came first. No
 visitor holds more than half of them. While others are there, all who used much recently share a slow one (`fairness`),
-whose processes have low priority. A job that continues for long gives way to whatever else the machine has to do, and
-is aside: another worker takes its place for those who wait, and the last free one is not given to an address that
+whose processes have low priority. A job that runs for long gives way to whatever else the machine has to do, and
+is set aside: another worker takes its place for those who wait, and the last free one is not given to an address that
 has a job aside. A visitor who holds none, used little and has waited a moment in which no one else was served gets a
 further worker. All that as far as there is memory; workers beyond the usual number go when no one needs them.
 """
@@ -184,7 +184,7 @@ class Workers(Generic[AnyProcess]):
         return held
 
     def _watch(self) -> None:
-        """Look in a moment whether a visitor still waits, or a job still continues; called with the lock held."""
+        """Look in a moment whether a visitor still waits, or a job still runs; called with the lock held."""
         if self._is_closed:
             return
         is_waited = any(waiter.owner for waiter in self._waiting)
@@ -223,9 +223,9 @@ class Workers(Generic[AnyProcess]):
     def _needs_another(self) -> bool:
         if self._is_closed or self._idle_worker(is_slow=False) or len(self.all) >= MAX_EVER:
             return False
-        is_replaced = len(self._usual()) < self._most  # one is aside
+        is_replaced = len(self._usual()) < self._most  # one is set aside
         held, since_s = self._held(), time.monotonic() - (0.0 if is_replaced else _PATIENCE_S)
-        if not is_replaced and self._served_s > since_s:  # the line moves
+        if not is_replaced and self._served_s > since_s:  # the queue moves
             return False
         of_address = Counter(map(_address, held.elements()))
         return any(

@@ -128,7 +128,7 @@ class ChatResult:
         elapsed_s: Seconds from sending to the last byte.
         error: What went wrong after the answer began, in one sentence.
         unread: Why it was not read to its end, where it is we who stopped: `cut` (it took too long, or had no end) or
-            `too-much` (it contains more than is read of one answer).
+            `too-much` (it is longer than what is read of one answer).
     """
 
     message: JSONObject
@@ -172,7 +172,7 @@ class Server:
         version: Its version, where it says.
         model: Model name that requests use: the one asked for, else the first that the server lists.
         max_model_len: Context length of that model in tokens, where it says.
-        model_root: Path or hub id after the model name, where it says.
+        model_root: Path or hub id that the model name stands for, where it says.
         tool_parser: Name of the tool parser, where known.
         reasoning_parser: Name of the reasoning parser, where known.
         has_reasoning_parser: Whether one is configured, as observed; `None` if it does not show.
@@ -184,7 +184,7 @@ class Server:
         parser_families: Formats that its tool parser is made for, where this software has its own names for parsers,
             none of a name that is not known; `None` where such names are vLLM's.
         chat_template: Name of the chat template that it was started with in place of the model's own; "" if none shows.
-        log_warnings: Lines of its log that warn of what it did to this run's prompt, as they are there.
+        log_warnings: Lines of its log that warn of what it did to this run's prompt, verbatim.
     """
 
     base_url: str

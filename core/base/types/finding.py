@@ -143,7 +143,7 @@ class Verdict:
     """The run in one sentence.
 
     Attributes:
-        dropped_calls: Calls in the raw text that the message lacks; drafts inside reasoning and cut calls are not.
+        dropped_calls: Calls in the raw text that the message lacks; drafts inside reasoning and cut calls do not count.
         altered_calls: Calls that came back with another name or other arguments.
         invented_calls: Calls of the message that the raw text does not hold.
         stage: The guilty stage; `None` if nothing is wrong, or an error that was pasted alone does not say.

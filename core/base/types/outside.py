@@ -1,7 +1,7 @@
 """What spans and JSON are outside: the part of the wire format that annotations cannot say. Imported when it is needed.
 
 A value of JSON stands for itself. What a JSON document cannot say, or readers of JSON
-do not take, is as its own text: `{"$json": "[NaN]"}`. That is NaN and the infinite
+do not take, is written as text: `{"$json": "[NaN]"}`. That is NaN and the infinite
 numbers, halves of a surrogate pair in a key, and what is nested deeper than any request
 may be; and an object that has the one key `$json` itself.
 """
@@ -69,7 +69,7 @@ def mapping_schema(inner: CoreSchema) -> CoreSchema:
 
 
 def _wrapped(value: JSON) -> JSON:
-    """Return a value as it is in a document."""
+    """Return a value as it is written in a document."""
     if _is_plain(value, MAX_DEPTH) and not (isinstance(value, dict) and [*value] == [_WRAPPED]):
         return value
     return {_WRAPPED: json.dumps(value)}

@@ -20,7 +20,7 @@ class CallStatus(StrEnum):
 
 
 class Place(StrEnum):
-    """Where in the output a tool call is."""
+    """The part of the output that a tool call is in."""
 
     BODY = "body"
     REASONING = "reasoning"

@@ -31,7 +31,7 @@ class Request:
 
     Attributes:
         body: The body, complete: nothing unknown is thrown away.
-        text: What was pasted if that was the body in plain JSON, else the body as JSON: around it may be keys.
+        text: What was pasted if that was the body in plain JSON, else the body as JSON: the rest may contain keys.
         source: The form it was pasted in.
         base_url: Server address named in a pasted command, up to and including `/v1`.
         notices: Fields that a server would ignore, and repairs made while reading.

@@ -98,7 +98,7 @@ class TokenTable(Sequence[Token]):
     Attributes:
         text: What they tile.
         ids: Their numbers in the vocabulary.
-        edges: Where each begins in `text`, and after them where the last one ends; one more than `ids`.
+        edges: Where each begins in `text`, then where the last one ends; one more than `ids`.
         entries: What the vocabulary says of each of these ids.
         odd: By the index of a token what a server says of its id there, where that is something else.
         origins: Where they came from, each once; empty where no one looked.
@@ -143,7 +143,7 @@ class TokenTable(Sequence[Token]):
         return map(self._token, range(len(self.ids)))
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the same tokens are there."""
+        """Return whether both have the same tokens."""
         return isinstance(other, TokenTable | tuple) and tuple(self) == tuple(other)
 
     def __hash__(self) -> int:

@@ -44,8 +44,8 @@ class Refusal:
         message: What the server said, whole.
         field: Path of the request field that the server named, if any.
         code: Its own code or type of error, such as `insufficient_quota`; an exception's name where it was pasted.
-        output: What the model wrote, where the server puts it next to its words, such as `failed_generation`.
-        around: What was around the words where they were pasted, such as the frames of a traceback.
+        output: What the model wrote, where the server sends it with its message, such as `failed_generation`.
+        around: What surrounded the words where they were pasted, such as the frames of a traceback.
     """
 
     status: int | None
@@ -78,10 +78,10 @@ class Trace:
         vocabulary: What is known of the tokenizer.
         notes: What could not be had or checked, and why, a sentence each.
         refusal: The server would not take the request; there is no answer, at most raw output.
-        raw_again: Output of raw completion on the same prompt ids, run next to the chat.
+        raw_again: Output of raw completion on the same prompt ids, run in addition to the chat.
         chat: The chat answer as the request asked for it, whole or streamed.
         chat_stream: The streamed chat answer; the same one where the request asks for a stream.
-        chat_whole: The answer that is not streamed, where the request asks for a stream and this was asked besides.
+        chat_whole: The answer that is not streamed, where the request asks for a stream and this was requested as well.
         parse: Census, ledger, other parsers.
         findings: Worst first.
         verdict: The run in one sentence.

@@ -19,7 +19,7 @@ class Address:
 
     Attributes:
         base_url: Up to and including `/v1` (or what the server has in its place); no slash at the end.
-        root_url: The same without `/v1`, for endpoints next to the OpenAI ones.
+        root_url: The same without `/v1`, for endpoints other than the OpenAI ones.
         is_loopback: Whether it is this machine.
         is_encrypted: Whether it is https.
     """
@@ -59,7 +59,7 @@ def read_address(base_url: str) -> Address:
 
 
 def is_this_machine(base_url: str) -> bool:
-    """Return whether a server address is one of this machine; what is not an address is not one."""
+    """Return whether a server address is one of this machine; False for what is not an address."""
     try:
         return read_address(base_url).is_loopback
     except BackendError:
@@ -136,7 +136,7 @@ def _can_be_asked_for(text: str) -> bool:
 
 
 def _refusal(text: str, reason: str) -> BackendError:
-    shown = text.rpartition("@")[2]  # whatever is before it may be a password
+    shown = text.rpartition("@")[2]  # whatever comes before it may be a password
     return BackendError(
         f"{shorten(shown)} is not a server address: {reason}",
         "Expected an address such as `http://127.0.0.1:8000/v1`.",

@@ -54,7 +54,7 @@ def certificates_of(authorities: Authorities = PUBLIC, *, trust_env: bool = Fals
         try:
             trust.load_verify_locations(
                 cadata=authorities.text.encode("ascii", "replace").decode()
-            )  # remarks next to them, too
+            )  # with any remarks around the certificates
         except (ssl.SSLError, ValueError):
             raise BackendError(
                 "The text given as certificates contains no certificate that can be read.", _PEM_HINT, kind="refused"

@@ -12,7 +12,7 @@ class Text:
 
     Attributes:
         head: Its beginning, as far as it came in one piece.
-        unreadable_count: How much in it was not UTF-8; U+FFFD stands for each.
+        unreadable_count: How many pieces of it were not UTF-8; U+FFFD stands for each.
     """
 
     def __init__(self) -> None:

@@ -59,7 +59,7 @@ class ServerWords(NamedTuple):
         text: Its words; "" if it said none.
         field: Path of the request field that it named; `None` if it named none.
         code: Its own code or type of error in words; `None` if it gave none.
-        output: What the model wrote, where it is next to the words (Groq's `failed_generation`).
+        output: What the model wrote, where the server sends it with its words (Groq's `failed_generation`).
     """
 
     text: str
@@ -266,7 +266,7 @@ def which_matter(items: list[JSON]) -> list[JSON]:
 
 
 def _member_of(item: JSON) -> tuple[str, str]:
-    """Return where an error's union is, and the member that it is of; "" if it is of none."""
+    """Return where the union of an error is, and which member of it the error is about; "" if none."""
     loc = as_object(item).get("loc")
     steps = loc if isinstance(loc, list) else []
     at = next((index for index, step in enumerate(steps) if isinstance(step, str) and _is_class(step)), None)

@@ -1,7 +1,7 @@
 """What goes over the wire, written down for whoever listens: bodies, headers, and when each piece came.
 
-No one listens unless asked: `EXCHANGES` is a context's own, and a task hands it to the tasks that it starts. Keys are
-masked where they are written down; bounded, for a log stays in memory.
+No one listens unless asked: `EXCHANGES` belongs to a context, and a task hands it to the tasks that it starts. Keys are
+masked where they are written down; the log is bounded, as it stays in memory.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from prompt_debugger.core.complete.backends.failures import Call
 
 MAX_EXCHANGES = 100
 MAX_KEPT_BYTES = 400_000  # of one answer; the rest is counted
-MAX_PIECES = 2_000  # that keep their own time; later ones are joined
+MAX_PIECES = 2_000  # that each keep their time of arrival; later ones are joined
 MASK = "[masked]"
 
 _JOINED_BYTES = 4_096
@@ -42,7 +42,7 @@ class Exchange:
         status: HTTP status; `None` before the answer's head.
         headers: Of the answer, keys masked.
         first_s: When the head of the answer came.
-        ended_s: When it was over; `None` while it continues.
+        ended_s: When it was over; `None` while it is under way.
         error: Why it ended before its end; "" if it did not.
         pieces: When what came, up to `MAX_KEPT_BYTES`.
         size: Bytes of the answer.

@@ -1,4 +1,4 @@
-"""Which machines a page for untrusted users may talk to: listed servers, at addresses that are public.
+"""Which machines a page open to untrusted users may talk to: listed servers, at addresses that are public.
 
     URL ──▶ is the server listed? ──▶ resolve its name ──▶ are all addresses public? ──▶ connect to these very addresses
 
@@ -24,7 +24,7 @@ from prompt_debugger.core.complete.backends.outside import resolve_name, use_egr
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
-# Source: IANA special-purpose address registries for IPv4 and IPv6 (2025-05), and what clouds put next to them.
+# Source: IANA special-purpose address registries for IPv4 and IPv6 (2025-05), and the addresses that clouds add.
 _CLOSED_IPV4 = tuple(
     ipaddress.IPv4Network(network)
     for network in (

@@ -123,7 +123,7 @@ class HttpConnection:
         headers.update(extra)
         self._secrets = secrets_in(extra)
         limits = httpx.Limits(keepalive_expiry=_IDLE_S)
-        # A proxy from the environment never is before this machine, and would resolve a name again.
+        # A proxy from the environment is never meant for this machine, and would resolve a name again.
         trust_env = guard is None and not address.is_loopback
         certificates = certificates_of(authorities, trust_env=trust_env)
 
@@ -171,7 +171,7 @@ class HttpConnection:
         """Return the JSON of an answer.
 
         Raises:
-            BackendError: It is not one (kind `not-json`).
+            BackendError: It is not JSON (kind `not-json`).
         """
         return await self.understood(method, path, answer, read(len(answer.text), read_json, answer.text))
 

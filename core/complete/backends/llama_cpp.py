@@ -1,4 +1,4 @@
-"""What llama.cpp's server offers next to the OpenAI endpoints: its prompt, without running the model.
+"""What llama.cpp's server offers besides the OpenAI endpoints: its prompt, without running the model.
 
 | endpoint | answers |
 |---|---|

@@ -74,7 +74,7 @@ async def request_chat_stream(
             await events.read(feed, lambda: reader.is_done)
         except BackendError as error:
             failure = error
-        if failure is None or failure.kind != "too-large":  # what we cut in two is not a fault of the server
+        if failure is None or failure.kind != "too-large":  # an event that we cut short is not the server's fault
             await events.finish(feed)
         if failure is None and reader.is_empty and is_page(stream.headers.get("content-type", ""), events.text):
             content_type = stream.headers.get("content-type", "")

@@ -25,7 +25,7 @@ class ProbeResult:
     Attributes:
         server: What is known of it.
         notes: What could not be seen, one sentence each.
-        wants_key: Whether it lists its models to no one without a key, or another one.
+        wants_key: Whether it lists its models only to those with a key, or with another one.
     """
 
     server: Server
@@ -49,7 +49,7 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
     models = first[0]
     if isinstance(models, BackendError) and not any(_is_answer(look) for look in first):
         raise models
-    # Not next to the others: a proxy with many routes writes it for seconds, and answers nothing else meanwhile.
+    # Not together with the others: a proxy with many routes takes seconds to write it, and answers nothing meanwhile.
     await looks.ask("/openapi.json")
     entries = objects_of(parse_look(looks.text("/v1/models")).get("data"))[:_MAX_MODELS]
     entry = _entry_of(entries, model)

@@ -31,7 +31,7 @@ _OF_ONE_CONNECTION = frozenset(
 )  # fmt: skip
 _OF_A_REQUEST = frozenset({b"host", b"accept-encoding", b"expect"})
 _IDLE_S = 2.0  # as in `http.py`
-_MAX_URLS = 64  # that are known; to read one takes as long as to pass a small answer on
+_MAX_URLS = 64  # that are remembered; parsing one takes as long as passing on a small answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Relay:
         self.address = address
         self._urls: dict[tuple[bytes, bytes], httpx.URL] = {}
         self._timeouts = Timeouts(connect_s=connect_s)
-        # A proxy from the environment never is before this machine.
+        # A proxy from the environment is never meant for this machine.
         trust_env = not address.is_loopback
         certificates = public_certificates(trust_env=trust_env)
         url = httpx.URL(address.base_url)
@@ -155,7 +155,7 @@ class Relay:
         headers: RawHeaders,
         content: AsyncIterator[bytes] | None,
     ) -> AsyncIterator[RelayedAnswer]:
-        """Send a request on our own connection; it is kept if the answer comes to its end."""
+        """Send a request on a connection of its own, which is kept if the answer is complete."""
         is_chunked = content is not None and not any(name == b"content-length" for name, _ in headers)
         framing = ((b"transfer-encoding", b"chunked"),) if is_chunked else ()
         head = head_of(method, url, (*headers, *framing))

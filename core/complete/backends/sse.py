@@ -35,7 +35,7 @@ class SseEvent:
         data: Its data lines, joined by LF.
         event: Its type; "" if it names none.
         is_complete: False if the stream ended before the empty line.
-        is_utf8: False if its bytes were not an UTF-8; U+FFFD stands for what could not be read.
+        is_utf8: False if its bytes were not UTF-8; U+FFFD stands for what could not be read.
     """
 
     data: str
@@ -59,7 +59,7 @@ class SseParser:
 
     @property
     def open_bytes(self) -> int:
-        """Length of the event that has begun; a line that is not data is none of it."""
+        """Length of the event that has begun; lines that are not data do not count."""
         return self._open_bytes + (len(self._line) if self._line.startswith(b"data") else 0)
 
     def feed(self, chunk: bytes) -> tuple[SseEvent, ...]:

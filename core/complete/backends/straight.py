@@ -190,7 +190,7 @@ class Connection(asyncio.Protocol):
             httpx.TransportError: It broke off.
         """
         while True:
-            if self._pieces:  # what came at once continues at once
+            if self._pieces:  # what came together is passed on together
                 piece = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
                 self._pieces.clear()
                 self._waiting_bytes = 0

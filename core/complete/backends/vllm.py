@@ -1,4 +1,4 @@
-"""What vLLM offers next to the OpenAI endpoints: tokenizing, rendering, and its parsers on given ids.
+"""What vLLM offers besides the OpenAI endpoints: tokenizing, rendering, and its parsers on given ids.
 
 | endpoint | there when |
 |---|---|

@@ -76,7 +76,7 @@ def objects_of_stream(text: str) -> list[JSONObject]:
 
 
 def object_of(event: SseEvent) -> JSONObject:
-    """Return the object of an event; an empty one if it contains none."""
+    """Return the object in an event; an empty one if there is none."""
     return parse_object(event.data) if event.data.lstrip().startswith("{") else {}
 
 
@@ -94,7 +94,7 @@ def _received(answer: Answer, text: str) -> Received:
 
 
 def _losses(notes: Iterable[str], *, has_failed: bool) -> Iterable[str]:
-    """Return what is said of an answer that no one copied; one that failed says so itself."""
+    """Return the notes on an answer that was received, not copied; one that failed says so itself."""
     for note in notes:
         if note.startswith(COPIED):
             if not has_failed:

@@ -203,7 +203,7 @@ def _close(block: _Block, stream: _Stream) -> None:
 def _usage(value: JSON, before: Usage | None = None) -> Usage | None:
     usage = as_object(value)
     prompt, written = integer_of(usage.get("input_tokens")), integer_of(usage.get("output_tokens"))
-    if prompt is not None:  # what a cache held or took is counted next to it
+    if prompt is not None:  # tokens read from or written to a cache are counted separately
         prompt += sum(integer_of(usage.get(name)) or 0 for name in _CACHED)
     if before is not None:
         prompt = before.prompt_tokens if prompt is None else prompt

@@ -4,8 +4,8 @@
        {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "…"}]}, "finishReason": "STOP"}],
      "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 3, "totalTokenCount": 12}}
 
-Names come in camel case over the wire and in snake case from Google's Python client. `STOP` is next to calls, too,
-so it is read as `tool_calls` there.
+Names come in camel case over the wire and in snake case from Google's Python client. `STOP` also ends answers
+with calls, so it is read as `tool_calls` there.
 
 Source: https://ai.google.dev/api/generate-content, as of 2026-10.
 """

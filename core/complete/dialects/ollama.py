@@ -4,8 +4,8 @@
      "done_reason": "stop", "prompt_eval_count": 26, "eval_count": 12}
     {"model": "m", "response": "…", "thinking": "…", "done": true, "context": [1, 2, …], …}
 
-Arguments of calls are objects, and calls have no ids. `done_reason` is `stop` next to calls, too, so it is read as
-`tool_calls` there. `context` holds prompt and answer together, tokenized again: no ids of the output.
+Arguments of calls are objects, and calls have no ids. `done_reason` is `stop` with calls, too, so it is read as
+`tool_calls` there. `context` is prompt and answer together, tokenized again: not the ids of the output.
 
 Source: https://docs.ollama.com/api, as of 2026-10.
 """

@@ -5,8 +5,8 @@ r"""Answers of OpenAI's Responses API, whole or streamed.
     event: response.function_call_arguments.delta
     data: {"type": "response.function_call_arguments.delta", "output_index": 1, "item_id": "fc_1", "delta": "{\"a\""}
 
-vLLM's answers with `enable_response_messages` show the prompt and the text that the model wrote next to the message,
-with their ids.
+vLLM's answers with `enable_response_messages` show, besides the message, the prompt and the text that the model
+wrote, with their ids.
 
 Source: https://platform.openai.com/docs/api-reference/responses, as of 2026-10; vLLM 0.32.
 """

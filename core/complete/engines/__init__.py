@@ -127,12 +127,12 @@ def families_of_parser(kind: str, parser: str | None) -> tuple[str, ...] | None:
 
 
 def parser_names_of(kind: str, family: str | None, checkpoint: Checkpoint | None = None) -> ParserNames:
-    """Return what an engine calls its parsers for a family, the one to use first in front; vLLM's too.
+    """Return what an engine calls its parsers for a family, the preferred one first; vLLM's too.
 
     Args:
         kind: The engine.
         family: Name of the format; `None` if it is not known.
-        checkpoint: Which of the family's models it is, where that shows: its own parsers are in front.
+        checkpoint: Which of the family's models it is, where that shows: its own parsers come first.
     """
     facts = FORMATS[family].facts if family is not None and family in FORMATS else None
     if names := PARSER_NAMES.get(kind):

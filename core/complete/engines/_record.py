@@ -43,7 +43,7 @@ class Marks:
     Attributes:
         owners: Words for `owned_by` in `/v1/models`.
         server_header: How the header `server` of that answer begins; "" for nothing of its own.
-        metrics: What is in its `/metrics` alone; "" for nothing.
+        metrics: What only its `/metrics` contains; "" for nothing.
         believed_with: Path that must answer for the above to be believed: a list of models may be anybody's. "" if it
             is believed at once, `None` if never, so that paths which overrule are asked.
         paths: Paths of its own, asked with GET where nothing else is known.
@@ -157,7 +157,7 @@ class OwnParsers:
 
     Attributes:
         prefix: What their names begin with, up to the colon, as `--parser` takes them.
-        spellings: How their names are written, for whoever wrote one that is not one.
+        spellings: How their names are written, shown to whoever gave a wrong one.
         is_name: Says of a name with that prefix whether it is one.
         offered: Names that a server offers, as far as it says.
         run: Runs one on an output; what the server refuses is a `BackendError`, what it cannot read an `error` in the
@@ -201,7 +201,7 @@ class Engine:
         takes_several: Whether it answers several requests at once; one that is not known to is asked one at a time, as
             some end an answer when the next request comes.
         no_raw_run: Why its raw completion is not a run of the given prompt, a clause; "" if it is one.
-        when_it_renders: When such a server tells the prompt of a request, a clause behind "has one"; "" if never.
+        when_it_renders: When such a server tells the prompt of a request, a clause after "has one"; "" if never.
         renders_other_apis: Whether it then tells the prompt of a Responses or Messages body, too.
         takes_template: Whether a request may bring its own `chat_template`.
         template_flag: Flag of its command line that names a file with a chat template.
@@ -210,10 +210,10 @@ class Engine:
         renders_like: The kind of server whose habits explain its prompts best: `vllm` or `llama.cpp`.
         request_changes: What it does to a chat request besides, before the template sees it, each by itself.
         refused_conversations: Conversations of `check` (`core/tools/check/conversations.py`) that its API refuses
-            whatever it serves, by name, and why, a clause; no one is told of them as of a loss.
+            whatever it serves, by name, and why, a clause; they are never reported as a loss.
         start: The command that starts it for a model that was checked, `None` from it if there is none for this model;
             `None` if `check` is to give no command.
-        parser_names: What it calls its parsers, by family; what a family's record says of it already is there.
+        parser_names: What it calls its parsers, by family; what a family's record already says is in it.
         parser_test: How its maintainers write a test of a parser; `None` if none can be written.
     """
 

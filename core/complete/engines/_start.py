@@ -30,7 +30,7 @@ class StartCommand:
     """What starts one server software.
 
     Attributes:
-        flags: What comes behind.
+        flags: What follows.
         is_tried: Whether this software's own parsers were asked.
         note: What is to be known of it; "" for nothing.
     """

@@ -1,7 +1,7 @@
 """llama.cpp's server; its endpoints are in `backends/llama_cpp.py`.
 
-It is known by `/props` also after a proxy that renames models and hides headers. It serves its one model under any
-name, leaves most control tokens out of its text, and refuses `logprobs` with tools in a stream.
+It is recognised by `/props`, even behind a proxy that renames models and hides headers. It serves its one model under
+any name, leaves most control tokens out of its text, and refuses `logprobs` with tools in a stream.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SGLang, with endpoints of its own: its parsers run on a given text, without generating.
+"""SGLang, with its own endpoints: its parsers run on a given text, without generating.
 
     GET  /get_server_info       →  version, tool_call_parser, reasoning_parser
     POST /parse_function_call   text, tools, tool_call_parser   →  normal_text, calls
@@ -40,7 +40,7 @@ _NAME = re.compile(r"sglang:(?P<tool>[^+]+)(?:\+(?P<reasoning>.+))?", re.DOTALL)
 
 
 class FunctionCalls(NamedTuple):
-    """What a tool parser of SGLang made of a text: the text next to the calls, and the calls as a message has them."""
+    """What a tool parser of SGLang made of a text: the text outside the calls, and the calls as a message has them."""
 
     text: str
     calls: tuple[JSONObject, ...]

@@ -74,7 +74,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _results(messages: list[JSONObject], call_id: str | None) -> Iterator[tuple[int, str]]:
-    """Yield the results of a call, where they are and what they say; of one without an id, of every tool."""
+    """Yield the index and the text of each result of a call; for a call without an id, of every result."""
     for at, message in enumerate(messages):
         is_own = call_id is None or message.get("tool_call_id") in (call_id, None)
         if message.get("role") == "tool" and is_own and isinstance(message.get("content"), str):

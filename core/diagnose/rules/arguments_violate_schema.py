@@ -82,7 +82,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _encoded(arguments: JSONObject, broken: Sequence[Violation]) -> str:
-    """Say which value is an object or a list that is there as JSON text."""
+    """Say which value is an object or a list that was given as JSON text."""
     name = broken[0].path.removeprefix("$.")
     value = as_text(arguments.get(name))
     decoded = None if value is None else decode_json(value)

@@ -151,7 +151,7 @@ def _stage_of_words(result: ChatResult) -> Stage | None:
 
 
 def _something_else(result: ChatResult) -> str:
-    """Return what JSON is that is not an answer and tells no error; "" if it is not one such."""
+    """Return what a body is that is JSON but neither an answer nor an error; "" if it is not such a body."""
     value = decode_json(result.body)
     if _reported(result) or not isinstance(value, dict | list | str):
         return ""
@@ -162,7 +162,7 @@ def _something_else(result: ChatResult) -> str:
 
 
 def _is_stream_without_error(result: ChatResult) -> bool:
-    """Return whether a stream began that tells of no error."""
+    """Return whether a stream began and reports no error."""
     lines = result.body.splitlines()
     data = [line.partition(":")[2] for line in lines if line.startswith("data:")]
     has_begun = bool(data) or (result.elapsed_s is not None and not result.body.strip())

@@ -34,7 +34,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 _NO_NAME = re.compile(r"[{}()\[\]<>\"'\s]")
-_MIN_UNIT = 4  # characters of a name, of which a repetition is not an accident
+_MIN_UNIT = 4  # characters of a name whose repetition is no accident
 _HEAD = re.compile(r"\s*+([\w.:/-]{1,100})\s*+[({\[]")
 
 

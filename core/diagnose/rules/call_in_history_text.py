@@ -7,8 +7,8 @@ What it finds:
     wants JSON. Of tools that the request offers, where it offers any.
 
 Why it matters:
-    When it came, no one parsed it, so the tool never ran. The model reads it now as the way in
-    which calls are written here, and repeats it: also on a server that would parse its calls.
+    When it came, no one parsed it, so the tool never ran. The model now takes it for the way in
+    which calls are written here, and repeats it, even on a server that would parse its calls.
 
 Bad:
     `{"role": "assistant", "content": "{\"name\": \"get_weather\", \"arguments\": {}}"}`

@@ -10,7 +10,7 @@ What it finds:
     Python), if the request does not ask for JSON (a note without the request, because it is
     a guess), or what is left of a call without its control tokens (an error if its header
     is whole, as in `commentary to=functions.f json{…}`), calls as JSON in a code fence, calls
-    in a Python list behind other text, a call in XML that no family writes, in ReAct, in JSON
+    in a Python list after other text, a call in XML that no family writes, in ReAct, in JSON
     with keys that an agent framework teaches or as a client prints it, a complete call in
     the reasoning of a message without anything else, and content that is a JSON object with
     the keys of one of the request's tools, if no one asked for JSON; a call that is encoded
@@ -132,7 +132,7 @@ _MADE_UP = re.compile(r"\nObservation:[ \t]*\S")
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report what is in the message; an inference where words around it say that it is one."""
+    """Report calls in the text of a message; an inference where only words say that it is a message."""
     is_said = CAME_AS_CONTENT in trace.notes
     yield from (replace(one, certainty=Certainty.INFERRED) if is_said else one for one in _find(trace))
 
@@ -402,7 +402,7 @@ def _calls_at_end(trace: Trace, content: str) -> tuple[ToolCallAttempt, ...]:
 
 
 def _after(calls: tuple[ToolCallAttempt, ...], content: str) -> str:
-    """Say what is before the calls: nothing, or a block of reasoning."""
+    """Say what comes before the calls: nothing, or a block of reasoning."""
     return " after its reasoning" if "</" in content[: calls[0].char_span.start] else ""
 
 

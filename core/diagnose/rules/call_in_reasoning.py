@@ -90,7 +90,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def is_draft_as_text(found: CallAsText, last_closer: int) -> bool:
-    """Return whether a returned call is as text inside reasoning that closes behind it."""
+    """Return whether a returned call is text inside reasoning that closes after it."""
     return found.text is not None and found.kind is SegmentKind.REASONING and found.text.stop <= last_closer
 
 

@@ -37,7 +37,7 @@ def find(trace: Trace) -> Iterator[Report]:
     tail = read_tail(trace)
     if tail is None or tail.repeats < 2:
         return
-    # A past assistant turn without text leaves its own header.
+    # A past assistant turn without text leaves a header, too.
     empty = [m for m in trace.request.messages if m.get("role") == "assistant" and not (content_of(m) or "").strip()]
     if tail.repeats - len(empty) < 2:
         return

@@ -64,7 +64,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _report_streamed(trace: Trace, chat: ChatResult) -> Report | None:
-    """Report a stream of nothing, where a tool parser is known to have was in between."""
+    """Report a stream of nothing, where a tool parser is known to have been in between."""
     parser = None if trace.server is None else trace.server.tool_parser
     if parser is None or trace.chat_stream is None or trace.chat_stream.finish_reason is None:
         return None
@@ -116,7 +116,7 @@ def _report_removed(chat: ChatResult, written: int) -> Report:
 
 
 def _is_blank(value: JSON, key: str = "") -> bool:
-    """Return whether nothing in a message says anything; its role, and the type of a part, are not an answer."""
+    """Return whether a message says nothing; its role, and the type of a part, do not count."""
     if key in ("role", "type"):
         return True
     if isinstance(value, dict):

@@ -35,7 +35,7 @@ _FIX = "Do not execute it. Check which parser the server runs, and whether it ta
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report the calls without an origin in one report, those that are in the output as text in another."""
+    """Report the calls without an origin in one report, those that the output has as text in another."""
     certainty = comparison(trace)
     if certainty is None or trace.parse is None:
         return

@@ -66,7 +66,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _in_one_value(call: CallField) -> Iterator[Report]:
-    """Report arguments that are one text in which several objects are: a client wrapped what it had joined."""
+    """Report arguments that are one text of several objects: a client wrapped what it had joined."""
     arguments = decode_json(as_text(call.arguments) or "")
     values = [*arguments.items()] if isinstance(arguments, dict) else []
     text = values[0][1] if len(values) == 1 else None

@@ -3,8 +3,8 @@
 What it finds:
     Server software and tool parser that are in a table of known faults, an answer
     that shows the fault's sign, and a release that may have it: not one that was
-    tried and is without. A conclusion from the three, so a note next to the finding
-    that says what is wrong.
+    tested and does not have it. A conclusion from the three, so a note in addition to the
+    finding that says what is wrong.
 
 Why it matters:
     Neither the request nor the model is at fault, and a newer release, or a whole

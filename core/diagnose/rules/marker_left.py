@@ -151,7 +151,7 @@ def _start_of_cut_markup(trace: Trace) -> int:
 
 
 def _has_leaked_thought(trace: Trace) -> bool:
-    """Return whether text of the reasoning is in content, not its tags alone."""
+    """Return whether text of the reasoning is in content, not only its tags."""
     assert trace.parse is not None
     return any(
         fate is Fate.CONTENT and trace.parse.raw[span.start : span.stop].strip()

@@ -65,7 +65,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _swallowed(trace: Trace, text: str, own: str | None) -> str:
-    """Name the calls that begin in what is in a value or an id."""
+    """Name the calls that begin inside a value or an id."""
     context = ReadContext(tools=trace.request.tools)
     calls = pick_format(text, context).read(text, context).calls
     names = list(dict.fromkeys(call.name for call in calls if call.name and (len(calls) == 1 or call.name != own)))
@@ -92,7 +92,7 @@ def _tagged_key(arguments: JSONObject) -> str:
 
 
 def _in_key(call: CallField, key: str) -> Iterator[Report]:
-    """Report a key that continues into the markup behind it."""
+    """Report a key that continues into the markup after it."""
     field = f"{call.field}.function.arguments"
     yield Report(
         title=f"A key in the arguments of the call to `{call.name}` runs into the markup of a call.",

@@ -35,7 +35,7 @@ from prompt_debugger.core.formats import TABLES
 _TURN_END = re.compile(rf"(?:{'|'.join(map(re.escape, TABLES.turn_ends))})\s*\Z")
 _OPENERS = tuple(marker for marker in TABLES.turn_markers if marker not in TABLES.turn_ends)
 _LONGEST_TAIL = 200
-_NO_END = ("<|tool_response>",)  # behind it, the model continues in the same turn
+_NO_END = ("<|tool_response>",)  # after it, the model continues in the same turn
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -78,7 +78,7 @@ def _echo(content: str) -> str:
 
 
 def _dress(content: str) -> str:
-    """Say what is around JSON in a text that is not JSON as a whole."""
+    """Say what surrounds the JSON in a text that is not JSON as a whole."""
     fenced = _FENCE.search(content)
     if fenced is not None and decode_json(fenced[1]) is not None:
         return " The JSON is in a code fence; a client can read what is inside it."

@@ -125,7 +125,7 @@ def _in_new_field(trace: Trace) -> Report | None:
 
 
 def _is_lone(trace: Trace, chat: ChatResult) -> bool:
-    """Return whether a message was pasted without what is around it, with its empty content."""
+    """Return whether a message was pasted by itself, with its empty content."""
     return chat.finish_reason is None and trace.chat_stream is None and not chat.body and "content" in chat.message
 
 

@@ -32,7 +32,7 @@ from prompt_debugger.core.diagnose.turns import end_spans, header_spans
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report the first place behind which nothing should follow."""
+    """Report the first place after which nothing should follow."""
     if trace.raw is None:
         return
     text = trace.raw.text

@@ -1,4 +1,4 @@
-"""The request ends with an assistant message, and does not return whether it is to be continued.
+"""The request ends with an assistant message, and does not say whether it is to be continued.
 
 What it finds:
     A last message of the role `assistant`, without `continue_final_message`; or

@@ -139,7 +139,7 @@ def _subject(understood: Understood) -> str:
 
 
 def _names_another_model(trace: Trace) -> bool:
-    """Return whether the run was aimed with its own model, in place of the request's."""
+    """Return whether the run named a model in place of the request's."""
     sent = trace.sent.get("model")
     return isinstance(sent, str) and sent != trace.request.body.get("model")
 
@@ -203,7 +203,7 @@ def _fix_of_model(trace: Trace, understood: Understood) -> str:
 
 
 def _fix_of_class(trace: Trace, understood: Understood) -> str:
-    """Return what helps against errors of the class, and where the field that the words name is in the request."""
+    """Return what helps against errors of the class, and where in the request the field is that the words name."""
     held = held_path(trace.request.body, understood.field) if understood.field else ""
     where = f" In the request it is at `{held}`." if held and held != understood.field else ""
     return remedy_of(understood) + where

@@ -68,7 +68,7 @@ def find(trace: Trace) -> Iterator[Report]:
 def _heads(deltas: Sequence[StreamDelta]) -> Iterator[tuple[int, int, str, str, str]]:
     """Yield event, index, id and name of each piece of a call that names its index; "" for what it does not say.
 
-    Last the name as it is written where it is there without being one: `null`, or an empty text.
+    The last one is the name as written where it is given but is not a name: `null`, or an empty text.
     """
     for event, delta in enumerate(deltas):
         for call in as_list(delta.delta.get("tool_calls")):

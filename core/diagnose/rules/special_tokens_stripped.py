@@ -70,7 +70,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _fix(trace: Trace, name: str, parser: str | None) -> Iterator[Step]:
-    """Return what to try; first whether the parser is the right one, where no one said which one runs.
+    """Return what to try; first whether the parser is the right one, where it is not known which one runs.
 
     Args:
         trace: The run.

@@ -49,7 +49,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _written_to_the_limit(text: str) -> Leftover | None:
-    """Return the end token that is twice or more where a limit cut a text."""
+    """Return the end token that occurs twice or more where a limit cut a text."""
     return next((run for run in ends_at_tail(text) if run.times > 1), None)
 
 

@@ -5,8 +5,8 @@ What it finds:
     the whole answer, where both runs wrote the same token ids. Two runs that wrote
     different tokens are never compared. A difference in white space alone is a note:
     several parsers strip it in one mode only. A warning if a stream was requested that says
-    `length`, and only the whole answer hides it. Of a pasted stream next to a pasted whole
-    answer, which are two runs: that the stream lacks a call or arguments (an inference).
+    `length`, and only the whole answer hides it. Of a stream and a whole answer that
+    were pasted, which are two runs: that the stream lacks a call or arguments (an inference).
 
 Why it matters:
     Streaming and whole answers go through different code in the server; a

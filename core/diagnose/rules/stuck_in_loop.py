@@ -67,7 +67,7 @@ def _fix(trace: Trace) -> Advice:
 
 
 def _looping_length(text: str) -> int:
-    """Return how many characters at the end are one repeated unit; 0 if they are not."""
+    """Return how many characters at the end repeat one unit; 0 if none do."""
     white = len(text) - len(text.rstrip())
     if white >= MIN_WHITE_SPACE:
         return white

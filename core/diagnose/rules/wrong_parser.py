@@ -112,7 +112,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _of_flags(trace: Trace) -> Iterator[Report]:
-    """Report that the flags that were pasted next to a raw output name a parser that is not made for its notation."""
+    """Report that the flags pasted with a raw output name a parser that is not made for its notation."""
     server = trace.server
     if trace.parse is None or server is None or server.base_url or server.tool_parser is None:
         return
@@ -142,7 +142,7 @@ def _of_flags(trace: Trace) -> Iterator[Report]:
 
 
 def _fix(trace: Trace, name: str, readers: tuple[str, ...]) -> str:
-    """Say what to start the server with; a parser that may be running already is never advised as it is open."""
+    """Say what to start the server with; a parser that may be running already is never advised without a change."""
     if (way := own_way(trace, name)) is not None:
         return way.text
     if not readers:
