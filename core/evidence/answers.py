@@ -30,7 +30,7 @@ _GATHERED = "The message was assembled from a stream."
 
 
 def is_answer(value: JSON) -> bool:
-    """Return whether a JSON value is what a server answers: of any of the APIs, whole or a part of it."""
+    """Return whether a JSON value is a server's answer, or a part of one, in any of the APIs."""
     return _dialect_of(value) is not None or shape_answer(value) is not None
 
 
@@ -73,7 +73,7 @@ def is_event_list(values: Sequence[JSON]) -> bool:
 
 
 def are_call_deltas(values: Sequence[JSON]) -> bool:
-    """Return whether values are deltas of calls, with nothing around them: later ones continue a call by its index."""
+    """Return whether values are bare deltas of calls; later ones continue a call by its index."""
     chunks = [_chunk_of(value) for value in values[:20]]
     if len(values) < 2 or is_chunk(values[0]) or not all(chunk is not None for chunk in chunks):
         return False
@@ -233,7 +233,7 @@ def _with_legacy_call(chat: ChatResult) -> tuple[ChatResult, tuple[str, ...]]:
 
 
 def _only_error(found: Events, body: str) -> Answer:
-    """Return a stream that contains an error and nothing else."""
+    """Read a stream that contains an error and nothing else."""
     refusal = refusal_of(next(value for value in found.objects if is_error(value)))
     stream = ChatResult({}, None, body=body, error=f"the server reported an error: {refusal.message}")
     return Answer(None, stream, error=refusal, words="a stream that contains an error and no answer")

@@ -1,8 +1,8 @@
-r"""Outputs that are in JSON which is cut or broken, or in what Python printed: their quotes are escaped.
+r"""Outputs inside cut or broken JSON, or inside what Python printed: their quotes are escaped.
 
     {"raw": "<tool_call>\n{\"name\": …
 
-What is there is not the output as the model wrote it, so it is not read as one.
+Such a text is not the output as the model wrote it, so it is not read as one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def string_of_json(text: str) -> str | None:
 
 
 def _is_broken_json(text: str) -> bool:
-    """Return whether an output is in a JSON text that is cut or broken: its quotes are escaped, as nothing else is."""
+    """Return whether an output is inside cut or broken JSON: its quotes are escaped, and no others are."""
     start, end = text.strip()[:1], text.strip()[-1:]
     is_below = start != "<" and _DATA_LINE.search(text) is not None  # what was typed
     is_within = ('\\"' in text or "\\n" in text) and start != "<" and (is_below or start in '{"' or end in '}]"')
@@ -49,7 +49,7 @@ def _is_keyed(text: str) -> bool:
 
 
 def is_in_a_broken_fence(text: str) -> bool:
-    """Return whether all that looks like an output in a text is in a fence of cut JSON, or of what Python printed."""
+    """Return whether everything that looks like an output is in a fence of cut JSON or of what Python printed."""
     if "```" not in text:
         return False
     blocks = split(text)

@@ -37,9 +37,9 @@ _PREFIXED = re.compile(f"(?m)^(?:{'|'.join(prefix.pattern for prefix in _PREFIXE
 _CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"})
 _INDENT = re.compile(r"(?m)^[ \t]*+\u00a0[ \t\u00a0]*+")  # as web pages indent code
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
-# What a person wrote beside a line of JSON: `"content": null,   <---- missing`.
+# What a person wrote after a line of JSON: `"content": null,   <---- missing`.
 _REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
-_MIN_INNER = 20  # characters of a text that is in a JSON string
+_MIN_INNER = 20  # characters of a text inside a JSON string
 _LABEL = re.compile(r"[^\s{}\[\]<>\"'][^{}<>\"'\n]{1,80}?(?:: |\| |> |\] |\) |- )(?=[\[{<\"]|data:|[A-Z]\w{1,40}\()")
 _MAX_EVENTS = 20_000
 _MIN_LABELLED = 3  # lines
@@ -71,7 +71,7 @@ class Cleaned(NamedTuple):
 
 
 def clean(text: str) -> Cleaned:
-    """Take off what all of a text carries and no one wrote."""
+    """Remove what a copy or a terminal added to a text as a whole, and no one wrote."""
     text, notes = _after(_STEPS, text)
     parts = _BLANK_LINE.split(text)
     if not 1 < len(parts) <= _MAX_PARAGRAPHS:
@@ -148,7 +148,7 @@ def _unadded(text: str) -> str | None:
 
 
 def _unprompted(text: str) -> str | None:
-    """Take off the prompt of a shell that is before every line of a text that is not a command."""
+    """Remove a shell prompt from the start of every line of a text that is not a command."""
     if _DOLLAR.match(_first(text)) is None:
         return None
     first, *rest = text.split("\n")
@@ -217,7 +217,7 @@ def _unprefixed(text: str) -> str | None:
 
 
 def _unlabelled(text: str) -> str | None:
-    """Take off the words that are before the data of every line: `Processed chunk: {…}`."""
+    """Remove the words that precede the data on every line: `Processed chunk: {…}`."""
     if _LABEL.match(_first(text)) is None:
         return None
     lines = [line for line in text.split("\n") if line.strip()]
@@ -277,7 +277,7 @@ def _unescaped_once(text: str) -> str | None:
     """Turn back the escapes of a text that was copied out of a JSON string: none of its quotes stands alone."""
     if not has_any(text, ('\\"', "\\u201")) or _BARE_QUOTE.search(text) is not None:
         return None
-    text = of_one_width(text.strip("\n")) or text  # a terminal broke what had no line end of its own
+    text = of_one_width(text.strip("\n")) or text  # a terminal wrapped a text that had no line ends
     inside = text.rstrip("\\").replace("\n", "\\n").replace("\t", "\\t")
     inner = json_of(f'"{inside}"')
     if isinstance(inner, str):
@@ -286,7 +286,7 @@ def _unescaped_once(text: str) -> str | None:
 
 
 def _unremarked(text: str) -> str | None:
-    """Take off what is not JSON at the end of lines, where all is JSON without it."""
+    """Remove what is not JSON at the ends of lines, if all that remains is JSON."""
     if not text.lstrip().startswith(("{", "[")) or json_of(text) is not None:
         return None
     bare = _REMARK.sub("", text)
@@ -294,7 +294,7 @@ def _unremarked(text: str) -> str | None:
 
 
 def _uncommented(text: str) -> str | None:
-    """Take out the lines of a comment that are between objects, one a line."""
+    """Remove comment lines between objects that are written one per line."""
     if not _first(text).lstrip().startswith(("{", "//", "#")):
         return None
     lines = [line for line in text.split("\n") if line.strip()]
@@ -327,7 +327,7 @@ def _unindented(text: str) -> str:
 
 
 def _unescaped(text: str) -> str | None:
-    """Turn back a text that was escaped for HTML as a whole: no mark is in it that would have been escaped."""
+    """Undo the HTML escaping of a whole text: it contains no character that would have been escaped."""
     if "&" not in text or "<" in text:
         return None
     has_quotes = "&quot;" in text or "&#34;" in text or "&#39;" in text or "&#x27;" in text
@@ -349,7 +349,7 @@ def _with_line_feeds(text: str) -> str | None:
     return bare.lstrip("\ufeff\u200b")
 
 
-# What is done in order, and what is said of it; nothing of what no one sees.
+# The steps in order, each with its note; a change that no one can see has none.
 _STEPS: tuple[Step, ...] = (
     ("Terminal colours were removed.", _uncoloured),
     ("", _with_line_feeds),

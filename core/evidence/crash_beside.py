@@ -1,4 +1,4 @@
-"""A server's crash that a report tells next to the request that it was working on.
+"""A server's crash in a report, together with the request that the server was working on.
 
     Received sigquit from a child process. It usually means the child failed.
     TypeError: '<' not supported between instances of 'int' and 'NoneType'

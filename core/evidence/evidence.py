@@ -28,7 +28,7 @@ from prompt_debugger.core.formats import CONTROL_TOKEN
 
 _OF_ANSWER = "The answer itself shows this prompt: according to the server, it is the one of this run."
 _IN_LOG = "it contains no control token, and a log may leave them out"
-# A text that begins with the rest of a marker, or with a marker that only is within a call.
+# A text that begins with the rest of a marker, or with a marker that only occurs within a call.
 # A call whose opening marker is not there: where the text begins, or a line of it that is not a whole header.
 _MID_CALL = re.compile(
     r"\s*+(?:[\w\u2581:]{0,40}[|\uff5c]>"
@@ -38,7 +38,7 @@ _MID_CALL = re.compile(
     r"(?:<\|tool_call_(?:argument_begin|end)|<\uff5ctool\u2581(?:sep|call\u2581end|calls\u2581end)|<\|tool_calls_section_end))",
     re.DOTALL,
 )
-# A turn that no model writes: the text contains its prompt, too.
+# A turn that no model writes: the text contains the prompt, too.
 _PROMPT_TURN = re.compile(
     r"[>\]]\n?(?:user|system|developer)\b(?!@)|\[INST\]|<[|\uff5c](?:user|User|system|USER)[|\uff5c_]"
 )
@@ -79,8 +79,8 @@ class Evidence:
         stream: The answer as it was streamed.
         error: What was answered in place of a message; the words of whoever wrote it.
         server: What command lines or logs show of the server: its software, its parsers; without an address.
-        tools: Tools that are next to a raw output.
-        is_assumed_run: Whether raw output and answer are in one text, and nothing says that they are of one run.
+        tools: Tools that were given together with a raw output.
+        is_assumed_run: Whether raw output and answer come from one text that does not say that they belong to one run.
         run: A whole run that was saved.
         row: Which line or recorded exchange was read, from 1; 0 where there is only one thing.
         rows: How many there are.
@@ -142,7 +142,7 @@ def parts_of(trace: Trace) -> tuple[Part, ...]:
 
 
 def _shows_flags(server: Server) -> bool:
-    """Return whether more is known of a server than its software, a model that a text names, and its log's warnings."""
+    """Return whether more is known of a server than its software, a model that a text names and its log's warnings."""
     named = server.served_models
     return server != Server(server.base_url, kind=server.kind, served_models=named, log_warnings=server.log_warnings)
 
@@ -179,7 +179,7 @@ def _chat_of(evidence: Evidence) -> ChatResult | None:
 
 
 def merge(pieces: Sequence[Evidence], form: Form, words: str) -> Evidence:
-    """Return one evidence of several that were read of one text; of two that contain the same part, the first wins.
+    """Merge pieces of evidence that were read from one text; of two that contain the same part, the first wins.
 
     Args:
         pieces: In the order of the text.
@@ -204,7 +204,7 @@ def merge(pieces: Sequence[Evidence], form: Form, words: str) -> Evidence:
 
 
 def _stop_by_protocol(evidence: Evidence) -> tuple[str, ...]:
-    """Say why `stop` next to a call is not a fault where the request names the tool."""
+    """Say why `stop` with a call is not a fault if the request names the tool."""
     result, request = _chat_of(evidence), evidence.request
     if result is None or request is None or result.finish_reason != "stop" or not result.message.get("tool_calls"):
         return ()
@@ -224,7 +224,7 @@ def _prompt(text: str, *, is_of_answer: bool) -> Prompt:
 
 
 def _completion(evidence: Evidence, text: str) -> Completion:
-    """Return the raw output; it counts as whole if control tokens are in it, or if its message came with it."""
+    """Return the raw output; it counts as whole if it contains control tokens or its message came with it."""
     raw = Completion(text, evidence.token_ids, evidence.finish_reason)
     if evidence.raw_reason:
         return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=evidence.raw_reason)

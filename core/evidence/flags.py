@@ -44,7 +44,7 @@ class Started(NamedTuple):
 
 
 def flags_of(kind: str, words: Sequence[str]) -> JSONObject:
-    """Return the flags of a command line by name, with `_` for `-`; the first other word is the `model_tag`."""
+    """Return the flags of a command line by name, with `_` for `-`; the first word that is no flag is `model_tag`."""
     flags: JSONObject = {}
     short = _SHORT.get(kind, {})
     words = words[:_MAX_WORDS]

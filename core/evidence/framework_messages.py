@@ -135,7 +135,7 @@ def autogens_event(value: JSONObject) -> list[JSONObject]:
 
 
 def autogens_answer(content: JSON) -> JSONObject:
-    """Return the answer of a model as AutoGen contains it: a text, or a list of calls."""
+    """Return a model's answer as AutoGen represents it: a text, or a list of calls."""
     calls = [call_of(one.get("name"), one.get("arguments"), one.get("id")) for one in _items(content)]
     return assistant_of(content if isinstance(content, str) else None, calls)
 

@@ -63,7 +63,7 @@ _CUT_BY_SIGN = re.compile(rf"(?:{_EXPLICIT.pattern}|\.{{3,}}|…)\s{{0,4}}\Z")  
 _TURN = re.compile(r"(?:start[|\uff5c]>)\w{0,20}(?:\.{3,}|…)")
 _RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
 _DOTS = re.compile(r"\.{3,}|…")
-_WORD = re.compile(r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,8}[,}]')  # behind which a name would have its value
+_WORD = re.compile(r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,8}[,}]')  # after which a name would have its value
 _SET = re.compile(r"\{\s{0,4}['\"][^'\"\n]{0,80}(?:\.{3,}|…)[^'\"\n]{0,80}['\"]\s{0,4}\}")  # a dict that lost a key
 _SHORT_KEY = re.compile(
     r"['\"](?:choices|message|content|tool_calls|function|arguments|name|index|finish_reason|usage)(?:\.{3,}|…)"
@@ -78,7 +78,7 @@ _RAW_SIGNS = (
 _WORDS = frozenset({"role", "finish_reason", "name", "type", "object", "stop_reason"})
 _OF_CALLS = frozenset({"tool_calls", "function_call"})  # the second is the older form of the first
 _HEAD = re.compile(r'"message": ?\{(?:\.{3}|…)\}')  # of a Messages stream, which has nothing of the answer
-_ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which are so whatever else was there
+_ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which hold, whatever was left out
 _MAX_OF_PYTHON = 100_000  # characters
 
 
@@ -116,7 +116,7 @@ def _has_elided_request(evidence: Evidence) -> bool:
 
 
 def _has_elided_text(evidence: Evidence) -> bool:
-    """Return whether a sign is in content that holds markup, or in arguments that are not an object because of it."""
+    """Return whether a sign is in content with markup, or in arguments that are not an object because of it."""
     message = evidence.chat.message if evidence.chat is not None else {}
     content, calls = message.get("content"), message.get("tool_calls")
     written = [as_object(as_object(call).get("function")).get("arguments") for call in as_list(calls)]
@@ -127,13 +127,13 @@ def _has_elided_text(evidence: Evidence) -> bool:
 
 
 def _has_half_call(evidence: Evidence) -> bool:
-    """Return whether a call has no name next to an id that somebody shortened."""
+    """Return whether a call has an id that somebody shortened, and no name."""
     calls = as_list(evidence.chat.message.get("tool_calls")) if evidence.chat is not None else []
     return any(_has_short_id(call) and not as_object(as_object(call).get("function")).get("name") for call in calls)
 
 
 def _lacks_calls(evidence: Evidence, text: str) -> bool:
-    """Return whether a word about the end is cut, or a printed object lacks calls that it had, or parts of them."""
+    """Return whether the finish reason is cut, or a printed object lacks calls that it had, or parts of them."""
     if evidence.chat is None or _has_sign(evidence.chat.finish_reason or ""):
         return evidence.chat is not None
     if evidence.form not in (Form.OBJECT, Form.FRAGMENT):
@@ -146,7 +146,7 @@ def _lacks_calls(evidence: Evidence, text: str) -> bool:
 
 
 def _goes_on_after_calls(chat: ChatResult) -> bool:
-    """Return whether the last delta of a stream is of no call: none of its calls continues."""
+    """Return whether the last delta of a stream belongs to no call: none of its calls continues."""
     return bool(chat.deltas) and not chat.deltas[-1].delta.get("tool_calls")
 
 
@@ -346,7 +346,7 @@ def _without_shortened_texts(evidence: Evidence) -> Evidence:
         evidence = replace(
             evidence, prompt=None, notes=(*evidence.notes, "The prompt was shortened, so it is not read.")
         )
-    is_compared = evidence.chat is not None  # as a pair, of which no one writes `...` in a value
+    is_compared = evidence.chat is not None  # as a pair; in one, no one writes `...` as a value
     signs = (*_RAW_SIGNS, _TURN, *((_REMARK,) if is_compared else ()))
     if raw is None or not any(sign.search(raw) for sign in (*signs, _RAW_LINE)):
         return evidence

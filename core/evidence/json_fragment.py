@@ -38,7 +38,7 @@ class Recovered(NamedTuple):
         value: The value, or the list of them.
         notes: What was supposed or left out, a sentence each.
         is_begun_inside: Whether it begins inside an object.
-        has_elisions: Whether `...` was in it.
+        has_elisions: Whether it contained `...`.
     """
 
     value: JSON
@@ -53,7 +53,7 @@ def begins_inside(text: str) -> bool:
 
 
 def ends_an_answer(text: str) -> bool:
-    """Return whether a text has fields of an answer after its message, and not the list that begins it.
+    """Return whether a text has the fields that follow a message in an answer, but not the list that begins it.
 
     >>> ends_an_answer("{'name': 'f'}}]}, 'finish_reason': 'stop'}]}"), ends_an_answer('{"choices": [{"index": 0}]}')
     (True, False)

@@ -5,8 +5,8 @@ r"""Entries of a log that its handler broke to fit a column → one line each.
     [03/01/26 10:00:00] ERROR    Error from the API
                                  of a model
 
-What continues begins at the column at which the words of its entry began, with the time before it or without. A line
-that fills the column broke within a word.
+A continued line begins at the column at which the words of its entry began, with or without the time before it. A line
+that fills the column was broken within a word.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MIN_BROKEN = 2
 
 
 def joined_entries(text: str) -> str | None:
-    """Return a log whose entries are one line each; `None` where none of them continues in a column."""
+    """Return a log with each entry on one line; `None` if no entry continues in a column."""
     if _HEAD.match(text.lstrip("\n")) is None:
         return None
     kept: list[str] = []
@@ -42,7 +42,7 @@ def joined_entries(text: str) -> str | None:
 
 
 def _goes_on(line: str, time: str, column: int) -> bool:
-    """Return whether a line is in the column of the entry above it."""
+    """Return whether a line continues the column of the entry above it."""
     before = line[:column]
     is_blank = not before.removeprefix(time).strip() and before.endswith(" " * _MIN_BLANK)
     return column > 0 and is_blank and line[column : column + 1].strip() != ""

@@ -171,7 +171,7 @@ def _marks_in(text: str) -> Iterator[_Mark]:
 
 @lru_cache(maxsize=256)
 def _fixed_words(pattern: str) -> str:
-    r"""Return the longest stretch of a pattern that is in all that it matches, whatever its groups match.
+    r"""Return the longest fixed stretch of a pattern, which occurs in every match, whatever its groups match.
 
     >>> _fixed_words(r"\bslot +release: [^\n]{0,80}\btruncated = 1\b")
     'truncated = 1'
@@ -239,7 +239,7 @@ def _vllm_delta(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
 
 
 def _is_cut_reason(word: str) -> bool:
-    """Return whether a word at the end of a line begins one that vLLM writes: the line was cut or wrapped."""
+    """Return whether a word at the end of a line is the start of one that vLLM writes: the line was cut or wrapped."""
     return any(known != word and known.startswith(word) for known in _REASONS)
 
 

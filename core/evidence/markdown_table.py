@@ -18,7 +18,7 @@ _BREAK = "<br>"
 
 
 def without_tables(text: str) -> str | None:
-    """Return a text in which tables are no longer, but the cells that contain several lines; `None` without such."""
+    """Return a text with each table replaced by its cells of several lines; `None` if it has no such cells."""
     if "|" not in text or "--" not in text or "<" not in text:
         return None
     lines = text.split("\n")

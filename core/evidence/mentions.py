@@ -1,4 +1,4 @@
-"""Which server software, which parser and which model a text names next to what it holds.
+"""Which server software, parser and model a text names, apart from the output or answer that it contains.
 
     vLLM 0.12 with `--tool-call-parser hermes`      software and parser, by name and flag
     "done_reason": "stop", "eval_count": 21         software, by fields that no other one sends
@@ -117,7 +117,7 @@ def version_in(text: str, kind: str) -> str | None:
 
 
 def _signed(text: str) -> str | None:
-    """Return the only software whose signs are in a text."""
+    """Return the one server software whose signs a text contains."""
     signed = _signs_in(text)
     return next(iter(signed)) if len(signed) == 1 else None
 

@@ -66,7 +66,7 @@ _MAX_READ = 200  # blocks
 _MAX_FENCES = 3  # around one another
 _MAX_PARAGRAPHS = 50
 _MAX_WORDS_OF_ERROR = 60  # by which its paragraph is found
-_MAX_OF_TWO = 60_000  # characters in which a request is looked for next to an error
+_MAX_OF_TWO = 60_000  # characters in which a request is looked for in the text around an error
 _PARAGRAPHS = re.compile(r"\n[ \t]*(?:```\w{0,20}[ \t]*)?(?:\n|\Z)")  # a fence parts them, too
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
@@ -186,7 +186,7 @@ def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | Non
 
 
 def _of_comments(text: str, read: Read, failure: RequestError) -> Evidence | None:
-    """Return the answer that is in the comments of a program which cannot be read itself: what it printed."""
+    """Return the answer in the comments of a program that cannot be read itself: what it printed."""
     for comments in deque(comment_runs(text), maxlen=_MAX_READ):  # what a program printed is at its end
         shown, _ = _try(comments, 1, read)
         if shown is not None and shown.request is None and (shown.chat is not None or shown.stream is not None):
@@ -237,7 +237,7 @@ def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
 
 
 def _has_class(evidence: Evidence) -> bool:
-    """Return whether the words of an error tell what it is about; a sentence that only mentions a status does not."""
+    """Return whether an error's words show what it is about; a sentence that only mentions a status does not."""
     return evidence.error is not None and next(classes_of(evidence.error.message), None) is not None
 
 
@@ -254,7 +254,7 @@ def _noted(evidence: Evidence, notes: Sequence[str]) -> Evidence:
 
 
 def _is_fenced_request(inner: str, text: str) -> bool:
-    """Return whether a fence contains nothing but a request, which is read with it so that its places stay."""
+    """Return whether a fence holds only a request, which is read with the fence so that positions stay right."""
     return _is_request(inner) and _is_request(text) and len(split(inner)) == 1
 
 
@@ -263,7 +263,7 @@ def _is_request(text: str) -> bool:
 
 
 def _is_certain(whole: Evidence, text: str, blocks: Sequence[Block]) -> bool:
-    """Return whether a text that could be read as one thing is not several: nothing else need be looked for in it."""
+    """Return whether a text that was read as one thing is only that: nothing else need be looked for in it."""
     kinds = {block.kind for block in blocks}
     match whole.form:
         case Form.REQUEST:
@@ -282,7 +282,7 @@ def _is_certain(whole: Evidence, text: str, blocks: Sequence[Block]) -> bool:
 
 
 def _ends_and_goes_on(blocks: Sequence[Block]) -> bool:
-    """Return whether a stream was copied up to the middle of an event, and something else is below it."""
+    """Return whether a stream was copied up to the middle of an event, and something else follows it."""
     cut = [at for at, one in enumerate(blocks) if one.kind is BlockKind.STREAM and not one.text.endswith("\n")]
     return any(at < len(blocks) - 1 for at in cut)
 
@@ -292,7 +292,7 @@ def _begins_with_marker(text: str) -> bool:
 
 
 def _is_known(evidence: Evidence) -> bool:
-    """Return whether an error is one that a table explains, with its reason; what is not an error is known."""
+    """Return whether an error is one that a table explains, with its reason; anything but an error counts as known."""
     known = recognise_error(evidence.error.message) if evidence.form is Form.ERROR and evidence.error else None
     return evidence.form is not Form.ERROR or (known is not None and known.error.is_about is not Cause.UNCLEAR)
 
@@ -307,7 +307,7 @@ def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is
         return True
     strong = {*merged.holds} & _STRONG
     if whole.form is Form.ERROR and strong & _ANSWERS and not _is_known(whole) and not _has_class(whole):
-        return True  # words of a program next to the answer that it could not use
+        return True  # a program's words, together with the answer that it could not use
     if whole.form is Form.OUTPUT:
         return bool(strong) or UNRELATED in merged.notes
     return {*merged.holds} > {*whole.holds}
@@ -352,7 +352,7 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
 
 
 def _is_end_alone(evidence: Evidence) -> bool:
-    """Return whether an output is nothing but an end token: next to other text, the end of whatever was before it."""
+    """Return whether an output is only an end token: next to other text, it ends whatever came before it."""
     text = (evidence.raw or "").strip()
     return (
         CONTROL_TOKEN.fullmatch(text) is not None and "{" not in text

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-# Lines of a program: what its text says of errors, no one reported.
+# Lines of a program: errors that its text mentions were not reported by anyone.
 _CODE_LINE = re.compile(
     r"(?m)^[ \t]{0,24}(?:(?:async )?def \w|class \w{1,60}[(:{]|from [\w.]{1,80} import |import [\w{*]|return\b"
     r"|raise \w|(?:export |async )*function\b|(?:export )?(?:const|let|var) \w"
@@ -24,7 +24,7 @@ _MAX_CODE_LINES = 4
 _FRAME = re.compile(
     r"(?m)^\s*File \"[^\"\n]{1,200}\", line \d{1,7}|\bat [\w.$<> ]{1,80} \(?[\w./\\:-]{1,120}\.[jt]sx?:\d{1,7}"
 )
-# A name between braces before the end of the literal that it is in.
+# A name between braces before the end of the literal that contains it.
 _UNFILLED = re.compile(
     r"(?<!\{)\{(?:[a-z_][\w.\[\]]{0,60}|\d{1,2})(?:![rs])?(?::[^{}\"'\n]{0,8})?\}[^\"'\n{}]{0,60}[\"']\s?\)"
 )
@@ -53,7 +53,7 @@ _MAX_COMMANDS = 20
 
 
 def is_source(text: str, start: int = 0) -> bool:
-    """Return whether a text from a place on is a program, and not its traceback."""
+    """Return whether a text is, from a position on, a program and not its traceback."""
     lines = sum(1 for _, _ in zip(range(_MAX_CODE_LINES), _CODE_LINE.finditer(text, start), strict=False))
     return lines == _MAX_CODE_LINES and _FRAME.search(text) is None
 
@@ -64,7 +64,7 @@ def is_script(text: str) -> bool:
 
 
 def below_source(text: str) -> str:
-    """Return what is below the last line of a program."""
+    """Return what follows the last line of a program."""
     last = 0
     for found in _CODE_LINE.finditer(text):
         last = found.end()
@@ -72,7 +72,7 @@ def below_source(text: str) -> str:
 
 
 def has_code(text: str) -> bool:
-    """Return whether a line of a program is in a text."""
+    """Return whether a text contains a line of a program."""
     return _CODE_LINE.search(text) is not None
 
 
@@ -82,7 +82,7 @@ def without_manual(text: str) -> str:
 
 
 def is_manual(text: str) -> bool:
-    r"""Return whether a text is a page of a manual: headings, none of them of a tracker's form, and no one says I.
+    r"""Return whether a text is a page of a manual: headings, none of them from a tracker's form, and no *I*.
 
     >>> is_manual("# A\n## B\n## C\nIt returns 404."), is_manual("# A\n## B\n## Steps\nIt returns 404.")
     (True, False)
@@ -93,7 +93,7 @@ def is_manual(text: str) -> bool:
 
 
 def is_unfilled(words: str) -> bool:
-    """Return whether words are in a program that would have put a value into them.
+    """Return whether words come from a program's source, where a value would have been put into them.
 
     >>> is_unfilled('Could not parse: {text}")'), is_unfilled("missing variables {x}. Escape it like '{{x}}'.")
     (True, False)

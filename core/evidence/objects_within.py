@@ -9,7 +9,7 @@ import warnings
 
 MAX_OF_SCRIPT = 40_000  # characters
 
-# Keys of what a label names; what is below other labels, such as arguments, is a piece that a script printed.
+# Keys of what a label names; below other labels, such as arguments, is a piece that a script printed.
 _LABELLED = {"choices", "role", "tool_calls", "message", "messages", "error", "candidates", "output", "content", "text"}
 _BRACKET = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*+"?')
 _MAX_OF_SHORTENED = 40_000  # characters
@@ -36,7 +36,7 @@ def is_printed(text: str) -> bool:
 
 
 def ends_in_an_event(text: str) -> bool:
-    """Return whether a stream ends within the JSON of an event: nothing may be behind it, or it counts as whole."""
+    """Return whether a stream ends within the JSON of an event: nothing may follow it, or it counts as whole."""
     last = text.rstrip().rpartition("\n")[2].strip().removeprefix("data:").strip()
     return last.startswith(("{", "[{")) and not is_json(last)
 

@@ -1,6 +1,6 @@
-"""Whether two parts that are apart in one text may be of one run: what they say must have something in common.
+"""Whether two separate parts of one text may be of one run: what they say must have something in common.
 
-A page of a manual shows outputs, answers and prompts of many runs; that they are in one text says nothing there.
+A page of a manual shows outputs, answers and prompts of many runs; there, being in one text says nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ UNRELATED = "Parts of the text have nothing in common, so they are not taken for
 _WORD = re.compile(r"[^\W_]{3,}")
 _MAX_WORDS = 400
 _PAIRS = ((Part.RAW, Part.MESSAGE), (Part.REQUEST, Part.PROMPT))
-_LEFT_OUT = frozenset({"role", "type", "id", "tool_call_id", "index"})  # of a message: no its own words
+_LEFT_OUT = frozenset({"role", "type", "id", "tool_call_id", "index"})  # their values are not words of a message
 
 
 def of_one_run(pieces: Sequence[Evidence]) -> list[Evidence]:

@@ -30,12 +30,12 @@ def with_whole_answer(merged: Evidence, pieces: Sequence[Evidence]) -> Evidence:
 
 
 def is_pair(evidence: Evidence) -> bool:
-    """Return whether evidence contains a raw output with its answer."""
+    """Return whether evidence contains both a raw output and its answer."""
     return evidence.raw is not None and evidence.chat is not None
 
 
 def is_of_two(pieces: Sequence[Evidence], one: Part, other: Part) -> bool:
-    """Return whether two parts of a run are there, and no piece contains both."""
+    """Return whether two parts of a run are present, and no piece contains both."""
     held = [{*piece.holds} & {one, other} for piece in pieces]
     return {one, other} == set().union(*held) and not any(len(parts) == 2 for parts in held)
 

@@ -19,7 +19,7 @@ _KEPT_NULLS = ("content", "finish_reason", "logprobs", "usage")
 _WORD_START = re.compile(r"_([a-z])")
 _NESTED = re.compile(r"(?<!\A)(?=[A-Z])")
 
-# Names that are on their own lines in a printed stream, and what a line of it lacks to be an event.
+# Names that fill a line of their own in a printed stream, and what such a line lacks to be an event.
 STREAMED: Mapping[str, str] = {
     "ChatCompletionChunk": "chunk",
     "ModelResponseStream": "chunk",
@@ -140,7 +140,7 @@ def stream_text(values: list[JSONObject]) -> str:
 def pieces_of_message(value: JSONObject) -> list[JSONObject]:
     """Return the deltas of a LangChain message whose calls are the pieces of a stream, which it could not put together.
 
-    A piece that continues with a call has no name; LangChain joins pieces by their index.
+    A piece that continues a call has no name; LangChain joins pieces by their index.
     """
     calls = as_object(value.get("additional_kwargs")).get("tool_calls") if class_of(value) in LANGCHAIN else None
     pieces = [as_object(call) for call in calls] if isinstance(calls, list) else []

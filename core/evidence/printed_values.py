@@ -42,7 +42,7 @@ def _joined(literal: str) -> str:
 
 
 def as_double(text: str) -> str:
-    """Return what is in a Python literal of single quotes as it would be in double ones."""
+    """Return the inside of a single-quoted Python literal as it would be written between double quotes."""
     return re.sub(r"\\.|\"", lambda one: {"\\'": "'", '"': '\\"'}.get(one[0], one[0]), text)
 
 

@@ -33,7 +33,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _LEAD_WORDS = ("message.content", "raw output", "raw completion", "model output", "model completion")
-_NEXT_LABEL = re.compile(r"\n[ \t]*\n[^\n<>{}]{1,60}:[ \t]*\n*\Z")  # of what is in the block below
+_NEXT_LABEL = re.compile(r"\n[ \t]*\n[^\n<>{}]{1,60}:[ \t]*\n*\Z")  # of the block below
 _PRINTS_CONTENT = re.compile(r"\b(?:print|console\.log)\([^\n]{0,120}\bmessage(?:\.|\[.)content")
 _PROMPT_LEAD = re.compile(r"\b(?:prompt|template|input)\b[^\n]{0,60}(?::|sent|contains?|is|renders?)", re.IGNORECASE)
 

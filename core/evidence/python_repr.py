@@ -4,7 +4,7 @@ Understood are literals (`None`, `'a' 'b'`, tuples, sets), calls of classes with
 become objects, members of enums (`<Reason.STOP: 'STOP'>`), and fields without a class (`content='' id=None`), as
 pydantic prints them. A text that ends early is read as far as it goes.
 
-An object that was a call has its class under `CLASS`, what was in it without a name under `ARGUMENTS`, and `CUT`
+An object that was a call has its class under `CLASS`, its unnamed values under `ARGUMENTS`, and `CUT`
 where the text ended inside of it; `plain` takes these out.
 """
 
@@ -48,7 +48,7 @@ class Printed(NamedTuple):
     Attributes:
         value: With `CLASS` and `CUT` in it.
         stop: Where it ends in the text.
-        is_cut: Whether the text ended, or continued with something else, inside of it.
+        is_cut: Whether the text ended, or turned into something else, inside it.
     """
 
     value: JSON
@@ -136,7 +136,7 @@ class _Scanner:
         raise _UnreadableError
 
     def fields(self) -> JSONObject:
-        """Read fields that are one after the other, with a comma between them or without."""
+        """Read consecutive fields, with or without commas between them."""
         members: JSONObject = {}
         while not self.is_cut:
             self._skip()
@@ -200,7 +200,7 @@ class _Scanner:
         return members
 
     def _goes_on(self, closer: str) -> bool:
-        """Step over a comma and what was left out; return whether another member follows."""
+        """Step over a comma and any sign of omission; return whether another member follows."""
         while not self.is_cut:
             self._skip()
             if self._text.startswith(closer, self.at):

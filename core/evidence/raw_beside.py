@@ -1,4 +1,4 @@
-"""A raw output that a person labels next to an answer: with it, what the answer lost can be counted.
+"""A raw output that a person labels, given together with an answer: it shows what the answer lost.
 
     raw: [{"name": "get_time", "arguments": {}}]        Model output:
                                                         <tool_call>…</tool_call>
@@ -68,7 +68,7 @@ def _may_take_one(evidence: Evidence) -> bool:
 
 
 def _labelled(text: str) -> Iterator[str]:
-    """Yield what is after a label on its line, or below a label in a fence or in lines without a gap."""
+    """Yield what follows a label on its line, or below it in a fence or in lines without a gap."""
     for label in _LABEL.finditer(text):
         before = text[: label.start()].rstrip().rpartition("\n")[2].strip()
         if before.endswith(":") and is_of_other(before):

@@ -191,7 +191,7 @@ def _read_stream(text: str, _row: int) -> Evidence:
     if (within := chunk_within(value)) is not None:
         text = body_text(within)
     answer = read_stream(text)
-    if isinstance(value, dict):  # one event of a stream, of which no one said that there are no others
+    if isinstance(value, dict):  # one event of a stream; nothing says that there are no others
         answer = _of_one_event(answer)
     evidence = with_answer(Evidence(Form.STREAM, "a streamed response"), answer)
     is_piece = isinstance(value, dict) or are_call_deltas([json_of(line) for line in json_lines(text)])
@@ -199,7 +199,7 @@ def _read_stream(text: str, _row: int) -> Evidence:
 
 
 def _of_one_event(answer: Answer) -> Answer:
-    """Return what one event shows, of which no one knows what came before and after it."""
+    """Return what one event shows; what came before and after it is unknown."""
     answer = as_part(answer)
     chat = None if answer.chat is None else replace(answer.chat, deltas=())
     return answer._replace(chat=chat, stream=None if answer.stream is None else chat)

@@ -63,7 +63,7 @@ _BLANK_LINE = re.compile(r"\r?\n\r?\n")
 _DECODER = json.JSONDecoder()
 _EVENTS_CHARS = 20_000  # in which the second event of a stream must be
 _MAX_READ = 16  # times the text: objects that are never closed are each read to its end
-_COUNTED = 16  # that many characters before an error cost what one costs that is read: their lines are counted
+_COUNTED = 16  # counting the lines of so many characters before an error costs as much as reading one
 
 
 def recognise(text: str) -> Form | None:
@@ -154,13 +154,13 @@ def _form_of_object(value: JSONObject) -> Form | None:
 
 
 def _form_of_piece(value: JSONObject) -> Form | None:
-    """Return what an object is that contains a part of a request; `None` if it is nothing that is known."""
+    """Return the form of an object that contains a part of a request; `None` if it is no known form."""
     is_asked = is_lone_message(value) and value.get("role") != "tool"  # whose call would be missed
     return Form.REQUEST if is_asked or _REQUEST_FIELDS & value.keys() else None
 
 
 def output_with_prompt(value: JSONObject) -> str | None:
-    """Return the raw output in an object with a prompt and an output as texts that is not an answer; else `None`."""
+    """Return the raw output of an object with a prompt and an output as texts, if it is not an answer; else `None`."""
     if not isinstance(value.get("prompt"), str) or is_answer(value) or "done" in value:
         return None
     names = ("completion", "output", "generated_text", "response", "generation", "model_output")
@@ -285,7 +285,7 @@ def answer_after_command(text: str) -> int | None:
             blank = _BLANK_LINE.search(text, at)
             if blank is not None and blank.end() < objects.end:
                 return blank.end()
-            head_may_follow = False  # nothing is after a blank line: so it is for every later head, too
+            head_may_follow = False  # no blank line follows, and so none follows a later head
     return None
 
 

@@ -5,7 +5,7 @@
     ### Your current environment               headings of a form
     **What is the bug?**
 
-What is in it is read block by block; the text around the blocks is talk, and shows at most a line of an output.
+Its content is read block by block; the text around the blocks is talk, and shows at most a line of an output.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _is_titled(prose: str) -> bool:
 
 
 def is_template(text: str) -> bool:
-    """Return whether a text is a chat template, or a piece of one: what it prints is no one's output."""
+    """Return whether a text is a chat template, or a piece of one: what it prints is nobody's output."""
     return _TEMPLATE.search(text) is not None
 
 

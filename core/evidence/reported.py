@@ -135,7 +135,7 @@ def reported_answer(text: str) -> Evidence | None:
 def with_reported(evidence: Evidence, text: str) -> Evidence:
     """Return evidence without an answer or an error with what its text says of the answer.
 
-    What was taken for an error only by its words, and is what says so, is not one.
+    If a text was taken for an error by its words alone, and it is the text that says this, it is not an error.
     """
     refusal = evidence.error
     if refusal is not None and {*evidence.holds} <= {Part.ERROR, Part.FLAGS} and not (refusal.status or refusal.code):

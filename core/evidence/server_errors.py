@@ -41,7 +41,7 @@ MAX_CHARS = 400_000  # of a text in which an error is looked for
 _MAX_STARTS = 40  # bodies that are tried within one text
 _MAX_LINES = 40  # lines of a log that are looked up
 _MAX_OF_FRAME = 600  # characters above an exception: its source line, and the marks below it
-_MAX_AROUND = 2_000  # characters that are kept of what is around an error
+_MAX_AROUND = 2_000  # characters that are kept of the text around an error
 _ALONE = 2_000  # characters of a text that may be an error without looking like one
 
 _STATUS = re.compile(
@@ -138,7 +138,7 @@ def error_of_text(text: str) -> FoundError | None:
 
 
 def _without_fence(refusal: Refusal) -> Refusal:
-    """Return an error without the code fence that it was in, and the prose around that."""
+    """Return an error without the code fence around it, and without the prose around that."""
     parts = _FENCE_END.split(refusal.message)
     inner = parts[0].rstrip().endswith(":") and len(parts) > 1  # what begins there is the error, under its lead
     said = parts[1] if inner else parts[0]
@@ -150,7 +150,7 @@ def _without_fence(refusal: Refusal) -> Refusal:
 
 
 def _with_around(refusal: Refusal, text: str) -> Refusal:
-    """Return an error with what was around its words, which may show who said them."""
+    """Return an error with the text around its words, which may show what reported it."""
     rest = text.replace(refusal.message, " ")[-_MAX_AROUND:].strip()
     return replace(refusal, around=rest) if rest else refusal
 
@@ -179,7 +179,7 @@ def _surely(refusal: Refusal | None, score: float) -> FoundError | None:
 
 
 def text_before_exception(text: str) -> str:
-    """Return what is before the exception that a text ends with, or before its traceback; "" without one."""
+    """Return what precedes the exception that a text ends with, or its traceback; "" without one."""
     last = 0
     for found in _EXCEPTION.finditer(text[:MAX_CHARS]):
         last = found.start()
@@ -280,7 +280,7 @@ def _with_frame(text: str, raised: re.Match[str]) -> str:
 
 
 def _of_body_within(text: str) -> FoundError | None:
-    """Read a body that is after words, as in `API request failed with status 500: {…}`."""
+    """Read a body that follows words, as in `API request failed with status 500: {…}`."""
     if len(text) > _ALONE * 10 or _begins_with_other_json(text):
         return None
     if is_source(text):

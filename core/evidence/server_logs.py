@@ -57,7 +57,7 @@ _SIGNS: Mapping[str, tuple[re.Pattern[str], str]] = {
 _HINT = re.compile(
     r"POST /|\.(?:py|go):\d|\[GIN|LM STUDIO|throughput: |batch[.,] ?#|_tokens=|srv |slot |print_info: |main: "
 )
-# How a line of any such log begins: what else is in the text was put there by somebody.
+# How a line of any such log begins: anything else in the text was put there by somebody.
 _LINE = re.compile(
     r"(?:\(?[\w. -]{1,60} pid=\d{1,9}\) ?)?"
     r"(?:(?:INFO|WARNING|ERROR|DEBUG)\b|\[?\d{4}-\d\d-\d\d[ T]\d\d:|\[GIN|time=\d{4}-|"
@@ -83,7 +83,7 @@ _HINTS = {
 
 
 def is_server_log(text: str) -> bool:
-    """Return whether a text is a server's log, and nothing that a model may have written is among its lines."""
+    """Return whether a text is a server's log, with nothing among its lines that a model may have written."""
     text = text[:_MAX_CHARS]
     if _HINT.search(text) is None:
         return False

@@ -6,7 +6,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 
 
 def note_on_second(first: JSON, second: JSON) -> str | None:
-    """Return what to say of a second request that is below the first; `None` if one of them is not a request."""
+    """Return what to say of a second request that follows the first; `None` if one of them is not a request."""
     requests = [value for one in (first, second) if (value := _request_of(one)) is not None]
     return shared_prefix(requests[0], requests[1]) if len(requests) == 2 else None
 

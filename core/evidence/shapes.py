@@ -169,7 +169,7 @@ def is_chunk(value: JSON) -> bool:
 
 
 def chunk_within(value: JSON) -> JSONObject | None:
-    """Return the event of a stream that a program wrapped in its own object; `None` of anything else."""
+    """Return the event of a stream that a program wrapped in its own object; `None` for anything else."""
     held = value if isinstance(value, dict) else {}
     return next((found for name in _WRAPPERS if isinstance(found := held.get(name), dict) and is_chunk(found)), None)
 

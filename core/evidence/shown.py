@@ -71,8 +71,8 @@ class Shown(NamedTuple):
 def find_shown(blocks: Sequence[Block]) -> Shown | None:
     """Return what the only fence of a text holds, or its only lines that are an output; `None` where none is shown.
 
-    The line above the fence says that an output follows, or that something does and the fence is an output, or words
-    of a report are around it; what is around mentions markup at most in quotes.
+    The line above the fence says that an output follows, or that something does and the fence is an output, or the
+    words of a report surround it; the text around it mentions markup only in quotes, if at all.
     """
     fences = [block for block in blocks if block.kind is BlockKind.FENCED]
     if len(fences) > 1:
@@ -90,7 +90,7 @@ def find_shown(blocks: Sequence[Block]) -> Shown | None:
 
 
 def _in_code(text: str) -> Shown | None:
-    """Return the only output that is as code within a sentence, where nothing else in the text looks like one."""
+    """Return the only output that is written as code within a sentence, if nothing else in the text looks like one."""
     shown = shown_code(text)
     around = "" if shown is None else text.replace(shown, "")
     is_sentence = len(_WORD.findall(around)) >= _MIN_WORDS and not mentions_output(around)
@@ -102,25 +102,25 @@ def _in_code(text: str) -> Shown | None:
 
 
 def is_talk(blocks: Sequence[Block]) -> bool:
-    """Return whether a text is about an output, and is not one as a whole: a report, several outputs, or a mention."""
+    """Return whether a text is about an output rather than all output: a report, several outputs, or a mention."""
     return is_report(blocks) or _shows_several(blocks) or _begins_in_fence(blocks) or _only_mentions(blocks)
 
 
 def _shows_several(blocks: Sequence[Block]) -> bool:
-    """Return whether outputs are in several fences, with words of a report around them and no markup of their own."""
+    """Return whether several fences contain outputs, with words of a report but no markup around them."""
     shown = [block for block in blocks if block.kind is BlockKind.FENCED and recognise(block.text) is Form.OUTPUT]
     around = "\n".join(block.text for block in blocks if block.kind is not BlockKind.FENCED)
     return len(shown) > 1 and _is_of_report(around)
 
 
 def _begins_in_fence(blocks: Sequence[Block]) -> bool:
-    """Return whether the first markup of a text is in a fence, and more of it outside: two things, not one output."""
+    """Return whether a text's first markup is in a fence and more of it outside: two things, not one output."""
     marked = [block for block in blocks if MARKER.search(block.text) is not None]
     return len(marked) > 1 and marked[0].kind is BlockKind.FENCED and marked[0] is not blocks[0]
 
 
 def _only_mentions(blocks: Sequence[Block]) -> bool:
-    """Return whether a text is words of a report, with markers as words of their sentences and nothing behind them."""
+    """Return whether a text is words of a report, with markers as words of its sentences and nothing after them."""
     if any(block.kind is not BlockKind.PROSE for block in blocks):
         return False
     text = "\n".join(block.text for block in blocks)[:_MAX_OF_WORDS]

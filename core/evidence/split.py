@@ -29,7 +29,7 @@ _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
 _JSON = re.compile(r"[ \t]*+`?(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
 _LABEL = re.compile(r"[ \t]*+(?!data:|event:)[\w\[(][^\n{}\"'<]{0,100}?(?:[:=]|=>)[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")
 _ARROW = re.compile(r"[^\n]{1,200}?(?:->|=>|[\u2192\u21d2])[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")  # after what was asked
-_CALL_TAG = re.compile(r"[ \t]{0,8}<[|\uff5c]?[\w:|\uff5c\u2581]{1,60}>[ \t]{0,8}$")  # below which a call is
+_CALL_TAG = re.compile(r"[ \t]{0,8}<[|\uff5c]?[\w:|\uff5c\u2581]{1,60}>[ \t]{0,8}$")  # a call follows below it
 _STREAM = re.compile(
     r"[ \t]*+(?:data:|event:|id: |retry:|: ?\w|:$|(?:(?://|#) )?(?:\.{3,}|…|<snip>|\[\.\.\.\]|\(truncated\))[ \t]*+$)"
 )
@@ -149,7 +149,7 @@ class _Splitter:
         self._end_prose()
 
     def _takers(self) -> list[Callable[[int, str], int]]:
-        """Return what may take a line of this text: of none of the others a sign is in it."""
+        """Return what may take a line of this text: it contains no sign of any of the others."""
         signs: tuple[tuple[tuple[str, ...], Callable[[int, str], int]], ...] = (
             (("```", "~~~"), self._fence),
             ((">",), self._quote),

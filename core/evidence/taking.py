@@ -48,7 +48,7 @@ def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
 
 
 def _with_prompt(answer: Answer) -> Answer:
-    """Return an answer whose message has the prompt that is next to it, and which has the one of its message."""
+    """Return an answer of which both the message and the answer itself have the prompt that either one has."""
     shown = next((one.prompt_text for one in (answer.chat, answer.stream) if one is not None and one.prompt_text), None)
     if not answer.prompt and answer.prompt_ids is None:
         return answer if shown is None else answer._replace(prompt=shown)
@@ -120,10 +120,10 @@ def _unless_cut(error: str | None) -> str | None:
 
 
 def without_end(evidence: Evidence) -> Evidence:
-    """Return evidence of deltas alone, or of a cut answer: without a word on how it ended, of which none is missing."""
+    """Return evidence of deltas alone, or of a cut answer: without a word on how it ended, so that none is missing."""
     if evidence.chat is None:
         return evidence
-    chat = replace(evidence.chat, body="")  # without a body no one expects a word on how it ended
+    chat = replace(evidence.chat, body="")  # without a body, no finish reason is expected
     return replace(evidence, chat=chat, stream=None if evidence.stream is None else chat)
 
 
@@ -161,7 +161,7 @@ def _is_open(call: JSON) -> bool:
 
 
 def has_cut_end(value: JSON, evidence: Evidence) -> bool:
-    """Return whether an answer is cut after its message, where its word on how it ended may have was."""
+    """Return whether an answer is cut after its message, where its finish reason may have been."""
     return CUT in as_object(value) and evidence.finish_reason is None
 
 
@@ -178,7 +178,7 @@ def with_its_beginning(evidence: Evidence) -> Evidence:
     first = stream.deltas[0].delta if stream.deltas else stream.message  # without its deltas where some were left out
     if "role" in first:
         return evidence
-    if not calls and stream.finish_reason in ("tool_calls", "function_call"):  # which was before it
+    if not calls and stream.finish_reason in ("tool_calls", "function_call"):  # which came earlier
         chat = replace(stream, finish_reason=None, error=None, deltas=(), body="")
         left = replace(evidence, chat=chat, stream=chat, finish_reason=None, notes=(*evidence.notes, _NO_BEGINNING))
         return _unless_empty(left, stream.message)
@@ -248,7 +248,7 @@ def without_shortened(evidence: Evidence, text: str) -> Evidence:
 def head_deltas(chat: ChatResult) -> tuple[StreamDelta, ...]:
     """Return what a stream with gaps shows for certain: index, id and name of each piece of a call that has one.
 
-    A piece before the first one with a name may continue with a call whose beginning was left out. Fewer than two show
+    A piece before the first one with a name may continue a call whose beginning was left out. Fewer than two show
     nothing.
     """
     named: set[JSON] = set()

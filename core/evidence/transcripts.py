@@ -17,7 +17,7 @@ _PROMPT = re.compile(r"(?:[ \t]{0,3}>>>|[\w.~/@:()\\ -]{0,80}?[$#%❯>])[ \t]*")
 
 
 def output_of_command(text: str) -> str | None:
-    """Return what is between a command that prints one thing and the next prompt; `None` where that is not all."""
+    """Return what a command that prints one thing printed before the next prompt; `None` if there is more."""
     first, _, rest = text.partition("\n")
     last = rest.rstrip().rpartition("\n")[2]
     if _SHOWN.fullmatch(first) is None or _PROMPT.fullmatch(last) is None:

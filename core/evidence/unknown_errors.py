@@ -1,4 +1,4 @@
-r"""Errors in words that no one wrote down: found by their shape and their class, and told from other programs' errors.
+r"""Errors in words that no table lists: found by their shape and class, and told apart from other programs' errors.
 
     SomeError: words                    an exception, alone or at the end of a traceback, in any language
     ERROR module: words                 a line of a log
@@ -186,7 +186,7 @@ def _quoted_alone(statement: Statement, found: Classified) -> Statement:
 
 
 def may_report(words: str, *, is_quoted: bool) -> bool:
-    """Return whether words may be an error's: quoted ones by their words, its own line by its form alone."""
+    """Return whether words may be an error's: quoted ones by what they say, a separate line by form alone."""
     is_told = not is_quoted and _TOLD.match(words) is not None  # what somebody says of an error is not its words
     is_shaped = (_SHAPED.match(words) is not None and not is_told) or _EXCEPTION.search(words) is not None
     return is_shaped or (_FAILS if is_quoted else _MARKED).search(words) is not None
@@ -203,7 +203,7 @@ def is_about_chat(text: str) -> bool:
 
 
 def other_program(text: str) -> str | None:
-    """Return a sentence on an error that has nothing to do with chat requests; `None` if a text is not one."""
+    """Return a sentence on an error that has nothing to do with chat requests; `None` if it is no such error."""
     found = list(_EXCEPTION.finditer(text[-_MAX_ALONE * 40 :]))
     if not found or is_about_chat(text):
         return None

@@ -140,7 +140,7 @@ def _may_lack_calls(evidence: Evidence) -> bool:
 
 
 def _around(raw: str, text: str) -> str:
-    """Return the lines of prose that do not be in an output themselves."""
+    """Return the lines of prose that are not themselves in the output."""
     return "\n".join(line for line in prose_of(text).split("\n") if line.strip() and line.strip() not in raw)
 
 

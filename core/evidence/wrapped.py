@@ -91,13 +91,13 @@ def _of_events(text: str) -> str | None:
 
 
 def _is_open(pieces: list[list[str]]) -> bool:
-    """Return whether the last event of a stream is not whole yet, so that a line after a colon continues with it."""
+    """Return whether the last event of a stream is not whole yet, so that a line after a colon continues it."""
     data = "".join(pieces[-1]).removeprefix("data:").strip() if pieces and len(pieces[-1]) <= _MAX_PIECES else ""
     return data.startswith("{") and json_of(data) is None
 
 
 def _with_whole_strings(text: str) -> str:
-    """Return JSON without breaks in its strings: of lines that are all full none was there, of others a blank."""
+    """Return JSON without line breaks in its strings: dropped if all lines are full, else replaced by a blank."""
     width = max(map(len, text.split("\n")))
     kept: list[str] = []
     at = 0

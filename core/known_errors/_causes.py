@@ -1,7 +1,7 @@
-"""What has to change, by words that many servers and vendors use; for sentences that no table holds.
+"""What has to change, by words that many servers and vendors use; for sentences that are in no table.
 
-The first cause of the list whose words are found counts. So limits of rate come before quota, as they advertise a
-larger plan, and a context that is too short before both, as it counts tokens as they do.
+The first cause in the list whose words are found counts. So rate limits come before quota, as their errors advertise a
+larger plan, and a context that is too short before both, as its errors count tokens as theirs do.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from prompt_debugger.core.known_errors.base import Cause
 
-_MAX_CHARS = 4_000  # the cause is at the beginning
+_MAX_CHARS = 4_000  # the cause is named at the beginning
 _ADDRESS = re.compile(r"https?://\S{1,400}")
 
 _CAUSE_BY_CODE: Mapping[str, Cause] = {
@@ -127,11 +127,11 @@ _PATTERN_BY_CAUSE = {
 
 
 def cause_of_words(said: str, code: str | None = None) -> Cause | None:
-    """Return what has to change by a server's words and its own code; `None` where they say nothing that is known.
+    """Return what has to change according to a server's words and its code; `None` if they say nothing that is known.
 
     Args:
         said: The words.
-        code: The code or type of error next to them.
+        code: The code or type of error that came with them.
     """
     if code is not None and code.lower() in _CAUSE_BY_CODE:
         return _CAUSE_BY_CODE[code.lower()]

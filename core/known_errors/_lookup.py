@@ -15,7 +15,7 @@ from functools import cached_property
 from prompt_debugger.core.known_errors.base import KnownError, pattern_of
 
 _WORD = re.compile(r"\w+")
-_WHOLE_WORD = re.compile(r"(?<=\W)\w+(?=\W)")  # whatever is before and after the part that has it
+_WHOLE_WORD = re.compile(r"(?<=\W)\w+(?=\W)")  # whatever surrounds the part that has it
 
 
 @dataclass(frozen=True)

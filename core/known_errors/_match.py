@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from prompt_debugger.core.known_errors._lookup import SentenceIndex, Sentences
 from prompt_debugger.core.known_errors.base import KnownError, is_cut_within
 
-MOST_CHARS = 8_000  # of a text; sentences are at its beginning
+MOST_CHARS = 8_000  # of a text; its sentence is at the beginning
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
 _END = re.compile(r"(?<=[.!?])(?:\s|$|(?=['\"\\]))|(?=['\"]\))|\s(?=[{\[]%?)")
 CUT = "…"  # at the end of words whose rest was not copied
@@ -27,8 +27,8 @@ class Recognised:
     Attributes:
         error: The sentence.
         maker: Who says it.
-        parts: What was in its variable parts, by their names.
-        said: What the text says of it, up to the end of its sentence.
+        parts: The texts of its variable parts, by name.
+        said: Its words in the text, up to the end of the sentence.
     """
 
     error: KnownError

@@ -50,8 +50,8 @@ class Nested(NamedTuple):
     """The innermost words of an error.
 
     Attributes:
-        words: They, in one line, without the names of exceptions before them.
-        field: Path of the request field that is next to them; `None` if none does.
+        words: The words, in one line, without the names of exceptions before them.
+        field: Path of the request field that is given with them; `None` if none is.
     """
 
     words: str
@@ -100,7 +100,7 @@ def _string_at(text: str, start: int, escape: str, quote: str) -> str:
     for closing in re.finditer(rf"(\\*+){quote}", text[start:stop]):
         if len(closing[1]) == len(escape):
             stop = start + closing.start()
-            if text[stop - 1] == "{":  # a body within, whose quotes no one escaped
+            if text[stop - 1] == "{":  # a body within, whose quotes were not escaped
                 stop = min(len(text), start + _MAX_READ)
             break
     value = re.sub(r"\\{1,15}[nrt]", "\n", text[start:stop])

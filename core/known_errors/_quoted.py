@@ -50,8 +50,8 @@ class Quoted:
     Attributes:
         text: The text, or what is shown of it.
         is_arguments: Whether it is the arguments of one call, not an output.
-        skipped: How many characters of the output are before it and are not shown.
-        is_elided: Whether the middle of it was left out by who quotes it.
+        skipped: How many characters of the output precede it and are not shown.
+        is_elided: Whether whoever quotes it left out its middle.
         is_cut: Whether it ends where the copy of the error ends, and its end is unknown.
         why: The reason that the parser gave; "" if it gave none.
         at: Character of `text` at which the parser gave up, by its own word; `None` if it did not say.
@@ -96,7 +96,7 @@ def quoted_output(message: str, output: str | None = None) -> Quoted | None:
 
     Args:
         message: The words of the error.
-        output: What the error holds next to its words.
+        output: The output that the error contains apart from its words.
     """
     if output is not None:
         return Quoted(output)

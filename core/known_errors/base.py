@@ -178,5 +178,5 @@ def pattern_of(says: str) -> re.Pattern[str]:
 
 
 def is_cut_within(found: re.Match[str]) -> bool:
-    """Return whether one of the varying parts breaks off in a word, where somebody shortened it: `Cha…content`."""
+    """Return whether a varying part breaks off inside a word, where somebody shortened it: `Cha…content`."""
     return any(_GAP_IN_WORD.match(found.string, found.end(name)) for name, part in found.groupdict().items() if part)

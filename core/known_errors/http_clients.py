@@ -71,7 +71,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "ECONNRESET",
         Stage.COMPLETE,
         "The connection was closed from the other side before the answer was complete.",
-        "Check the server's log at that moment: it may have crashed, run out of memory, or closed the connection "
+        "Check the server's log for that moment: it may have crashed, run out of memory, or closed the connection "
         "at a timeout; a proxy in between may also have one.",
         "https://nodejs.org/api/errors.html#common-system-errors",
         cause=Cause.CONNECTION,
@@ -81,7 +81,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "peer closed connection without sending complete message body",
         Stage.COMPLETE,
         "The answer broke off: the server, or a proxy, closed the connection in the middle.",
-        "Check the server's log at that moment: it may have crashed, run out of memory, or closed the connection "
+        "Check the server's log for that moment: it may have crashed, run out of memory, or closed the connection "
         "at a timeout; a proxy in between may also have one.",
         "h11/_readers.py: ContentLengthReader, ChunkedReader",
         cause=Cause.CONNECTION,
@@ -91,7 +91,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Server disconnected without sending a response.",
         Stage.COMPLETE,
         "The server closed the connection before it answered.",
-        "Check the server's log at that moment: it may have crashed, run out of memory, or closed the connection "
+        "Check the server's log for that moment: it may have crashed, run out of memory, or closed the connection "
         "at a timeout; a proxy in between may also have one.",
         "httpcore/_async/http11.py: AsyncHTTP11Connection",
         cause=Cause.CONNECTION,
@@ -101,7 +101,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Remote end closed connection without response",
         Stage.COMPLETE,
         "The server closed the connection before it answered.",
-        "Check the server's log at that moment: it may have crashed, run out of memory, or closed the connection "
+        "Check the server's log for that moment: it may have crashed, run out of memory, or closed the connection "
         "at a timeout; a proxy in between may also have one.",
         "Python, http.client: HTTPResponse._read_status",
         cause=Cause.CONNECTION,

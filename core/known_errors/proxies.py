@@ -1,4 +1,4 @@
-"""What is before a server says: nginx, Caddy, Cloudflare, and the libraries that they are made of."""
+"""What is said in front of a server: by nginx, Caddy, Cloudflare, and the libraries that they are made of."""
 
 from __future__ import annotations
 

@@ -137,14 +137,14 @@ class _Aligner:
 
 
 def _held(matches: Sequence[Match], target_length: int) -> list[Match]:
-    """Return the matches that are not an accident: long ones, and single characters between such without a gap.
+    """Return the matches that are not an accident: long ones, and single characters that join them without a gap.
 
-    Single characters that follow each other in the target are held together, or not at all: `t` and `e` of a word
+    Single characters that follow each other in the target are kept together, or not at all: `t` and `e` of a word
     that is gone, found again in another word, are not kept text.
     """
     held: list[Match] = []
     run: list[Match] = []
-    position = 0  # behind here the target may continue without a gap
+    position = 0  # from here the target may continue without a gap
     for match in (*matches, Match(0, target_length, _SHORTEST)):
         if match.target_start != position:
             run, position = [], -1

@@ -1,4 +1,4 @@
-"""Read the arguments of one call whose arguments are a JSON text between markers.
+"""Read the arguments of one call that writes them as JSON between markers.
 
 The delimiter may be inside a string of the arguments: JSON decides where
 they end, the markers only confirm it.
@@ -17,14 +17,14 @@ from prompt_debugger.core.parse.scan import Finder, Hit, skip_space, trim_span
 
 @value(frozen=True, slots=True)
 class Arguments:
-    """The arguments of one call as they are in the text.
+    """The arguments of one call as they occur in the text.
 
     Attributes:
         span: As emitted, without the white space around; empty if none were written.
         value: Decoded, if they are an object; `{}` if none were written in a finished call.
         status: Complete, truncated or malformed.
         problem: What is wrong, in plain words.
-        stop: Behind the arguments and after the closing marker, if it is there.
+        stop: Where the arguments end, or their closing marker if it is there.
     """
 
     span: Span
@@ -90,7 +90,7 @@ def _read_broken(
     is_bracket = text[span.start] in "{["
     scan = scan_json(text, span.start, finder.stop) if is_bracket else None
     if scan is not None and scan.status is CallStatus.COMPLETE and scan.span.stop > span.stop:
-        # The first marker was inside a string: the JSON continues behind it.
+        # The first marker was inside a string: the JSON continues after it.
         after = finder.first(markers, scan.span.stop)
         if after is None or trim_span(text, scan.span.stop, after.start) == Span(scan.span.stop, scan.span.stop):
             return _judge(text, scan.span, scan.value, after, closing, is_cut=is_cut)

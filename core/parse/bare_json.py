@@ -2,7 +2,7 @@
 
     {"name": "NAME", "parameters": {…}}; {"name": …}
 
-A JSON object alone is not evidence. It is believed only on its own line,
+A JSON object alone is not evidence of a call. It counts as one only on its own line,
 outside code fences, with both a name and arguments, and naming a tool of the
 request where those are known.
 """
@@ -34,10 +34,10 @@ class BareJSONCalls:
 
     Attributes:
         keys: Which members hold name and arguments.
-        prefixes: Markers that may be before the first object; behind one, any name is believed.
+        prefixes: Markers that may precede the first object; after one, any name is believed.
         in_list: True if the objects may be in a list.
         unwraps_fence: True if a message that is one code fence with calls counts as calls.
-        follows_prose: True if calls of tools of the request may end a text after a sentence, in its line.
+        follows_prose: True if calls of the request's tools may end a text, on the line of the sentence before them.
     """
 
     keys: CallKeys = field(default_factory=CallKeys)
@@ -82,7 +82,7 @@ class _BareScan:
         return Scan(tuple(self._calls), tuple(self._markup))
 
     def _take_last(self) -> None:
-        """Take objects that end the region after a sentence in their line, unless it talks about how calls look."""
+        """Take objects that end the region on the line of a sentence, unless that explains what calls look like."""
         for match in islice(_AFTER_SENTENCE.finditer(self._text, self._region.start, self._region.stop), _MAX_TRIED):
             start = match.start("open")
             calls, stop = self._read_objects(start)

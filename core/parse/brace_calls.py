@@ -2,7 +2,7 @@ r"""Read calls in the notation of Gemma 4 and FunctionGemma.
 
     call:NAME{key:<|"|>text<|"|>,n:42,flag:true,list:[1,2],nested:{a:<escape>b<escape>}}
 
-Strings are between two equal delimiters; anything may be inside them.
+A string is written between two equal delimiters; anything may be inside it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class BraceCalls:
     Attributes:
         opener: Opens a call.
         closer: Closes a call.
-        quote: Stands before and behind every string.
+        quote: Stands before and after every string.
     """
 
     opener: str
@@ -316,7 +316,7 @@ def _missing_word(head: re.Match[str]) -> str | None:
 
 
 class _Word(str):
-    """A bare word that is not JSON literal; its type is the schema's business."""
+    """A bare word that is not a JSON literal; its type is up to the schema."""
 
     __slots__ = ()
 

@@ -247,7 +247,7 @@ def _unwrap(text: str, members: Sequence[Member], read_members: _MemberReader) -
 
 
 def _other_key(usual: Sequence[str], member: Member | None) -> str | None:
-    """Say that arguments are under a key that this program takes and parsers do not."""
+    """Say that the arguments are under a key that this program accepts and parsers do not."""
     if member is None or member.key in usual[:_USUAL]:
         return None
     return f"its arguments are under `{member.key}`, not under `{usual[0]}`"

@@ -1,4 +1,4 @@
-"""Two scanners for one family: where it writes its calls in two notations."""
+"""Two scanners for one family, for when it writes its calls in two notations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prompt_debugger.core.parse.reading import CallScanner, Scan
 def scan_both(first: CallScanner, second: CallScanner) -> CallScanner:
     """Return a scanner that reads by `first`, and what is left between its calls by `second`.
 
-    Markup that the second one takes for part of a call is not markup any more.
+    Markup that the second one takes for part of a call no longer counts as markup.
     """
 
     def scan(text: str, region: Span, context: ReadContext) -> Scan:

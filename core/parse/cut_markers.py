@@ -59,7 +59,7 @@ def cut_structure_start(raw: str, stop: int, pattern: re.Pattern[str], finish_re
         raw: The raw output.
         stop: Where half a marker begins at its end, else its length.
         pattern: A header as far as it goes, up to the end.
-        finish_reason: The server's word; without `length`, a marker that a sentence mentions is not one.
+        finish_reason: The server's word; without `length`, a marker that a sentence mentions does not count.
     """
     found = pattern.search(raw, max(0, stop - _STRUCTURE_CHARS), stop)
     if found is None or (finish_reason != "length" and is_in_sentence(raw[: found.start()])):

@@ -3,7 +3,7 @@
     OPENER header SEPARATOR {arguments} CLOSER
 
 with wrappers around several of them. The header contains the name, or an id with
-the name in it; what it means is the family's business.
+the name in it; what it means is up to the family.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Header:
     """What a call's header says.
 
     Attributes:
-        name: Tool name; `None` if the header contains none.
-        name_span: Where it is open.
+        name: Tool name; `None` if the header has none.
+        name_span: Where the name is.
         id: The id as written; `None` if the family writes none.
-        id_span: Where it is open.
+        id_span: Where the id is.
         problem: What is wrong with the header, in plain words.
     """
 
@@ -94,7 +94,7 @@ class HeaderCalls:
 
 
 class _After(NamedTuple):
-    """Markers that may be after a header.
+    """Markers that may follow a header.
 
     Attributes:
         stops: Those that end a call without closing it.
@@ -152,7 +152,7 @@ class _HeaderScan(StretchScan):
         after = self._finder.first(self._after_header, opener.stop)
         header_stop = self._region.stop if after is None else after.start
         brace = self._text.find("{", opener.stop, min(header_stop, opener.stop + MAX_HEADER_CHARS))
-        is_first = not self._family.needs_separator and brace != -1  # a separator after it is in a string
+        is_first = not self._family.needs_separator and brace != -1  # a separator after the brace is in a string
         if after is not None and after.marker in self._family.separators and not is_first:
             return self._with_arguments(opener.start, Span(opener.stop, header_stop), after.stop)
         if brace != -1:

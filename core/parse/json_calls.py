@@ -226,13 +226,13 @@ class _JSONScan(StretchScan):
         return calls, frame_spans(opener.start, calls, stop), stop
 
     def _stray_before_closer(self, position: int) -> str | None:
-        """Return closing brackets and quotation marks too many that are between an object and its closing tag."""
+        """Return surplus closing brackets and quotation marks between an object and its closing tag."""
         match = _STRAY.match(self._text, position, self._region.stop)
         is_stray = match is not None and self._text.startswith(self._family.closers, match.end())
         return match.group() if match is not None and is_stray else None
 
     def _miswritten_closer(self, position: int) -> str | None:
-        """Return an opening tag that ends the text right after a call: it was meant to close it."""
+        """Return an opening tag that ends the text right after a call: it was meant to close the call."""
         rest = self._text[position : min(self._region.stop, position + _LONGEST_TAG)]
         is_last = self._family.closers and position + len(rest) == self._region.stop
         return next((tag for tag in self._family.openers if is_last and rest.strip() == tag), None)

@@ -25,10 +25,10 @@ _DECODER_ERRORS = (ValueError, RecursionError)
 
 @value(frozen=True, slots=True)
 class JSONScan:
-    """One JSON value as it is in a text.
+    """One JSON value as it occurs in a text.
 
     Attributes:
-        span: From its first character to after its last; of a broken one, as far as it could be followed.
+        span: From its first character to the end of its last; of a broken one, as far as it could be followed.
         status: Complete, truncated (the text ends inside it) or malformed.
         value: Decoded, if complete.
         problem: What is wrong with it, in plain words; `None` if complete.
@@ -56,7 +56,7 @@ class Member:
 
 
 def scan_json(text: str, start: int, stop: int) -> JSONScan:
-    """Read the JSON object or array that starts at `start`, not looking behind `stop`.
+    """Read the JSON object or array that starts at `start`, not looking past `stop`.
 
     Returns:
         What was found; never raises.
@@ -75,7 +75,7 @@ def decode_json(text: str) -> JSON:
     """Decode a whole JSON text.
 
     Raises:
-        ValueError: It is not JSON; `NaN` and the infinities are not either.
+        ValueError: It is not JSON; neither are `NaN` and the infinities.
         RecursionError: It is nested too deeply to decode.
     """
     if is_too_deep(text):

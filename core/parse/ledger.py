@@ -5,9 +5,9 @@ other, it says where each character should go. With one, the order of claims is:
 
 1. matched calls claim their name, id and arguments;
 2. content and reasoning claim the text that belongs there by our reading;
-3. text of theirs that is still unexplained claims what is left of the raw
+3. any of their text that is still unexplained claims what is left of the raw
    text: a call leaked into content, an answer swallowed as reasoning;
-4. what no one claimed is markup, end, framing white space, or lost.
+4. what nothing has claimed is markup, end, framing white space, or lost.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Claims:
             self._codes[free.start : free.stop] = array("I", [code]) * (free.stop - free.start)
 
     def free_spans(self, span: Span) -> list[Span]:
-        """Return the stretches of `span` that no one claimed."""
+        """Return the stretches of `span` that nothing has claimed."""
         free: list[Span] = []
         position = span.start
         for code, run in groupby(self._codes[span.start : span.stop]):
@@ -88,7 +88,7 @@ class Pieces:
         self.text = "".join(text[span.start : span.stop] for span in self._spans)
 
     def origins(self, start: int, stop: int) -> list[Span]:
-        """Return the stretches behind `self.text[start:stop]`; asked from left to right."""
+        """Return the stretches that `self.text[start:stop]` was made from; asked from left to right."""
         if start < self._cursor_start:
             self._cursor = self._cursor_start = 0
         origins: list[Span] = []
@@ -282,7 +282,7 @@ class _Accountant:
     def _claim_moved(self, field: _Field) -> None:
         """Let what a field cannot explain claim free text from elsewhere.
 
-        Text that is there letter by letter may hold markup; else text without its
+        Text that occurs there letter by letter may contain markup; else text without its
         markup is tried first, as servers strip special tokens before they parse.
         """
         whole = Span(0, len(self._raw))
@@ -298,12 +298,12 @@ class _Accountant:
                     self._claims.claim(span, field.fate, field.name)
 
     def _explain(self, field: _Field, source: str) -> list[Span]:
-        """Take from the field's gaps what occurs in `source`, and return where it is there."""
+        """Take from the field's gaps what occurs in `source`, and return where it occurs there."""
         whole = self._explain_whole(field, source)
         return [*whole, *self._explain_parts(field, source)]
 
     def _explain_whole(self, field: _Field, source: str) -> list[Span]:
-        """Explain the gaps that are in `source` letter by letter, so that no look-alike elsewhere gets a part."""
+        """Explain the gaps that occur in `source` letter by letter, so that no look-alike elsewhere gets a part."""
         used: list[Span] = []
         left: list[Span] = []
         if len(field.gaps) > _MAX_WHOLE:
@@ -361,7 +361,7 @@ class _Accountant:
         field.gaps = [gap for gap in field.gaps if gap not in replaced]
 
     def _settle_rest(self) -> None:
-        """Say what became of text that no one claimed."""
+        """Say what became of text that nothing has claimed."""
         for mark in self._parsed.strippable:
             for span in self._claims.free_spans(mark):
                 self._claims.claim(span, Fate.MARKUP)
@@ -391,7 +391,7 @@ class _Accountant:
 
 
 def _part_of_match(match: Match, start: int, stop: int) -> Match:
-    """Return what of a match is in a stretch of the target that it reaches into."""
+    """Return the part of a match that is inside a stretch of the target."""
     begin = max(match.target_start, start)
     end = max(min(match.target_start + match.length, stop), begin)
     return Match(match.source_start + begin - match.target_start, begin, end - begin)

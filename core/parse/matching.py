@@ -16,7 +16,7 @@ from prompt_debugger.core.base.json_values import same_json, same_json_text
 from prompt_debugger.core.base.types import JSON, CallMatch, CallOutcome, CallStatus, JSONObject, Place, ToolCallAttempt
 from prompt_debugger.core.parse.json_scan import decode_json
 
-_LONG_ENOUGH = 8  # so many common first characters of arguments are not an accident
+_LONG_ENOUGH = 8  # this many first characters in common are not an accident
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
     Wrap the call in <tool_call> tags.
     A call begins with <|tool_call_begin|>
 
-What seems to be a call without arguments is not one where its marker is in the
-middle of a sentence, or where prose and not a name follows it.
+What looks like a call without arguments is not one if its marker is in the
+middle of a sentence, or if prose and not a name follows it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def without_mentions(
 
 
 def is_in_sentence(before: str) -> bool:
-    """Return whether what follows a text is in the middle of its last sentence."""
+    """Return whether a text ends in the middle of a sentence, so that what follows is part of it."""
     return _IN_SENTENCE.search(before[-_LOOK_CHARS:]) is not None
 
 
@@ -51,9 +51,9 @@ def is_about_notation(text: str, span: Span) -> bool:
 
 
 def is_sure(text: str, call: ToolCallAttempt, span: Span, names: frozenset[str]) -> bool:
-    """Return whether a call is one although prose is around it in its line.
+    """Return whether a call is really one, despite the prose around it on its line.
 
-    It is whole, gives arguments to a tool of the request, and the sentence does not talk about notation.
+    It must be complete and give arguments to a tool of the request, and the sentence does not talk about notation.
     """
     is_whole = call.status is CallStatus.COMPLETE and bool(call.arguments_json)
     return is_whole and call.name in names and not is_about_notation(text, span)
@@ -69,7 +69,7 @@ def _is_mention(raw: str, call: ToolCallAttempt, region: Span, names: frozenset[
 
 
 def _is_prose(raw: str, call: ToolCallAttempt, name: str, span: Span) -> bool:
-    """Return whether what is in a name's place is not one: punctuation, or a word parted from the marker by a space."""
+    """Return whether what takes a name's place is not a name: punctuation, or a word after the marker and a space."""
     before = raw[min(call.char_span.start, span.start) : span.start]
     marker = before.rstrip(" \t")
     is_parted = marker != before and not marker[-1:].isalnum()  # `⟦call NAME`: that space is the marker's own

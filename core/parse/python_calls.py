@@ -3,7 +3,7 @@
     [get_weather(city="Paris", days=3), ping()]
 
 bare or between markers, in a list or one per line. Nothing is evaluated. Bare
-ones are believed only where a call can be: on their own line, naming a
+ones count only where a call can be: on a line of their own, naming a
 tool of the request where those are known.
 """
 
@@ -56,7 +56,7 @@ class PythonScan(StretchScan):
     def __init__(self, family: PythonCalls, text: str, region: Span, context: ReadContext) -> None:
         super().__init__(text, region, context)
         self._family = family
-        self._no_end_after: dict[str, int] = {}  # by quotation mark: behind here no argument ends with it
+        self._no_end_after: dict[str, int] = {}  # by quotation mark: from here on no argument ends with it
 
     def run(self) -> Scan:
         """Find the calls; never raises."""
@@ -98,7 +98,7 @@ class PythonScan(StretchScan):
         return end
 
     def _take_empty(self, opener: Hit) -> int:
-        """Take a region in which nothing is: no call, and no text either."""
+        """Take an empty region: no call in it, and no text either."""
         start = skip_space(self._text, opener.stop, self._region.stop)
         closer = next((c for c in self._family.closers if self._text.startswith(c, start, self._region.stop)), None)
         if closer is None or self._guard.is_quoted(Span(opener.start, start + len(closer)), in_sentence=True):

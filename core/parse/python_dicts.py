@@ -2,8 +2,8 @@
 
     {'name': 'NAME', 'arguments': {'a': True}}
 
-No JSON reader takes them, so nothing here makes them right; it tells what they
-are and what is in them.
+No JSON reader takes them, so nothing here repairs them; it reports what they
+are and what they contain.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from prompt_debugger.core.parse.json_scan import JSONScan, Member
 from prompt_debugger.core.parse.python_values import read_python_value
 from prompt_debugger.core.parse.scan import skip_space
 
-_BREAKS = ("'", "True", "False", "None")  # where JSON breaks and Python continues
+_BREAKS = ("'", "True", "False", "None")  # where JSON breaks and Python does not
 _QUOTES = "\"'"
 
 
 def end_of_python_dict(text: str, scan: JSONScan, stop: int) -> int | None:
-    """Return where the Python dict ends that `scan` took for broken JSON; `None` if it is not a whole dict."""
+    """Return where the Python dict ends that `scan` took for broken JSON; `None` if it is no whole dict."""
     if scan.status is not CallStatus.MALFORMED or not text.startswith(_BREAKS, scan.span.stop):
         return None
     value = read_python_value(text, scan.span.start, stop)
@@ -26,7 +26,7 @@ def end_of_python_dict(text: str, scan: JSONScan, stop: int) -> int | None:
 
 
 def explain_break(text: str, scan: JSONScan, stop: int) -> str | None:
-    """Say why a text is not JSON; that it is Python's notation, if it is."""
+    """Say why a text is not JSON, and whether it is Python's notation."""
     if end_of_python_dict(text, scan, stop) is None:
         return scan.problem
     return f"written as in Python, which is {scan.problem or 'no valid JSON'}"

@@ -27,11 +27,11 @@ _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 @dataclass(frozen=True, slots=True)
 class PythonValue:
-    """One literal as it is in a text.
+    """One literal as it occurs in a text.
 
     Attributes:
         value: Decoded, as JSON.
-        stop: Behind its last character, or where it breaks.
+        stop: The end of its last character, or where it breaks.
         problem: What is wrong; `None` if it is whole.
         is_cut: Whether the text ended inside it.
     """
@@ -43,12 +43,12 @@ class PythonValue:
 
 
 def read_python_value(text: str, start: int, stop: int) -> PythonValue:
-    """Read the literal at `start`, not looking behind `stop`; never raises."""
+    """Read the literal at `start`, not looking past `stop`; never raises."""
     return _Reader(text, stop).value(start, 0)
 
 
 def read_loose_string(text: str, start: int, stop: int) -> PythonValue | None:
-    """Read a string whose own quotation mark is unescaped in it: it ends where an argument can end.
+    """Read a string that contains its own quotation mark unescaped: it ends where an argument can end.
 
     Returns:
         The string; `None` if none begins there, or none of its quotation marks is followed

@@ -83,15 +83,15 @@ class Conventions:
 
     Attributes:
         reasoning: Its reasoning tags; `None` if it has no reasoning.
-        turns: Texts that open a turn, whoever's; they are in prompts.
+        turns: Texts that open a turn, whoever's; they occur in prompts.
         ends: Texts that end its turn, besides the usual ones.
         markers: Its structural texts, which are never end tokens.
         before_call: Line breaks before a call that its template writes, at most.
         after_call: Line breaks after a call that its template writes before more text, at most.
-        cut_texts: Further texts of its markup, half of which may be where an output was cut.
-        unseen: Control tokens that are around or within content and that no client is shown.
+        cut_texts: Further texts of its markup; an output may be cut in the middle of one.
+        unseen: Control tokens around or within content that no client is shown.
         citation: Marks around cited words of content, which servers may take out.
-        cut_structure: Whole markers and what may be behind them, where an output was cut inside a header.
+        cut_structure: Whole markers and what may follow them, where an output was cut inside a header.
     """
 
     reasoning: ReasoningTags | None = None
@@ -107,7 +107,7 @@ class Conventions:
 
     @cached_property
     def markup(self) -> frozenset[str]:
-        """All texts that are not content wherever they are cut."""
+        """All texts that are not content, wherever they are cut."""
         tags = () if self.reasoning is None else (*self.reasoning.openers, *self.reasoning.closers)
         return self.markers | self.cut_texts | self.ends | COMMON_ENDS | frozenset(tags)
 
@@ -125,7 +125,7 @@ class Conventions:
 
 
 def frame_spans(start: int, calls: Sequence[ToolCallAttempt], stop: int) -> list[Span]:
-    """Return what of the region `[start, stop)` is before, between and after its calls."""
+    """Return the parts of the region `[start, stop)` before, between and after its calls."""
     spans: list[Span] = []
     for call in calls:
         spans.append(Span(start, call.char_span.start))
@@ -174,12 +174,12 @@ def assemble_message(
     has_reasoning: bool,
     joiner: str = "",
 ) -> ParsedMessage:
-    """Put a reading together from what is known not to be content.
+    """Assemble a reading from what is known not to be content.
 
     Args:
         name: The family's name.
         raw: The raw output.
-        stretches: Stretches with their own meaning; what they leave free is content.
+        stretches: Stretches with a meaning of their own; what they leave free is content.
         calls: The calls.
         context: Special tokens, which are not content.
         conventions: Framing line breaks.
@@ -255,7 +255,7 @@ def _all_body(bounds: Span) -> Split:
 
 
 def _end_at_call(raw: str, split: Split, context: ReadContext, conventions: Conventions, scan: CallScanner) -> Split:
-    """End reasoning that was never closed at the first call in it: the model continued to act."""
+    """End reasoning that was never closed at the first call in it: the model went on to act."""
     last = split.parts[-1]
     found = scan_for_calls(scan, raw, last.span, context)
     if not found.calls:

@@ -1,11 +1,11 @@
 """Split raw output into reasoning and body.
 
     <think>REASONING</think>BODY          written in full
-    REASONING</think>BODY                 the prompt, or nobody, wrote the opener
+    REASONING</think>BODY                 the prompt, or nothing, wrote the opener
     <think>REASONING                      never closed
     BODY … <think>REASONING</think> BODY  once more, later
 
-Tags that are quoted, or that are inside the arguments of a call, are text.
+Tags that are quoted or inside the arguments of a call are text.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ReasoningTags:
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Each opener with its closer, in order; the last closer goes with what has none of its own."""
+        """Each opener with its closer, in order; the last closer also goes with openers that have none of their own."""
         last = len(self.closers) - 1
         return tuple((opener, self.closers[min(index, last)]) for index, opener in enumerate(self.openers))
 
@@ -184,12 +184,12 @@ class _Splitter:
         return after
 
     def _opener_at(self, position: int) -> Span | None:
-        """Return an opener that is at `position`: models write one twice."""
+        """Return the opener at `position`, if there is one: models write it twice."""
         hit = self._finder.first(self._tags.openers, position)
         return None if hit is None or hit.start != position else Span(hit.start, hit.stop)
 
     def _after_closer(self, closer: Span) -> int:
-        """Return where the text after a closer begins: behind further ones, which models write twice, as well."""
+        """Return where the text after a closer begins: after any further closers, as models write them twice."""
         position, again = closer.stop, closer.start
         while self._opens_answer(again := skip_space(self._raw, position, self._bounds.stop)) or any(
             self._raw.startswith(tag, again, self._bounds.stop) for tag in self._tags.closers
@@ -202,7 +202,7 @@ class _Splitter:
         return bool(self._tags.answers) and self._raw.startswith(self._tags.answers, position, self._bounds.stop)
 
     def _next_closer(self, start: int, *, in_sentence: bool = False) -> Span | None:
-        """Return the next closer that is not text; if every one is quoted, none."""
+        """Return the next closer that is not text; `None` if all are quoted."""
         position = start
         while (hit := self._finder.first((*self._tags.answers, *self._tags.closers), position)) is not None:
             span = Span(hit.start, hit.stop)
@@ -213,7 +213,7 @@ class _Splitter:
         return None
 
     def _next_opener(self, start: int) -> Span | None:
-        """Return the next opener that begins a later block: at the start of a line or behind other markup."""
+        """Return the next opener that begins a later block: at the start of a line or after other markup."""
         position = start
         while (hit := self._finder.first(self._tags.openers, position)) is not None:
             before = self._raw[max(self._bounds.start, hit.start - 1) : hit.start]

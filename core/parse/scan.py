@@ -20,7 +20,7 @@ _UNKNOWN = (sys.maxsize, -1)  # of a marker that was never looked for: searched 
 _LOOK_CHARS = 400  # how far along a line the quotation test looks
 
 
-# Behind these goes no call on, whatever the family; no one writes them for another purpose.
+# No call continues past these, whatever the family; they are written for no other purpose.
 _STOPS = ("</think>", "<|im_end|>", "<|eot_id|>", "<｜end▁of▁sentence｜>", "<|endoftext|>")
 
 
@@ -126,7 +126,7 @@ def trim_span(text: str, start: int, stop: int) -> Span:
 class QuoteGuard:
     """Tells quoted calls from written ones, in one pass from left to right.
 
-    A call is quoted if it is in a closed code fence, in inline code, between
+    A call is quoted if it is inside a closed code fence, in inline code, between
     quotation marks, or, where asked, in the middle of a sentence. Fences inside
     accepted calls do not count: report every accepted call by `skip`.
     """

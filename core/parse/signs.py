@@ -13,7 +13,7 @@ _BRACKETS = frozenset("<[]")
 
 
 def is_sign(char: str) -> bool:
-    """Return whether a character is punctuation or a symbol beyond ASCII; "" is not one."""
+    """Return whether a character is punctuation or a symbol beyond ASCII; "" is neither."""
     return bool(char) and not (char.isascii() or char.isalnum() or char.isspace())
 
 

@@ -32,11 +32,11 @@ class HiddenMarkers:
     originals: Mapping[int, str]
 
     def shown(self, text: str) -> str:
-        """Return a text that was read from the output as it is there."""
+        """Return a text that was read from the output as the output has it."""
         return text.translate(dict(self.originals))
 
     def show_reading(self, parsed: ParsedMessage) -> ParsedMessage:
-        """Return a reading with the texts as they are in the output."""
+        """Return a reading with the texts as the output has them."""
         return replace(
             parsed,
             reasoning=None if parsed.reasoning is None else self.shown(parsed.reasoning),
@@ -45,7 +45,7 @@ class HiddenMarkers:
         )
 
     def show_scores(self, scores: Mapping[str, FormatScore]) -> dict[str, FormatScore]:
-        """Return scores whose evidence quotes the output as it is open."""
+        """Return scores whose evidence quotes the output as it is."""
         return {name: FormatScore(one.score, self.shown(one.evidence)) for name, one in scores.items()}
 
     def _show_call(self, call: ToolCallAttempt) -> ToolCallAttempt:

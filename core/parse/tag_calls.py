@@ -4,7 +4,7 @@
     <parameter=KEY>VALUE</parameter>     <parameter name="KEY">VALUE</parameter>
     </function>                          </invoke>
 
-Values are text as it is open; what type they have the tool's schema says, or an
+Values are text as it is; their types come from the tool's schema or from an
 attribute. A closing tag inside a value does no harm as long as what follows it
 is not a structure.
 """
@@ -46,13 +46,13 @@ class TagCalls:
         trims_breaks: Line breaks at either end of a value that are framing, at most.
         trims_pairs: True if line breaks are framing only where a value has them at both ends.
         wraps_each: True if the wrapper holds exactly one call and belongs to it.
-        cut_wrapper: Wrappers that announce a call where the text ends behind them.
+        cut_wrapper: Wrappers that announce a call where the text ends after them.
         guards_prose: True if the tags are ordinary text that a sentence may mention.
         decodes_untyped: True if a value that no schema types is decoded as JSON where it is JSON.
         exact_tags: True if no text contains one of its tags by accident: a value ends at the next one, closed or not.
-        only_json: True if the arguments are always one JSON object, so that half of one is not a stray text.
+        only_json: True if the arguments are always one JSON object, so that half of one is not stray text.
         unescapes: Entities in keys and names, with their characters.
-        filler: What may be between tags.
+        filler: What may come between tags.
     """
 
     opener: re.Pattern[str]
@@ -180,7 +180,7 @@ class _TagScan:
         )
 
     def _is_cut_in_tag(self) -> bool:
-        """Return whether half a tag, which belongs to no stretch, is behind this one at the end of the text."""
+        """Return whether half a tag, which belongs to no stretch, follows this one at the end of the text."""
         return self._region.stop < len(self._text) and _HALF_TAG.match(self._text, self._region.stop) is not None
 
     def _read_call(self, opener: re.Match[str]) -> ToolCallAttempt | None:
@@ -188,7 +188,7 @@ class _TagScan:
         if self._family.guards_prose and behind[:1] == " " and behind[1:].islower():
             span = Span(*opener.span())
             if self._guard.is_quoted(span, in_sentence=True):
-                return None  # a sentence continues after the tag alone
+                return None  # a sentence continues after a tag without parameters
         name_span = trim_span(self._text, *opener.span("name"))
         name = self._unescape(self._text[name_span.start : name_span.stop])
         if opener.end() == self._region.stop and not self._text.endswith((">", "]", "\n"), 0, opener.end()):
@@ -215,7 +215,7 @@ class _TagScan:
         return build_call(self._text, opener.start(), header, arguments)
 
     def _goes_on(self, position: int) -> bool:
-        """Return whether text that is not a structure follows."""
+        """Return whether text without structure follows."""
         return position < self._region.stop and not self._is_structure(position)
 
     def _read_json(self, start: int) -> Arguments | None:
@@ -296,7 +296,7 @@ class _TagScan:
         return self._family.closer.match(self._text, position, self._region.stop)
 
     def _skip_stray(self, position: int) -> int | None:
-        """Return where structure continues behind stray text in a call; `None` if it does not."""
+        """Return where structure continues after stray text in a call; `None` if it does not."""
         candidates = [self._finder.next(pattern, position) for pattern in (self._family.parameter, self._family.closer)]
         limits = [
             self._finder.next(pattern, position) for pattern in (self._family.opener, self._family.wrapper, self._stops)
@@ -322,7 +322,7 @@ class _TagScan:
     def _value_end(self, start: int, keys: frozenset[str], key: str) -> tuple[int, int, bool]:
         """Return where a value ends, where its closing tag ends, and whether it has one.
 
-        A further declared parameter on its own line, before any closing tag, ends a value that nothing closes.
+        A further declared parameter on a line of its own, before any closing tag, ends a value that nothing closes.
         One that is not declared, or is this value's own, is text.
         """
         following = self._finder.next(self._family.parameter, start)
@@ -378,7 +378,7 @@ class _TagScan:
         return position if match is None else match.end()
 
     def _is_outside(self, position: int) -> bool:
-        """Return whether the next thing is not part of a call."""
+        """Return whether what comes next is not part of a call."""
         position = skip_space(self._text, position, self._region.stop)
         if position >= self._region.stop:
             return True

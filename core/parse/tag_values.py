@@ -17,7 +17,7 @@ from prompt_debugger.core.parse.typed_values import schema_types, unwrap_argumen
 
 @dataclass(frozen=True, slots=True)
 class TagValue:
-    """A value as it is between its tags.
+    """A value as written between its tags.
 
     Attributes:
         text: What is written, less framing line breaks.

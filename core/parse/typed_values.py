@@ -33,7 +33,7 @@ def value_from_text(text: str, schema: JSON, root: Mapping[str, JSON] | None = N
 
     Args:
         text: As emitted, framing removed.
-        schema: The parameter's schema; anything that is not one makes a string.
+        schema: The parameter's schema; anything that is not a schema makes a string.
         root: The schema that `$ref` points into.
 
     Returns:

@@ -25,7 +25,7 @@ def origins_of(edges: Sequence[int], spans: Sequence[PromptSpan]) -> tuple[tuple
     """Return the origins of tokens, each once, and for every token the index of its own.
 
     It is that of the spans that the token shares characters with; a token inside a character covers none, and goes
-    with the character it is before.
+    with the character that it precedes.
 
     Args:
         edges: Where the tokens begin, in their order, and where the last one ends.

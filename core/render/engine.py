@@ -305,7 +305,7 @@ def missing_name(error: Exception, message: str, template: str) -> MissingName |
 
 
 def _line_of(template: str, kind: str, name: str) -> int | None:
-    """Return the line of the first use; texts and comments that contain the same word are not."""
+    """Return the line of the first use; texts and comments that contain the same word do not count."""
     before: tuple[str, ...] = ()
     in_block = False
     try:

@@ -28,7 +28,7 @@ class Attempt:
         prefix: Text that the server puts in front.
         dropped: Text at the front that the server takes away.
         suffix: Text of the request that the server puts after the prompt.
-        suffix_field: Where that text is in the request.
+        suffix_field: Where the request has that text.
     """
 
     job: RenderJob
@@ -137,7 +137,7 @@ def _continuing(attempt: Attempt) -> Attempt:
 
 
 def _prefilled(attempt: Attempt) -> Attempt:
-    """Return the attempt with the last message, if the model wrote it, put as it is after the generation prompt."""
+    """Return the attempt with the last message, if the model wrote it, put unchanged after the generation prompt."""
     job = attempt.job
     messages = next((one for one in job.variables if one.name == "messages"), None)
     answer = _last_answer(job)

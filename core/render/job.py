@@ -99,7 +99,7 @@ class RenderOutcome:
     mentions: frozenset[str] | None = None
 
     def to_json(self) -> JSONObject:
-        """Return the outcome as JSON; spans as columns of numbers next to a table of field paths."""
+        """Return the outcome as JSON; spans as columns of numbers that refer to a table of field paths."""
         paths: dict[str | None, int] = {None: -1}
         rows: list[JSON] = []
         kinds = list(SpanKind)

@@ -44,7 +44,7 @@ def render_local(
         template: Jinja source.
         tokenizer: Returns the tokens and the special tokens; `None` for text and spans alone.
         special_tokens: Named special tokens such as `bos_token`, over those of the tokenizer.
-        template_kwargs: Template variables that the request's own override.
+        template_kwargs: Template variables, which the request's own override.
         add_generation_prompt: Overrides the request, whose default is true.
         renderer: Runs the job; the shared worker process if not given.
 

@@ -1,7 +1,7 @@
 """What a server's record says it does to a request before its template sees it, tried as an explanation of its prompt.
 
 The changes are functions of a plain request. Each text that they are given knows its place, so a text that they pass on
-or move keeps it; what they make again is of no field.
+or move keeps it; what they make anew belongs to no field.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def changed_requests(body: JSONObject, changes: Sequence[RequestChange]) -> Iter
 
 
 class _Placed(str):
-    """A text of the request that knows where it is there."""
+    """A text of the request that knows its place in it."""
 
     __slots__ = ("field",)
     field: str
@@ -93,7 +93,7 @@ def _placed(value: JSON, field: str) -> JSON:
 
 
 def _moved(value: object, field: str) -> Iterator[tuple[str, str]]:
-    """Yield where texts are now and where they were."""
+    """Yield for each text where it is now and where it was."""
     if isinstance(value, _Placed):
         yield field, value.field
     elif isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""The plain render: the reference library's own code, with a clock that can be still."""
+"""The plain render: the reference library's own code, with a clock that can be stopped."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ class _Search:
         return outcome.fault is None and attempt.text_of(outcome.text) == self.prompt.text
 
     def _outcome(self, attempt: Attempt) -> RenderOutcome:
-        """Return the traced outcome of an attempt that gives the server's text, with what is around it."""
+        """Return the traced outcome of an attempt that gives the server's text with what is added around it."""
         outcome = self.render(attempt.job)
         return replace(outcome, text=self.prompt.text, spans=self._spans_of(attempt, self.prompt.text, outcome))
 

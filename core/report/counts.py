@@ -13,7 +13,7 @@ _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\dZ")
 def calls_words(ledger: Ledger) -> str:
     """Return how many calls were written, and how many did not simply come through.
 
-    How many were returned is said only where it does not follow from the rest: no number is there twice.
+    How many were returned is said only where it does not follow from the rest: no number is given twice.
     """
     calls = count_calls(ledger)
     if ledger.comparability is None:

@@ -73,7 +73,7 @@ def markdown_fold(bundle: str, room: int) -> str:
 
 
 def find_bundle(data: bytes) -> str | None:
-    """Return the packed bundle that a report, picture or Markdown text holds; `None` if it contains none."""
+    """Return the packed bundle that a report, picture or Markdown text contains; `None` if there is none."""
     if data.startswith(_PNG):
         return next((text for text in _png_texts(data) if _PACKED.fullmatch(text)), None)
     if data.lstrip()[:1] in (b"{", b"["):  # JSON, such as a bundle whose prompt speaks of such marks

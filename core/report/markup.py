@@ -21,7 +21,7 @@ _ACTIVE = re.compile(
 )
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _RUNS = re.compile("`+")
-_SPAN = re.compile(r"`[^`]+`")  # as our sentences name things; whatever is in it is written again
+_SPAN = re.compile(r"`[^`]+`")  # as our sentences name things; its content is written once more
 _BARS = re.compile(r"(?<!\\)(\\*+)\|")
 
 

@@ -71,7 +71,7 @@ def by_engine(outcomes: Mapping[str, ParserOutcome]) -> dict[str, dict[str, Pars
 def matrix_lines(parse: Parse, title_of: Callable[[str], str] = str) -> Iterator[str]:
     """Yield what the parsers of several engines made of an output: the headline, then engine by engine.
 
-    Of an engine its first parser is there, those that read the output, and some that return other calls.
+    For each engine, its first parser is listed, those that read the output, and some that return other calls.
     """
     yield engines_sentence(parse, parse.parsers, title_of)
     for engine, every in by_engine(parse.parsers).items():

@@ -27,15 +27,15 @@ from prompt_debugger.core.report.secret_lines import DRAWN, LINES, drawn
 from prompt_debugger.core.report.secret_shapes import NAMES, SHAPES, Shape, is_drawn, shape
 
 # Places of secrets. As in `secret_shapes`, group 1 is kept, and no quote is taken without its other half. A password
-# that a person chose has no shape, so each place is one where nothing else can be.
+# that a person chose has no shape, so each place is one where nothing else can occur.
 _QUOTE = r"\\?[\"']?"
-_FREE_IN_PLACE = r"[^\s\"'\\\u2022$`<>{}()\[\],;|&]"  # a character of a value that is without quotes
+_FREE_IN_PLACE = r"[^\s\"'\\\u2022$`<>{}()\[\],;|&]"  # a character of a value without quotes
 _VALUE = (  # as an argument of a command: in quotes whatever it is, but for a variable
     r"(?:(?<=\")(?![$`\[\u2022])[^\"\\\n\u2022]{3,200}(?=\\?\")|(?<=')(?![$`\[\u2022])[^'\\\n\u2022]{3,200}(?=\\?')"
     rf"|(?<![\"'])(?!-){_FREE_IN_PLACE}{{3,200}})"
 )
 _DIGIT = rf"(?={_FREE_IN_PLACE}{{0,128}}\d){_FREE_IN_PLACE}{{4,200}}"
-_REST = r"[^\n|;&\u2022]{0,160}?"  # what may be between a command and its option
+_REST = r"[^\n|;&\u2022]{0,160}?"  # what may come between a command and its option
 _STDIN = "(?:--(?:password|passphrase|token)-stdin|--with-token)"
 _BREAK = r"(?:\s|\\[nr])"
 
@@ -68,7 +68,7 @@ PLACES = (
         rf"|modal token set --token-secret) {_QUOTE}){_DIGIT}",
         "authtoken", "vastai", "runpodctl", "modal",
     ),
-    # The parts of an `Authorization` that has many: each may be in quotes of its own.
+    # The parts of an `Authorization` that has several: each may have its own quotes.
     shape(
         r"(?i)(\bauthorization\\?[\"']?\]?[:=] ?\\?[\"']?"
         r"(?:digest|oauth|hawk|mac|token|apikey|signature|aws4-[a-z0-9-]{4,20}) )"
@@ -189,7 +189,7 @@ _WORDS = ("key", "secret", "passw", "passphrase", "token", "authorization", "coo
 BESIDE_NAMES = (
     drawn(rf"(?i)({_NAME}{_BETWEEN}){DRAWN}", *_WORDS),
     drawn(rf"(?i)((?<![\w-])token\\{{0,3}}[\"']?\s?[:=]\s?\\{{0,3}}[\"']?){DRAWN}", "token"),
-    # Between name and value: a type, a tag of YAML, the default of a variable; or a class that contains keys alone.
+    # Between name and value: a type, a tag of YAML, the default of a variable; or a class that contains only keys.
     drawn(rf"(?i)((?:{NAMES})\s?:\s?[\w.<>?]{{1,30}}\s?=\s?\\?[\"']){DRAWN}", *_WORDS),
     drawn(rf"(?i)((?:{NAMES})\\?[\"']?:\s?!\w{{1,20}}\s\\?[\"']?){DRAWN}", *_WORDS),
     drawn(
@@ -203,7 +203,7 @@ BESIDE_NAMES = (
         "credential", "secretstr", "keyauth", "tokenauth",
     ),
     drawn(rf"(\s-A (?:bearer|basic) (?:-a|--auth)[ =]\\?[\"']?){DRAWN}", " -a "),
-    # A password that a person chose, where nothing else can be.
+    # A password that a person chose, where nothing else can occur.
     shape(
         r"((?<![\w-])name\\?[\"']?: ?\\?[\"']?[A-Z0-9_]{0,40}(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY)"
         r"\\?[\"']?,?(?:\s|\\n){1,40}\\?[\"']?value\\?[\"']?: ?\\?[\"']?)" rf"{_FREE}{{4,}}",
@@ -226,7 +226,7 @@ BESIDE_NAMES = (
     # A cookie as curl, or a browser for it, writes it down.
     shape(r"(\t(?:TRUE|FALSE)\t/[^\t\n]{0,100}\t(?:TRUE|FALSE)\t\d{1,20}\t[^\t\n]{1,100}\t)[^\s\u2022\[]{4,}", "\t"),
     shape(rf"(\bcookies\\?[\"']?\s?[=:]\s?\{{\s?\\?[\"'][\w.-]{{1,60}}\\?[\"']: ?\\?[\"']){_FREE}{{6,}}", "cookies"),
-    # Private keys that are not a PEM: of JSON and of PuTTY.
+    # Private keys that are not in PEM form: those of JSON and of PuTTY.
     shape(r"((?<![\w-])\\?[\"'](?:d|p|q|dp|dq|qi|k)\\?[\"'] ?: ?\\?[\"'])[A-Za-z0-9_-]{40,}", "\"kty", "'kty"),
     shape(
         r"(Private-Lines: \d{1,4}(?:\r?\n|\\n))(?:[A-Za-z0-9+/=]{16,}(?:\r?\n|\\n)){0,200}[A-Za-z0-9+/=]{16,}",
@@ -238,7 +238,7 @@ BESIDE_NAMES = (
 
 
 _KIND = re.compile(r"(?<![\w-])kind\\?[\"']?\s{0,3}:\s{0,3}\\?[\"']?Secret(?:List)?(?=\\?[\"',}\n\r]|\\[nr]|\s*$)")
-# The block below `data:`, all lines of which are further to the right; a line may end as one that is quoted does.
+# The block below `data:`, all of whose lines are indented further; a line may end as a quoted one does.
 _YAML = re.compile(
     r"((?:^|(?<=\n)|(?<=\\n))([ \t]{0,40})(- )?(?:data|stringData):[ \t]{0,8})"
     r"((?:(?:\r?\n|\\n)\2(?(3)[ \t]{3}|[ \t])[ \t]*+(?:(?!\\n)[^\n])*+)++)"
@@ -298,7 +298,7 @@ _SECRET_FIELD = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-# Fields of a request that clients take for themselves; a body that contains them was pasted with too much.
+# Fields of a request that clients keep to themselves; a body that contains them was pasted with too much.
 TRANSPORT_FIELDS = frozenset(
     {
         "auth", "cert", "client_cert", "default_headers", "default_query", "env", "environment", "extra_headers",
@@ -326,7 +326,7 @@ _remembered = lru_cache(maxsize=2_048)(_redacted)  # rows of a dataset repeat na
 
 def replace_secrets(text: str, cover: Callable[[str], str]) -> str:
     """Return `text` with everything that looks like a secret replaced by what `cover` makes of it."""
-    # Those that are written oddly first, whole: a shape would take the part of them that is as it should.
+    # Oddly written ones first and whole: a shape would only take the part of one that is written normally.
     if len(text) < _SHORTEST:
         return text
     text = cover_odd_secrets(text, _IN_ORDER, cover)
@@ -376,7 +376,7 @@ def is_secret_field(name: str) -> bool:
 
 
 def is_secret_value(name: str, value: object) -> bool:
-    """Return whether what is under this name is a secret; in a schema, `password` may be described."""
+    """Return whether the value under this name is a secret; in a schema, `password` may be described."""
     if name == "auth" and isinstance(value, str):  # of a container registry
         return contains_login(value)
     return is_secret_field(name) and not (isinstance(value, Mapping) and not _SCHEMA_WORDS.isdisjoint(value))

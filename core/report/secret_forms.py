@@ -1,8 +1,8 @@
-r"""Secrets that do not be as they were given out: searched in a normal form, and covered where they really are.
+r"""Secrets that are not written as they were issued: searched in a normal form, and covered where they really are.
 
     characters   zero-width ones, colours and emphasis left out; `%2D`, `\u002d`, `&#45;` as what they mean
     lines        what is broken over lines or strings put together: quoted (`> `), numbered, `"sk-" + "…"`
-    blocks       a private key from BEGIN to END, whatever stands between
+    blocks       a private key from BEGIN to END, whatever comes between
     codes        base64 and hex, decoded
 
 Each form is as long as the text or shorter, and each of its characters knows its place; every step takes time that
@@ -25,10 +25,10 @@ from typing import NamedTuple
 from prompt_debugger.core.report.secret_shapes import ALONE, Shape
 
 _INVISIBLE = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
-_FULL_WIDTH = 0xFEE0  # what full-width letters are above ASCII
+_FULL_WIDTH = 0xFEE0  # by how much full-width letters are above ASCII
 _HEX_CODE = "(?:2[0-9a-fA-F]|[3-7][0-9a-eA-E]|[3-6][fF])"
-# What stands for a character: of a terminal, of an address, of JSON and of code, of HTML.
-# What stands for none: a colour, emphasis, the escapes of a quote, the space between letters that are apart.
+# What represents a character: in a terminal, in an address, in JSON and code, in HTML.
+# What represents none: a colour, emphasis, the escapes of a quote, the space between spaced letters.
 _ODD = re.compile(
     rf"[{_INVISIBLE}]+|[\uff01-\uff5e]|(?:\x1b|\\{{1,4}}(?:u001b|x1b|033|e))\[[0-9;]{{0,16}}m"
     rf"|%(?:25){{0,3}}{_HEX_CODE}|\\{{1,4}}(?:u00|x){_HEX_CODE}"
@@ -74,7 +74,7 @@ class _Form(NamedTuple):
     ends: Mapping[int, int] = MappingProxyType({})
 
     def place(self, index: int) -> int:
-        """Return where a character of the form is in the text."""
+        """Return where in the text a character of the form is."""
         stretch = bisect_right(self.starts, index) - 1
         return self.places[stretch] + index - self.starts[stretch]
 
@@ -85,7 +85,7 @@ class _Form(NamedTuple):
 
 
 def odd_secrets(text: str, shapes: Iterable[Shape]) -> list[Span]:
-    """Return where in a text secrets are that its plain search would miss, in order, none touching another."""
+    """Return where in a text there are secrets that the plain search would miss, in order, none touching another."""
     plain = _plain_characters(text)
     spans: list[Span] = []
     if plain is not None:
@@ -181,13 +181,13 @@ def _blocks(text: str) -> Iterator[Span]:
 
 
 def _broken(text: str) -> Iterator[list[Span]]:
-    """Yield keys that are broken over lines or strings, in the pieces in which they are."""
+    """Yield keys that are broken over lines or strings, piece by piece."""
     parts: list[str] = []
     starts, places = [0], [0]
     last = size = 0
     for join in _JOIN.finditer(text):
         if text[join.start() - 1] != "." and _HEAD.match(text, join.end()):
-            continue  # a key begins there: what is before it is a word
+            continue  # a key begins there: what precedes it is a word
         parts.append(text[last : join.start()])
         size += join.start() - last
         last = join.end()
@@ -227,7 +227,7 @@ def _merged(spans: list[Span]) -> list[Span]:
     return merged
 
 
-# Base64 may be in lines; those of a block are as long as one another, but for the last.
+# Base64 may be broken into lines; all those of a block are equally long, but for the last.
 _BREAK = r"(?:\r?\n|\\r\\n|\\n)[ \t]{0,40}"
 _LINES = rf"(?:[A-Za-z0-9+/]{{56,100}}+{_BREAK})"
 _LAST = r"[A-Za-z0-9+/_-]{4,}+={0,2}"
@@ -241,7 +241,7 @@ _DIALECT = str.maketrans("-_", "+/")
 
 
 def coded_secrets(text: str, contains_secret: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
-    """Yield where in a text something is that, decoded, contains a secret."""
+    """Yield where a text has something that contains a secret once decoded."""
     for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
         for found in pattern.finditer(text):
             stop = found.end()
@@ -249,7 +249,7 @@ def coded_secrets(text: str, contains_secret: Callable[[str], bool]) -> Iterator
                 continue
             decoded = decode(found[0])
             if decoded is None and (breaks := [*_END.finditer(text, found.start(), stop)]):
-                stop = breaks[-1].start()  # what comes after the last line is its own word
+                stop = breaks[-1].start()  # what comes after the last break is a word of its own
                 decoded = decode(text[found.start() : stop])
             if decoded is not None and contains_secret(decoded):
                 yield found.start(), stop

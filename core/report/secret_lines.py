@@ -1,7 +1,7 @@
 """Secrets known by the line they are in: a sentence that names one, code that fills it in, a file's own columns.
 
 As in `secret_shapes`, group 1 is kept, and no quote is taken without its other half. A sentence and a template name
-much that is not a secret, so what they name has to look drawn by lot, or are in quotes and hold digits and letters.
+much that is not a secret, so what they name has to look random, or to be in quotes with both digits and letters.
 """
 
 from __future__ import annotations

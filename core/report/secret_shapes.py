@@ -1,6 +1,6 @@
 """What a secret looks like: patterns, each of which takes time that grows no faster than the text.
 
-What is in group 1, if there is one, is kept: the name before a key. No pattern takes a quote or half an escape, so
+Group 1, if there is one, is kept: the name before a key. No pattern takes a quote or half an escape, so
 that a text which was JSON or code stays what it was; none takes `•` or `[removed]`, so that what is covered stays so.
 A key without a shape is known by its name alone, and then only if it contains a digit: `password: required` is prose.
 """
@@ -12,9 +12,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
-_FREE = r"[^\s\"'\\,;&<>{}()\[\]\u2022$`]"  # a character of a value that is without quotes
+_FREE = r"[^\s\"'\\,;&<>{}()\[\]\u2022$`]"  # a character of a value without quotes
 _VALUE = r"(?=[^\s\"'\\,;&<>{}()\[\]\u2022\d]{0,128}\d)" rf"{_FREE}{{8,}}"
-_BREAK = r"(?:\s|\\[nr])"  # as it is in a text, or in one that is quoted in another
+_BREAK = r"(?:\s|\\[nr])"  # as it occurs in a text, or in one that is quoted in another
 _COOKIE = r"[^\s=;\"'\\\u2022]{1,100}"
 _BY_PREFIX = (
     r"[spr]k-[A-Za-z0-9_-]{16,}",  # OpenAI, Anthropic, OpenRouter
@@ -164,7 +164,7 @@ SHAPES = (
         r"((?i:\bbearer)(?:\s|\\[nrt]|[>|+\"'`\\]){1,16})(?=[A-Za-z._~+/=-]{0,128}\d)[A-Za-z0-9._~+/=-]{8,}",
         "bearer",
     ),
-    # A password in an address, with `@` or without, or a token that is there alone.
+    # A password in an address, with `@` or without, or a token alone in that place.
     shape(
         r"(?<=://)(?!\u2022)(?:[^/@\s:\"'\\]*:[^/?#\s\"'`\\<>|]{1,200}|[^/@\s:\"'\\]{16,})(?=@[\w.\[])", "://"
     ),
@@ -174,7 +174,7 @@ SHAPES = (
         r"(?=[A-Za-z_-]{0,64}\d)[A-Za-z0-9_-]{16,}(?![A-Za-z0-9._-])",
         "://",
     ),
-    # A part of an address that no one would write by hand.
+    # A part of an address that nobody would write by hand.
     shape(
         r"(https?://[^\s\"'<>\\]{1,200}?/)(?=[a-zA-Z]{0,64}\d)(?=[a-z0-9]{0,64}[A-Z])(?=[A-Z0-9]{0,64}[a-z])"
         r"[A-Za-z0-9]{24,}(?![A-Za-z0-9._-])",

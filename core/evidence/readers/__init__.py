@@ -29,7 +29,7 @@ def find_reader(paste: Paste, wanted: Form | None = None) -> tuple[Reader, float
 
 
 def find_readers(paste: Paste, least: float) -> list[Reader]:
-    """Return all readers that know a text at least so surely, the surest first: a log may contain an error as well."""
+    """Return all readers that are at least this sure of a text, the surest first: a log may also contain an error."""
     scored = [
         (-score, index, reader)
         for index, (name, reader) in enumerate(READERS.items())
@@ -39,7 +39,7 @@ def find_readers(paste: Paste, least: float) -> list[Reader]:
 
 
 def _score(name: str, paste: Paste) -> float:
-    """Return how surely a text is of a reader's form; a long text that is not JSON is remembered."""
+    """Return how surely a text has a reader's form; the score of a long text that is not JSON is cached."""
     is_long = len(paste.text) >= _MIN_REMEMBERED and paste.value is None
     return _score_of_text(name, paste.text) if is_long else READERS[name].finds(paste)
 

@@ -1,6 +1,6 @@
 """The command that started a server: its flags say which parsers read the answers, and which template made the prompt.
 
-Where it can be is in `core.evidence.command_lines`; what its flags mean, in `core.evidence.flags`.
+`core.evidence.command_lines` knows where a command can be; `core.evidence.flags`, what its flags mean.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""JSON of an answer that ends before its end: what is whole in it is read, and nothing that was open.
+"""JSON of an answer that ends before its end: its complete parts are read, and nothing that was still open.
 
     {"choices": [{"message": {"role": "assistant", "tool_calls": [{"id": "c1", …
     "tool_calls": [{"id": "0", "function": {"name": "f", "argum…
 
-Half a text looks like half an answer, and `tool_calls` next to no call like a fault: who copied it cut it, not a
-server.
+Half a text would look like half an answer, and `tool_calls` without a call like a fault, although whoever copied the
+text cut it, and not a server.
 """
 
 from __future__ import annotations

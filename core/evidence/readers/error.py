@@ -61,7 +61,7 @@ def read(paste: Paste) -> Evidence:
 
 
 def _request_before(text: str) -> Request | None:
-    """Return the request of the script or command whose error is below it; `None` if there is none."""
+    """Return the request of the script or command above its error; `None` if there is none."""
     before = text_before_exception(text)
     if not any(sign in before for sign in _SENDS):
         return None
@@ -79,7 +79,7 @@ def evidence_of_error(refusal: Refusal) -> Evidence:
     quoted = quoted_output(refusal.message, refusal.output)
     if quoted is None:
         return evidence
-    if quoted.is_elided:  # read as an output it would contain names and arguments that no one wrote
+    if quoted.is_elided:  # read as an output, it would have names and arguments that no model wrote
         return replace(evidence, notes=("The error omits the middle of the output, so the output is not read.",))
     if quoted.is_cut:
         return replace(evidence, notes=("The copy of the error ends inside the output, so the output is not read.",))
@@ -128,7 +128,7 @@ def _request_of(body: JSONObject) -> tuple[Request | None, tuple[str, ...]]:
 
 
 def _is_talk(text: str, found: FoundError) -> bool:
-    """Return whether a text only speaks of an error that any program may say: an output, or a long text."""
+    """Return whether a text only mentions an error that any program may report: an output, or a long text."""
     known = recognise_error(found.refusal.message)
     if known is None or not known.error.is_general or found.score > 0.8:
         return False
@@ -136,7 +136,7 @@ def _is_talk(text: str, found: FoundError) -> bool:
 
 
 def _is_script(text: str, found: FoundError) -> bool:
-    """Return whether a text is a script or an output in which an error's words are, and not an error."""
+    """Return whether a text is a script or an output that contains an error's words, and not an error."""
     if found.score >= 0.95:
         return False
     start = text.lstrip()[:200]

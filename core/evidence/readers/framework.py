@@ -79,7 +79,7 @@ def _of_lines(text: str) -> float:
 
 
 def _value_of(paste: Paste) -> JSON:
-    """Return the value of a text that is JSON, or a list of dicts as Python prints it; else `None`."""
+    """Return the value of a text that is JSON, or dicts as Python prints them; else `None`."""
     if paste.value is not None or not paste.text.lstrip().startswith(("[{'", "{'")) or len(paste.text) > _MAX_CHARS:
         return paste.value
     if _START.search(paste.text) is not None:
@@ -203,7 +203,7 @@ def _reason(value: JSONObject) -> str | None:
         for name in ("finish_reason", "stop_reason", "stopReason", "FinishReason", "finish", "finishReason")
     )
     reason = next((one for one in found if one is not None), None)
-    done = as_object(held.get("response_metadata")).get("done_reason")  # `stop`, also next to calls
+    done = as_object(held.get("response_metadata")).get("done_reason")  # `stop`, even with calls
     return reason if done is None else "load" if done == "load" else None
 
 
@@ -272,7 +272,7 @@ def _springs(text: str) -> ChatResult:
 
 
 def _json_at(text: str, at: int) -> str:
-    """Return the JSON object that begins at a place, or what is there up to a bracket."""
+    """Return the JSON object that begins at a position, or else the text from there up to a bracket."""
     if not text.startswith("{", at):
         return text[at : max(at, text.find("]", at))]
     end = read_printed(text, at)

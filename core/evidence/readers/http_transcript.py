@@ -103,7 +103,7 @@ def _parts(text: str) -> list[_Part]:
 
 
 def _body(part: str) -> str:
-    """Return what is after the headers; of a body in chunks, without their lengths."""
+    """Return what follows the headers; of a chunked body, without the chunk lengths."""
     lines = part.split("\n")
     at, is_chunked = 1, False
     while at < len(lines) and _HEADER.match(lines[at].rstrip("\r")):

@@ -44,7 +44,7 @@ def _finds(paste: Paste) -> float:
         return 0.0
     fields = _fields(paste.text)
     if "name" in fields and "arguments" in fields and not _is_react(paste.text):
-        return 0.95  # surer than deltas without contents that a script prints next to them
+        return 0.95  # surer than deltas without contents that a script also prints
     if _is_lone_content(paste.text.strip()):
         return 0.65
     beside = {"finish_reason", "completion_tokens", "reasoning_content"} & {*fields}
@@ -52,7 +52,7 @@ def _finds(paste: Paste) -> float:
 
 
 def _is_react(text: str) -> bool:
-    """Return whether an agent's text has its own call, next to which such labels say what the model makes up."""
+    """Return whether an agent's text has its own call: its labels are then made up by the model."""
     found = find_client_call(text)
     return found is not None and found.notation is Notation.REACT
 

@@ -1,6 +1,6 @@
 """Logs of servers and clients: the request, the prompt, the raw output and the flags that their lines hold.
 
-Which lines are known is in `core.evidence.log_lines`. What they hold is assembled by request; of several requests
+Which lines are known is in `core.evidence.log_lines`. Their contents are assembled by request; of several requests
 the last one is read unless another row is asked for. A prompt never counts as output.
 """
 

@@ -4,7 +4,7 @@ r"""Arguments of a call without the call: what somebody copied because it cannot
     {"a": 1}{"a": 2}                             several objects end to end
     ', "arguments": {"a": 1}}'                   with what stands around them in a call
     {"cmd": "ls\n</parameter": "x               with the markup of a call in them
-    read_file("{\"path\": \"a.md\"}")            behind the name, as agents print a call
+    read_file("{\"path\": \"a.md\"}")            after the name, as agents print a call
     name='f', arguments='{"a": 1}'              with its name, as Python prints fields
 
 What could be decoded as it is, is no such text: nothing would be wrong with it.
@@ -75,7 +75,7 @@ def _arguments(text: str) -> tuple[str, str] | None:
     if is_labelled and text[: len(text) - len(bare)].rstrip(" \t:=").endswith(('"', "'")) and "<" in bare:
         return None  # a key, and the end of the call that it was copied from
     if is_labelled and text[: len(text) - len(bare)].rstrip().endswith("input=") and bare.startswith("{'"):
-        return None  # what Python printed, where an object is not text
+        return None  # what Python printed, where an object is not a text
     written = _without_quotes(bare)
     return next(((NAME_NOT_COPIED, one) for one in written if _is_broken(one, is_labelled=is_labelled)), None)
 
@@ -93,7 +93,7 @@ def _fields(text: str) -> tuple[str, str] | None:
 
 
 def _inside(text: str) -> str | None:
-    """Return what is between the brackets of a call that is printed, decoded where it is a text."""
+    """Return what is between the brackets of a printed call, decoded if it is a text."""
     end = text.find("\n-> ")
     text = (text if end < 0 else text[:end]).rstrip()
     if not text.endswith(")"):
@@ -116,9 +116,9 @@ def _without_quotes(text: str) -> Iterator[str]:
 
 
 def _is_broken(text: str, *, is_labelled: bool = False) -> bool:
-    """Return whether a text is not JSON object, in a way in which arguments of a call are broken.
+    """Return whether a text fails to be a JSON object in one of the ways in which arguments of a call break.
 
-    Where a label says that it is the arguments, they may be in a code fence.
+    If a label says that the text is arguments, it may be in a code fence.
     """
     value = json_of(text)
     if isinstance(value, str):
@@ -147,7 +147,7 @@ def _is_broken(text: str, *, is_labelled: bool = False) -> bool:
 
 
 def _is_of_other_data(text: str, fault: BrokenArguments) -> bool:
-    """Return whether a text may as well be part of a list, lines of JSON or a template, as nothing says what it is."""
+    """Return whether a text may just as well be part of a list, JSON lines or a template: nothing says what it is."""
     if _BEGINS.match(text) is None or (fault.kind is Break.PYTHON and not text.endswith("}")):
         return True
     if fault.kind is Break.PYTHON and text.count("}") > text.count("{"):

@@ -99,7 +99,7 @@ def _read(paste: Paste) -> Evidence:
 
 
 def _streamed(found: list[JSONObject]) -> list[JSONObject]:
-    """Return the printed events of a stream; parts of a chunk printed next to it are not events of their own."""
+    """Return the printed events of a stream; parts of a chunk that are printed with it are not separate events."""
     streamed = [value for value in found if class_of(value) in _EVENTS]
     chunks = [value for value in streamed if STREAMED.get(class_of(value)) == "chunk"]
     return chunks or streamed
@@ -108,14 +108,14 @@ def _streamed(found: list[JSONObject]) -> list[JSONObject]:
 def _stream(values: list[JSONObject]) -> Evidence:
     words = f"{len(values):,} printed events of a stream"
     answer = read_stream(stream_text(values))
-    if len(values) == 1 and answer.finish_reason is None:  # no one said that it is all
+    if len(values) == 1 and answer.finish_reason is None:  # nothing says that this is all
         return of_deltas_alone(with_answer(Evidence(Form.OBJECT, words), as_part(answer)))
     evidence = with_answer(Evidence(Form.OBJECT, words), answer)
     return without_end(evidence) if has_no_end(values) else evidence
 
 
 def _printed(text: str) -> list[JSONObject]:
-    """Return the objects that a text prints, in order; none that is in another."""
+    """Return the objects that a text prints, in order, without those inside another."""
     found: list[JSONObject] = []
     at, left = 0, _MAX_READ * len(text)
     while len(found) < MAX_OBJECTS and left > 0:

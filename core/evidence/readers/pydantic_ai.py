@@ -4,7 +4,7 @@
      ModelResponse(parts=[ToolCallPart(tool_name='f', args='{}', tool_call_id='a')], kind='response')]
     [{"parts": [{"content": "Hi", "part_kind": "user-prompt"}], "kind": "request"}, …]
 
-The last response is the answer, what is before it the request; what was sent after it belongs to the request, too.
+The last response is the answer, and what precedes it the request; what was sent after it belongs to the request, too.
 
 Source: https://ai.pydantic.dev/api/messages/, as of 2026-10.
 """

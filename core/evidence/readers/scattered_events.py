@@ -1,4 +1,4 @@
-"""Events of a stream that are in other text: labelled, with sentences between, as Python or JavaScript.
+"""Events of a stream inside other text: labelled, with sentences between them, or as Python or JavaScript.
 
     chunk 1: { index: 0, id: "call_a", function: { name: "search", arguments: '{"qu' } }
     chunk 2: { index: 0, function: { arguments: 'ery": 1}' } }
@@ -71,7 +71,7 @@ def _read(paste: Paste) -> Evidence:
 
 
 def _has_gaps(text: str) -> bool:
-    """Return whether anything is between the objects that is not a label, so that events may be left out there."""
+    """Return whether there is anything but labels between the objects, so that events may be missing there."""
     spans = _spans(text)
     between = "\x00".join(text[one.stop : next_one.start] for one, next_one in pairwise(spans))
     lines = [line for line in between.split("\n") if not line.startswith(("event:", "id:"))]

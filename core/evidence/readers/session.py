@@ -168,7 +168,7 @@ def _of_codex_exec(events: Sequence[JSONObject]) -> list[_Exchange]:
 
 
 def _message_of_items(items: Sequence[JSONObject]) -> JSONObject:
-    """Return the message of a turn's items; empty if they contain nothing that a model wrote."""
+    """Return the message of a turn's items; empty if a model wrote none of them."""
     texts = [item.get("text") for item in items if item.get("type") == "agent_message"]
     thoughts = [str(item.get("text", "")) for item in items if item.get("type") == "reasoning"]
     calls: list[JSON] = [

@@ -30,7 +30,7 @@ _GOES_ON = re.compile(r"assistant(?:final|commentary|analysis)(?=\S| to=)")
 def _finds(paste: Paste) -> float:
     begins = _BEGINS.match(paste.text)
     is_call = begins is not None and begins[0].endswith("{")
-    is_data = paste.text.lstrip().startswith(("{", "[", "}", "]", ","))  # a piece of an answer, which contains the call
+    is_data = paste.text.lstrip().startswith(("{", "[", "}", "]", ","))  # a piece of an answer that contains the call
     if paste.value is None and not is_data and "```" not in paste.text and find_client_call(paste.text) is not None:
         return 0.66
     has_call = _WHOLE.match(paste.text) is not None or _CALL.search(paste.text) is not None

@@ -1,8 +1,8 @@
-"""Classes of errors by meaning: what a sentence is about that no one wrote down.
+"""Classes of errors by meaning: what a sentence that no table lists is about.
 
-A known sentence says more than its class. Of classes the first one counts whose words are found: those of templates and
-media before those of single fields, and words of any program last. Those of a
-server's command come first: an option is not a field of a request.
+A known sentence says more than its class. The first class whose words are found counts: those of a server's command
+come first, as an option is not a field of a request; those of templates and media before those of single fields; the
+words of any program last.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LOOSE = frozenset(error.name for error in of_fields.LOOSE)
 """All classes, in the order in which they are tried."""
 
 
-_MAX_WORDS = 2_000  # characters in which the words of a class are
+_MAX_WORDS = 2_000  # characters in which the words of a class are looked for
 _MAX_AROUND = 6_000
 
 
@@ -52,7 +52,7 @@ def classes_of(words: str, around: str = "", *, is_of_api: bool = True) -> Itera
 
     Args:
         words: The sentence, in one line.
-        around: What is around it, such as a traceback or the name of its exception.
+        around: The text around it, such as a traceback or the name of its exception.
         is_of_api: Whether an API may have said it of a request; within a server, loose words mean other things.
     """
     words, around = words[:_MAX_WORDS], around[-_MAX_AROUND:]
@@ -79,6 +79,6 @@ def _stands_around(pattern: str, words: str, around: str) -> bool:
     return words_pattern(pattern).search(words) is not None or _stands_in(pattern, around)
 
 
-@lru_cache(maxsize=256)  # the many sentences of one text are in the same
+@lru_cache(maxsize=256)  # the many sentences of one text share their surroundings
 def _stands_in(pattern: str, around: str) -> bool:
     return words_pattern(pattern).search(around) is not None

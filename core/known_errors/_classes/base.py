@@ -1,6 +1,6 @@
 """What every table of error classes is made of: words that tell a class, and what is true for all of it.
 
-A class stands for sentences that no one wrote down one by one. Its means and remedy must hold for each of them; a part
+A class stands for sentences that are not listed one by one. Its means and remedy must hold for each of them; a part
 that the words name is put in where they name it:
 
     Leave {field|the field that the words name} out.       `messages[8].reasoning`, or the words after the bar

@@ -6,7 +6,7 @@ from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._classes.base import ErrorClass
 from prompt_debugger.core.known_errors.base import Cause
 
-_LOG = "Check the server's log at that moment: the reason is there, usually in a traceback above that line."
+_LOG = "Check the server's log for that moment: the reason is there, usually in a traceback above that line."
 _STATUS = r"(?:\A\W{0,3}|(?:status|code|error|http|returned|got)\W{0,3}(?:code\W{0,3})?)"
 _REACH = (
     "Check that the server runs and that address and port are right, from the machine or container that sends; in a "
@@ -300,7 +300,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The answer broke off",
         "The connection was closed in the middle of the answer: usually the server failed or ended at that moment, "
         "otherwise a timeout of a proxy or client.",
-        _LOG + " If it shows none, look for limits of time in between.",
+        _LOG + " If it shows none, look for timeouts in between.",
         is_distinctive=False,
     ),
     ErrorClass(
@@ -349,7 +349,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|timeouterror|readtimeout|took too long",
         Stage.COMPLETE,
         Cause.CONNECTION,
-        "No answer came within the limit of time",
+        "No answer came within the time limit",
         "Client, gateway or server stopped waiting; the model may still have been working, or loading, or "
         "waiting for its turn.",
         "Raise that limit (each program between has its own), stream the answer, or ask for less; the server's log "

@@ -91,7 +91,7 @@ class VllmParsers:
 
 
 class VllmEngine:
-    """vLLM's parsers behind few helper processes; from any thread or loop.
+    """vLLM's parsers, run by a few helper processes; to be used from any thread or loop.
 
     Args:
         python: Interpreter that has vLLM; by default `core.base.interpreter` decides at each start.
@@ -234,7 +234,7 @@ class VllmEngine:
         return list(map(rendered_from_json, prompts))
 
     async def renderer_of(self, architectures: tuple[str, ...], folder: str | None) -> RendererChoice:
-        """Return how vLLM renders a model: with its chat template, or with its own renderer.
+        """Return how vLLM renders a model: with the model's chat template, or with a renderer of vLLM's own.
 
         Args:
             architectures: What the model's `config.json` names.

@@ -98,7 +98,7 @@ def fetch_wheel(
     *,
     options: Sequence[str] = (),
 ) -> Path:
-    """Get one wheel with pip and unpack its Python part next to a note of its SHA-256; nothing of it is run.
+    """Get one wheel with pip, unpack its Python part, and write down its SHA-256; nothing of it is run.
 
     Args:
         requirement: Such as `sglang==0.5.23`.

@@ -58,7 +58,7 @@ def check_version(version: str) -> str:
     """Return a version as it is.
 
     Raises:
-        EngineError: It is not one, such as `latest` or a path.
+        EngineError: It is not a version: `latest`, for instance, or a path.
     """
     if not _VERSION.fullmatch(version):
         raise EngineError(f"{shorten(version)} is not a vLLM version.", "Write it in full, such as `0.11.0`.")

@@ -30,7 +30,7 @@ class HelperPool:
     """Helpers of one kind; asked from any thread or loop.
 
     Args:
-        program: Returns the command of the forkserver, again at each start.
+        program: Returns the command of the forkserver, called again at each start.
         environment: Returns its whole environment.
         start_s: Seconds until a helper must have said its hello.
         max_answer_bytes: An answer longer than this is a flood.
@@ -88,7 +88,7 @@ class HelperPool:
             raise EngineError(error.message, error.hint) from error
 
     def close(self) -> None:
-        """End all helpers; there will be not others."""
+        """End all helpers; no others will be started."""
         self._workers.close()
         with self._forking:
             forkserver, self._forkserver = self._forkserver, None
@@ -96,7 +96,7 @@ class HelperPool:
             forkserver.close(_END_S if self._is_up else 0.0)
 
     def _work(self, worker: Worker[HelperProcess], ask: Callable[[HelperProcess, JSONObject], T]) -> T:
-        """Ask the helper of a worker, and give the worker back with one that can continue."""
+        """Ask a worker's helper, and give the worker back with a helper that can go on."""
         is_good = is_there = False
         try:
             helper = worker.ready(())

@@ -1,6 +1,6 @@
 """The client side of a helper, which answers each line of JSON with a line of JSON and is not trusted to.
 
-Owns killing it and every limit: time per answer, size of an answer. It must not know what is asked, nor how helpers
+Owns killing it and every limit: time per answer, size of an answer. It must not know what is asked or how helpers
 are created: each is forked from a process that has imported a library (`pool`).
 """
 

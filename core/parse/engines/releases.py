@@ -20,7 +20,7 @@ from prompt_debugger.core.parse.engines.names import read_parser_name
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
 from prompt_debugger.core.parse.engines.wheels import WheelEngine, bring_wheel, fetch
 
-_AT_ONCE = 8  # parsers in one request, which has a limit of time
+_AT_ONCE = 8  # parsers in one request, which has a time limit
 
 
 class VllmReleases:
@@ -45,7 +45,7 @@ class VllmReleases:
         self._limits = limits
         self._max_warm = max(max_warm, 1)
         self._fetch = fetch
-        self._engines: dict[tuple[str, str | None], VllmEngine] = {}  # the one used last is last
+        self._engines: dict[tuple[str, str | None], VllmEngine] = {}  # in order of use, the latest last
         self._installed: str | None = None
 
     async def parse_with(

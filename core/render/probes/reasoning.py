@@ -37,7 +37,7 @@ _EFFORT_KWARGS = ("thinking_effort", "reasoning_strength")
 
 
 def _running(field: str, probing: Probing) -> ProbeResult:
-    """Ask about reasoning next to a call whose result has just come: the model still needs it."""
+    """Ask about reasoning in the message of a call whose result has just come: the model still needs it."""
     messages = calling(usable_arguments(probing), **{field: _THOUGHT})
     attempt = probing.render(messages, tools=TOOLS)
     if attempt.error is not None:

@@ -50,7 +50,7 @@ def result(text: str, name: str = _NAME, index: int = 0) -> JSONObject:
 
 
 def calling(arguments: JSON, content: JSON = "zqLet me look", **more: JSON) -> list[JSON]:
-    """Return a conversation that ends with a tool result; the model is to continue."""
+    """Return a conversation that ends with a tool result; the model is to answer."""
     asked: JSONObject = {"role": "assistant", "content": content, "tool_calls": [call(_NAME, arguments)], **more}
     return [*PLAIN, asked, result(_RESULT)]
 
@@ -105,7 +105,7 @@ def _ask_calls(probing: Probing) -> ProbeResult:
 
 
 def _without_result(probing: Probing, arguments: JSON) -> Attempt:
-    """Render a call that no one answered: where it fails as well, the result is not to blame."""
+    """Render a call without its result: if that fails too, the result is not to blame."""
     conversation = calling(arguments)
     return probing.render([*conversation[:-1], {"role": "user", "content": "zqNext words"}], tools=TOOLS)
 

@@ -54,7 +54,7 @@ class Added(Protocol):
 
     @property
     def rstrip(self) -> bool:
-        """Whether it takes the white space behind it."""
+        """Whether it takes the white space after it."""
 
     @property
     def single_word(self) -> bool:
@@ -339,11 +339,11 @@ def _encodable(text: str) -> str:
 
 
 # Long texts are tokenized in the sandbox: thirty characters of template can write a text that takes gigabytes. The
-# library needs some fifty bytes for each character, contains the interpreter's lock all the while, and cannot be
+# library needs some fifty bytes for each character, holds the interpreter's lock all the while, and cannot be
 # interrupted.
 LONG_CHARS = 100_000
 MAX_CHARS = 20_000_000
-MAX_TOKENS = 2_000_000  # each becomes its own value in the page
+MAX_TOKENS = 2_000_000  # each becomes a value of its own in the page
 
 _HINT = "Check the template for repetitions that make the prompt huge."
 _KEPT = 2  # vocabularies that a process keeps

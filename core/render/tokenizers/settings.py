@@ -54,7 +54,7 @@ class TokenizerSettings:
 
 
 def read_settings(folder: Path) -> TokenizerSettings:
-    """Read the files that are next to a vocabulary; absent ones say nothing.
+    """Read the files that are next to a vocabulary; absent ones are ignored.
 
     Raises:
         RenderError: A file is there and is not JSON.
@@ -132,7 +132,7 @@ def _token_id(key: str) -> int | None:
 
 
 def _templates(folder: Path, config: JSONObject) -> dict[str, str]:
-    """Files next to the configuration win over what is in it, as in the reference library."""
+    """Return the templates; files next to the configuration win over what is in it, as in the reference library."""
     found: dict[str, str] = {}
     if (folder / "chat_template.jinja").is_file():
         found["default"] = _own_text(folder, folder / "chat_template.jinja")
@@ -169,7 +169,7 @@ def _text_of(path: Path) -> str:
     """Return the text of a file that is as long as such files are.
 
     Raises:
-        RenderError: It is longer.
+        RenderError: It is longer than that.
         UnicodeDecodeError: It is not text.
     """
     if path.stat().st_size > _MAX_BYTES:

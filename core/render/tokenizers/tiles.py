@@ -21,7 +21,7 @@ def count_starts(piece: bytes) -> int:
 def decode_pieces(pieces: Sequence[bytes]) -> tuple[str, tuple[int, ...]]:
     """Return the text of all pieces, and where the characters of each begin and the last ones end.
 
-    Bytes that are not an UTF-8 become U+FFFD, given to the piece that completes or breaks them.
+    Bytes that are not UTF-8 become U+FFFD, given to the piece that completes or breaks them.
     """
     data = b"".join(pieces)
     if data.isascii():
@@ -75,7 +75,7 @@ def align_pieces(
 
 
 def _stops(data: bytes, pieces: Sequence[bytes], claimed: Sequence[int] | None) -> list[int]:
-    """Return the byte offset behind each piece."""
+    """Return the byte offset of the end of each piece."""
     stops: list[int] = []
     position = 0
     for index, piece in enumerate(pieces):

@@ -61,7 +61,7 @@ class BranchMap:
         return index
 
     def add_inline(self, source: str, start: int, stop: int) -> int:
-        """Note both ways of an inline condition whose `if` is last in `source[start:stop]`."""
+        """Note both ways of an inline condition whose `if` is the last one in `source[start:stop]`."""
         keyword = source.rfind("if", start, stop)
         if keyword < 0:
             keyword = start

@@ -58,7 +58,7 @@ class TracingCodeGenerator(CodeGenerator):
         super().__init__(environment, name, filename, stream, defer_init, optimized)
         self._bodies: dict[int, int] = {}  # index of a branch by the identity of its body, until that is visited
         self._tests: dict[int, int] = {}  # the same of inline conditions, by their test
-        self._keys: dict[str, str] = {}  # names that contain a loop's value, with the name of its key
+        self._keys: dict[str, str] = {}  # names that hold a loop's value, with the name of its key
         self._keys_of: dict[int, dict[str, str]] = {}  # the same by the identity of a body not yet visited
 
     def newline(self, node: nodes.Node | None = None, extra: int = 0) -> None:
@@ -185,7 +185,7 @@ class TracingCodeGenerator(CodeGenerator):
         return isinstance(node, (nodes.Getattr, nodes.Getitem)) and _is_lookup(node)
 
     def _place(self, node: nodes.Expr, frame: Frame) -> None:
-        """Write where in the request the value of a place is."""
+        """Write code that says where in the request a value comes from."""
         if isinstance(node, nodes.Name):
             value = frame.symbols.ref(node.name)
             if node.name in self._keys:

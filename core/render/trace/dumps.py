@@ -131,7 +131,7 @@ class _Walk:
         self.inside = False
 
     def structure(self, length: int, field: Field | None) -> None:
-        """Note characters that contain a container together."""
+        """Note characters that give a container its structure."""
         if self.out:
             last = self.out[-1]
             if last.kind is RunKind.STRUCTURE and last.source is field:
@@ -141,7 +141,7 @@ class _Walk:
             self.out.append(Run(length, RunKind.STRUCTURE, field))
 
     def value(self, value: object, field: Field | None) -> None:
-        """Note a value that is at `field`."""
+        """Note the value at `field`."""
         if isinstance(value, str):
             self.string(value, field)
         elif isinstance(value, (TracedDict, TracedList)):

@@ -58,7 +58,7 @@ class TracingEnvironment(NotingEnvironment, ImmutableSandboxedEnvironment):
         reads: Names of the variables that the render under way has read.
         mentions: Names of the variables from outside that the template has.
         branches: Its branches, with the counters of the render under way.
-        places: Where the variables of the render under way are in the request, with their values.
+        places: Where in the request the variables of the render under way come from, with their values.
     """
 
     code_generator_class = TracingCodeGenerator
@@ -105,7 +105,7 @@ class TracingEnvironment(NotingEnvironment, ImmutableSandboxedEnvironment):
         self.reads.add(name)
 
     def place_of_variable(self, name: str, value: object) -> Field | None:
-        """Return where a variable is in the request, unless the template gave it another value."""
+        """Return where in the request a variable comes from, unless the template gave it another value."""
         place, given = self.places.get(name, (None, None))
         return place if given is value else None
 
@@ -174,7 +174,7 @@ class TracedTemplate:
     def render(
         self, variables: Mapping[str, object], places: Mapping[str, tuple[Field, object]] | None = None
     ) -> TracedStr:
-        """Return the traced text for traced `variables`, of which `places` says where they are."""
+        """Return the traced text for traced `variables`, whose places in the request are `places`."""
         self.environment.reads.clear()
         self.environment.places = places or {}
         self.environment.branches.clear()

@@ -10,22 +10,22 @@ from prompt_debugger.core.render.trace.runs import Encode, EscapedField, Field, 
 
 
 def escape_json(text: str) -> str:
-    """Return `text` as it is between the quotes of a JSON string."""
+    """Return `text` as it appears between the quotes of a JSON string."""
     return encode_basestring(text)[1:-1]
 
 
 def escape_json_ascii(text: str) -> str:
-    """Return `text` as it is between the quotes of an ASCII-only JSON string."""
+    """Return `text` as it appears between the quotes of an ASCII-only JSON string."""
     return encode_basestring_ascii(text)[1:-1]
 
 
 def escape_repr(text: str) -> str:
-    """Return `text` as it is in a `repr` that uses single quotes."""
+    """Return `text` as it appears in a `repr` that uses single quotes."""
     return repr('"' + str.__str__(text))[2:-1]  # a double quote inside makes repr choose single ones
 
 
 def escape_repr_double(text: str) -> str:
-    """Return `text`, which contains no double quote, as it is in a `repr` that uses double quotes."""
+    """Return `text`, which contains no double quote, as it appears in a `repr` that uses double quotes."""
     return repr("'" + str.__str__(text))[2:-1]
 
 

@@ -16,7 +16,7 @@ class Position(int):
 
     Attributes:
         start: Offset of the token's first character in the normalised source.
-        stop: Offset after its last one.
+        stop: Offset after its last character.
     """
 
     start: int

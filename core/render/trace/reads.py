@@ -13,9 +13,9 @@ def unread_paths(value: object, given: JSON, path: str) -> Iterator[str]:
     """Yield the paths in `given` that were never read through `value`, whole subtrees as one.
 
     Args:
-        value: What is at `path` as the template had it, wrapped if it was handed out.
-        given: The same as it was given.
-        path: Where it is open.
+        value: The value at `path` as the template had it, wrapped if it was handed out.
+        given: The same value as it was given.
+        path: Where it is in the request.
     """
     if not isinstance(value, (TracedDict, TracedList)) or value._dumped:
         return

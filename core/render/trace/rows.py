@@ -43,7 +43,7 @@ class Row(NamedTuple):
         kind: What produced it.
         field: Field path, if any.
         start: First character of the field, -1 without a range.
-        stop: Behind the last one, -1 without a range.
+        stop: After the last one, -1 without a range.
         offset: Template offset of the literal, or of the expression that printed it; -1 if not known.
     """
 
@@ -104,7 +104,7 @@ def _rows_of(run: Run, shown: str, source: str) -> Iterator[Row]:
 
 
 def _literal_rows(run: Run, shown: str, source: str) -> Iterator[Row]:
-    """One row per template line, so that every row names the line it is on."""
+    """Yield one row per template line, so that every row names its own line."""
     if source[run.start : run.stop] != shown:
         yield Row(run.length, SpanKind.UNKNOWN)
         return

@@ -45,8 +45,8 @@ class Field:
     Attributes:
         parent: The container, `None` for a root such as `messages`.
         key: Key or index in the container.
-        text: The string that is there; `None` for anything else.
-        constant: The boolean or null that is there, where a key was asked for it; else `NO_CONSTANT`.
+        text: The string at that place; `None` for anything else.
+        constant: The boolean or null at that place, if it was looked up by its key; else `NO_CONSTANT`.
     """
 
     __slots__ = ("_path", "constant", "key", "parent", "text")

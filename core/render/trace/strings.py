@@ -290,7 +290,7 @@ def runs_of(text: str) -> Runs:
 
 
 def literal(text: str, kind: RunKind, start: int, stop: int) -> TracedStr:
-    """Return a text of the template that is at `start:stop` of its source."""
+    """Return a text of the template, at `start:stop` of its source."""
     return traced(text, (Run(len(text), kind, None, start, stop),) if text else ())
 
 

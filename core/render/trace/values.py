@@ -32,12 +32,12 @@ class Origin(Enum):
     """Whether a container is the request's own."""
 
     REQUEST = "request"
-    REMADE = "remade"  # made again by the server, keys and all, at the same place
+    REMADE = "remade"  # made anew by the server, keys and all, at the same place
     INSIDE = "inside"  # stands for a text of the request; its entries have no place of their own
 
 
 class TracedInt(int):
-    """A integer of the request."""
+    """An integer of the request."""
 
     _field: Field
 
@@ -224,7 +224,7 @@ for _view, _name in ((_Keys, "dict_keys"), (_Items, "dict_items"), (_Values, "di
 
 
 def wrap(value: object, parent: Field | None, key: str | int) -> object:
-    """Return `value`, which is at `key` of `parent`, in the form that knows its place.
+    """Return the `value` at `key` of `parent` in the form that knows its place.
 
     Booleans and null cannot be subclassed and stay as they are; what is wrapped already stays too.
     """
@@ -246,14 +246,14 @@ def wrap(value: object, parent: Field | None, key: str | int) -> object:
 
 
 def wrap_object(value: Mapping[str, JSON], field: Field) -> TracedDict:
-    """Return an object that is at `field`."""
+    """Return the object at `field`."""
     made = TracedDict(value)
     made._field, made._raw, made._seen, made._dumped, made._origin = field, value, set(), False, Origin.REQUEST
     return made
 
 
 def wrap_array(value: list[JSON], field: Field) -> TracedList:
-    """Return an array that is at `field`."""
+    """Return the array at `field`."""
     made = TracedList(value)
     made._field, made._raw, made._seen, made._dumped, made._origin = field, value, set(), False, Origin.REQUEST
     return made
@@ -286,7 +286,7 @@ def place_of_key(key: object, value: object) -> Field | None:
 
 
 def scalar_text(text: str, field: Field) -> TracedStr:
-    """Return the text of a number, boolean or null that is at `field`."""
+    """Return the text of the number, boolean or null at `field`."""
     return traced(text, (Run(len(text), RunKind.SCALAR, field),))
 
 

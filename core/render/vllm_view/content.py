@@ -102,7 +102,7 @@ def media_parts(view: View) -> None:
 
 
 def has_media(messages: JSON) -> bool:
-    """Return whether a message of a request contains a part with media that vLLM hands on in other words."""
+    """Return whether a message of a request contains a media part that vLLM passes on in another form."""
     contents = [as_object(message).get("content") for message in (messages if isinstance(messages, list) else [])]
     return any(
         as_object(part).get("type") in _MEDIA for content in contents if isinstance(content, list) for part in content
@@ -126,7 +126,7 @@ def _place(message: TracedDict) -> Field:
 
 
 def _put(view: View, index: int, was: object, made: object, content_format: str) -> None:
-    """Put the content of a message again, and say so if its value is another one."""
+    """Replace the content of a message, and note a change if its value is another one."""
     message = view.messages[index]
     if made is None or (dict.__contains__(message, "content") and _same(made, was)):
         return
@@ -171,7 +171,7 @@ def _normal_part(part: object, place: Field) -> object:
 
 
 def _joined(message: TracedDict, content: object, *, keeps_empty: bool) -> TracedStr | None:
-    """Return a content as one text; `None` if it is one already or contains more than texts."""
+    """Return a content as one text; `None` if it is one text already, or contains more than texts."""
     if content is None:
         return traced("", ())
     if not isinstance(content, TracedList):

@@ -27,7 +27,7 @@ def join_content(view: View) -> None:
 
 
 def rename_developer_in_place(view: View) -> None:
-    """A developer message becomes a system message where it is open."""
+    """Turn developer messages into system messages, each in its place."""
     for index, message in enumerate(view.messages):
         if role_of(message) == "developer":
             view.put(index, "role", added_text("system", Field(message._field, "role")))

@@ -1,4 +1,4 @@
-"""The cause that concerns the tools: they are written again from vLLM's own model of a tool."""
+"""The cause that concerns the tools: they are rewritten from vLLM's own model of a tool."""
 
 from __future__ import annotations
 

@@ -26,11 +26,11 @@ class View:
     changes: list[str] = field(default_factory=list)
 
     def replace(self, index: int, entries: Mapping[str, object]) -> None:
-        """Put a message again that has these entries."""
+        """Replace a message by one that has these entries."""
         self.messages[index] = derived_object(entries, self.messages[index]._field)
 
     def put(self, index: int, key: str, value: object) -> None:
-        """Put one entry of a message again."""
+        """Replace one entry of a message."""
         self.replace(index, {**entries_of(self.messages[index]), key: value})
 
 

@@ -1,4 +1,4 @@
-"""Templates are untrusted users' programs: they are compiled and run in their own sandbox.
+"""Templates are programs of unknown origin: they are compiled and run in a sandbox of their own.
 
 jobs      what its processes do          client    asks them, in the words of templates
 """

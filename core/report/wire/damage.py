@@ -1,4 +1,4 @@
-"""The one error that a wrong document gives: the place, what is there, and what was expected."""
+"""The one error that a wrong document gives: the place, what was found there, and what was expected."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _steps_in(document: JSON, location: Sequence[int | str]) -> list[int | str]:
 
 
 def _inside(place: JSON, step: int | str) -> tuple[JSON, ...]:
-    """Return what is at a step in a value, alone; nothing if there is no such step."""
+    """Return a tuple of the value at a step inside another; an empty one if there is no such step."""
     if isinstance(place, dict) and isinstance(step, str) and step in place:
         return (place[step],)
     if isinstance(place, list) and isinstance(step, int) and 0 <= step < len(place):

@@ -1,4 +1,4 @@
-"""A whole run as a journal keeps it by the thousand: what is there several times is written once.
+"""A whole run as a journal keeps it by the thousand: whatever repeats is written once.
 
     run      the `run` document; its tables of tokens are left out
     tables   by the place of such a table its columns: numbers, edges, and each vocabulary entry once

@@ -2,7 +2,7 @@
 
 Scripts and trackers rely on them: add fields freely, rename and remove none, and raise
 `SCHEMA_VERSION` if a meaning must change. A field with a default of `None` that is marked
-as left out is in bundles alone, or where there is something to say.
+as left out is present only in bundles, or where there is something to say.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.base.types.base import LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE
 from prompt_debugger.core.base.types.frozen import value
 
-# A field that no one knows is an error of whoever wrote it; bytes are hex; what is not a number gets its name last.
+# An unknown field is its writer's error; bytes are hex; NaN and the infinities get their names at the end.
 WIRE = ConfigDict(extra="forbid", ser_json_bytes="hex", val_json_bytes="hex", ser_json_inf_nan="constants")
 
 
 class OurKeys:
-    """Marks a mapping whose keys are names of this program: any document can say them, so no one need look."""
+    """Marks a mapping whose keys are names of this program: any document can contain them, so they need no check."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Return the mapping's own schema, marked for `form`."""
@@ -254,7 +254,7 @@ class RunDocument:
         notes: What could not be had or checked, and why.
         refusal: The server would not take the request.
         raw: Raw output.
-        raw_again: Output of raw completion on the same prompt ids, run next to the chat.
+        raw_again: Output of raw completion on the same prompt ids, run in addition to the chat.
         chat: The chat answer as the request asked for it, whole or streamed.
         chat_stream: The streamed chat answer; the same one where the request asks for a stream.
         chat_whole: The answer that is not streamed, where the request asks for a stream and this was asked besides.
@@ -271,7 +271,7 @@ class RunDocument:
         error: Why there is no run.
         api: By which API the server was asked: `chat`, `responses` or `messages`.
         sent_native: The body that went to the server, where that API is not chat completions.
-        lost: What has no place in that API and was left out of the body, and where it was.
+        lost: What has no place in that API and was left out of the body, and where it had been.
         request_api: The API that the pasted body is of, where that is not chat completions.
         request_native: That body.
         server_grammar: The grammar that the server puts on the answer, where it renders the request itself.

@@ -142,7 +142,7 @@ def _sorted(node: dict[str, object]) -> object:
 
 
 def _named(value: JSON) -> JSON:
-    """Return a value with names for what is not a number."""
+    """Return a value with names for NaN and the infinities."""
     if isinstance(value, float):
         return value if math.isfinite(value) else _NAMED[str(value)]
     if isinstance(value, dict):

@@ -51,7 +51,7 @@ class RowAccount:
         labels: MiniMax's fields of the row.
         error: Why the answer could not be read.
         stream_differs: Fields in which a streamed answer differs from what the server's own parsers read in the same
-            output when they get it whole; left out where nothing differs, or no one looked.
+            output when they get it whole; left out where nothing differs, or nothing was compared.
         grammar: Of watched traffic, whether the grammar that the request asks for was in force: `in-force`, `never` or
             `unknown`; left out where it asks for none.
     """
@@ -213,7 +213,7 @@ class SummaryAccount:
         by_code: Rows by rule that found an error or a warning.
         by_stage: Rows by guilty stage.
         by_tool: By tool: calls written, and those dropped, altered or cut.
-        attempts: How often was asked, over all rows.
+        attempts: How many attempts were made, over all rows.
         first_attempt_success: Rows answered at the first attempt.
         draft_disagreements: Rows whose validity depends on the draft of JSON Schema.
         prompt_token_differences: Rows whose prompt has another length than our render.
@@ -221,7 +221,7 @@ class SummaryAccount:
         not_judged: Rows that ask for a check of MiniMax's that is not judged, by its name.
         baseline: The paired figures, where there is something to compare with.
         gates: The expressions of `--fail-if` and whether they hold.
-        error: Why it ended, if it could not continue.
+        error: Why it ended, if it could not go on.
         api: By which API the rows were asked.
         rows_that_differ: Of rows asked by several APIs, the share that differs from the first one's answers; left out
             where there is one API.

@@ -184,7 +184,7 @@ _NONE = "–"
 
 
 def call_table(parse: Parse, chat: ChatResult | None) -> Iterator[str]:
-    """Yield the lines of the table; none without a message, or where neither side contains a call."""
+    """Yield the lines of the table; none without a message, or where neither side has a call."""
     matches = parse.ledger.matches
     if not matches or chat is None:
         return

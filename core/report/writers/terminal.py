@@ -171,7 +171,7 @@ def _ledger(parse: Parse) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """Return a text that must keep to its line: a server's words could else write their own lines."""
+    """Return a text that must keep to its line: otherwise a server's words could forge lines of their own."""
     return printable(text, on_one_line=True)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Fork helpers for orders from standard input, until it is closed and the last of them has gone."""
+    """Fork helpers for orders from standard input, until it is closed and the last of them has ended."""
     orders = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle

@@ -15,7 +15,7 @@ def describe_difference(whole: Message, streamed: Message, output: str) -> str |
         whole: What the parse of the whole gave.
         streamed: What streaming gave.
         output: The text that both were made of. A tool call id counts only where one of the two was taken from it:
-            other ids a parser draws by chance or makes up, for every parse again.
+            all other ids are drawn at random or made up by the parser, anew for every parse.
     """
     for name in ("reasoning", "content"):
         want, got = getattr(whole, name) or "", getattr(streamed, name) or ""
@@ -55,7 +55,7 @@ class Follower:
         if len(self._indexes) > len(self._whole.calls):
             return False
         if self._last is not None and self._indexes[self._last[0]] != self._last[1]:
-            self._reached, updates = {}, streamed.parts()  # a call came before others, which now are elsewhere
+            self._reached, updates = {}, streamed.parts()  # a call came before others, which have moved
         if self._indexes:
             self._last = len(self._indexes) - 1, self._indexes[-1]
         return all(self._fits(place, part) for place, part in updates)
@@ -90,7 +90,7 @@ def _places_of_missing(whole: Message, streamed: Message, text: str) -> list[int
         if index < len(streamed.calls):
             got = streamed.calls[index]
             pairs += [(name, got["name"] or ""), (arguments, got["arguments"] or "")]
-        else:  # a name is short and may be anywhere
+        else:  # a name is short and may occur anywhere
             pairs.append((arguments if arguments in text else name, ""))
     cut_short = [(want, got) for want, got in pairs if want != got and want.startswith(got) and want in text]
     return [text.find(want) + len(got) for want, got in cut_short]

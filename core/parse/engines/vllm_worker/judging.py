@@ -87,7 +87,7 @@ def stop_when_time_is_up() -> None:
 @contextlib.contextmanager
 def time_limit(limit_s: float) -> Iterator[None]:
     """Raise `TimeUp` in what runs within, when its time is up."""
-    # Processor time: a busy machine makes no one too slow. And again, should the first be lost in a callback.
+    # Processor time, so that a busy machine makes nothing too slow. Repeated, as a callback may swallow the first.
     signal.setitimer(signal.ITIMER_VIRTUAL, limit_s, 0.5)
     try:
         yield

@@ -42,14 +42,14 @@ class Message:
 class GrowingMessage:
     """A message that is streamed. Its texts are kept in parts: to join them at every delta costs a square.
 
-    A call may come in any order; it is where its index puts it.
+    Calls may come in any order; each goes where its index puts it.
     """
 
     def __init__(self) -> None:
         """Begin with nothing."""
         self._texts: dict[Place, list[str]] = {}
         self._calls: dict[int, str | None] = {}  # id by index
-        self._indexes: list[int] = []  # of the calls, in order: not sorted again at every delta
+        self._indexes: list[int] = []  # of the calls, in order: so that they need not be sorted at every delta
         self._updates: list[tuple[Place, str]] = []
 
     def add(self, delta: Any, *, first_only: bool) -> None:  # noqa: ANN401 - an object of vLLM
@@ -111,7 +111,7 @@ class GrowingMessage:
 
 
 def trimmed(message: Message) -> Message:
-    """Return a message without the white space around its texts, which belongs to no one when a call is cut out."""
+    """Return a message without the white space around its texts, which belongs to nothing once a call is cut out."""
     reasoning, content = (text.strip() or None if text else None for text in (message.reasoning, message.content))
     return replace(message, reasoning=reasoning, content=content)
 

@@ -83,7 +83,7 @@ def _name(tool: str | None, reasoning: str | None) -> str:
 @functools.lru_cache(maxsize=32)
 def _import_plugin(path: str) -> None:
     _LINES.lines = []
-    release.tool_registry().import_tool_parser(path)  # which logs what goes wrong, and continues
+    release.tool_registry().import_tool_parser(path)  # which logs a failure and does not raise it
     if failed := [line for line in _LINES.lines if line.startswith("error")]:
         raise ImportError(failed[0])
     _layer().compose.cache_clear()  # it may register another parser under a name that was asked before

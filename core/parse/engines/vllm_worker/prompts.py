@@ -53,7 +53,7 @@ def render_all(order: dict[str, Any]) -> list[dict[str, Any]]:
 def _render(renderer: Any, body: dict[str, Any], order: dict[str, Any], *, has_own: bool) -> dict[str, Any]:
     try:
         with time_limit(order["limit_s"]):
-            # A copy: the server gets its body again with every request, and changes it.
+            # A copy: the server gets a fresh body with every request, and changes it.
             request = release.chat_protocol().ChatCompletionRequest.model_validate(
                 {"model": "m", **copy.deepcopy(body)}
             )
@@ -73,7 +73,7 @@ def _render(renderer: Any, body: dict[str, Any], order: dict[str, Any], *, has_o
 
 @functools.cache
 def _refusals() -> tuple[type[Exception], ...]:
-    """Return as what this release refuses requests: `ValueError`, newer ones also their own error."""
+    """Return the errors with which this release refuses requests: `ValueError`, in newer ones also vLLM's own."""
     try:
         own = importlib.import_module("vllm.exceptions").VLLMValidationError
     except (ImportError, AttributeError):

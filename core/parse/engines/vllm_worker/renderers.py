@@ -1,7 +1,7 @@
 """Which renderer this release of vLLM takes for a model: the chat template's, or one of its own that never reads it.
 
 Nothing of it is known here: the renderers are those of the release's own registry, the modes that it takes by
-architecture are in the source of its configuration, and of a Mistral folder its own code decides by the files.
+architecture are in the source of its configuration, and for a Mistral folder its own code decides by the files.
 """
 
 from __future__ import annotations

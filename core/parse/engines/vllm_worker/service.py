@@ -2,9 +2,9 @@
 """Requests in, outcomes out, one at a time; nothing that a parser does ends the service.
 
 vLLM is imported once, without starting a thread; helpers are forked from there, and only they see a request. Before its
-first one a helper locks itself as a sandbox's process does: no socket, process or written file. Read can be the
+first one a helper locks itself as a sandbox's process does: no socket, process or written file. It can read the
 libraries, parts of which are imported when first asked for, and what the client names: plug-ins and the folder of a
-tokenizer. Of those the kernel is told with the first request; one that names others needs another helper.
+tokenizer. The first request tells the kernel which those are; a request that names others needs another helper.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def load() -> Callable[[BinaryIO, BinaryIO], None]:
         except Exception as error:  # noqa: BLE001 - a vLLM that cannot be imported may fail in any way
             hello = {"ready": False, "error": plain_error(error)}
     gc.collect()
-    gc.freeze()  # helpers share what is there now, as long as no one writes to it
+    gc.freeze()  # helpers share the memory in use now, as long as nothing writes to it
     return functools.partial(serve, functools.partial(_answer, outcomes), hello)
 
 

@@ -214,7 +214,7 @@ def _events(stream: Any) -> Iterator[dict[str, Any]]:
 
 
 def _run(step: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine that waits for no one."""
+    """Run a coroutine that never waits."""
     try:
         step.send(None)
     except StopIteration as done:

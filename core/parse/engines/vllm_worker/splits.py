@@ -126,7 +126,7 @@ def compare(
         pieces: The output, one piece per token.
         stream: Parses the output in deltas that end after the given pieces; tells a watcher what has come so far.
         seed: Of the random chunkings.
-        budget_s: No new chunking is begun after that many seconds.
+        budget_s: No new chunking is begun after this many seconds.
         thorough: Whether to try many more chunkings, and to keep the messages around the delta at which they part.
     """
     deadline = time.monotonic() + budget_s
@@ -240,7 +240,7 @@ def _explain(whole: Message, pieces: Sequence[Piece], stream: Stream, ends: Ends
 
 
 def _watch_divergence(stream: Stream, ends: Ends, parts_at: int) -> Divergence:
-    """Stream a failing chunking again and keep what was before and after one of its deltas."""
+    """Stream a failing chunking again and keep the message before and after one of its deltas."""
     kept: dict[int, Message] = {}
 
     def watch(index: int, so_far: GrowingMessage) -> None:

@@ -36,7 +36,7 @@ def compose(tool: str | None, reasoning: str | None) -> Any:
     )
     if made is None or not is_harmony:
         return made
-    # There is one class for harmony, whose parsers the next call exchanges: its own class keeps them.
+    # There is one class for harmony, whose parsers the next call replaces: a subclass keeps them.
     return type(made.__name__, (made,), {name: getattr(made, name) for name in _COMPOSED if hasattr(made, name)})
 
 

@@ -51,7 +51,7 @@ def end_ids_of_folder(folder: str) -> frozenset[int]:
 
 @functools.lru_cache(maxsize=1)
 def byte_tokenizer() -> Any:
-    """Return a tokenizer of single bytes, as vLLM wraps it, which is in where no tokenizer is known."""
+    """Return a tokenizer of single bytes, as vLLM wraps it, which takes its place where no tokenizer is known."""
     return _release().cached_tokenizer(plain_byte_tokenizer())
 
 
@@ -73,7 +73,7 @@ def _release() -> Any:
 
 
 def absent_tokens(raw: str) -> frozenset[str]:
-    """Return the tokens that the tokenizer after a raw output cannot have had, by the notation it wrote."""
+    """Return the tokens that the tokenizer of a raw output's model cannot have had, judging by its notation."""
     return frozenset(token for token, earlier in _LATER_TOKENS if token not in raw and earlier.search(raw))
 
 

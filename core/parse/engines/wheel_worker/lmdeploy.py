@@ -1,7 +1,7 @@
 # ruff: noqa: ANN401 - the objects of LMDeploy are untyped
 """LMDeploy's tool and reasoning parsers with the response parser around them, without its server.
 
-Its response parser walks through the text itself (reasoning, tool block, content), and hands what is between a tool
+Its response parser walks through the text itself (reasoning, tool block, content), and hands the text between a tool
 parser's tags to that parser; both are run as they are. Its reasoning parser takes the beginning of every output for
 reasoning unless `enable_thinking` is false, whatever the prompt ended with. `gpt-oss` is not among the names: its
 response parser wants ids in harmony's own vocabulary.

@@ -1,7 +1,7 @@
 # ruff: noqa: ANN401 - the objects of mlx-lm are untyped
 """mlx-lm's tool parsers with the parts of its server that decide what they get, without MLX.
 
-Its server walks through the text with a state machine (reasoning, tool, normal), hands what is between a parser's
+Its server walks through the text with a state machine (reasoning, tool, normal), hands the text between a parser's
 markers to the parser, and drops a call that the parser refuses; a call comes whole, also in a stream. State machine and
 formatter are its own, taken from the files that need MLX; the loop between them is restated here, so that outcomes
 say that the parser was asked (`layer`). Releases before 0.32 have another one: there the text is split at the markers.

@@ -81,7 +81,7 @@ class Reader:
 
 
 def call_part(index: int, call_id: str | None, name: str | None, arguments: str | None) -> SimpleNamespace:
-    """Return a part of a call as a delta contains it."""
+    """Return a part of a call in the form that it has in a delta."""
     return SimpleNamespace(index=index, id=call_id, function={"name": name, "arguments": arguments})
 
 

@@ -34,7 +34,7 @@ def load(engine: str) -> Callable[[BinaryIO, BinaryIO], None]:
         except Exception as error:  # noqa: BLE001 - an engine that cannot be imported may fail in any way
             hello = {"ready": False, "error": plain_error(error)}
     gc.collect()
-    gc.freeze()  # helpers share what is there now, as long as no one writes to it
+    gc.freeze()  # helpers share the memory in use now, as long as nothing writes to it
     return functools.partial(serve, answer, hello)
 
 

@@ -1,8 +1,8 @@
 # ruff: noqa: ANN401 - the objects of transformers are untyped
 """How `transformers serve` reads an output: by a response template, which the model has or its type stands for.
 
-It lets no one choose. `response_template` is the one that the tokenizer's files hold; the other names are the first
-model type of each that its server has of its own. An end token is part of what it reads, calls come whole, and
+No template can be chosen there. `response_template` is the one in the tokenizer's files; each other name is the first
+model type of a template that the server itself has. An end token is part of what it reads, calls come whole, and
 arguments are not cast by the tools' schemas, which its server does not hand over.
 """
 
