@@ -274,7 +274,7 @@ def _decoded(found: re.Match[str]) -> str:
 
 
 def _unescaped_once(text: str) -> str | None:
-    """Turn back the escapes of a text that was copied out of a JSON string: none of its quotes stands alone."""
+    """Undo the escapes of a text that was copied out of a JSON string: all of its quotes are escaped."""
     if not has_any(text, ('\\"', "\\u201")) or _BARE_QUOTE.search(text) is not None:
         return None
     text = of_one_width(text.strip("\n")) or text  # a terminal wrapped a text that had no line ends

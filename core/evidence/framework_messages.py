@@ -41,7 +41,7 @@ REASONS: Mapping[str, str] = {
 
 
 def messages_of(value: JSON) -> list[JSONObject]:
-    """Return the messages that an object of a framework stands for; none if it is not known, or cut."""
+    """Return the messages that an object of a framework represents; none if it is not known, or cut."""
     if not isinstance(value, dict) or CUT in value:
         return []
     for is_it, read in _READERS:

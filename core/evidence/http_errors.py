@@ -1,4 +1,4 @@
-"""Errors as HTTP shows them: an answer with its status line, a proxy's page, a status that stands alone → `Refusal`."""
+"""Errors as HTTP shows them: an answer with its status line, a proxy's page, a bare status → `Refusal`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def error_of_head(text: str) -> Refusal | None:
 
 
 def error_of_status_line(text: str) -> Refusal | None:
-    """Read a status that stands alone: `502 Bad Gateway`, `HTTP 404`; a number with other words is not one."""
+    """Read a bare status: `502 Bad Gateway`, `HTTP 404`; a number among other words does not count."""
     stripped = text.strip()
     line = _STATUS_LINE.fullmatch(stripped) if len(stripped) <= _MAX_OF_STATUS else None
     if line is None or line["status"] not in _STATUSES:

@@ -28,7 +28,7 @@ _FRAME = re.compile(
 _UNFILLED = re.compile(
     r"(?<!\{)\{(?:[a-z_][\w.\[\]]{0,60}|\d{1,2})(?:![rs])?(?::[^{}\"'\n]{0,8})?\}[^\"'\n{}]{0,60}[\"']\s?\)"
 )
-# A table that lists errors that may come: its rows, below a head that tells what to do.
+# The rows of a table of possible errors, below a head that says what to do.
 _MANUAL = re.compile(
     r"(?mi)^[ \t]{0,4}\|[^\n]{0,200}\b(?:causes?|solutions?|resolutions?|meaning|fix|remedy|action|description|when)\b"
     r"[^\n]{0,200}\|[ \t]*\n[ \t]{0,4}\|[-: |]+\|[ \t]*\n(?:[ \t]{0,4}\|[^\n]*(?:\n|\Z))+"

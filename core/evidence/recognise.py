@@ -175,7 +175,7 @@ def lone_output_in(value: JSONObject) -> str | None:
 
 
 def is_lone_message(value: JSON) -> bool:
-    """Return whether a JSON value is a message of a conversation, whoever's."""
+    """Return whether a JSON value is a message of a conversation, whatever its role."""
     if not isinstance(value, dict) or "messages" in value or "choices" in value:
         return False
     return isinstance(value.get("role"), str) and ("content" in value or "tool_calls" in value)

@@ -216,7 +216,7 @@ def _decode_error_before(text: str, stop: int) -> re.Match[str] | None:
 
 
 def _of_faults(text: str) -> FoundError | None:
-    """Read a list of a request's faults that stands by itself: as Python prints it, or as pydantic writes it."""
+    """Read a bare list of a request's faults: as Python prints it, or as pydantic writes it."""
     stripped = text.strip()
     is_listed = stripped.startswith("[{") and stripped.endswith("}]")
     if not is_listed and _OF_REQUEST.search(stripped) is None:

@@ -50,7 +50,7 @@ def unwrapped_escaped(text: str) -> str | None:
 
 
 def with_whole_escapes(text: str) -> str:
-    """Return a text without the breaks of the width at which one stands within an escape: `&quo` and `t;`.
+    """Return a text without the line breaks of a width at which one falls inside an escape: `&quo` and `t;`.
 
     Where all lines but the last are of one width, two or more, no break was there before.
     """

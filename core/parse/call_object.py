@@ -59,7 +59,7 @@ class WrittenCall(NamedTuple):
 
 
 def read_call(text: str, start: int, stop: int, keys: CallKeys) -> WrittenCall:
-    """Read the call that the object at `start` makes, be it JSON, broken, or a Python dict.
+    """Read the call that the object at `start` makes, whether JSON, broken JSON or a Python dict.
 
     Returns:
         The call, its char span that of the object, as far as it could be followed.

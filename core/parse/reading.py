@@ -83,7 +83,7 @@ class Conventions:
 
     Attributes:
         reasoning: Its reasoning tags; `None` if it has no reasoning.
-        turns: Texts that open a turn, whoever's; they occur in prompts.
+        turns: Texts that open a turn of any role; they occur in prompts.
         ends: Texts that end its turn, besides the usual ones.
         markers: Its structural texts, which are never end tokens.
         before_call: Line breaks before a call that its template writes, at most.
@@ -183,7 +183,7 @@ def assemble_message(
         calls: The calls.
         context: Special tokens, which are not content.
         conventions: Framing line breaks.
-        has_reasoning: Whether there is reasoning at all, be it empty.
+        has_reasoning: Whether there is reasoning at all, even if it is empty.
         joiner: What is between separate pieces of content or reasoning.
     """
     segments = _fill(raw, list(stretches), context, conventions)

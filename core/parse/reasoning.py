@@ -70,7 +70,7 @@ class Split:
 
     Attributes:
         parts: Tile the stretch that was split, in order; empty ones only for reasoning.
-        has_block: Whether there is a reasoning block at all, be it empty.
+        has_block: Whether there is a reasoning block at all, even if it is empty.
         is_open_at_end: Whether the last part is reasoning that was never closed.
     """
 

@@ -65,7 +65,7 @@ class _Form(NamedTuple):
     Attributes:
         starts: Where in it each unchanged stretch begins, in order.
         places: Where that stretch begins in the text.
-        ends: Where in the text ends what stands for a character, by where it begins.
+        ends: Where in the text the representation of a character ends, by where it begins.
     """
 
     text: str
@@ -143,7 +143,7 @@ def _plain_characters(text: str) -> _Form | None:
 
 
 def _meant(odd: str) -> str:
-    """Return the character that something stands for, or nothing."""
+    """Return the character that a text represents, or nothing."""
     first = odd[0]
     if first == "&":
         return unescape(odd)

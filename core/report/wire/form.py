@@ -35,10 +35,10 @@ def dump_document(document: Hashable) -> JSONObject:
 
 
 def load_document(raw: JSON, cls: type[T]) -> T:
-    """Return the document of a class that a JSON value stands for; trusts nothing in it.
+    """Return the document of a class that a JSON value represents; trusts nothing in it.
 
     Raises:
-        DamageError: It stands for none; says where.
+        DamageError: It represents none; says where.
     """
     try:
         return cast("T", _validator(cast("Hashable", cls)).validate_python(raw))
@@ -150,7 +150,7 @@ def _named(value: JSON) -> JSON:
     return [_named(item) for item in value] if isinstance(value, list) else value
 
 
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7e]+")  # all that `json` writes otherwise; none of it stands outside strings
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7e]+")  # all that `json` writes differently; none of it occurs outside strings
 _EXPONENT = re.compile(r"[0-9]e[-0-9]|0\.0000[0-9]")
 _NAMED = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _RULES: Mapping[str, Callable[[dict[str, object]], object]] = {
