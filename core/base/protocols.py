@@ -27,7 +27,7 @@ class ReadContext:
 
     Attributes:
         tools: Tool specs of the request.
-        prompt_tail: End of the prompt; tells whether reasoning was already open.
+        prompt_tail: End of the prompt; shows whether reasoning was already open.
         finish_reason: The server's word, `None` if unknown; `length` means the text was cut.
         special_texts: Texts of the tokenizer's special tokens, such as end-of-turn tokens.
         ends: Texts with which the family that is read ends a turn; for its scanner, from its conventions.

@@ -103,7 +103,7 @@ def problem_of_error(answer: JSONObject) -> str | None:
 
 
 def usage_of(value: JSON) -> Usage | None:
-    """Read the server's token accounting; zeros throughout are what a proxy writes that was told nothing."""
+    """Read the server's token accounting; zeros throughout are what a proxy writes that knows no counts."""
     if not isinstance(value, dict):
         return None
     counts = [integer_of(value.get(key)) for key in ("prompt_tokens", "completion_tokens", "total_tokens")]

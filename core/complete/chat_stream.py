@@ -212,10 +212,10 @@ class ChatChoice(NamedTuple):
 
     Attributes:
         delta: What is new.
-        token_ids: The ids it was made of, where they are told.
+        token_ids: The ids it was made of, where they are reported.
         finish_reason: Set at the end.
-        stop_reason: Stop id or string, where it is told.
-        logprobs: One per token, where they are told.
+        stop_reason: Stop id or string, where it is reported.
+        logprobs: One per token, where they are reported.
         value_count: How many values the delta is made of.
     """
 
@@ -234,8 +234,8 @@ class ChatChunk(NamedTuple):
 
     Attributes:
         choices: Of the first choice; usually one. Where it says nothing of that, what it says of another.
-        prompt_token_ids: Ids of the prompt, where they are told.
-        prompt_text: Its text, where it is told.
+        prompt_token_ids: Ids of the prompt, where they are reported.
+        prompt_text: Its text, where it is reported.
         usage: The server's accounting.
         problem: What is wrong with it.
     """

@@ -1,4 +1,4 @@
-"""The client of one server: what it offers, chat, raw completion, and the endpoints of its own."""
+"""The client of one server: what it offers, chat, raw completion, and its own endpoints."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class ServerClient:
         await self._connection.close()
 
     async def probe(self, model: str | None = None) -> Server:
-        """Find out what the server is; what it does not tell stays unknown.
+        """Find out what the server is; what it does not report stays unknown.
 
         Args:
             model: Name that requests will use; `None` for the server's first.
@@ -122,11 +122,11 @@ class ServerClient:
 
     @property
     def refused_fields(self) -> Mapping[str, str]:
-        """Fields of ours that the server refused, with its words."""
+        """Our added fields that the server refused, with its words."""
         return dict(self._refused_fields)
 
     def body_as_sent(self, body: JSONObject) -> JSONObject:
-        """Return a chat request as it goes out: as given, plus what makes the server tell the ids of the run.
+        """Return a chat request as it goes out: as given, plus what makes the server report the ids of the run.
 
         Where another API is asked instead, this body is not sent, and stays as given.
         """
@@ -211,7 +211,7 @@ class ServerClient:
         )
 
     async def reported_tokens(self, token_ids: Sequence[int], text: str) -> tuple[bytes | str, ...] | None:
-        """Return of each id its bytes, or its vocabulary entry, as the server tells them; `None` if it does not."""
+        """Return of each id its bytes, or its vocabulary entry, as the server reports them; `None` if it does not."""
         model = None if self.server is None else self.server.model
         return await request_reported_tokens(self._connection, self._engine.endpoints, model, token_ids, text)
 
@@ -292,7 +292,7 @@ async def request_reported_tokens(
         text: What they decode to.
 
     Returns:
-        One per id; `None` if the server does not tell those of each.
+        One per id; `None` if the server does not report those of each.
     """
     try:
         known = await endpoints.pieces(connection, model, text)
@@ -319,7 +319,7 @@ def chat_fields(engine: Engine, body: JSONObject) -> JSONObject:
 
 
 def fields_to_drop(error: BackendError, added: Iterable[str], *, may_be_unnamed: bool) -> tuple[str, ...]:
-    """Return the fields of ours for whose sake a server may have refused a request.
+    """Return those of our fields that may be why a server refused a request.
 
     Args:
         error: The refusal.

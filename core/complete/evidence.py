@@ -79,7 +79,7 @@ async def gather(
     Args:
         client: The server.
         server: What is known of it.
-        body: The chat request; goes out as it is, plus what makes the server tell ids.
+        body: The chat request; goes out as it is, plus what makes the server report ids.
         tokenizer: Decodes ids where the server does not.
         local_prompt: Our own render, the last resort for a raw completion.
         on_raw_text: Called with all the raw text so far.
@@ -92,7 +92,7 @@ async def gather(
 
     Raises:
         BackendError: The server would not serve us (a wrong key, a wrong address), or none of the three generations
-            came whole or was cut by a bound of ours, and the server does not say why.
+            came whole or was cut by one of our limits, and the server does not say why.
     """
     gathering = Gathering(client, server, body, tokenizer, local_prompt, on_raw_text, asks_once)
     gathering.on_chat_text = on_chat_text
@@ -101,7 +101,7 @@ async def gather(
 
 @dataclass(slots=True)
 class Gathering(SecondRun):
-    """One run of `gather`: its arguments, and the prompt ids as soon as the stream tells them."""
+    """One run of `gather`: its arguments, and the prompt ids as soon as the stream reports them."""
 
     on_chat_text: OnText | None = None
     no_stream: str | None = None
@@ -233,7 +233,7 @@ class Gathering(SecondRun):
         rendered: RenderAnswer | None,
         chat: ChatResult | BackendError,
     ) -> tuple[str, ...]:
-        """Return what must be said besides, a sentence each."""
+        """Return what else must be said, a sentence each."""
         notes = [*self.client.notes, *notes_of(gathered, sampling, rendered)]
         notes += notes_of_refused(self.client.refused_fields)
         notes += [note for note in (self.other_decoding, self.no_stream, *self.doubts) if note is not None]
@@ -263,7 +263,7 @@ class Gathering(SecondRun):
     async def _sampled_whole(
         self, whole: ChatResult, sampling: Sampling, rendered: RenderAnswer | None, without: str
     ) -> Sampling:
-        """Return the output of the same request asked in another way, if that tells it; else the one there is."""
+        """Return the output of the same request asked in another way, if that shows it; else the one there is."""
         found = await self._own_run(whole, (sampling.completion,), rendered)
         if found.completion is None or found.completion.completeness is not Completeness.WHOLE:
             return sampling
@@ -330,7 +330,7 @@ class Gathering(SecondRun):
         return chat.prompt_text is not None and await in_thread(self.tokenizer.decode, ids) == chat.prompt_text
 
     def _is_prompt_of_run(self, reported_text: str | None) -> bool:
-        """Return whether the prompt that was sampled on is the one of the chat's own run, as far as that is told."""
+        """Return whether the prompt that was sampled on is the one of the chat's own run, as far as is reported."""
         return reported_text is None or self.reported_template is None or self.reported_template.text == reported_text
 
     async def _prompt_text(self, token_ids: tuple[int, ...] | None) -> str | None:

@@ -1,7 +1,7 @@
-"""Text that comes in pieces and is told as a whole, as often as is worth it.
+"""Text that comes in pieces and is reported as a whole, as often as is worth it.
 
 Telling all the text at every piece costs the square of its length: nothing for a sentence, minutes and gigabytes
-for a server that does not stop. Short text is told at every piece, long text whenever it has grown by a part of itself.
+for a server that does not stop. Short text is reported at each piece, long text when it has grown by a part of itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class GrowingText:
         return self._pieces[0]
 
     def add(self, piece: str) -> None:
-        """Add a piece, and tell the text if it has grown enough since it was told."""
+        """Add a piece, and report the text if it has grown enough since it was last reported."""
         self._pieces.append(piece)
         self.length += len(piece)
         step = 1 if self.length < _SHORT_CHARS else self.length // _PART

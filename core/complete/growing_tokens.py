@@ -18,7 +18,7 @@ class GrowingIds:
 
     @property
     def reported(self) -> tuple[int, ...] | None:
-        """All of them; `None` if none were told, or more than any answer has."""
+        """All of them; `None` if none were reported, or more than any answer has."""
         return None if self._ids is None or self._are_too_many else tuple(self._ids)
 
     def add(self, ids: Sequence[int] | None) -> tuple[int, ...] | None:
@@ -44,7 +44,7 @@ class GrowingLogprobs:
 
     @property
     def reported(self) -> tuple[TokenLogprob, ...] | None:
-        """All of them; `None` if none were told, or more than any answer has."""
+        """All of them; `None` if none were reported, or more than any answer has."""
         return None if self._tokens is None or self._are_too_many else tuple(self._tokens)
 
     def add(self, tokens: Sequence[TokenLogprob] | None) -> None:

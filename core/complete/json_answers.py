@@ -12,7 +12,7 @@ from prompt_debugger.core.sandbox import job
 
 @job("reading the server's answer", READING)
 def read_json(text: str) -> JSON:
-    """Return the JSON of an answer that a server gives to a question of ours.
+    """Return the JSON of an answer that a server gives to one of our questions.
 
     Raises:
         BackendError: It is not JSON, or has more items than any such answer (kind `not-json`).

@@ -46,11 +46,11 @@ class Gathered:
         chat: The answer as it was asked for, whole or streamed; `None` if the request was refused. If the server
             failed, its `error` says how.
         chat_stream: The streamed answer; likewise. The same one where a stream was asked for.
-        chat_whole: The answer that is not streamed, where a stream was asked for and this one besides.
+        chat_whole: The answer that is not streamed, where a stream was requested and this one as well.
         raw_again: Raw completion on the same prompt, where `raw` is of the chat's own run.
-        prompt_token_ids: The ids that the server used, as far as it tells.
+        prompt_token_ids: The ids that the server used, as far as it reports them.
         prompt_text: Their text, where the server gives it.
-        prompt_pieces: The bytes of each of these ids, or its vocabulary entry, where the server tells them.
+        prompt_pieces: The bytes of each of these ids, or its vocabulary entry, where the server reports them.
         raw_pieces: The same of each id of `raw`; asked for only without a tokenizer.
         template_kwargs: Effective template kwargs, where the server gives them.
         grammar: The grammar that the server puts on the answer, where it renders the request.
@@ -193,7 +193,7 @@ def place_on_ladder(
         gathered: Has `chat` and `sent`.
         same_run: Output of the chat's own run, if its ids are known and could be decoded.
         sampling: The second sampling.
-        contradicts_itself: Whether the answer told something of its own run that is not used for that.
+        contradicts_itself: Whether the answer contradicts itself about its own run, so that part of it is not used.
     """
     second = sampling.completion
     # What lacks control tokens is worth less than a second run that has them.
@@ -254,7 +254,7 @@ def sampler_finish_reason(
         others: Other generations; one with the same ids ended for the same reason.
         tokenizer: Knows the end tokens.
         max_tokens: How many tokens were allowed, where known.
-        sampler_word: The sampler's own word for it, where the server tells it.
+        sampler_word: The sampler's own word for it, where the server reports it.
     """
     if chat.finish_reason not in (None, "tool_calls", "function_call"):
         return chat.finish_reason
@@ -297,7 +297,7 @@ def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | No
 
 
 def _faults(gathered: Gathered) -> Iterator[str]:
-    """Yield what is wrong with the answers; one that is both the chat and its stream is told of once."""
+    """Yield what is wrong with the answers; one that is both the chat and its stream is reported once."""
     stream = None if gathered.chat_stream is gathered.chat else gathered.chat_stream
     for name, result in (("chat", gathered.chat), ("streamed chat", stream)):
         if result is not None and result.error is not None:
@@ -315,7 +315,7 @@ def with_logprob_pieces(gathered: Gathered) -> Gathered:
 
 
 def notes_of_refused(refused: Mapping[str, str]) -> tuple[str, ...]:
-    """Return notes on fields of ours that a server refused: one for all that it says the same of."""
+    """Return notes on our fields that a server refused: one note for all that it refused in the same words."""
     by_words: dict[str, list[str]] = {}
     for name, words in refused.items():
         by_words.setdefault(words.rstrip("."), []).append(name if "`" in name else f"`{name}`")

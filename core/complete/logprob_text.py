@@ -1,6 +1,6 @@
 """The raw output of the chat's own run from its log-probabilities: the text of every token, one after the other.
 
-Servers that tell no ids may still list the tokens they sampled. Some list those of the visible content alone; then
+Servers that report no ids may still list the tokens they sampled. Some list those of the visible content alone; then
 there are fewer than the server counted, and they are not the raw output. Some give a control token an empty text.
 """
 

@@ -22,5 +22,5 @@ class Problem(NamedTuple):
 
     @classmethod
     def of(cls, error: BackendError) -> Problem:
-        """Return what an exception tells."""
+        """Return what an exception says."""
         return cls(error.message, error.unread)

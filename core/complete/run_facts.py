@@ -48,7 +48,7 @@ def output_ids(answer: JSONObject, choice: JSONObject) -> tuple[int, ...] | None
 
 
 def prompt_ids(answer: JSONObject) -> tuple[int, ...] | None:
-    """Return the ids of the prompt, where an answer tells them."""
+    """Return the ids of the prompt, where an answer reports them."""
     for place in (answer, *_proxied(answer), *objects_of(answer.get("choices"))):
         if (ids := ids_of(place.get("prompt_token_ids"))) is not None:
             return ids
@@ -56,7 +56,7 @@ def prompt_ids(answer: JSONObject) -> tuple[int, ...] | None:
 
 
 def prompt_text(answer: JSONObject) -> str | None:
-    """Return the text of the prompt, where an answer tells it."""
+    """Return the text of the prompt, where an answer reports it."""
     for place in (answer, *_proxied(answer)):
         if (text := text_of(place.get("prompt_text"))) is not None:
             return text
@@ -70,7 +70,7 @@ class RunFacts:
 
     Attributes:
         sampler_word: llama.cpp's own word for why sampling ended, in the words of `finish_reason`.
-        reports_grammar: Whether it tells which grammar was put on the run, be it none.
+        reports_grammar: Whether it reports which grammar was put on the run, even if none was.
         grammar: The grammar that llama.cpp put on this very run, as JSON text; `None` if there was none.
         counts_reasoning: Whether it counts the tokens of the reasoning; `None` if it says nothing of it.
     """

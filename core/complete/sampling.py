@@ -75,7 +75,7 @@ def max_tokens_of_chat(
 
 
 def raw_body(prompt: Sequence[int] | str, sampling: JSONObject) -> JSONObject:
-    """Return the body of a raw completion that keeps special tokens and tells its ids."""
+    """Return the body of a raw completion that keeps special tokens and reports its ids."""
     body: JSONObject = {
         **sampling,
         "prompt": prompt if isinstance(prompt, str) else list(prompt),

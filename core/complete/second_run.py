@@ -29,7 +29,7 @@ Asking: TypeAlias = "asyncio.Task[ChatResult | BackendError]"
 
 @dataclass(slots=True)
 class SecondRun:
-    """What a second sampling needs: the request, and the prompt as soon as an answer tells it."""
+    """What a second sampling needs: the request, and the prompt as soon as an answer reports it."""
 
     client: ServerClient
     server: Server
@@ -77,7 +77,7 @@ class SecondRun:
         chatting: Asking,
         streaming: Asking,
     ) -> tuple[int, ...] | None:
-        """Return the prompt ids when stream or chat tells them; `None` when both have ended without."""
+        """Return the prompt ids when stream or chat reports them; `None` when both have ended without."""
         ended = asyncio.create_task(_all_done(chatting, streaming))
         ended.add_done_callback(lambda _: self.has_update.set())
         try:
@@ -87,7 +87,7 @@ class SecondRun:
         return self.reported_ids
 
     async def _sample_without_chat(self) -> Sampling:
-        """Sample on the best prompt that the chat did not tell: the server's, ours, our text."""
+        """Sample on the best prompt where the chat reported none: the server's, ours, our text."""
         if "apply_template" in self.server.features:
             reported = await settled(self.client.apply_template(self.body))
             if not isinstance(reported, BackendError):
@@ -168,7 +168,7 @@ class SecondRun:
         """Return what shows whether a text of the server's is all that the model wrote.
 
         Args:
-            reported_ids: The prompt's ids, if the server told them.
+            reported_ids: The prompt's ids, if the server reported them.
             text: The prompt, if the server got it as text.
         """
         text = text if self.reported_template is None else self.reported_template.text

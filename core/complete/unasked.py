@@ -21,7 +21,7 @@ class Known(NamedTuple):
     Attributes:
         server: What a look at it found; `None` before.
         notes: What could not be seen, one sentence each.
-        refused_fields: Fields of ours that it refused, with its words.
+        refused_fields: Our added fields that it refused, with its words.
     """
 
     base_url: str

@@ -92,7 +92,7 @@ class Understood:
 
     @property
     def says_its_stage(self) -> bool:
-        """Whether anything but the lack of a better guess tells at which stage of a run it arose."""
+        """Whether anything but the lack of a better guess shows at which stage of a run it arose."""
         is_known = self.known is not None or self.classified is not None or self.quoted is not None
         has_place = self.field is not None or (self.speaker is not None and bool(self.speaker.where))
         return is_known or has_place or self.refusal.status is not None or self.cause is not Cause.REQUEST

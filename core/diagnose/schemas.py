@@ -27,7 +27,7 @@ _SCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SINGLE_SCHEMAS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 _MAX_DEPTH = 40
 _MAX_REMEMBERED_CHARS = 20_000
-_MAX_VIOLATIONS = 20  # a rule tells three
+_MAX_VIOLATIONS = 20  # a rule shows three
 _COSTLY = re.compile(
     r'"(pattern|patternProperties|propertyNames|\$(?:ref|dynamicRef|recursiveRef)'
     r'|unevaluated\w+|dependen\w+|contains|allOf|oneOf|not|if)":'

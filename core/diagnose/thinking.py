@@ -1,4 +1,4 @@
-"""How thinking is switched off: by which template kwarg, as far as template and parser tell."""
+"""How thinking is switched off: by which template kwarg, as far as template and parser show."""
 
 from __future__ import annotations
 

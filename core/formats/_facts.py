@@ -97,7 +97,7 @@ class FamilyFacts:
         tool_parsers: vLLM 0.32's tool parsers that read its calls, the one to recommend first.
         reasoning_parsers: vLLM 0.32's reasoning parsers that split its reasoning, the one to recommend first.
         parser_names: What other server software calls its parsers for it, by kind of engine. Names that the engine's
-            own record has (`core.complete.engines`) are there alone.
+            own record has (`core.complete.engines`) are only there.
         checkpoints: Models of the family that have parsers under other names; of several that are shown the first.
         parsers_ignoring_switch: Those of them that no switch reaches: they begin inside reasoning whatever is asked.
         switches: Template kwargs that switch thinking, the usual one first.

@@ -2,7 +2,7 @@ r"""Sarashina 2.2: a marker, then a list of Python dicts.
 
     CONTENT<|tool_calls|>[{'name': 'NAME', 'arguments': {'KEY': 'text', 'KEY': True}}, …]</s>
 
-Some answers are the list alone. The notation is Python's: single quotation marks, `True`, `None`.
+Some answers are only the list. The notation is Python's: single quotation marks, `True`, `None`.
 
 Source: smg 1.13.0 `sarashina.rs`, whose tests have both forms.
 """

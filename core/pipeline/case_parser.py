@@ -151,7 +151,7 @@ class CaseParser:
         return ParsedCase(parse, found.findings, (*self._absent, *found.notes))
 
     def _request_of(self, case: JSONObject) -> tuple[Request, Mapping[str, tuple[Finding, ...]]]:
-        """Return the request of a case and what is to be said of it alone: the lines of a file share their tools."""
+        """Return the request of a case and the notes on it alone: the lines of a file share their tools."""
         tools: list[JSON] = [*_tools(case)]
         body = _body_of(case)
         key = _exact_key([body, tools])

@@ -72,7 +72,7 @@ def _is_same(left: JSONObject, right: JSONObject) -> bool:
 
 
 def seen_by(server: Server, api: Api) -> Server:
-    """Return a server with the features that tell of the prompt of a body of another API, not of a chat completion."""
+    """Return a server with the features that report the prompt of a body of another API, not of a chat completion."""
     if api is Api.CHAT:
         return server
     renders = api is not Api.GEMINI and engine_of(server.kind).renders_other_apis and "render" in server.features

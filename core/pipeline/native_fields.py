@@ -129,7 +129,7 @@ def _marks_in(body: JSONObject) -> Iterator[str]:
 
 
 def _stop_words(api: Api, chat: ChatResult | None) -> Iterator[str]:
-    """Yield what this API calls the end that is told here in the words of chat completions."""
+    """Yield what this API calls the end that is named here in the words of chat completions."""
     reason = None if chat is None else chat.finish_reason
     if reason is not None and (own := _STOP_WORDS[api].get(reason)) is not None:
         yield f"Findings use the words of chat completions: `finish_reason: {reason}` is {own} of this API."

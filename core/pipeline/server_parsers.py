@@ -86,7 +86,7 @@ def _read_name(name: str) -> OwnParsers:
     """Return the parsers that one of a name belongs to.
 
     Raises:
-        EngineError: It is no such name.
+        EngineError: It is not such a name.
     """
     parsers = _parsers_named(name)
     if parsers is None or not parsers.is_name(name):

@@ -31,7 +31,7 @@ class Following(NamedTuple):
     """A run in progress.
 
     Attributes:
-        progress: What it tells.
+        progress: What it reports.
         run: Its task; awaited, it raises what the run failed with.
     """
 
@@ -85,7 +85,7 @@ async def run(
 
 @dataclass(slots=True)
 class _Run:
-    """One run; its only state is the last progress that was told."""
+    """One run; its only state is the last progress that was reported."""
 
     request: Request
     target: Target

@@ -1,6 +1,6 @@
 """What is wrong with a request body, and what is only worth saying.
 
-Fatal is what no server could take. Everything doubtful is told and kept: some
+Fatal is what no server could take. Everything doubtful is reported and kept: some
 server, or some template, may want it.
 """
 

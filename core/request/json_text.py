@@ -1,8 +1,8 @@
-"""JSON as people paste it: read with positions, small slips repaired and told.
+"""JSON as people paste it: read with positions, small slips repaired and reported.
 
 Strict JSON is read as it is. Repaired, each with a notice: trailing commas,
 comments (`//`, `#`, `/* */`), single and typographic quotes, bare keys, `True`,
-`False`, `None`, raw line breaks in strings. Read and told: `NaN`, `Infinity`,
+`False`, `None`, raw line breaks in strings. Read and reported: `NaN`, `Infinity`,
 numbers that overflow, keys that occur twice (the last one counts, as in
 Python's `json`). Anything else is an error with line, column and field.
 """
@@ -277,7 +277,7 @@ def locate_in_json(text: str, paths: Collection[Path]) -> dict[Path, Place]:
 
 
 def _read_plain(text: str) -> JSON:
-    """Return the value if Python's own, far faster reader finds nothing that has to be told; else `None`."""
+    """Return the value if Python's own, far faster reader finds nothing that has to be reported; else `None`."""
     if "\\u" in text:
         return None  # may be half of a surrogate pair
     try:

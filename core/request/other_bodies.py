@@ -44,7 +44,7 @@ class Converted(NamedTuple):
 
 
 def place_in(places: Mapping[str, str], field: str) -> str | None:
-    """Return where a field stands by the places of what it is part of; `None` if they do not tell.
+    """Return where a field is by the places of what it is part of; `None` if they do not show it.
 
     >>> place_in({"messages[1]": "input[4]"}, "messages[1].content")
     'input[4].content'

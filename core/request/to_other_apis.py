@@ -343,9 +343,7 @@ def _items(message: JSONObject, place: str, work: ApiWork) -> Iterator[JSONObjec
     calls = [*_calls_of(message, place, work)]
     if content or not (calls or reasoning):
         said = _content(content, f"{place}.content", role, work)
-        if role == "assistant" and isinstance(
-            said, list
-        ):  # servers take parts of the assistant in an output item alone
+        if role == "assistant" and isinstance(said, list):  # servers take parts of the assistant only in an output item
             item: JSONObject = {"type": "message", "id": f"msg_{place[9:-1]}", "status": "completed"}
             yield {**item, "role": role, "content": said}
         else:

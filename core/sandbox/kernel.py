@@ -76,7 +76,7 @@ _PLAIN: Final = (
     "rt_sigprocmask", "rt_sigreturn", "sched_getaffinity", "sched_yield", "select", "set_robust_list",
     "setitimer", "sigaltstack", "stat", "statx", "sysinfo", "time", "times", "uname", "write", "writev",
 )  # fmt: skip
-# To find and read files besides; Landlock is there so that a process can give up more as it learns what it needs.
+# To find and read files, too; Landlock is there so that a process can give up more as it learns what it needs.
 _READING: Final = (
     "access", "faccessat", "faccessat2", "fadvise64", "fstatfs", "getdents64", "landlock_add_rule",
     "landlock_create_ruleset", "landlock_restrict_self", "statfs",

@@ -81,7 +81,7 @@ class Memory:
 
 
 class Readable:
-    """Where a locked process may still read: its libraries, which import parts of themselves late, and what is told."""
+    """Where a locked process may still read: its libraries, which import parts of themselves late, and given paths."""
 
     def __init__(self) -> None:
         self._folders: set[str] = set()

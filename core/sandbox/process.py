@@ -66,7 +66,7 @@ class SandboxProcess:
 
     @property
     def cpu_s(self) -> float:
-        """Processor time that it used so far; while it lives 0 where the system does not tell."""
+        """Processor time that it used so far; 0 while it lives where the system does not report it."""
         return self._process.cpu_s
 
     def exchange(

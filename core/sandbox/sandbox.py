@@ -225,7 +225,7 @@ def sandbox_of(name: str = COMMON) -> Sandbox:
 def close_sandboxes() -> None:
     """End all processes of the shared sandboxes, whatever they do; the next `sandbox_of` gives new ones.
 
-    Nothing waits here for their last: a page that ends has to be gone before it tells how its work came out.
+    Nothing waits here for their last: a page that ends has to be gone before it reports how its work came out.
     """
     sandbox_of.cache_clear()
     while _ROOMS:

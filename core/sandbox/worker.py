@@ -30,7 +30,7 @@ class WorkerProcess(Protocol):
 
     @property
     def cpu_s(self) -> float:
-        """Processor time that it used so far; while it lives 0 where the system does not tell."""
+        """Processor time that it used so far; 0 while it lives where the system does not report it."""
         ...
 
     def give_way(self) -> bool:

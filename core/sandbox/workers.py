@@ -161,7 +161,7 @@ class Workers(Generic[AnyProcess]):
         return min(candidates)[-1] if candidates else None
 
     def _has_to_give_way(self, owner: str) -> bool:
-        """Return whether a visitor gets what others leave: who is alone gets all there is."""
+        """Return whether a visitor gets what others leave: whoever is alone gets all there is."""
         return self._fairness.had_much(owner) and self._fairness.is_shared()
 
     def _barred_from_the_last(self) -> set[str]:
@@ -252,7 +252,7 @@ _CONTAINER = Path("/sys/fs/cgroup")
 
 
 def has_memory_for_another(machine: Path = _MACHINE, container: Path = _CONTAINER) -> bool:
-    """Return whether a process may be started on top of those that are there; yes where the system does not tell."""
+    """Return whether a process may be started on top of those that are there; True if the system does not say."""
     return all(free >= _NEEDED_BYTES for free in (_free_of_machine(machine), _free_of_container(container)))
 
 

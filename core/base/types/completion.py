@@ -153,8 +153,8 @@ class ServerGrammar:
 
     Attributes:
         constraint: In the shape of `structured_outputs`, as JSON text; `None` if it puts none.
-        waits_for_reasoning: Whether it has a reasoning parser, for whose end a grammar waits; `None` if it is not told.
-        reasoning_ended: Whether reasoning is over with the prompt; `None` if it is not told.
+        waits_for_reasoning: Whether it has a reasoning parser, whose end a grammar waits for; `None` if unknown.
+        reasoning_ended: Whether reasoning is over with the prompt; `None` if unknown.
     """
 
     constraint: str | None

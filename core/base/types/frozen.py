@@ -34,7 +34,7 @@ else:
         used, given, keywords, steps = dict[str, object](MISSING=MISSING), ["self"], list[str](), list[str]()
         for field in fields(cls):
             name = parameter = field.name
-            used[f"set_{name}"] = getattr(cls, name).__set__  # of the slot, be it of a class above
+            used[f"set_{name}"] = getattr(cls, name).__set__  # of the slot, even if a base class defines it
             if field.default is not MISSING:
                 used[f"default_{name}"] = field.default
                 parameter += f"=default_{name}"

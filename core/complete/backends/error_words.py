@@ -90,7 +90,7 @@ def words_of_value(value: JSON) -> ServerWords:
 
 
 def error_of_answer(answer: JSONObject) -> JSON:
-    """Return the error that an answer with a good status tells in the form of any vendor; `None` if it tells none."""
+    """Return the error that an answer with a good status reports in the form of any vendor; `None` if it has none."""
     if answer.get("error"):
         return answer["error"]
     if answer.get("choices"):

@@ -130,7 +130,7 @@ class Call:
 
 
 def failure_of_location(call: Call, reason: str) -> BackendError:
-    """Explain a redirect to what is no address; its text cannot be had."""
+    """Explain a redirect to something that is not an address; its text is not available."""
     message = f"{call} answered with a redirect to what is no address ({call.scrub(reason)}), which is not followed"
     return BackendError(message, "Check the address of the server.", kind="broken-answer")
 

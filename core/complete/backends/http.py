@@ -335,7 +335,7 @@ async def _failure_of_answer(call: Call, stream: ByteStream) -> BackendError:
             if len(data) > _ERROR_BYTES:
                 break
     except BackendError:
-        pass  # the status tells more than the way its explanation broke off
+        pass  # the status says more than the way its explanation broke off
     return failure_of_status(call, stream.status, stream.raw_headers, _decode(data))
 
 

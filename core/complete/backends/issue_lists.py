@@ -18,7 +18,7 @@ _DEPTH = 6
 
 
 def faults_of_issues(value: JSON, depth: int = _DEPTH) -> list[JSON]:
-    """Return the faults that a validator's list of issues holds; none if a value is no such list.
+    """Return the faults that a validator's list of issues holds; none if a value is not such a list.
 
     >>> faults_of_issues([{"code": "x", "path": ["choices", 0], "message": "Required"}])
     [{'loc': ['body', 'choices', 0], 'msg': 'Required'}]

@@ -31,7 +31,7 @@ class TemplateAnswer:
     Attributes:
         text: The prompt; with BOS if the ids are known, without one that only the vocabulary adds if not.
         token_ids: Its ids; `None` if the server does not tokenize.
-        pieces: The bytes of each id; `None` where the server does not tell them.
+        pieces: The bytes of each id; `None` where the server does not report them.
     """
 
     text: str
@@ -53,7 +53,7 @@ async def request_template(connection: HttpConnection, body: JSONObject) -> Temp
     try:
         return await _tokenized(connection, text)
     except BackendError:
-        return TemplateAnswer(text)  # the text is worth having alone
+        return TemplateAnswer(text)  # the text alone is worth having
 
 
 async def request_props(connection: HttpConnection) -> JSONObject:
@@ -66,7 +66,7 @@ async def request_props(connection: HttpConnection) -> JSONObject:
 
 
 async def request_pieces(connection: HttpConnection, text: str) -> dict[int, bytes]:
-    """Return the bytes of the ids that a text is made of; those of which the server tells none are left out.
+    """Return the bytes of the ids that a text is made of; those for which the server reports none are left out.
 
     Raises:
         BackendError: The server does not tokenize.

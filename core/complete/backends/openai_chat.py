@@ -54,7 +54,7 @@ async def request_chat_stream(
         connection: Where to.
         body: The request; `stream` is set.
         on_delta: Called with each event of the first choice.
-        on_prompt_ids: Called once when the server tells the prompt ids.
+        on_prompt_ids: Called once when the server reports the prompt ids.
 
     Returns:
         What came; a stream that broke off has its `error` set.

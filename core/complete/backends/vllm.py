@@ -39,7 +39,7 @@ class RenderAnswer:
         constraint: Grammar that chat puts on the output, in the shape of `structured_outputs`; `None` for none.
         template_kwargs: Effective template kwargs; `None` unless a reasoning parser is configured.
         body: The answer as received.
-        waits_for_reasoning: Whether a reasoning parser is configured; `None` where an older release does not tell.
+        waits_for_reasoning: Whether a reasoning parser is configured; `None` where an older release does not say.
         reasoning_ended: Whether reasoning is over with the prompt; `None` if that is left to the engine.
     """
 
@@ -116,7 +116,7 @@ async def request_chat_token_ids(connection: HttpConnection, body: JSONObject) -
     sent: JSONObject = {key: body[key] for key in _TOKENIZE_FIELDS if body.get(key) is not None}
     fields = as_object(await connection.post_for_json("/tokenize", sent))
     ids = ids_of(fields.get("tokens"))
-    if not ids:  # llama.cpp's endpoint of the same name knows no messages and tells no ids for them
+    if not ids:  # llama.cpp's endpoint of the same name knows no messages and gives no ids for them
         raise _odd("/tokenize", fields)
     return ids
 
@@ -141,7 +141,7 @@ async def request_token_entries(connection: HttpConnection, model: str | None, t
     """Return the vocabulary entries of the ids that a text is made of, as the tokenizer spells them.
 
     Raises:
-        BackendError: The server does not tokenize, or does not tell entries (it does from 0.10 on).
+        BackendError: The server does not tokenize, or does not report entries (it does from 0.10 on).
     """
     sent: JSONObject = {"prompt": text, "add_special_tokens": False, "return_token_strs": True}
     if model is not None:

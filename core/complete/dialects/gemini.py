@@ -138,7 +138,7 @@ def _reason(value: JSONObject, candidate: JSONObject, *, has_calls: bool) -> str
 
 
 def _what_google_says(value: JSONObject, candidate: JSONObject) -> list[str]:
-    """Return what an answer says of an end that is none of its own."""
+    """Return what an answer says of an end that the API does not define."""
     said: list[str] = []
     if words := text_of(_get(candidate, "finishMessage")):
         said.append(f"The API says: {shorten(words, 300)}")

@@ -24,7 +24,7 @@ class ParserCase:
         tools: Tools of the request.
         calls: Name and arguments of every whole call of the output, arguments as JSON text.
         name: What the test is called, a name of a function.
-        template: Chat template of the model, by which llama.cpp chooses its parser; "" if the run does not tell it.
+        template: Chat template of the model, by which llama.cpp chooses its parser; "" if the run does not show it.
     """
 
     parser: str
@@ -45,7 +45,7 @@ class ParserTest:
     """How a test is written, and where it can be run.
 
     Attributes:
-        write: Returns the source of a test, which tells by an assertion what is wrong. The texts of a case are
+        write: Returns the source of a test, whose assertion shows what is wrong. The texts of a case are
             anybody's and the test is run at once: they are written as literals, as `python_text` does.
         not_run: First lines of the source, which say that it was not run; they are left out once it was.
         suffix: Of its file.

@@ -64,7 +64,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class OwnFields:
-    """What is added to a request so that the server tells more of the run.
+    """What is added to a request so that the server reports more of the run.
 
     Attributes:
         chat: To a chat request that is not streamed; `logprobs` only where the request says nothing of it.
@@ -194,21 +194,21 @@ class Engine:
         add_details: Adds to what is known of a server what only this software shows.
         endpoints: How it is asked for its features.
         own_fields: What is added to requests.
-        answer_places: Where its answers then tell it.
+        answer_places: Where its answers then report it.
         own_parsers: Parsers that it runs on a given output; `None` if it offers none.
         reports_ids: Whether such servers can give the ids of a run.
         control_tokens: What becomes of them in its text.
         takes_several: Whether it answers several requests at once; one that is not known to is asked one at a time, as
             some end an answer when the next request comes.
         no_raw_run: Why its raw completion is not a run of the given prompt, a clause; "" if it is one.
-        when_it_renders: When such a server tells the prompt of a request, a clause after "has one"; "" if never.
-        renders_other_apis: Whether it then tells the prompt of a Responses or Messages body, too.
+        when_it_renders: When such a server reports the prompt of a request, a clause after "has one"; "" if never.
+        renders_other_apis: Whether it then reports the prompt of a Responses or Messages body, too.
         takes_template: Whether a request may bring its own `chat_template`.
         template_flag: Flag of its command line that names a file with a chat template.
         counts_reasoning_by_parser: Whether it counts reasoning tokens if and only if a reasoning parser is set.
         needs_tool_parser: Whether it reads calls only by a tool parser that it is started with.
         renders_like: The kind of server whose habits explain its prompts best: `vllm` or `llama.cpp`.
-        request_changes: What it does to a chat request besides, before the template sees it, each by itself.
+        request_changes: What else it does to a chat request before the template sees it, each by itself.
         refused_conversations: Conversations of `check` (`core/tools/check/conversations.py`) that its API refuses
             whatever it serves, by name, and why, a clause; they are never reported as a loss.
         start: The command that starts it for a model that was checked, `None` from it if there is none for this model;

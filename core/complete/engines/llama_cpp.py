@@ -37,7 +37,7 @@ def _is_llama_cpp(answers: Sequence[JSONObject]) -> bool:
 
 
 async def _add_details(looks: Looks, server: Server) -> Server:
-    """Add what `/props` says, and whether the server tells its prompt (`apply_template`)."""
+    """Add what `/props` says, and whether the server reports its prompt (`apply_template`)."""
     fields = await looks.fields("/props")
     length = integer_of(as_object(fields.get("default_generation_settings")).get("n_ctx"))
     features: set[str] = {"tokenizer_info"} if text_of(fields.get("chat_template")) else set()

@@ -39,7 +39,7 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server,
 from prompt_debugger.core.known_errors import cause_of
 
 _CUT_COPY = "which the end of the stream cut off"
-_REPORTED = "the server reported an error: "  # how what was read begins where the answer itself tells an error
+_REPORTED = "the server reported an error: "  # how what was read begins where the answer itself reports an error
 _WORDS_CHARS = 200
 _MAX_KEYS = 6
 
@@ -171,7 +171,7 @@ def _is_stream_without_error(result: ChatResult) -> bool:
 
 
 def _what_is_absent(result: ChatResult) -> str | None:
-    """Return what an answer in one document lacks; "" if it is whole, `None` if it tells an error."""
+    """Return what an answer in one document lacks; "" if it is whole, `None` if it reports an error."""
     answer = as_object(decode_json(result.body))
     choices = answer.get("choices")
     if "choices" not in answer or answer.get("error") or (result.error or "").startswith(_REPORTED):

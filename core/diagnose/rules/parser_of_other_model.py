@@ -53,7 +53,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _of_glm4(trace: Trace, server: Server) -> Iterator[Report]:
-    """Report any parser beside a model whose calls none reads."""
+    """Report any parser set for a model whose calls no parser reads."""
     is_alone = trace.refusal is None and trace.raw is None and trace.chat is None and trace.chat_stream is None
     if server.chat_template or not is_alone or asked_server(trace) or server.tool_parser not in _KNOWN:
         return

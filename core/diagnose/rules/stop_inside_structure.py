@@ -88,7 +88,7 @@ def _stop_at_end(trace: Trace) -> str | None:
 
 
 def _is_call_open(trace: Trace, *, is_named: bool) -> bool:
-    """Say whether a call is cut, or, where nobody names the reason, lacks its closing marker at the very end."""
+    """Return whether a call is cut, or, where no reason is given, lacks its closing marker at the very end."""
     if trace.parse is None or trace.raw is None:
         return False
     calls = trace.parse.parsed.calls

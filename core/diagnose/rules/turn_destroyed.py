@@ -46,7 +46,7 @@ def find(trace: Trace) -> Iterator[Report]:
     calls = body_calls(trace)
     error = trace.chat.error
     if not texts and (error is None or not calls):
-        return  # a dropped call alone is PD401's to tell
+        return  # a dropped call alone is PD401's to report
     written = [counted(len(calls), "tool call")] if calls else []
     written += [counted(sum(stop - start for start, stop in texts), "character") + " of content"] if texts else []
     yield Report(

@@ -166,7 +166,7 @@ def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | No
     trials = trials_of(trace, calls)
     has_no_own = not known and parser is not None and is_made_for(trace.server, name) is False
     if trials.asked and not trials.reading and not has_no_own:
-        return None  # what no parser reads is no matter of which one runs
+        return None  # where no parser reads it, which one runs does not matter
     if parser is not None:
         is_own = is_made_for(trace.server, name)
         if is_own is None or is_own or parser in trials.reading or not (known or trials.asked):
