@@ -15,7 +15,7 @@ Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `gather_raw`, `Gat
 `Decoding`, `TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`,
 `read_headers`, `ENGINES`, `Engine`, `OutputToParse`, `OwnParsers`, `engine_of`, `title_of`, `families_of_parser`,
 `PARSER_NAMES`, `ParserNames`, `StartWith`, `StartCommand`, `Proof`, `ParserTest`, `ParserCase`, `UnaskedClient`,
-`Known`, `known_by`, `MustAskError`.
+`Known`, `known_by`, `MustAskError`, `taken_by_api`.
 """
 
 from prompt_debugger.core.complete.afterwards import Decoding, TakesTurn, ask_once, gather_afterwards, is_passing
@@ -39,6 +39,7 @@ from prompt_debugger.core.complete.engines import (
     engine_of,
     families_of_parser,
     parser_names_of,
+    taken_by_api,
     title_of,
 )
 from prompt_debugger.core.complete.evidence import gather
@@ -81,5 +82,6 @@ __all__ = [
     "parser_names_of",
     "read_headers",
     "refusal_of",
+    "taken_by_api",
     "title_of",
 ]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import Api, JSONObject, Notice, Request, Server
 from prompt_debugger.core.base.wire import endpoint_of
-from prompt_debugger.core.complete import ServerClient, engine_of
+from prompt_debugger.core.complete import ServerClient, engine_of, taken_by_api
 from prompt_debugger.core.request import convert_as, to_api
 
 _NO_ENDPOINT = frozenset({404, 405, 501})
@@ -42,11 +42,11 @@ class Asked(NamedTuple):
         return client if self.native is None else client.asking_by(self.api, self.native)
 
 
-def asked_by(request: Request, by: Api | None, model: str | None) -> Asked:
+def asked_by(request: Request, by: Api | None, model: str | None, server: Server | None = None) -> Asked:
     """Return how a request is asked: by the API that is named, else by its own.
 
     A body that was pasted goes out as it is, as long as `request.body` is what it converts to: a request that was
-    changed since then is converted back.
+    changed since then is converted back. What only some servers take by another API goes to a `server` that does.
     """
     api = by or request.api
     lost: tuple[Notice, ...] = ()
@@ -58,7 +58,7 @@ def asked_by(request: Request, by: Api | None, model: str | None) -> Asked:
         lost = tuple(notice for notice in converted.notices if notice.field)
     if api is Api.CHAT:
         return Asked(api, request.body, None, lost)
-    made = to_api(request.body, api)
+    made = to_api(request.body, api, frozenset() if server is None else taken_by_api(server, api))
     if converted is not None:
         made = made._replace(notices=tuple(replace(one, field=converted.place_of(one.field)) for one in made.notices))
     back = convert_as(api, made.body)  # what the server is asked, without what was lost on the way

@@ -122,7 +122,7 @@ class _Run:
             self.update("Loading the tokenizer", replace(self.trace, server=server))
             renderer = await renderer_for(client, server, target)
             renderer = renderer.with_template_of(self.request.body, server.kind).for_one_run()
-            asked = asked_by(self.request, self.target.api, server.model)
+            asked = asked_by(self.request, self.target.api, server.model, server)
             body: JSONObject = {**asked.body, "model": server.model}
             await self.render(renderer, asked.body, body)
             client = asked.client_of(client)

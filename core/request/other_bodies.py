@@ -131,9 +131,18 @@ _OF_SERVERS = (
     "cache_salt",
     "structured_outputs",
 )
+_OF_VLLM = (
+    "ignore_eos",
+    "stop_token_ids",
+    "include_stop_str_in_output",
+    "skip_special_tokens",
+    "include_reasoning",
+    "vllm_xargs",
+    "priority",
+)  # its Responses and its chat completions take them
 _SAME = frozenset(
     {"temperature", "top_p", "stream", "parallel_tool_calls", "metadata", "user", "seed", "top_logprobs", "stop"}
-    | {"presence_penalty", "frequency_penalty", *_OF_SERVERS}
+    | {"presence_penalty", "frequency_penalty", *_OF_SERVERS, *_OF_VLLM}
 )
 
 

@@ -10,7 +10,7 @@ https://ai.google.dev/api/generate-content, as of 2026-10.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import suppress
 
 from prompt_debugger.core.base.json_values import as_object
@@ -208,12 +208,20 @@ _NOTHING: dict[str, JSON] = {"n": 1, "add_generation_prompt": True, "include_rea
 _CHOICES = {"auto": "auto", "none": "none", "required": "any"}
 
 
-def to_api(body: JSONObject, api: Api) -> Converted:
-    """Return a chat body as one of another API, and a notice for each thing that has no place there."""
+def to_api(body: JSONObject, api: Api, taken: Set[str] = frozenset()) -> Converted:
+    """Return a chat body as one of another API, and a notice for each thing that has no place there.
+
+    Args:
+        body: The chat completion body.
+        api: The other API.
+        taken: Fields of chat completions that the server to be asked takes there by the same name.
+    """
     work = ApiWork(api)
     _WRITERS[api](body, work)
     for name, value in body.items():
-        if name not in _ASKED_ELSEWHERE:
+        if name in taken:
+            work.body[name] = value
+        elif name not in _ASKED_ELSEWHERE:
             _option(name, value, work)
     return Converted(work.body, tuple(work.lost))
 

@@ -48,6 +48,34 @@ said = {"model": "lab-model", "input": "Who are you?", "max_output_tokens": 100,
 print(client.responses.create(**said).status)
 print([event.type for event in client.responses.create(**said, stream=True)][-1])
 """
+# Each API, whole, streamed, and streamed up to the first event, after which the client leaves.
+_EACH_API = """
+import json, sys, anthropic, openai
+base_url, key, body = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+functions = [tool["function"] for tool in body["tools"]]
+asked = {"model": "lab-model", "temperature": 0}
+client = openai.OpenAI(base_url=base_url, api_key=key, max_retries=0)
+other = anthropic.Anthropic(base_url=base_url.removesuffix("/v1"), api_key=key, max_retries=0)
+
+def of_chat(**more):
+    return client.chat.completions.create(**asked, messages=body["messages"], tools=body["tools"], **more)
+
+def of_responses(**more):
+    tools = [{"type": "function", "strict": False, **one} for one in functions]
+    return client.responses.create(**asked, input=body["messages"], tools=tools, max_output_tokens=100, **more)
+
+def of_messages(**more):
+    tools = [{"name": one["name"], "input_schema": one["parameters"]} for one in functions]
+    said = {"model": "lab-model", "max_tokens": 100, "messages": body["messages"], "tools": tools}
+    return other.messages.create(**said, extra_body={"temperature": 0}, **more)
+
+for ask in (of_chat, of_responses, of_messages):
+    ask()
+    list(ask(stream=True))
+    with ask(stream=True) as stream:
+        next(iter(stream))
+print("done")
+"""
 
 
 def _run(python: str, script: str, base_url: str, body: Any) -> list[str]:
@@ -99,3 +127,21 @@ def test_clients_of_other_apis(lab_url: str, tmp_path: Path) -> None:
     ]
     assert [len(one) if isinstance(one, list) else 0 for one in calls] == [1, 1, 0, 0]
     assert all(read_request(text).messages for text in texts)
+
+
+def test_each_api_whole_streamed_and_left_by_the_client(lab_url: str, tmp_path: Path) -> None:
+    capture, printed = asyncio.run(_captured(lab_url, tmp_path / "out", sys.executable, _EACH_API, 9))
+
+    assert printed == ["done"]
+    written = [json.loads(text) for text in _texts(capture)]
+    assert [one["captured"]["streamed"] for one in written] == [False, True, True] * 3
+    left = ["the client disconnected before the end of the answer"]
+    assert [one["captured"]["problems"] for one in written] == [[], [], left] * 3
+    assert ["response" in one for one in written] == [True, True, False] * 3
+    answers = [read_evidence(text).chat for text in _texts(capture)]
+    arguments = [
+        [json.loads(call["function"]["arguments"]) for call in answer.message["tool_calls"]]  # type: ignore[index, call-overload, union-attr]  # calls of a message
+        for at, answer in enumerate(answers)
+        if at % 3 < 2 and answer is not None
+    ]
+    assert arguments == [[{"city": "Paris"}]] * 6

@@ -7,6 +7,7 @@ maintainers are derived from the records.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from types import ModuleType
@@ -14,6 +15,7 @@ from types import ModuleType
 from prompt_debugger.core.base.discover import discover, discover_installed
 from prompt_debugger.core.base.errors import PluginError
 from prompt_debugger.core.base.protocols import RequestChange
+from prompt_debugger.core.base.types import Api, Server
 from prompt_debugger.core.complete.engines._looks import Looks
 from prompt_debugger.core.complete.engines._names import NamesByFamily, merge_names
 from prompt_debugger.core.complete.engines._parser_test import (
@@ -72,6 +74,7 @@ __all__ = [
     "python_text",
     "python_texts",
     "python_tools",
+    "taken_by_api",
     "title_of",
 ]
 
@@ -113,6 +116,16 @@ def load_engines(package: ModuleType) -> dict[str, Engine]:
 def engine_of(kind: str) -> Engine:
     """Return the record of a kind of server; of one without a file, that of a server of which nothing shows."""
     return ENGINES.get(kind, UNKNOWN)
+
+
+def taken_by_api(server: Server, api: Api) -> frozenset[str]:
+    """Return which of its fields for chat completions a server is known to take by another API, too."""
+    numbers = re.match(r"v?(\d{1,6})\.(\d{1,6})", server.version or "")
+    if numbers is None:
+        return frozenset()
+    version = (int(numbers[1]), int(numbers[2]))
+    taken = engine_of(server.kind).own_fields.taken_by_api.get(api, {})
+    return frozenset(name for name, since in taken.items() if version >= since)
 
 
 def title_of(kind: str) -> str:

@@ -72,6 +72,8 @@ class OwnFields:
         completion: To a raw completion, besides vLLM's fields.
         by_api: To a request of another API than chat completions, whole or streamed.
         are_known: Whether the server is known to take them: a refusal is then about the request, unless it names them.
+        taken_by_api: Its own fields of chat completions that another API of it takes by the same name, and since which
+            version.
     """
 
     chat: JSONObject = field(default_factory=lambda: {**VLLM_FIELDS, "logprobs": True})
@@ -79,6 +81,7 @@ class OwnFields:
     completion: JSONObject = field(default_factory=dict)
     by_api: Mapping[Api, JSONObject] = field(default_factory=dict)
     are_known: bool = False
+    taken_by_api: Mapping[Api, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,20 @@ from prompt_debugger.core.complete.shapes import objects_of, text_of
 _DERENDER = "derender"
 # Counted up by vLLM 0.26 and later if and only if a tool parser is configured.
 _TOOL_PARSER_METRIC = "vllm:tool_call_parser_invocations_total"
+# As its request models have them in the oldest version that was looked at; what a model lacks, vLLM ignores.
+_TAKEN_BY_API = {
+    Api.RESPONSES: {
+        "ignore_eos": (0, 26),
+        "include_stop_str_in_output": (0, 26),
+        "skip_special_tokens": (0, 26),
+        "include_reasoning": (0, 26),
+        "vllm_xargs": (0, 26),
+        "priority": (0, 26),
+        "cache_salt": (0, 26),
+        "stop_token_ids": (0, 32),
+    },
+    Api.MESSAGES: {"vllm_xargs": (0, 32)},
+}
 
 
 async def _add_details(looks: Looks, server: Server) -> Server:
@@ -190,6 +204,7 @@ ENGINE = Engine(
         stream=VLLM_FIELDS,
         by_api={Api.RESPONSES: {"enable_response_messages": True}},
         are_known=True,
+        taken_by_api=_TAKEN_BY_API,
     ),
     own_parsers=OwnParsers(
         prefix=_DERENDER,

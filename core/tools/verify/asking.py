@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from prompt_debugger.core.base.errors import BackendError, RequestError
-from prompt_debugger.core.base.types import Api, ChatResult, JSONObject
+from prompt_debugger.core.base.types import Api, ChatResult, JSONObject, Server
 from prompt_debugger.core.complete import ServerClient, ask_once, is_passing, refusal_of
 from prompt_debugger.core.known_errors import Cause, recognise_error
 from prompt_debugger.core.pipeline.native import asked_by, is_missing, missing_endpoint
@@ -104,6 +104,7 @@ class Asker:
         on_end: Called when a row has ended, with whether there is an answer.
         check: Refuses a body that the server must not be asked; may take a while. `None` where it is asked anything.
         api: By which API it is asked.
+        server: What is known of the server.
         may_lack_api: Whether a server without that API is reason to give up its rows, and none to end.
         stopped: Why no more is asked, once that is so.
     """
@@ -120,6 +121,7 @@ class Asker:
     on_end: Callable[[bool], None]
     check: Callable[[JSONObject], None] | None = None
     api: Api = Api.CHAT
+    server: Server | None = None
     may_lack_api: bool = False
     stopped: str | None = None
     _out_since: float | None = None
@@ -190,7 +192,8 @@ class Asker:
         """Ask once; returns why there is no answer, `None` if there is one and it is in the journal."""
         began = self.clock()
         model = row.body.get("model")
-        asked = asked_by(row.request(self.extra_body), self.api, model if isinstance(model, str) else None)
+        named = model if isinstance(model, str) else None
+        asked = asked_by(row.request(self.extra_body), self.api, named, self.server)
         try:
             chat = await ask_once(asked.client_of(self.client), asked.body)
         except BackendError as error:

@@ -102,7 +102,8 @@ class Judge:
     def _asked(self, trace: Trace) -> Asked:
         """Return how a row was asked."""
         model = trace.request.body.get("model")
-        return asked_by(trace.request, trace.api, model if isinstance(model, str) else self.server.model)
+        named = model if isinstance(model, str) else self.server.model
+        return asked_by(trace.request, trace.api, named, self.server)
 
     async def _explained(self, trace: Trace, answer: Answer) -> Trace:
         """Add the prompt and the raw output."""

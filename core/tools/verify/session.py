@@ -186,6 +186,7 @@ class _Session:
             on_end=note_end,
             check=check,
             api=self.plan.apis[number],
+            server=server,
             may_lack_api=len(set(self.plan.apis)) > 1,
         )
         visits = Visits(Judge(client, server, renderer, flow.place, Decoding()))

@@ -50,7 +50,7 @@ class WatchDocument:
         streams_differ: Streams that the server's own parsers read otherwise from the whole output.
         grammars: Requests with a grammar, by whether it was in force.
         read_on: With `--ray`, exchanges that other machines read, by their address; empty for a file that is opened.
-        counts: As `debugger` of the summary of `verify`.
+        counts: As `debugger` of the summary of `verify`, without `api`: each exchange has its own.
         by_code: Exchanges by the rule that found something.
         by_tool: Calls of each tool: written, and dropped, altered or cut.
         by_model: Counts and rates by the model that was asked for.
@@ -119,7 +119,8 @@ class Counts:
     def document(self) -> JSONObject:
         """Return the document of `watch --open`."""
         about = About("", "", "1/1", self.exchanges, self.exchanges - self.read, None, "", 0)
-        counts = as_object(summary_of(self.total, about)["debugger"])
+        counted = as_object(summary_of(self.total, about)["debugger"])
+        counts = {name: value for name, value in counted.items() if name != "api"}  # of each exchange its own
         document = WatchDocument(
             exchanges=self.exchanges,
             read=self.read,

@@ -9,8 +9,19 @@ import pytest
 from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.comparable import compare_outputs
 from prompt_debugger.core.base.errors import BackendError
-from prompt_debugger.core.base.types import Api, Basis, CallOutcome, Certainty, ChatResult, Completion, Trace, Usage
+from prompt_debugger.core.base.types import (
+    Api,
+    Basis,
+    CallOutcome,
+    Certainty,
+    ChatResult,
+    Completion,
+    Server,
+    Trace,
+    Usage,
+)
 from prompt_debugger.core.pipeline import Target, find_example
+from prompt_debugger.core.pipeline.native import asked_by
 from prompt_debugger.core.report import read_bundle, trace_to_json, write_bundle
 from prompt_debugger.core.request import read_request, to_api
 from tests.core.complete.faulty_server import answer, faulty_server, raw
@@ -152,6 +163,38 @@ def test_a_request_that_was_changed_since_it_was_pasted_is_converted_back():
     assert kept.native == MESSAGES
     assert again.native["max_tokens"] == 5
     assert again.native["messages"][0]["content"] == "hi"
+
+
+CHAT_OF_VLLM = {
+    "model": "m",
+    "max_tokens": 9,
+    "messages": [{"role": "user", "content": "hi"}],
+    "ignore_eos": True,
+    "stop_token_ids": [20],
+    "min_tokens": 3,
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "api", "lost"),
+    [
+        ("vllm", "0.32.0", Api.RESPONSES, ["min_tokens"]),
+        ("vllm", "0.26.0", Api.RESPONSES, ["stop_token_ids", "min_tokens"]),
+        ("vllm", "0.9.2", Api.RESPONSES, ["ignore_eos", "stop_token_ids", "min_tokens"]),
+        ("vllm", None, Api.RESPONSES, ["ignore_eos", "stop_token_ids", "min_tokens"]),
+        ("vllm", "0.32.0", Api.MESSAGES, ["ignore_eos", "stop_token_ids", "min_tokens"]),
+        ("llama.cpp", "0.32.0", Api.RESPONSES, ["ignore_eos", "stop_token_ids", "min_tokens"]),
+    ],
+)
+def test_what_a_server_takes_by_another_api_too_goes_there_and_the_rest_is_lost(kind, version, api, lost):
+    server = Server("http://127.0.0.1:1/v1", kind=kind, version=version)
+
+    asked = asked_by(read_request(json.dumps(CHAT_OF_VLLM)), api, "m", server)
+
+    given = ("ignore_eos", "stop_token_ids", "min_tokens")
+    assert [one.field for one in asked.lost] == lost
+    assert [name for name in given if name not in asked.native] == lost
+    assert [name for name in given if name not in asked.body] == lost
 
 
 def test_a_run_opens_again_with_its_api_and_its_body():

@@ -333,6 +333,7 @@ _OTHER_SAMPLING = tuple(
     for api in ("messages", "responses")
     for kind in ("message: raw", "raw: request conversion", "request: request conversion")
 )
+_OTHER_SAMPLING_OF_MESSAGES = tuple(kind for kind in _OTHER_SAMPLING if kind.startswith("messages"))
 _BOTH: dict[str, tuple[str, ...]] = {
     "system in parts": ("messages prompt: request conversion", "messages request: request conversion"),
     "two systems": ("messages prompt: request conversion", "messages request: request conversion"),
@@ -351,7 +352,7 @@ _BOTH: dict[str, tuple[str, ...]] = {
     "bias": _OTHER_GRAMMAR,
     "two choices": ("messages status: request conversion", "responses status: request conversion"),
     "no generation prompt": _OTHER_PROMPTS,
-    "beyond the end": _OTHER_SAMPLING,
+    "beyond the end": _OTHER_SAMPLING_OF_MESSAGES,
     "regex": _OTHER_GRAMMAR,
     "Responses with a schema": ("messages status: request checks", "responses status: request checks"),
     "Responses with encrypted reasoning": ("responses status: request checks",),
