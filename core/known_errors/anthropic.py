@@ -123,9 +123,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The request body is not valid JSON: {why}",
         Stage.REQUEST,
-        "The body that was sent cannot be decoded. *No low surrogate* means half a character, such as an emoji "
-        "that was "
-        "cut in two when a text was shortened.",
+        "The body that was sent cannot be decoded. *No low surrogate* means half a character, such as an emoji that "
+        "was cut in two when a text was shortened.",
         "Find the text that was shortened, at the character that the message names, and cut it between characters; a "
         "new session without that message works.",
         "https://github.com/anthropics/claude-code/issues/558",

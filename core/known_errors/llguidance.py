@@ -43,9 +43,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.COMPLETE,
         "The model's next token does not fit the grammar that the server built from a schema or the tools: another "
         "feature wrote it, such as a thinking block, a template's own text or speculative decoding.",
-        "Send the request once with thinking off; if that helps, start the server with the model's reasoning "
-        "parser, so "
-        "that the grammar waits for the end of reasoning. Otherwise update the server.",
+        "Send the request once with thinking off; if that helps, start the server with the model's reasoning parser, "
+        "so that the grammar waits for the end of reasoning. Otherwise update the server.",
         "https://github.com/guidance-ai/llguidance/issues",
         example="Parser Error: token \"Hello\" doesn't satisfy the grammar; forced bytes: got '{'; applying 'H'",
     ),

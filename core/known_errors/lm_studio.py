@@ -101,8 +101,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Cannot call something that is not a function: got ObjectValue",
         Stage.RENDER,
         "The template calls a method of an object, such as `items()` or `get()`, and the object has a key of that "
-        "name: "
-        "a tool's schema with a property `items`, `keys` or `get`, for example.",
+        "name: a tool's schema with a property `items`, `keys` or `get`, for example.",
         "Rename that property in the schemas of the tools, or use a template that reads objects with filters "
         "(`|items`); the same request without `tools` shows whether it is that.",
         f"{_ISSUES}/2180",

@@ -60,8 +60,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.OUTPUT,
         "The JSON is in a code fence",
         "The model wrote its JSON as Markdown code, and the program reads the text as it is.",
-        "Enforce the form with `response_format`, or remove the fence before reading; asking for *JSON without "
-        "a code "
+        "Enforce the form with `response_format`, or remove the fence before reading; asking for *JSON without a code "
         "fence* in the prompt helps, but not always.",
     ),
     ErrorClass(
@@ -95,9 +94,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.OUTPUT,
         "Prose came where JSON was expected",
         "The model answered in sentences, and the program reads the whole text as JSON.",
-        "Enforce the form (`response_format` with a schema, or a tool that must be called) and check that it "
-        "reaches the "
-        "server; an agent's last turn is often sent without it.",
+        "Enforce the form (`response_format` with a schema, or a tool that must be called) and check that it reaches "
+        "the server; an agent's last turn is often sent without it.",
         around=_NOT_JSON,
     ),
     ErrorClass(
@@ -153,9 +151,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.OUTPUT,
         "A program failed where it read the answer",
         "It expects {name|a field} in every answer and every event of a stream. Fields are absent or null where "
-        "they do "
-        "not apply: an event with the usage alone has no choices, one with a call or with reasoning no text, an error "
-        "none of them.",
+        "they do not apply: an event with the usage alone has no choices, one with a call or with reasoning no text, "
+        "an error none of them.",
         "Record the answer with `capture` and paste it: it shows whether it is an error, or an event that the program "
         "does not know. If the answer is right, update that program, or report it there.",
         is_distinctive=False,
@@ -201,9 +198,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.UNCLEAR,
         "The server answered with an error, whose words are not shown",
         "The client reports only the status; the reason is in the body of the answer.",
-        "Print the body where the program catches the error (`error.response.text`), look into the server's log, "
-        "or put "
-        "`prompt-debugger capture` between; then paste that.",
+        "Print the body where the program catches the error (`error.response.text`), look into the server's log, or "
+        "put `prompt-debugger capture` between; then paste that.",
         is_distinctive=False,
         has_reason=False,
         unless=r"for url:? ?\S{1,300}+(?: \(request id: [^)]{1,120}\))?[ :,-]{1,4}"

@@ -37,8 +37,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server does not have the parser that it was told to use",
         "This release has no tool or reasoning parser of the name {name|that was given}.",
         "Choose one that `--help` of the installed release lists; names of parsers come with releases and differ "
-        "between "
-        "engines, so a new one may need an update. Requests need no change.",
+        "between engines, so a new one may need an update. Requests need no change.",
     ),
     ErrorClass(
         "option-unknown",

@@ -21,8 +21,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The request has a field that is not accepted",
         "The server checks the request strictly and knows no {field|such field} there.",
         "Leave {field|the field that is named} out, wherever it occurs. Where a client, framework or "
-        "gateway "
-        "adds it, switch that off there (LiteLLM: `drop_params: true`) or update it.",
+        "gateway adds it, switch that off there (LiteLLM: `drop_params: true`) or update it.",
     ),
     ErrorClass(
         "unsupported-field",

@@ -92,9 +92,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "JSON was asked for, and no message mentions it",
         "With the format `json_object` this API requires the word *JSON* in a message, so that the model knows what "
         "to write.",
-        "Say in the system message, or in the last one of the user, that the answer is to be JSON, and which "
-        "keys it has; "
-        "or send `json_schema` with a schema.",
+        "Say in the system message, or in the last one of the user, that the answer is to be JSON, and which keys it "
+        "has; or send `json_schema` with a schema.",
         look=Look.NO_MENTION_OF_JSON,
     ),
     ErrorClass(
@@ -108,8 +107,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "A message was sent back without its reasoning",
         "With thinking on, this API requires the assistant messages of the history to keep their reasoning.",
-        "Keep what came with the answer (`reasoning_content`, thinking blocks, signatures) and send it back "
-        "unchanged "
+        "Keep what came with the answer (`reasoning_content`, thinking blocks, signatures) and send it back unchanged "
         "with that message; or switch thinking off.",
         look=Look.REASONING_ABSENT,
     ),

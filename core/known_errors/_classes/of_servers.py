@@ -26,11 +26,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.SERVER,
         "The server's grammar for structured output failed",
-        "The server builds a grammar from the schema or the tools and checks every token against it; here "
-        "grammar and "
+        "The server builds a grammar from the schema or the tools and checks every token against it; here grammar and "
         "output did not go together: a schema that the library does not support, or tokens that another feature wrote "
-        "first, "
-        "such as a thinking block that the prompt opens or speculative decoding.",
+        "first, such as a thinking block that the prompt opens or speculative decoding.",
         "Send the request once without `response_format` and `strict` to be sure, then with thinking off; update the "
         "server, simplify the schema, or choose another backend for structured output (vLLM "
         "`--structured-outputs-config.backend`, SGLang `--grammar-backend`).",
@@ -82,9 +80,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.RATE,
         "The request exceeds the rate limit of the account",
         "The provider limits requests and tokens in a stretch of time; a long prompt counts with all its tokens.",
-        "Wait as long as the answer says (`retry-after`), send fewer at a time, or raise the limit of the "
-        "account; free "
-        "models share one limit among all users.",
+        "Wait as long as the answer says (`retry-after`), send fewer at a time, or raise the limit of the account; "
+        "free models share one limit among all users.",
     ),
     ErrorClass(
         "quota",
@@ -154,8 +151,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The account may not use this",
         "The key is known, but this model, feature or region is not open to it.",
         "Choose a model that this account lists (`/v1/models`), or have the access granted: plan, organization, "
-        "region, "
-        "or the model's terms.",
+        "region, or the model's terms.",
         unless=r"not found the model",
     ),
     ErrorClass(
@@ -394,8 +390,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server's grammar for structured output raised an error",
         "The error arose where the server makes a grammar of a schema or of the tools, or checks a token against it.",
         "Send the request once without `response_format` and `strict`; if that helps, take unusual keywords "
-        "(`pattern`, "
-        "`format`, `$ref`) out of the schema, or choose another backend for structured output (vLLM "
+        "(`pattern`, `format`, `$ref`) out of the schema, or choose another backend for structured output (vLLM "
         "`--structured-outputs-config.backend`, SGLang `--grammar-backend`), and update the server.",
         around=r"json_schema_converter|backend_xgrammar|xgrammar_backend|grammar_(?:compiler|matcher|functor)"
         r"|backend_(?:guidance|outlines|lm_format)|(?:guidance|llguidance|outlines)_backend|structured_output/",

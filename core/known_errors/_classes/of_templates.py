@@ -15,8 +15,7 @@ _TEMPLATE = (
 )
 _OTHER_TEMPLATE = (
     "update the server first; otherwise use a template that was written for it, such as the one that another "
-    "publisher ships "
-    "with the same model, or rewrite that place in a copy (`--chat-template-file` of llama.cpp, "
+    "publisher ships with the same model, or rewrite that place in a copy (`--chat-template-file` of llama.cpp, "
     "`--chat-template` of vLLM and SGLang, the model's settings of LM Studio)."
 )
 
@@ -62,8 +61,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.SETTING,
         "The model has no chat template",
         "Neither the tokenizer nor the server's start names a template, so messages cannot become a prompt: base "
-        "models "
-        "have none, and newer repositories keep it in `chat_template.jinja`, which was not copied along.",
+        "models have none, and newer repositories keep it in `chat_template.jinja`, which was not copied along.",
         "Give one at the server's start (`--chat-template FILE`), copy `chat_template.jinja` next to the tokenizer, or "
         "use the chat model of the family.",
     ),
@@ -127,9 +125,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.RENDER,
         Cause.TEMPLATE,
         "The server cannot parse the chat template",
-        "The template is not in the notation that this server's engine reads: written for a fuller engine of "
-        "Jinja, cut "
-        "or escaped when it was copied, or Ollama's notation (`.System`, `.Messages`) where Jinja is expected.",
+        "The template is not in the notation that this server's engine reads: written for a fuller engine of Jinja, "
+        "cut or escaped when it was copied, or Ollama's notation (`.System`, `.Messages`) where Jinja is expected.",
         f"The request needs no change: {_OTHER_TEMPLATE}",
         around=_TEMPLATE,
         unless=r"is not (?:a )?valid json|in json at position",
