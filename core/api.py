@@ -134,7 +134,7 @@ def render(
         add_generation_prompt: Whether the assistant's turn is opened; `None` takes the request's word, else yes.
 
     Raises:
-        RequestError: The request is not one.
+        RequestError: The request cannot be read.
         RenderError: There is no template, it failed, or the tokenizer cannot be loaded.
     """
     case: JSONObject = {

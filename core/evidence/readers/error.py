@@ -38,7 +38,7 @@ def read(paste: Paste) -> Evidence:
     """Read an error.
 
     Raises:
-        RequestError: It is not one.
+        RequestError: The text contains no error.
     """
     value = paste.value
     if isinstance(value, dict) and (pair := _exchange(value)) is not None:
