@@ -8,7 +8,7 @@
     ├── EngineError     a parser helper process failed           (helper)
     ├── SandboxError       work on somebody's text hit a limit      (text)
     ├── MachineError    disk, memory, descriptors, port          (machine)
-    └── PluginError     a format, rule or writer of ours is bad  (us)
+    └── PluginError     one of our formats, rules or writers is bad  (us)
 
 Model output and pasted data are data: they become attempts and findings, and
 never raise past the stage that reads them. A message says what happened, with
@@ -206,7 +206,7 @@ class MachineError(DebuggerError):
 
 
 class PluginError(DebuggerError):
-    """A format, rule or writer of ours breaks its contract."""
+    """One of our formats, rules or writers breaks its contract."""
 
 
 def shorten(value: object, limit: int = 80) -> str:

@@ -310,7 +310,7 @@ REFUSED = frozenset({400, 422})
 
 # The record of a server says which fields it is known to take; any other gets vLLM's, and `logprobs` for the text of
 # each token. A stream gets fewer: llama.cpp puts its ids into whole answers, and refuses `logprobs` with tools in a
-# stream; llama-cpp-python 0.3.36 repeats and loses pieces of a stream that has them. A field of ours that a server
+# stream; llama-cpp-python 0.3.36 repeats and loses pieces of a stream that has them. An added field that a server
 # refuses is a note about evidence; the request without it is what counts.
 def chat_fields(engine: Engine, body: JSONObject) -> JSONObject:
     """Return what is added to a chat request that is not streamed; of log-probabilities, what it does not settle."""

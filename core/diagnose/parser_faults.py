@@ -177,7 +177,7 @@ def known_fault(trace: Trace) -> tuple[Fault, CallField | None] | None:
 
 
 def _is_met(trace: Trace, server: Server, fault: Fault) -> bool:
-    """Say whether the server runs a parser of a fault, with a model that meets it."""
+    """Return whether the server runs a parser with the fault, and a model that triggers it."""
     models = " ".join(model_names(trace)).lower()
     is_of_model = not fault.models or any(word in models for word in fault.models)
     return is_of_model and (not fault.parsers or server.tool_parser in fault.parsers)

@@ -84,7 +84,7 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
 
 
 def is_glm4(model: str) -> bool:
-    """Say whether a model, by its name, is a GLM-4 of before 4.5, whose calls have no tags.
+    """Return whether a model, by its name, is a GLM-4 older than 4.5, whose calls have no tags.
 
     >>> is_glm4("GLM-4-9B-0414"), is_glm4("zai-org/GLM-4.5-Air")
     (True, False)
@@ -115,7 +115,7 @@ def beside_its_parser(trace: Trace) -> str:
 
 
 def may_lack_tokenizer(trace: Trace) -> bool:
-    """Say whether vLLM's parser for Mistral runs, and nothing shows that it knows Mistral's own tokenizer."""
+    """Return whether vLLM's parser for Mistral runs, and nothing shows that it has Mistral's own tokenizer."""
     server = trace.server
     is_mistrals = server is not None and server.kind == "vllm" and server.tool_parser == "mistral"
     return is_mistrals and MISTRAL_TOKENIZER not in trace.notes

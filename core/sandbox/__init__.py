@@ -1,6 +1,6 @@
 """The killable sandbox: all work on untrusted text happens in processes that can be ended at any moment.
 
-    jobs         what may be asked: named functions of ours, each with its limits
+    jobs         what may be asked: our own named functions, each with its limits
     values       what may come back: plain values and records, never code
     frames       8 bytes of length, then values
     child        start of a forkserver, by file path

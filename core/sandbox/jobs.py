@@ -1,4 +1,4 @@
-"""What a sandbox may be asked: functions of ours that were marked as jobs, and nothing else."""
+"""What a sandbox may be asked: our own functions that are marked as jobs, and nothing else."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def _load(modules: Sequence[str]) -> Mapping[str, _AnyJob]:
 
 
 def _answers(job: _AnyJob, arguments: Sequence[object], keywords: Mapping[str, object]) -> Iterator[tuple[object, ...]]:
-    """Yield the steps of a job, then its end: a value, an error of ours, or a fault."""
+    """Yield the steps of a job, then its end: a value, one of our errors, or a fault."""
     try:
         result = job(*arguments, **keywords)
         if isinstance(result, Iterator):

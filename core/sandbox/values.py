@@ -70,7 +70,7 @@ _ERRORS: dict[str, type[DebuggerError]] = {
 
 
 def admit(cls: C) -> C:
-    """Let a further record, enum or error of ours travel; usable as a decorator."""
+    """Let another of our records, enums or errors travel; usable as a decorator."""
     if issubclass(cls, DebuggerError):
         _ERRORS[_name(cls)] = cls
     elif issubclass(cls, Enum) or _is_record(cls):

@@ -111,7 +111,7 @@ def _suspects(trace: Trace, printed: Sequence[str]) -> Iterator[FindingEvidence]
 
 
 def _is_in(content: JSON, printed: str) -> bool:
-    """Return whether a list that was printed begins with the first text of a content; without texts, it may be it."""
+    """Return whether a list that was printed begins with the first text of a content; True if that has no texts."""
     texts = [text for part in as_list(content) if isinstance(text := as_object(part).get("text"), str)]
     first = "" if content == "" else next(iter(texts), None)
     value = _FIRST_TEXT.search(printed)

@@ -85,7 +85,7 @@ _FIXES = {
 }
 _INSIDE = (
     "Check that the releases of the programs in the traceback belong together, and search the bug tracker of the one "
-    "that raised it for these words. To know more, paste the request that it was working on next to it."
+    "that raised it for these words. To learn more, paste the request that it was working on as well."
 )
 _UNPLACED = (
     "Find out which program printed it, and search its bug tracker for these words. To know more, paste the error with "
