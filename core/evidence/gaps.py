@@ -53,7 +53,8 @@ _KEY = re.compile(
 )
 _OF_ANSWERS = frozenset({"usage", "choices", "finish_reason"})
 _OF_NO_MESSAGE = frozenset({"function", "parameters", "description", "properties", "required"})  # but of a tool
-_OPENED = re.compile(r"[\"'](?:\.{3,}|…)[:,]")  # a string's end, and what was left out up to the middle of a member
+# A string's end, and what was left out up to the middle of a member, or of a word.
+_OPENED = re.compile(r"[\"'](?:\.{3,}|…)[:,]|(?<=\w)[\"'](?:\.{3,}|…)\w")
 _JOINED = re.compile(r'\w"(?:\.{3,}|…)\w{1,40}"')  # a string's end, and what was left out up to within another one
 _JOINED_ESCAPE = re.compile(
     r'[,{]\s{0,4}"\w{0,40}(?:\.{3,}|…)[^"\n\\]{0,40}\\"'

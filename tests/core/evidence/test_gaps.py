@@ -147,6 +147,10 @@ def test_a_long_content_without_blanks_is_read_at_once():
     assert codes_of(text) <= {"PD415"}
 
 
+PRINTED = (
+    "ChatCompletionMessage(content='On it.', role='assistant', tool_calls=[ChatCompletionMessageToolCall(id='call_1', "
+    "function=Function(arguments={}, name='book'), type='function')])"
+)
 LOG = "INFO 11-23 10:00:01 [logger.py:39] Generated response chatcmpl-1: output: 'Hello.', output_token_ids: None, "
 EVENT = '{{"choices": [{{"index": 0, "delta": {{"tool_calls": [{{"index": 0, "function": {{"arguments": {}}}}}]}}}}]}}'
 
@@ -168,6 +172,7 @@ EVENT = '{{"choices": [{{"index": 0, "delta": {{"tool_calls": [{{"index": 0, "fu
         (LOG + "finish_reason: too\nl_calls", {"PD323"}),
         ('<tool_call>\n{"name": "book", "arguments": {"seat"…}\n</tool_call><|im_end|>', {"PD308"}),
         ('"arguments": {"seat": "12A"}}\n</tool_call><|im_end|>', {"PD452"}),
+        (PRINTED.format("""'{"seat"…2A'"""), {"PD466", "PD506"}),
         ("><|im_end|>", {"PD303"}),
         ("tions.book:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>", {"PD404"}),
         (
@@ -184,13 +189,14 @@ def test_a_cut_or_a_gap_is_no_fault_of_the_run(text, silent):
     "text",
     [
         LOG + "finish_reason: paused",
+        PRINTED.format("""'{"seat" 12A'"""),
         '<tool_call>\n{"name": "book", "arguments": {"seat" 12}}\n</tool_call><|im_end|>',
         answer('[{"function": {"name": "book", "arguments": "{}"}}]'),
         answer("""[{"id…tion", "function": {"name": "book", "arguments": "{'seat': '12A'}"}}]"""),
     ],
 )
 def test_what_is_whole_says_its_fault(text):
-    assert codes_of(text) & {"PD323", "PD308", "PD507", "PD450"}
+    assert codes_of(text) & {"PD323", "PD308", "PD507", "PD450", "PD506"}
 
 
 def test_an_end_token_alone_may_be_the_end_of_a_longer_output():
