@@ -219,7 +219,7 @@ def test_a_key_whose_beginning_was_taken_is_not_malformed(cut):
 def test_a_key_that_is_nothing_but_a_sign_is_not_what_the_model_wrote():
     message = {"role": "assistant", "content": None, "function_call": {"name": "book", "arguments": '{"…": "12A"}'}}
 
-    with pytest.raises(RequestError, match="nothing is whole"):
+    with pytest.raises(RequestError, match="No part of the answer is complete"):
         read_evidence(json.dumps({"choices": [{"message": message}]}))
 
 
