@@ -61,7 +61,7 @@ def test_a_printed_name_with_a_sign_is_not_a_name(name):
     block = f"ToolUseBlock(id='t1', input={{'city': 'Oslo'}}, name='{name}', type='tool_use')"
     text = f"Message(id='m', content=[{block}], role='assistant', stop_reason='tool_use', type='message')"
 
-    with pytest.raises(RequestError, match="nothing is whole"):
+    with pytest.raises(RequestError, match="No part of the answer is complete"):
         read_evidence(text)
 
 
