@@ -61,7 +61,7 @@ def test_models_of_two_families_name_none():
     ("server", "says", "never"),
     [
         ("Ollama", "Ollama chooses its parser by the model's template", "--enable-auto-tool-choice"),
-        ("LM Studio", "LM Studio takes calls out where it knows", "--enable-auto-tool-choice"),
+        ("LM Studio", "LM Studio extracts calls only if it knows", "--enable-auto-tool-choice"),
         ("mlx_lm.server", '"tool_parser_type": "json_tools"', "--enable-auto-tool-choice"),
         ("lmdeploy", "--tool-call-parser qwen3", "--enable-auto-tool-choice"),
         ("vLLM", "--enable-auto-tool-choice --tool-call-parser hermes", "SGLang"),

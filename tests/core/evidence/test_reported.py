@@ -194,7 +194,7 @@ def test_a_described_answer_has_the_advice_for_the_server_that_is_named():
         "PD469"
     ]
 
-    assert found.fix.startswith("LM Studio takes calls out")
+    assert found.fix.startswith("LM Studio extracts calls only")
 
 
 MESSAGE = "ChatCompletionMessage(content=None, role='assistant', tool_calls=[ChatCompletionMessageToolCall(id='c', \
