@@ -13,6 +13,7 @@ environment of its own, .venv-llama-cpp-python, with `llama-cpp-python[server]`,
 from __future__ import annotations
 
 import asyncio
+import datetime
 import json
 import sys
 import tempfile
@@ -197,6 +198,7 @@ def _write(record: JSONObject) -> None:
 
 def _survey(setup: Setup, labs: LabPool) -> JSONObject:
     row: JSONObject = {} if setup.api is None else {"api": setup.api.value}
+    row["asked"] = datetime.datetime.now(datetime.UTC).date().isoformat()
     with tempfile.TemporaryDirectory() as folder, contextmanager(setup.boot)(Path(folder), labs) as place:
         base_url, headers = (place, ()) if isinstance(place, str) else place
         for scenario in SCENARIOS:
@@ -254,7 +256,7 @@ the same prompt. **Raw**: whether the raw text is whole or stripped of control t
 server's own prompt is known.
 * A cell says how many calls came back, and what the verdict says. *Dropped* is a request whose history makes the \
 model write a call header that vLLM's `kimi_k2` parser does not take; llama.cpp's grammar makes the model write \
-another call. *Cut, streamed* asks for a stream, and what is judged is that stream.
+another call. *Cut, streamed* asks for a stream, and what is judged is that stream. *Asked* is the day of the runs.
 * llama-cpp-python leaves control tokens out, has no parser for this model, and refuses a message of the history \
 without a text. It is asked one request at a time, as it ends a stream when the next request comes. mlx-lm has a \
 parser for Kimi K2, which refuses the header of *dropped*; with `top_logprobs` above 1 it lists any of the likeliest \
@@ -267,8 +269,8 @@ its own.
 
 """
 _COLUMNS = """\
-| server | evidence | raw | prompt | one call | two calls | prose | dropped | cut | cut, streamed | refused |
-|---|---|---|---|---|---|---|---|---|---|---|
+| server | evidence | raw | prompt | one call | two calls | prose | dropped | cut | cut, streamed | refused | asked |
+|---|---|---|---|---|---|---|---|---|---|---|---|
 """
 _BY_APIS = """
 ## By other APIs
@@ -297,6 +299,7 @@ def _line(name: str, row: JSONObject) -> str:
         _each(run.get("completeness") for run in answered),
         "yes" if any(run.get("prompt") for run in runs.values()) else "no",
         *(_cell(runs[scenario]) for scenario in SCENARIOS if scenario in runs),
+        str(row.get("asked", "")),
     ]
     return "| " + " | ".join(cells) + " |\n"
 
