@@ -452,10 +452,12 @@ def test_kinds_in_documents_stay() -> None:
 # Where one software is meant by its name and not by what its record says, each with the reason.
 BY_NAME = {
     "core/diagnose/fixes.py": "flags of vLLM's command line",
+    "core/diagnose/departing_calls.py": "which of two engines' parsers of one name reads a call without its opening tag",
     "core/diagnose/readers.py": "whose parsers were tried on an output",
     "core/diagnose/rules/cut_arguments.py": "the servers that, asked for no limit, write on to the end of the context",
     "core/diagnose/rules/ignored_field.py": "a field that vLLM, alone, is known to ignore",
     "core/diagnose/rules/known_parser_fault.py": "how the engines whose faults are known by release write their names",
+    "core/diagnose/rules/parser_of_other_model.py": "the engines that have no parser for GLM-4 before 4.5",
     "core/diagnose/rules/removed_field.py": "fields that releases of vLLM took out",
     "core/diagnose/server_ways.py": "LMDeploy, whose parser is named at its start",
     "core/diagnose/unparsed_calls.py": "the options by which each engine's server parses calls",

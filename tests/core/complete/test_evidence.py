@@ -395,7 +395,7 @@ async def test_one_generation_that_fails_leaves_the_others(fault: str) -> None:
         assert kept is not None
         assert failed.error is not None
         assert (failed.message, kept.message["content"], kept.error) == ({}, "hi", None)
-    assert "gave no answer" in no_chat.why
+    assert "got no answer" in no_chat.why
     assert any("streamed chat answer has a fault" in note for note in no_stream.notes)
 
 

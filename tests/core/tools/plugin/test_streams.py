@@ -24,6 +24,7 @@ STREAMED_OTHERWISE = {
     "messages: talk about a closing tag before the real one",
     "tags: Inkling, the first header without its first two characters",
     "tags: Inkling, the first kind without its first two characters",
+    "other_notations: Gemma 4, an answer's channel ends reasoning that nothing closed",
     "harmony: all control tokens were taken away",
     "harmony: all control tokens but the last were taken away",
 }
