@@ -71,7 +71,7 @@ def test_the_test_for_llama_cpp_has_the_template_that_chooses_its_parser():
     known, unknown = (write_upstream_test(one, "llama.cpp") for one in (made, replace(made, template="")))
     assert 'common_chat_templates_init(/* model= */ nullptr, std::string("{#-' in known
     assert 'read_file("models/templates/MODEL.jinja")' in unknown
-    assert "The run does not tell the model's template" in unknown
+    assert "The run does not show the model's template" in unknown
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
