@@ -86,7 +86,7 @@ def test_findings_are_at_the_line_of_the_template_that_wrote_the_text():
 def test_a_run_without_tokens_makes_no_sample_and_every_other_form():
     trace = Trace(Request({"messages": [{"role": "user", "content": "hi"}]}, ""))
 
-    with pytest.raises(RequestError, match="does not know the tokens"):
+    with pytest.raises(RequestError, match="The tokens of the raw output are not known"):
         export_run(trace, "vllm-replay")
     assert all(export_run(trace, form) for form in EXPORTS if form not in ("vllm-replay", "curl"))
 
