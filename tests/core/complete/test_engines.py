@@ -452,7 +452,7 @@ def test_kinds_in_documents_stay() -> None:
 # Where one software is meant by its name and not by what its record says, each with the reason.
 BY_NAME = {
     "core/diagnose/fixes.py": "flags of vLLM's command line",
-    "core/diagnose/departing_calls.py": "which of two engines' parsers of one name reads a call without its opening tag",
+    "core/diagnose/departing_calls.py": "which engine reads a call without its opening tag",
     "core/diagnose/readers.py": "whose parsers were tried on an output",
     "core/diagnose/rules/cut_arguments.py": "the servers that, asked for no limit, write on to the end of the context",
     "core/diagnose/rules/ignored_field.py": "a field that vLLM, alone, is known to ignore",
