@@ -9,7 +9,6 @@ Tried on vLLM 0.32 (`hermes`, `mistral`, `qwen3_coder`, `qwen3_xml`) and SGLang 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,10 +23,10 @@ _OF_TEMPLATE = (
     "a text already teaches the model this form."
 )
 _TWICE = (
-    "A parser that takes the call out hands its arguments on as a text within a text: decode them once more in the "
+    "A parser that extracts the call returns its arguments as a string inside a string: decode them once more in the "
     f"client. {_OF_TEMPLATE}"
 )
-_WHOLE_TWICE = Step(
+WHOLE_TWICE = Step(  # what helps with a call that was encoded as a whole
     f"{_OF_TEMPLATE} If it is right there, ask again: the model wrote the call this way, and no parser decodes it "
     "twice."
 )
@@ -104,20 +103,9 @@ def encoded_call(content: str) -> EncodedCall | None:
         return None
     body = found["body"].strip()
     inner = decode_json(body if body.startswith('"') else f'"{body}"'.replace("\n", "\\n"))
-    value = _value_of(inner)
-    name = _name_in(value)
+    name = _name_in(decode_json(inner)) if isinstance(inner, str) else None
     start = len(content) - len(content.lstrip())
     return None if name is None else EncodedCall(name, Span(start, start + found.end()))
-
-
-def _value_of(text: JSON) -> JSON:
-    if not isinstance(text, str):
-        return None
-    try:
-        value: JSON = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value
 
 
 def _name_in(value: JSON) -> str | None:
@@ -126,8 +114,3 @@ def _name_in(value: JSON) -> str | None:
         return None
     name = one.get("name")
     return name if isinstance(name, str) and name else None
-
-
-def encoded_steps() -> tuple[Step, ...]:
-    """Return what helps with a call that was encoded as a whole."""
-    return (_WHOLE_TWICE,)

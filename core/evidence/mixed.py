@@ -283,8 +283,7 @@ def _is_certain(whole: Evidence, text: str, blocks: Sequence[Block]) -> bool:
 
 def _ends_and_goes_on(blocks: Sequence[Block]) -> bool:
     """Return whether a stream was copied up to the middle of an event, and something else follows it."""
-    cut = [at for at, one in enumerate(blocks) if one.kind is BlockKind.STREAM and not one.text.endswith("\n")]
-    return any(at < len(blocks) - 1 for at in cut)
+    return any(one.kind is BlockKind.STREAM and not one.text.endswith("\n") for one in blocks[:-1])
 
 
 def _begins_with_marker(text: str) -> bool:

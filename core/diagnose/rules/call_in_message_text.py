@@ -44,7 +44,7 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.arguments_as_content import report_arguments, report_ended
 from prompt_debugger.core.diagnose.bare_lists import bare_list, model_names
 from prompt_debugger.core.diagnose.client_markup import ClientCall, Notation, find_client_call
-from prompt_debugger.core.diagnose.departing_calls import encoded_call, encoded_steps, have_taken_out, is_headless
+from prompt_debugger.core.diagnose.departing_calls import WHOLE_TWICE, encoded_call, have_taken_out, is_headless
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.leftovers import next_turn
@@ -388,7 +388,7 @@ def _encoded(trace: Trace, content: str) -> Report | None:
         detail="Each quotation mark of the call is escaped, as within a string: decoded once more it is a call. A "
         "parser that decodes it once finds no object.",
         evidence=(in_message("content", content[slice(*found.span)], found.span),),
-        fix=encoded_steps(),
+        fix=(WHOLE_TWICE,),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
         stage=Stage.COMPLETE,

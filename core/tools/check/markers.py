@@ -34,10 +34,9 @@ def family_in(template: str) -> tuple[str, str] | None:
     return ranked[0], min(best, key=template.index)
 
 
-def words_on_refused(template: str, ideals: tuple[Ideal, ...], kind: str) -> str:
+def words_on_refused(template: str, ideals: Sequence[Ideal], kind: str) -> str:
     """Return which parsers an engine has for the calls of a template that fails to render; "" where none are known."""
-    simplest = next((ideal for ideal in ideals if ideal.answer.name == SIMPLEST_CALL), None)
-    if simplest is None or simplest.refusal is None or (found := family_in(template)) is None:
+    if _refused_call(ideals) is None or (found := family_in(template)) is None:
         return ""
     family, marker = found
     own = parser_names_of(kind, family)
@@ -52,14 +51,18 @@ def words_on_refused(template: str, ideals: tuple[Ideal, ...], kind: str) -> str
 
 def words_on_bare_tools(model: CheckedModel, ideals: Sequence[Ideal]) -> str:
     """Return that a template which fails renders tools without their wrapper, which some servers give it; "" if not."""
-    simplest = next((ideal for ideal in ideals if ideal.answer.name == SIMPLEST_CALL), None)
-    if simplest is None or simplest.refusal is None:
+    if (refused := _refused_call(ideals)) is None:
         return ""
     bare = tuple(as_object(tool["function"]) for tool in TOOLS)
-    written = Writer(model.renderer(), model.end_texts, bare).write(simplest.answer)
+    written = Writer(model.renderer(), model.end_texts, bare).write(refused.answer)
     if written.refusal is not None:
         return ""
     return (
         'It renders where tools come without the wrapper `{"type": "function", "function": …}`: LMDeploy passes them '
         "so, and SGLang tries it when the first attempt fails; vLLM and transformers do not."
     )
+
+
+def _refused_call(ideals: Sequence[Ideal]) -> Ideal | None:
+    """Return the simplest call if the template refuses to render it."""
+    return next((one for one in ideals if one.answer.name == SIMPLEST_CALL and one.refusal is not None), None)
