@@ -14,7 +14,7 @@ import asyncio
 import datetime
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -223,18 +223,25 @@ def page_of(rows: Mapping[str, Mapping[str, Row]], date: str) -> str:
         engine: next((one.release for row in rows.values() for one in row[engine].outcomes), "") for engine in ENGINES
     }
     titles = [f"{title_of(engine)} {releases[engine]}".strip() for engine in ENGINES]
-    outputs = sum(len(outputs_of(family)) for family in rows)
-    head = _HEAD.format(date=date, releases=", ".join(titles), outputs=outputs, families=len(rows))
-    return head + "".join(_table(rows, titles)) + _AFTER + "".join(_differences(rows))
+    head = _HEAD.format(date=date, releases=", ".join(titles), **counts_of(rows))
+    titled = f"| family | {' | '.join(titles)} |\n|---|{'---|' * len(titles)}\n"
+    return head + titled + "".join(cells_of(rows)) + _AFTER + "".join(differences_of(rows))
 
 
-def _table(rows: Mapping[str, Mapping[str, Row]], titles: Sequence[str]) -> Iterator[str]:
-    yield f"| family | {' | '.join(titles)} |\n|---|{'---|' * len(titles)}\n"
+def counts_of(families: Iterable[str]) -> Mapping[str, int]:
+    """Return how many outputs of how many families are asked, as the head of the page says it."""
+    outputs = [len(outputs_of(family)) for family in families]
+    return {"outputs": sum(outputs), "families": len(outputs)}
+
+
+def cells_of(rows: Mapping[str, Mapping[str, Row]]) -> Iterator[str]:
+    """Yield the lines of the table."""
     for family, row in rows.items():
         yield f"| {family} | {' | '.join(row[engine].cell for engine in ENGINES)} |\n"
 
 
-def _differences(rows: Mapping[str, Mapping[str, Row]]) -> Iterator[str]:
+def differences_of(rows: Mapping[str, Mapping[str, Row]]) -> Iterator[str]:
+    """Yield the lines of the differences."""
     for family, row in rows.items():
         told = [
             f"{title_of(engine)} `{row[engine].parser}`: {' '.join(row[engine].difference.split())}"
@@ -245,9 +252,13 @@ def _differences(rows: Mapping[str, Mapping[str, Row]]) -> Iterator[str]:
             yield f"* **{family}** – {'; '.join(told).rstrip('.')}.\n"
 
 
-async def main(families: Sequence[str]) -> int:
-    """Ask all engines; write the page, or print the rows of some families."""
-    outputs = {family: found for family in families or _families() if (found := outputs_of(family))}
+async def ask_all(families: Iterable[str]) -> dict[str, dict[str, Row]]:
+    """Return what every engine made of the outputs of some families that have any; prints each row as it is known.
+
+    Raises:
+        EngineError: An engine is not here and cannot be fetched.
+    """
+    outputs = {family: found for family in families if (found := outputs_of(family))}
     rows: dict[str, dict[str, Row]] = {family: {} for family in outputs}
     async with VllmReleases(max_warm=1) as engines:
         for kind in ENGINES:
@@ -255,6 +266,12 @@ async def main(families: Sequence[str]) -> int:
             for family, cases in outputs.items():
                 row = rows[family][kind] = await row_of(engine, family, cases)
                 print(family, kind, row.cell, row.difference, sep=" | ", flush=True)
+    return rows
+
+
+async def main(families: Sequence[str]) -> int:
+    """Ask all engines; write the page, or print the rows of some families."""
+    rows = await ask_all(families or _families())
     if not families:
         date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
         PAGE.write_text(page_of(rows, date), encoding="utf-8")

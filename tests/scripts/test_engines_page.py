@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import ParserAccount, VllmOutcome
-from scripts.engines_page import ENGINES, PAGE, Row, families_of, first_of, outputs_of, page_of
+from scripts.engines_page import (
+    ENGINES,
+    PAGE,
+    Row,
+    ask_all,
+    cells_of,
+    counts_of,
+    differences_of,
+    families_of,
+    first_of,
+    outputs_of,
+    page_of,
+)
 from tests.conftest import ROOT
 
 RIGHT, WRONG = ParserAccount(0, 0, 0, 0, 0), ParserAccount(1, 0, 0, 0, 0)
@@ -58,11 +73,27 @@ def test_an_engine_without_a_parser_for_the_family_has_a_dash_and_no_difference(
     assert "**kimi_k2**" not in page
 
 
-def test_the_page_has_a_row_for_every_family_whose_cases_have_complete_calls() -> None:
+def test_the_page_has_a_row_for_every_family_whose_cases_have_complete_calls_and_counts_them() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    families = [folder.name for folder in (ROOT / "tests" / "cases").iterdir() if outputs_of(folder.name)]
+    families = sorted(folder.name for folder in (ROOT / "tests" / "cases").iterdir() if outputs_of(folder.name))
+    counts = counts_of(families)
 
-    assert [family for family in families if f"| {family} |" not in page] == []
+    assert re.findall(r"^\| (\w+) \| [`–]", page, re.MULTILINE) == families
+    assert f"Asked are {counts['outputs']} outputs of {counts['families']}\nfamilies" in page
+    assert re.search(r"on 20\d\d-\d\d-\d\d, with vLLM \S+, SGLang \S+, mlx-lm \S+, LMDeploy \S+, transf", page)
+
+
+@pytest.mark.vllm
+async def test_the_script_gives_the_rows_that_the_page_has() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+
+    try:
+        rows = await ask_all(["function_xml", "glm45", "hunyuan_v3"])
+    except EngineError as error:
+        pytest.skip(f"an engine cannot be had: {error.message}")
+
+    of_page = [line for line in page.splitlines() if re.match(r"(\| |\* \*\*)(function_xml|glm45|hunyuan_v3)\b", line)]
+    assert [line.rstrip("\n") for line in (*cells_of(rows), *differences_of(rows))] == of_page
 
 
 def test_help_and_a_family_that_there_is_not_ask_no_engine(capsys: pytest.CaptureFixture[str]) -> None:
