@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import quote
 
-from prompt_debugger.core.base.types import Api, JSONObject
+from prompt_debugger.core.base.types import JSON, Api, JSONObject
 
 
 class Wire(NamedTuple):
@@ -40,3 +40,12 @@ def wire_of(api: Api, body: JSONObject, *, is_streamed: bool) -> Wire:
 def endpoint_of(api: Api) -> str:
     """Return an API's endpoint, as a person calls it."""
     return wire_of(api, {"model": "MODEL"}, is_streamed=False).path.replace("MODEL", "{model}")
+
+
+def name_in(namespace: JSON, name: JSON) -> JSON:
+    """Return what a function of a namespace of Responses is called where there are none, as vLLM shows it to a model.
+
+    >>> name_in("crm", "find"), name_in(None, "find")
+    ('crm__find', 'find')
+    """
+    return f"{namespace}__{name}" if isinstance(namespace, str) and namespace and isinstance(name, str) else name

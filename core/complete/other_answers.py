@@ -15,7 +15,7 @@ _PARTS = {  # by kind of item or block: the part of the message, where it is in 
     "text": ("content", ".text"),
     "thinking": ("reasoning", ".thinking"),
 }
-_CALLS = {"function_call": "arguments", "tool_use": "input"}
+_CALLS = {"function_call": "arguments", "custom_tool_call": "input", "tool_use": "input"}
 
 
 def answer_paths(api: Api, body: str) -> dict[str, str]:

@@ -48,7 +48,7 @@ _STOP_WORDS: Mapping[Api, Mapping[str, str]] = {
 _IMAGES = frozenset({"image", "input_image", "inlineData", "inline_data", "fileData", "file_data"})
 _SIGNATURES = frozenset({"signature", "thoughtSignature", "thought_signature"})
 _MARKS = ("cache_control", "encrypted_content", *sorted(_SIGNATURES), *sorted(_IMAGES))
-_OF_CLIENTS = frozenset({"function", "custom", "functionDeclarations", "function_declarations"})
+_OF_CLIENTS = frozenset({"function", "custom", "namespace", "functionDeclarations", "function_declarations"})
 
 
 def with_native_fields(trace: Trace) -> Trace:

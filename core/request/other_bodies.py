@@ -16,9 +16,11 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice
+from prompt_debugger.core.base.wire import name_in
 from prompt_debugger.core.request.body_work import BodyWork, objects_in
 from prompt_debugger.core.request.gemini_body import convert_gemini, is_gemini_body
 from prompt_debugger.core.request.ollama_body import convert_ollama, is_ollama_body
+from prompt_debugger.core.request.responses_tools import flat_tools, set_choice
 
 MODEL_LEFT_OUT = "The model's name is not in the snippet: it is left out, and a run uses the target's model."
 
@@ -119,8 +121,6 @@ def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, BodyW
 
 # --- OpenAI Responses ----------------------------------------------------------------
 
-_ONE_TEXT: JSONObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
-_CALLED = ("function", "custom")
 _RENAMED = {"max_output_tokens": "max_completion_tokens", "tool_choice": "tool_choice"}
 _OF_SERVERS = (
     "top_k",
@@ -170,7 +170,7 @@ def _responses(value: JSONObject, work: BodyWork) -> None:
         _item(item, work.place, work)
     for name, option in value.items():
         if name not in ("model", "instructions", "input"):
-            _responses_option(name, option, work)
+            _responses_option(name, option, value.get("tools"), work)
     if work.body.get("top_logprobs"):  # chat completions takes it only together with this
         work.body["logprobs"] = True
 
@@ -193,9 +193,8 @@ def _item(item: JSON, place: str, work: BodyWork) -> None:
             if item.get("encrypted_content"):
                 work.lose(place, "`encrypted_content` does not exist in chat completions.")
         case "function_call":
-            work.call(
-                item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments", ""), named="call_id"
-            )
+            call_id, called = item.get("call_id") or item.get("id"), name_in(item.get("namespace"), item.get("name"))
+            work.call(call_id, called, item.get("arguments", ""), named="call_id")
         case "custom_tool_call":
             call_id = item.get("call_id") or item.get("id")
             work.call(call_id, item.get("name"), {"input": item.get("input", "")}, within="input", named="call_id")
@@ -236,15 +235,14 @@ def _plain_text(parts: list[JSON]) -> JSON:
     return only["text"] if isinstance(only, dict) and only.get("type") == "text" else parts
 
 
-def _responses_option(name: str, option: JSON, work: BodyWork) -> None:
+def _responses_option(name: str, option: JSON, offered: JSON, work: BodyWork) -> None:
     value = as_object(option)
     if name == "tools" and isinstance(option, list):
-        tools = [_flat_tool(one, index, work) for index, one in enumerate(option)]
-        kept = [index for index, tool in enumerate(tools) if tool is not None]
-        _keep_tools([tools[index] for index in kept], option, work)
-        work.origins |= {f"tools[{at}].function": f"tools[{index}]" for at, index in enumerate(kept)}
+        tools = [*flat_tools(option, work)]
+        _keep_tools([tool for _, tool in tools], option, work)
+        work.origins |= {f"tools[{at}].function": place for at, (place, _) in enumerate(tools)}
     elif name == "tool_choice" and value:
-        _responses_choice(value, work)
+        set_choice(value, offered, work)
     elif name == "reasoning" and "effort" in value:
         work.body["reasoning_effort"] = value["effort"]
     elif name == "text" and "format" in value:
@@ -260,39 +258,10 @@ def _responses_option(name: str, option: JSON, work: BodyWork) -> None:
         work.lose(name, f"`{name}` does not exist in chat completions.")
 
 
-def _responses_choice(choice: JSONObject, work: BodyWork) -> None:
-    """Set a choice that is an object; a custom tool is a function in chat completions."""
-    kind = choice.get("type")
-    if kind in _CALLED:
-        work.body["tool_choice"] = {"type": "function", "function": {"name": choice.get("name")}}
-    elif kind == "allowed_tools":
-        names = [one.get("name") for one in objects_in(choice.get("tools")) if one.get("type") in _CALLED]
-        tools: list[JSON] = [{"type": "function", "function": {"name": name}} for name in names]
-        allowed: JSONObject = {"mode": choice.get("mode", "auto"), "tools": tools}
-        work.body["tool_choice"] = {"type": kind, kind: allowed}
-    else:
-        work.lose("tool_choice", f"A choice of type `{str(kind)[:40]}` does not exist in chat completions.")
-
-
 def _keep_tools(kept: list[JSON], given: JSON, work: BodyWork) -> None:
     """Set the tools; none at all where each was lost, as servers refuse an empty list, which was not in the request."""
     if kept or not given:
         work.body["tools"] = kept
-
-
-def _flat_tool(tool: JSON, index: int, work: BodyWork) -> JSON:
-    if isinstance(tool, dict) and tool.get("type") == "function" and "function" not in tool:
-        return {"type": "function", "function": {name: part for name, part in tool.items() if name != "type"}}
-    if isinstance(tool, dict) and isinstance(tool.get("function"), dict):
-        work.lose(f"tools[{index}].function", "Responses has no field `function` in a tool: it takes its members flat.")
-        return tool
-    if isinstance(tool, dict) and tool.get("type") == "custom":
-        work.lose(f"tools[{index}]", "This custom tool was read as a function with one text, `input`.")
-        function: JSONObject = {name: tool[name] for name in ("name", "description") if name in tool}
-        return {"type": "function", "function": {**function, "parameters": _ONE_TEXT}}
-    kind = tool.get("type") if isinstance(tool, dict) else tool
-    work.lose(f"tools[{index}]", f"The built-in tool `{str(kind)[:40]}` does not exist in chat completions.")
-    return None
 
 
 def _format(form: JSONObject) -> JSON:

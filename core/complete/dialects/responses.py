@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Usage
+from prompt_debugger.core.base.wire import name_in
 from prompt_debugger.core.complete.dialects._answer import Answer
 from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
 from prompt_debugger.core.complete.shapes import ids_of, integer_of, objects_of, text_of
@@ -69,7 +70,7 @@ def _take_item(item: JSONObject, draft: MessageDraft) -> None:
                 draft.texts.append(text_of(part.get("text")) or "")
                 draft.refusals += [refusal] if (refusal := text_of(part.get("refusal"))) else []
         case "function_call":
-            draft.call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments", ""))
+            draft.call(item.get("call_id") or item.get("id"), _name(item), item.get("arguments", ""))
         case "custom_tool_call":  # its text is shown to the model, and written by it, as one argument
             draft.call(item.get("call_id") or item.get("id"), item.get("name"), {"input": item.get("input", "")})
         case "reasoning":
@@ -77,6 +78,11 @@ def _take_item(item: JSONObject, draft: MessageDraft) -> None:
             draft.reasoning += [text_of(part.get("text")) or "" for part in parts]
         case other:
             draft.note(f"An item of type `{str(other)[:40]}` of the response does not exist in chat messages.")
+
+
+def _name(item: JSONObject) -> JSON:
+    """Return the name that a model writes to call a function; one of a namespace is returned in two fields."""
+    return name_in(item.get("namespace"), item.get("name"))
 
 
 def _reason(value: JSONObject, *, has_calls: bool) -> str | None:
@@ -184,7 +190,7 @@ def _begin(item: JSONObject, place: str, stream: _Stream) -> None:
         if arguments:
             stream.with_arguments.add(place)
         call_id = item.get("call_id") or item.get("id")
-        stream.draft.call(_call_at(place, stream), call_id, item.get("name"), arguments)
+        stream.draft.call(_call_at(place, stream), call_id, _name(item), arguments)
 
 
 def _end(item: JSONObject, place: str, stream: _Stream) -> None:

@@ -48,6 +48,8 @@ _TAKEN_BY_API = {
     },
     Api.MESSAGES: {"vllm_xargs": (0, 32)},
 }
+# As a custom tool of Responses is read here.
+_ONE_TEXT: JSONObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 
 
 async def _add_details(looks: Looks, server: Server) -> Server:
@@ -67,6 +69,38 @@ def _first_texts(body: JSONObject) -> JSONObject:
         parts = objects_of(message.get("content"))
         if message.get("role") == "assistant" and len(parts) > 1 and all(one.get("type") == "text" for one in parts):
             message["content"] = parts[0].get("text")
+    return body
+
+
+def _first_thoughts(body: JSONObject) -> JSONObject:
+    """Leave the first line of reasoning: of several texts, one a line, vLLM 0.32's Responses reads the first."""
+    for message in objects_of(body.get("messages")):
+        reasoning = message.get("reasoning")
+        if message.get("role") == "assistant" and isinstance(reasoning, str):
+            message["reasoning"] = reasoning.partition("\n")[0]
+    return body
+
+
+def _functions(body: JSONObject) -> list[JSONObject]:
+    return [as_object(tool.get("function")) for tool in objects_of(body.get("tools"))]
+
+
+def _typed_schemas(body: JSONObject) -> JSONObject:
+    """Write a type into the schema of each tool that has none, as vLLM 0.32's Messages does."""
+    for function in _functions(body):
+        if isinstance(parameters := function.get("parameters"), dict):
+            parameters.setdefault("type", "object")
+    return body
+
+
+def _shown_texts(body: JSONObject) -> JSONObject:
+    """Describe the one text of a custom tool, as vLLM 0.32's Responses does."""
+    for function in _functions(body):
+        if function.get("parameters") == _ONE_TEXT:
+            function.setdefault("description", None)
+            text: JSONObject = {"type": "string", "description": "The freeform text payload for this tool."}
+            properties: JSONObject = {"input": text}
+            function["parameters"] = {**_ONE_TEXT, "properties": properties, "additionalProperties": False}
     return body
 
 
@@ -216,6 +250,9 @@ ENGINE = Engine(
     ),
     request_changes=(
         RequestChange("keeps only the first of several texts in an assistant's message, in Responses", _first_texts),
+        RequestChange("keeps only the first of several texts of reasoning, in Responses", _first_thoughts),
+        RequestChange("writes `type: object` into a tool's schema that has no type, in Messages", _typed_schemas),
+        RequestChange("shows a custom tool as a function with one described text, in Responses", _shown_texts),
     ),
     reports_ids=True,
     control_tokens=ControlTokens.KEPT,

@@ -167,7 +167,8 @@ def _cause_of_prompt(
 ) -> str | None:
     """Return what made the prompts differ, where our renders of what was asked equal them, or show what was done.
 
-    What a server did to the request of one explains only that they part where its prompt and our render do.
+    What a server did to the request of one explains that they part where its prompt and our render do; where both
+    prompts are proved and both were asked the same, it explains whatever they differ in.
     """
     is_explained = all(_is_rendered(trace) for trace in (left, right))
     if is_explained and changed:
@@ -180,7 +181,7 @@ def _cause_of_prompt(
         proof = () if trace.prompt is None else trace.prompt.proof or ()
         others = () if other.prompt is None else other.prompt.proof or ()
         difference = trace.prompt_difference
-        if difference is None or difference.first_token != first:
+        if difference is None or (difference.first_token != first and not is_explained):
             continue
         if own := [one for one in proof if one not in others]:
             return f"request conversion: asked by {trace.api.label}, {'; '.join(own)}"
@@ -199,8 +200,16 @@ def _is_part(field: str, path: str) -> bool:
 
 
 def _change_words(change: JsonChange) -> str:
-    left, right = (json.dumps(value, ensure_ascii=False)[:_SHOWN] for value in (change.left, change.right))
-    return f"`{change.path}` is {left} by the one, {right} by the other"
+    if change.kind == "removed":
+        return f"`{change.path}` is {_shown(change.left)} by the one, and missing by the other"
+    if change.kind == "added":
+        return f"`{change.path}` is missing by the one, and {_shown(change.right)} by the other"
+    return f"`{change.path}` is {_shown(change.left)} by the one, {_shown(change.right)} by the other"
+
+
+def _shown(value: JSON) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 def _sent_changes(left: Trace, right: Trace) -> tuple[JsonChange, ...]:

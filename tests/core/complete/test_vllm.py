@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import json
 from collections.abc import Awaitable, Callable
 
 import pytest
 
 from prompt_debugger.core.base.errors import BackendError
-from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.complete import ServerClient
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.complete import ENGINES, ServerClient
 from tests.core.complete.faulty_server import answer, faulty_server
 
 CALLS: dict[str, Callable[[ServerClient], Awaitable[object]]] = {
@@ -44,3 +46,34 @@ async def test_what_vllm_keeps_private_of_a_grammar_is_not_sent_back() -> None:
         found = await client.render({})
 
     assert found.constraint == {"choice": ["a"]}
+
+
+_ONE_TEXT: JSONObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+_PLAIN: JSONObject = {
+    "messages": [{"role": "user", "content": "a\nb", "reasoning": "a\nb"}],
+    "tools": [{"function": {"name": "f"}}],
+}
+
+
+def _changed(body: JSONObject) -> list[JSONObject]:
+    return [change.apply(copy.deepcopy(body)) for change in ENGINES["vllm"].request_changes]
+
+
+@pytest.mark.parametrize(
+    ("body", "made"),
+    [
+        ({"messages": [{"role": "assistant", "reasoning": "One.\nTwo."}]}, "One."),
+        ({"tools": [{"function": {"parameters": {"properties": {}}}}]}, {"properties": {}, "type": "object"}),
+        ({"tools": [{"function": {"name": "f", "parameters": _ONE_TEXT}}]}, "freeform"),
+    ],
+)
+def test_what_it_does_to_requests_of_its_other_apis_is_one_change_each(body: JSONObject, made: JSON) -> None:
+    changed = [one for one in _changed(body) if one != body]
+
+    assert len(changed) == 1
+    assert json.dumps(made)[1:-1] in json.dumps(changed[0])
+
+
+@pytest.mark.parametrize("body", [_PLAIN, {}, {"messages": None, "tools": [None, {"function": 3}]}])
+def test_what_it_does_to_requests_leaves_others_as_they_are(body: JSONObject) -> None:
+    assert all(one == body for one in _changed(body))

@@ -244,3 +244,50 @@ def test_each_choice_of_responses_is_one_of_chat_completions_or_a_loss(choice, m
 
     assert converted.body.get("tool_choice") == made
     assert ("tool_choice" in [notice.field for notice in converted.notices]) is (made is None)
+
+
+FIND = {"type": "function", "name": "find", "description": "Finds.", "parameters": {"type": "object"}}
+CRM = {
+    "type": "namespace",
+    "name": "crm",
+    "description": "Customers.",
+    "tools": [FIND, {"type": "custom", "name": "x"}],
+}
+OTHER = {**CRM, "name": "erp"}
+
+
+def test_functions_of_a_namespace_are_functions_with_its_name_in_front():
+    called = {"type": "function_call", "namespace": "crm", "name": "find", "call_id": "c", "arguments": "{}"}
+    converted = convert_as(Api.RESPONSES, {"model": "m", "input": [called], "tools": [CRM]})
+
+    function = {**FIND, "name": "crm__find"}
+    del function["type"]
+    assert converted.body["tools"] == [{"type": "function", "function": function}]
+    assert converted.body["messages"][0]["tool_calls"][0]["function"]["name"] == "crm__find"
+    assert {one.field: one.message for one in converted.notices if one.field} == {
+        "tools[0]": "The functions of the namespace `crm` were read as functions named `crm__NAME`.",
+        "tools[0].tools[1]": "A tool of type `custom` in a namespace was left out.",
+    }
+    assert converted.origins["tools[0].function"] == "tools[0].tools[0]"
+
+
+@pytest.mark.parametrize(
+    ("tools", "choice", "name"),
+    [
+        ([CRM], {"name": "find"}, "crm__find"),
+        ([CRM], {"name": "crm__find"}, "crm__find"),
+        ([CRM], {"name": "find", "namespace": "crm"}, "crm__find"),
+        ([CRM, FIND], {"name": "find"}, "find"),
+        ([CRM, OTHER], {"name": "find"}, "find"),
+        ([CRM], {"name": "nothing"}, "nothing"),
+    ],
+)
+def test_a_function_of_a_namespace_may_be_chosen_by_the_only_name_it_can_mean(tools, choice, name):
+    asked = {"model": "m", "input": "hi", "tools": tools, "tool_choice": {"type": "function", **choice}}
+
+    assert convert_as(Api.RESPONSES, asked).body["tool_choice"]["function"] == {"name": name}
+
+
+@pytest.mark.parametrize("tools", [[{"type": "namespace"}], [{"type": "namespace", "name": 1, "tools": 2}], [None, 3]])
+def test_a_namespace_of_any_shape_is_read(tools):
+    assert "tools" not in convert_as(Api.RESPONSES, {"model": "m", "input": "hi", "tools": tools}).body

@@ -323,3 +323,15 @@ def test_the_text_of_a_custom_tool_is_a_call_whole_and_streamed():
     assert responses.read_answer(whole).chat.message["tool_calls"] == [call]
     assert responses.read_events(stream, "").chat.message["tool_calls"] == [call]
     assert responses.read_events(stream, "").chat.finish_reason == "tool_calls"
+
+
+@pytest.mark.parametrize(("namespace", "name"), [("crm", "crm__find"), ("", "find"), (None, "find"), (3, "find")])
+def test_a_call_of_a_namespace_has_the_name_that_the_model_writes(namespace, name):
+    item = {"type": "function_call", "call_id": "c", "namespace": namespace, "name": "find", "arguments": "{}"}
+    whole = {"object": "response", "status": "completed", "output": [item]}
+    added = {"type": "response.output_item.added", "output_index": 0, "item": {**item, "arguments": ""}}
+    stream = [added, {"type": "response.output_item.done", "output_index": 0, "item": item}]
+    responses = DIALECTS["responses"]
+
+    for answer in (responses.read_answer(whole), responses.read_events(stream, "")):
+        assert [call["function"]["name"] for call in answer.chat.message["tool_calls"]] == [name]

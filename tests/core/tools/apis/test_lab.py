@@ -14,16 +14,16 @@ from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.apis import COMPARED, run_by_all
 from prompt_debugger.core.tools.apis.dataset import differences_of
 from prompt_debugger.core.tools.verify import Journal, Plan, Preparation, verify
-from tests.core.tools.apis import agents, more_agents
-from tests.core.tools.apis.seeds import EXPECTED, SEEDS
+from tests.core.tools.apis import agents, more_agents, more_seeds, seeds
 
 pytestmark = pytest.mark.lab
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
-def test_every_difference_has_its_cause_and_nothing_else_differs(lab_url, lab_model_dir, tmp_path, is_streamed):
+@pytest.mark.parametrize("made", [seeds, more_seeds])
+def test_every_difference_has_its_cause_and_nothing_else_differs(lab_url, lab_model_dir, tmp_path, made, is_streamed):
     data = tmp_path / "rows.jsonl"
-    data.write_text("".join(json.dumps(body) + "\n" for body in SEEDS.values()), encoding="utf-8")
+    data.write_text("".join(json.dumps(body) + "\n" for body in made.SEEDS.values()), encoding="utf-8")
     target = Target(base_url=lab_url, tokenizer=lab_model_dir)
     targets = tuple(replace(target, api=api) for api in COMPARED)
     plan = Plan(data, targets, tmp_path / "rows.sqlite", Preparation(is_streamed=is_streamed))
@@ -32,12 +32,12 @@ def test_every_difference_has_its_cause_and_nothing_else_differs(lab_url, lab_mo
         asyncio.run(verify(plan, journal, clock=time.monotonic))
         found = differences_of(journal, COMPARED)
 
-    names, differing = list(SEEDS), defaultdict(set)
+    names, differing = list(made.SEEDS), defaultdict(set)
     for (api, where, cause), seen in found.kinds.items():
         for row in seen.rows:
             differing[names[row - 1]].add(f"{api} {where}: {cause}")
-    assert set(found.both.values()) == {len(SEEDS)}
-    assert {name: tuple(sorted(kinds)) for name, kinds in differing.items()} == EXPECTED[is_streamed]
+    assert set(found.both.values()) == {len(made.SEEDS)}
+    assert {name: tuple(sorted(kinds)) for name, kinds in differing.items()} == made.EXPECTED[is_streamed]
 
 
 _SYSTEMS = {"messages request: request conversion", "messages prompt: request conversion"}
