@@ -3,8 +3,10 @@
 All events are taken in by one process, hostile ones as fast as honest ones. So each visitor is charged for the
 processor time that their events took of it, and a little for each event that comes, and forgiven by half in 20 s.
 An event of a visitor who cost far more than the others do begins later while others wait, or the loop is late; so does
-one of a page that cost far more than another page of the same visitor, while a page that cost little never waits for
-what the others do. It begins after 10 s in any case: no one is shut out, and whoever is alone never waits.
+one of a page that cost far more than another page of the same visitor. A page that cost little does not wait for what
+the others of its visitor do, unless so many of them cost a little that together they cost much. All who are held back
+stand in one line, and one of them begins every quarter of a second: of the visitor who cost least, the page that cost
+least. So no one is shut out, a page beside forty greedy ones is the next, and whoever is alone never waits.
 """
 
 from __future__ import annotations
@@ -20,13 +22,14 @@ from prompt_debugger.core.base.quota import Quota
 
 HALF_S = 20.0
 THERE_S = 30.0  # so long after their last event a visitor counts among those who are there
-EVENT_COST_S = 0.01  # of an event that comes, whatever becomes of it
+EVENT_COST_S = 0.04  # of an event that comes, whatever becomes of it: about what one costs until its end
 FREE_S = 1.0  # who cost less recently is never held back
 PAGE_FREE_S = 0.25  # likewise of one page among others of an address
+CHEAP_S = 1.0  # that all such pages of an address cost together; beyond it they are few that cost little
 FAR_ABOVE = 4.0  # times the median of the others
 LATE_S = 0.1
-MAX_HELD_S = 10.0
 LOOK_S = 0.25
+_FREE_LOOK_S = 0.025  # where there is no one else to serve
 _BEAT_S = 0.1
 _MAX_NAMES = 1_000
 _MAX_PAGES = 256  # of one visitor
@@ -58,6 +61,7 @@ class Charges:
     def __init__(self, clock: Callable[[], float] = time.monotonic, opened: Callable[[str], int] = lambda _: 0) -> None:
         self._visitors = Quota(HALF_S, _MAX_NAMES, clock)
         self._pages: OrderedDict[str, Quota] = OrderedDict()  # of each visitor
+        self._cheap = Quota(HALF_S, _MAX_NAMES, clock)  # what pages of a visitor cost while each had cost little
         self._opened = opened
         self._clock = clock
 
@@ -70,6 +74,7 @@ class Charges:
     def charge_page(self, owner: Owner, seconds: float) -> None:
         """Charge a page with what its visitor was charged with already."""
         pages = self._pages.setdefault(owner.visitor, Quota(HALF_S, _MAX_PAGES, self._clock))
+        self._cheap.charge(owner.visitor, max(0.0, min(seconds, PAGE_FREE_S - pages.of(owner.page))))
         pages.charge(owner.page, seconds)
         self._pages.move_to_end(owner.visitor)
         while len(self._pages) > _MAX_NAMES:
@@ -85,11 +90,13 @@ class Charges:
     def is_far_above(self, owner: Owner) -> bool:
         """Return whether an event is of somebody who cost far more than others who are there; never, if there are none.
 
-        Visitors are compared with visitors. A page that cost little itself is never far above,
-        whatever its visitor cost; a page that cost far more than the cheapest other page of its visitor always is.
+        Visitors are compared with visitors. A page that cost little itself is not far above, whatever its visitor cost,
+        as long as such pages cost little together; a page that cost far more than the cheapest other page of its
+        visitor always is.
         """
         has_pages = owner.page != "" and self._opened(owner.visitor) <= _MANY_PAGES  # else they are but names
-        if has_pages and self.of(owner) <= PAGE_FREE_S:
+        is_cheap = self._cheap.of(owner.visitor) <= CHEAP_S
+        if has_pages and is_cheap and self.of(owner) <= PAGE_FREE_S:
             return False
         return self._is_far_above_visitors(owner.visitor) or (has_pages and self._is_far_above_neighbours(owner))
 
@@ -131,8 +138,16 @@ class Bill:
         self._before_s = 0.0
 
 
+class _Held(NamedTuple):
+    """An event that is held back."""
+
+    owner: Owner
+    came_s: float
+    may_begin: asyncio.Future[None]
+
+
 class Pacing:
-    """Whether an event may begin now.
+    """Whether an event may begin now, and who of those held back is next.
 
     Args:
         charges: What visitors cost.
@@ -152,33 +167,56 @@ class Pacing:
         self._waiting = waiting
         self._late_s = late_s
         self._clock = clock
-        self._let_in_s = clock() - LOOK_S
-
-    def may_begin(self, owner: Owner, came_s: float) -> bool:
-        """Return whether an event that came at a time may begin; of those held back one at a time.
-
-        Args:
-            owner: Whose event it is.
-            came_s: When it came.
-        """
-        now_s = self._clock()
-        if not self._charges.is_far_above(owner) or now_s - came_s >= MAX_HELD_S:
-            return True
-        if now_s - self._let_in_s < LOOK_S or self._has_others_to_serve(owner):
-            return False
-        self._let_in_s = now_s
-        return True
+        self._let_in_s = self._freed_s = clock() - LOOK_S
+        self._held: list[_Held] = []
+        self._keeper: asyncio.Task[None] | None = None
 
     async def wait(self, owner: Owner) -> None:
         """Wait until an event that comes now may begin."""
-        came_s = self._clock()
-        while not self.may_begin(owner, came_s):
-            await asyncio.sleep(LOOK_S)
+        if not self._charges.is_far_above(owner):
+            return
+        held = _Held(owner, self._clock(), asyncio.get_running_loop().create_future())
+        self._held.append(held)
+        self.let_in()
+        if self._keeper is None or self._keeper.done():
+            self._keeper = asyncio.create_task(self._keep())
+        try:
+            await held.may_begin
+        finally:
+            if held in self._held:  # whoever sent it has left
+                self._held.remove(held)
 
-    def _has_others_to_serve(self, owner: Owner) -> bool:
+    def let_in(self) -> None:
+        """Let those begin who are not far above the others any more, and one of the others if it is time."""
+        now_s = self._clock()
+        if now_s - self._freed_s >= LOOK_S:
+            self._freed_s = now_s
+            far_above = {one for one in {held.owner for held in self._held} if self._charges.is_far_above(one)}
+            self._begin([held for held in self._held if held.owner not in far_above])
+        gap_s = LOOK_S if self._has_others_to_serve() else _FREE_LOOK_S
+        if self._held and now_s - self._let_in_s >= gap_s:
+            self._let_in_s = now_s
+            self._begin([min(self._held, key=self._place)])
+
+    def _place(self, held: _Held) -> tuple[float, float, float]:
+        return self._charges.of(Owner(held.owner.visitor)), self._charges.of(held.owner), held.came_s
+
+    def _begin(self, those: list[_Held]) -> None:
+        for held in those:
+            self._held.remove(held)
+            if not held.may_begin.done():
+                held.may_begin.set_result(None)
+
+    async def _keep(self) -> None:
+        """Look again for as long as somebody is held back."""
+        while self._held:
+            await asyncio.sleep(_FREE_LOOK_S)
+            self.let_in()
+
+    def _has_others_to_serve(self) -> bool:
         if self._late_s() > LATE_S:
             return True
-        return any(one != owner and not self._charges.is_far_above(one) for one in set(self._waiting()))
+        return any(not self._charges.is_far_above(one) for one in set(self._waiting()))
 
 
 class Handle(Protocol):
