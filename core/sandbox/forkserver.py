@@ -94,6 +94,13 @@ class Forkserver:
         """Whether the process is alive."""
         return self._process.poll() is None
 
+    @property
+    def cpu_s(self) -> float:
+        """Processor time used so far, without its children's; 0 where the system does not report it."""
+        with suppress(OSError):
+            return time.clock_gettime(_clock_of(self._process.pid))
+        return 0.0
+
     def fork(self, *, is_slow: bool) -> ForkedChild:
         """Ask for a new child and return it without waiting for it to start.
 

@@ -56,7 +56,8 @@ class EngineLimits:
     """How far the helper is trusted.
 
     Attributes:
-        start_s: Seconds until it must have imported vLLM.
+        start_s: Seconds until it must have imported vLLM. These and the next count anew as long as the helper works and
+            gets little of a busy machine, on which the 9 s of work of the import may take minutes.
         request_s: Seconds for one request, all its parsers together.
         parser_s: Seconds of processor time for one parser, and once more for its streaming.
         cpu_s: Seconds of processor time for one request, by default three quarters of `request_s`; what does not hear

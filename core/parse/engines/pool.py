@@ -32,7 +32,7 @@ class HelperPool:
     Args:
         program: Returns the command of the forkserver, called again at each start.
         environment: Returns its whole environment.
-        start_s: Seconds until a helper must have said its hello.
+        start_s: Seconds until a helper must have said its hello; longer while its imports go on on a busy machine.
         max_answer_bytes: An answer longer than this is a flood.
         most: How many helpers there are at all times, once they were needed.
     """
@@ -135,7 +135,8 @@ class HelperPool:
                 child = self._forkserver.fork(is_slow=is_slow)
             except OSError as error:
                 raise SandboxError("The parser helper ended during its start.", _ANOTHER, limit="start") from error
-            return HelperProcess(child, max_answer_bytes=self._max_answer_bytes)
+            forkserver = self._forkserver
+            return HelperProcess(child, max_answer_bytes=self._max_answer_bytes, starting_s=lambda: forkserver.cpu_s)
 
     def _forget_forkserver(self) -> None:
         """Let the next helper come from a new process: what is missing now may be there then."""

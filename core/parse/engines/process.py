@@ -1,6 +1,7 @@
 """The client side of a helper, which answers each line of JSON with a line of JSON and is not trusted to.
 
-Owns killing it and every limit: time per answer, size of an answer. It must not know what is asked or how helpers
+Owns killing it and every limit: time per answer, size of an answer. Time runs out for a helper that stands
+still or works too long, not for one that gets little of a busy machine. It must not know what is asked or how helpers
 are created: each is forked from a process that has imported a library (`pool`).
 """
 
@@ -11,6 +12,7 @@ import os
 import select
 import signal
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from prompt_debugger.core.base.errors import EngineError
@@ -22,6 +24,11 @@ _EXIT_S = 2.0
 _CHECK_S = 0.2  # how often a wait for a helper that has not started yet checks whether it was cancelled
 
 
+# A time limit begins anew if at least the first share of it was worked since it began, and not the second in all.
+_LEAST_WORK = 0.02
+_MOST_WORK = 0.75
+
+
 class HelperSpentError(EngineError):
     """A helper may not read the files of a question, because it is locked to those of another."""
 
@@ -30,11 +37,43 @@ class HelperFailedError(EngineError):
     """A helper ended, was too slow or answered with nonsense: the question was too much for it."""
 
 
+class _Deadline:
+    """When to give up: after a time in which a process hardly worked, or in which it worked enough in all.
+
+    Args:
+        timeout_s: Seconds of that time.
+        worked_s: Returns the processor time that the process has used until now, 0 where nothing reports it.
+    """
+
+    def __init__(self, timeout_s: float, worked_s: Callable[[], float]) -> None:
+        self._timeout_s, self._worked_s = timeout_s, worked_s
+        self._begun = time.monotonic()
+        self._until = self._begun + timeout_s
+        self._begun_worked_s = self._last_worked_s = worked_s()
+
+    def left_s(self) -> float:
+        """Return the seconds left, 0 or less if it is time to give up."""
+        left_s = self._until - time.monotonic()
+        if left_s > 0:
+            return left_s
+        worked_s = self._worked_s()
+        has_stalled = worked_s - self._last_worked_s < self._timeout_s * _LEAST_WORK
+        if has_stalled or worked_s - self._begun_worked_s > self._timeout_s * _MOST_WORK:
+            return left_s
+        self._last_worked_s, self._until = worked_s, time.monotonic() + self._timeout_s
+        return self._timeout_s
+
+    def __str__(self) -> str:
+        waited_s = time.monotonic() - self._begun
+        return f"{self._timeout_s if waited_s < self._timeout_s * 1.5 else round(waited_s):g} s"
+
+
 class HelperProcess:
     """One running helper; asked by one thread at a time, killed from any.
 
     Args:
         max_answer_bytes: A longer answer ends the helper.
+        starting_s: Returns the processor time of the process that imports for it before it is forked.
 
     Attributes:
         modules: Empty: what a helper serves never changes.
@@ -42,8 +81,11 @@ class HelperProcess:
 
     modules: tuple[str, ...] = ()
 
-    def __init__(self, child: ForkedChild, *, max_answer_bytes: int) -> None:
+    def __init__(
+        self, child: ForkedChild, *, max_answer_bytes: int, starting_s: Callable[[], float] = lambda: 0.0
+    ) -> None:
         self._max_answer_bytes = max_answer_bytes
+        self._starting_s = starting_s
         self._buffer = bytearray()
         self._child = child
         self._stdin, self._stdout, self._stderr = child.stdin.fileno(), child.stdout.fileno(), child.stderr
@@ -78,23 +120,31 @@ class HelperProcess:
     def hello(self, timeout_s: float) -> JSONObject:
         """Return what it reports about itself before any question.
 
+        Args:
+            timeout_s: Seconds that it may take; longer while it works and gets little of the machine.
+
         Raises:
             EngineError: As for `exchange`.
         """
         if self._hello is None:
-            self._hello = self._receive(time.monotonic() + timeout_s, timeout_s, has_started=False)
+            deadline = _Deadline(timeout_s, lambda: self._starting_s() + self.cpu_s)
+            self._hello = self._receive(deadline, has_started=False)
         return self._hello
 
     def exchange(self, question: JSONObject, timeout_s: float) -> JSONObject:
         """Send one question and return its answer.
 
+        Args:
+            question: What is asked.
+            timeout_s: Seconds that it may take; longer while it works and gets little of the machine.
+
         Raises:
             HelperSpentError: It is locked to another question; a new helper can answer this one.
             EngineError: The child died, took too long, wrote too much or wrote nonsense. It is killed in each case.
         """
-        deadline = time.monotonic() + timeout_s
-        self._send(json.dumps(question).encode("ascii") + b"\n", deadline, timeout_s)
-        answer = self._receive(deadline, timeout_s)
+        deadline = _Deadline(timeout_s, lambda: self.cpu_s)
+        self._send(json.dumps(question).encode("ascii") + b"\n", deadline)
+        answer = self._receive(deadline)
         if answer.get("spent") is True:
             self.kill()
             raise HelperSpentError("The parser helper is not allowed to read what this request needs.")
@@ -116,13 +166,13 @@ class HelperProcess:
         self._is_killed = True
         self._child.close()
 
-    def _send(self, data: bytes, deadline: float, timeout_s: float) -> None:
+    def _send(self, data: bytes, deadline: _Deadline) -> None:
         """Write with a time limit: a child that does not read must not block us."""
         view = memoryview(data)
         while view:
-            left = deadline - time.monotonic()
+            left = deadline.left_s()
             if left <= 0:
-                raise self._failure(f"did not read the request within {timeout_s:g} s")
+                raise self._failure(f"did not read the request within {deadline}")
             if self._stdin not in self._wait(left, self._stdin):
                 continue
             try:
@@ -132,15 +182,15 @@ class HelperProcess:
             except OSError:
                 raise self._died() from None
 
-    def _receive(self, deadline: float, timeout_s: float, *, has_started: bool = True) -> JSONObject:
+    def _receive(self, deadline: _Deadline, *, has_started: bool = True) -> JSONObject:
         searched = 0
         while (end := self._buffer.find(b"\n", searched)) < 0:
             searched = len(self._buffer)
             if searched > self._max_answer_bytes:
                 raise self._failure(f"wrote more than {self._max_answer_bytes:,} bytes")
-            left = deadline - time.monotonic()
+            left = deadline.left_s()
             if left <= 0:
-                raise self._failure(f"gave no answer within {timeout_s:g} s")
+                raise self._failure(f"gave no answer within {deadline}")
             if self._stdout in self._wait(left if has_started else min(left, _CHECK_S), self._stdout):
                 if not (data := os.read(self._stdout, _CHUNK_BYTES)):
                     raise self._died()

@@ -9,8 +9,9 @@ import os
 import signal
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import prompt_debugger
@@ -34,7 +35,7 @@ _SET = {
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 # The first lines let the kernel end it with the thread that waits for it (Linux), and in any case after so much work.
-_RUNS = """
+_BEGINS = """
 import ctypes, importlib.metadata, importlib.util, os, resource, runpy, signal, sys, unittest
 file, parent, limit, package, *wheel = sys.argv[1:]
 if sys.platform == "linux":
@@ -44,7 +45,8 @@ if sys.platform == "linux":
 resource.setrlimit(resource.RLIMIT_CPU, (int(limit),) * 2)
 if wheel:  # a folder that contains the package alone, and the one of this program, which makes its parsers importable
     sys.path[:0] = wheel
-    print("version", importlib.import_module(f"prompt_debugger.core.parse.engines.wheel_worker.{package}").load())
+    module = importlib.import_module(f"prompt_debugger.core.parse.engines.wheel_worker.{package}")
+    print("version", module.load())
 elif importlib.util.find_spec(package) is None:
     sys.exit(f"there is no {package} in {sys.executable}")
 try:
@@ -52,6 +54,8 @@ try:
         print("version", importlib.metadata.version(package))
 except importlib.metadata.PackageNotFoundError:  # under another name, as builds of vLLM are
     print("version", getattr(importlib.import_module(package), "__version__", "unknown"))
+"""
+_WRITTEN_HERE = """
 made = runpy.run_path(file)
 tests = [one for name, one in made.items() if name.startswith("test_")]
 for case in made.values():
@@ -64,6 +68,50 @@ for test in tests:
         print("fails", str(error).splitlines()[0])
         sys.exit(0)
 print("passes")
+"""
+# The maintainers' tests: by pytest where it is installed, as many need its fixtures. What they print goes elsewhere.
+_OF_MAINTAINERS = """
+import contextlib
+if wheel and hasattr(module, "prepare_own_tests"):
+    module.prepare_own_tests()
+passed, failed = [], []
+def first_words(text):
+    lines = [line.removeprefix("E").strip() for line in text.strip().splitlines()]
+    words = next((line for line in lines if line.startswith("AssertionError")), lines[-1])
+    return words.removeprefix("AssertionError").removeprefix(": ")[:200]
+class Seen:
+    def pytest_runtest_logreport(self, report):
+        name = report.nodeid.rpartition("::")[2]
+        if report.failed:
+            failed.append((name, first_words(report.longreprtext)))
+        elif report.passed and report.when == "call":
+            passed.append(name)
+    def pytest_collectreport(self, report):
+        if report.failed:
+            sys.exit(first_words(report.longreprtext))
+with contextlib.redirect_stdout(sys.stderr):
+    if importlib.util.find_spec("pytest") is not None:
+        options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", os.path.dirname(file)]
+        importlib.import_module("pytest").main([file, *options], plugins=[Seen()])
+    else:
+        made = runpy.run_path(file)
+        cases = [unittest.FunctionTestCase(one) for name, one in made.items() if name.startswith("test_")]
+        for kind in made.values():
+            if isinstance(kind, type) and issubclass(kind, unittest.TestCase):
+                cases += map(kind, unittest.TestLoader().getTestCaseNames(kind))
+        for case in cases:
+            result = unittest.TestResult()
+            unittest.TestSuite([case]).run(result)
+            name = getattr(case, "_testFunc", None).__name__ if hasattr(case, "_testFunc") else case._testMethodName
+            if result.failures or result.errors:
+                failed.append((name, first_words((result.failures or result.errors)[0][1])))
+            elif not result.skipped:
+                passed.append(name)
+for name in passed:
+    print("passed", name)
+for name, words in failed:
+    print("failed", f"{name}: {words}")
+print("fails" if failed else "passes")
 """
 
 
@@ -96,6 +144,21 @@ class Trial:
     version: str | None
     fails: bool | None
     told: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTests:
+    """How the maintainers' tests of a file ended.
+
+    Attributes:
+        passed: The names of those that passed.
+        failed: Those that failed, by name, with what they say.
+        told: Why none could be run; "" if they were.
+    """
+
+    passed: tuple[str, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,9 +218,39 @@ def try_source(source: str, runner: Runner) -> Trial:
 
 
 def try_test(file: str | Path, runner: Runner) -> Trial:
-    """Run the tests of a file that `write_upstream_test` wrote."""
+    """Run the tests of a file that `write_upstream_test` wrote.
+
+    Raises:
+        SandboxError: The visitor's turn has ended, and the test with it.
+    """
+    lines, version, why = _lines_of(_WRITTEN_HERE, file, runner)
+    last = lines[-1] if lines else ""
+    if not why and last == "passes":
+        return Trial(version, fails=False, told="")
+    if not why and last.startswith("fails "):
+        return Trial(version, fails=True, told=last.removeprefix("fails "))
+    return Trial(version, None, f"it could not be run: {why or 'it ended without output'}")
+
+
+def try_own_tests(file: Path, runner: Runner) -> OwnTests:
+    """Run a file of the maintainers' tests.
+
+    Raises:
+        SandboxError: The visitor's turn has ended, and the tests with it.
+    """
+    lines, _, why = _lines_of(_OF_MAINTAINERS, file, runner)
+    passed = tuple(line.removeprefix("passed ") for line in lines if line.startswith("passed "))
+    failed = [line.removeprefix("failed ").partition(": ") for line in lines if line.startswith("failed ")]
+    if why or not lines or lines[-1] not in ("passes", "fails") or not (passed or failed):
+        return OwnTests(told=f"they could not be run: {why or 'the file has none'}")
+    return OwnTests(passed, {name: told for name, _, told in failed})
+
+
+def _lines_of(program: str, file: str | Path, runner: Runner) -> tuple[list[str], str | None, str]:
+    """Return what a program printed, the version of the package that it ran, and why it failed ("" if it did not)."""
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _SET
-    command = [runner.python, "-c", _RUNS, str(file), str(os.getpid()), str(_LIMIT_S), runner.package]
+    path = str(Path(file).absolute())
+    command = [runner.python, "-c", _BEGINS + program, path, str(os.getpid()), str(_LIMIT_S), runner.package]
     if runner.overlay is not None:
         environment["PYTHONPATH"] = str(runner.overlay)
     if runner.wheel is not None:
@@ -165,16 +258,11 @@ def try_test(file: str | Path, runner: Runner) -> Trial:
     try:
         done = _run(command, environment)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Trial(None, None, f"it could not be run: {type(error).__name__}")
+        return [], None, type(error).__name__
     lines = done.stdout.splitlines()
     version = next((line.split()[1] for line in lines if line.startswith("version ")), None)
-    last = lines[-1] if lines else ""
-    if done.returncode == 0 and last == "passes":
-        return Trial(version, fails=False, told="")
-    if done.returncode == 0 and last.startswith("fails "):
-        return Trial(version, fails=True, told=last.removeprefix("fails "))
-    why = (done.stderr.strip().splitlines() or ["it ended without output"])[-1]
-    return Trial(version, None, f"it could not be run: {why[:300]}")
+    why = "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["it ended without output"])[-1]
+    return lines, version, why[:300]
 
 
 def _run(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:

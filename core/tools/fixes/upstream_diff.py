@@ -9,14 +9,12 @@ For a template it is the fix that the run's finding offers.
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import difflib
 import os
-import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,8 +30,9 @@ from prompt_debugger.core.pipeline.census import read_raw
 from prompt_debugger.core.pipeline.render_only import render_request
 from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.tools.fixes.offered import fixes_of
-from prompt_debugger.core.tools.fixes.trial import Runner, Trial, runner_of, try_source, try_test
+from prompt_debugger.core.tools.fixes.trial import OwnTests, Runner, runner_of, try_own_tests, try_source
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, write_upstream_test
+from prompt_debugger.core.tools.fixes.upstream_repairs import REPAIRS, Repair
 
 DIFFS = ("template", *PARSER_TESTS)
 DIFFED = ("vllm", *CHECKED)  # those whose parsers can be run from a copy
@@ -130,14 +129,22 @@ async def parser_diff(case: ParserCase, engine: str, own_tests: Path | None = No
     if not candidates:
         says = "No known kind of change applies to the parser's source"
         return replace(none, says=f"{says}, so there is no diff. The failing test is what can be reported.")
+    own = None if own_tests is None else await asyncio.to_thread(_run_own_tests, own_tests, engine, folder)
+    refused: UpstreamDiff | None = None
     with tempfile.TemporaryDirectory(prefix="diff-") as workshop:
         copy = Path(workshop) / version
         await asyncio.to_thread(_copy, folder, copy, file.relative_to(folder).parts[0])
         for repair, changed in candidates:
             await asyncio.to_thread(_write, copy / none.file, changed)
             found = await _proved(replace(none, repair=repair.name, says=_says(repair)), case, before, folder, copy)
-            if found is not None:
-                return await asyncio.to_thread(_with_own_tests, found, folder, copy, own_tests)
+            if found is not None and own is not None and own_tests is not None:
+                after = await asyncio.to_thread(_run_own_tests, own_tests, engine, copy)
+                found = _with_own_tests(found, own, after)
+                refused = refused or found
+            if found is not None and found.diff:
+                return found
+    if refused is not None:
+        return refused
     says = (
         f"None of {len(candidates)} changes of known kinds makes the parser read this output and leaves what it reads"
     )
@@ -149,9 +156,7 @@ def sentence_of_diff(found: UpstreamDiff) -> str:
     if not found.diff or found.of == "template":
         return found.says
     streams = {True: " and token by token", False: ", but not token by token", None: ""}[found.streamed]
-    own = " The maintainers' own tests pass with and without it." if found.own_tests else ""
-    if found.own_tests is None and "maintainers' tests" not in found.says:
-        own = _OWN_NOT_RUN
+    own = _OWN_NOT_RUN if found.own_tests is None and "maintainers' tests" not in found.says else ""
     return (
         f"{title_of(found.of)} {found.version}: the new test fails without this change and passes with it. "
         f"{found.says} The output is read whole{streams}; {found.siblings} others are read as well as before.{own}"
@@ -220,29 +225,37 @@ async def _proved(
 
 
 def _fails(test: str, engine: str, folder: Path) -> bool | None:
-    return _try(test, engine, folder).fails
+    runner = _runner(engine, folder)
+    return None if runner is None else try_source(test, runner).fails
 
 
-def _try(test: str | Path, engine: str, folder: Path) -> Trial:
+def _runner(engine: str, folder: Path) -> Runner | None:
     known = runner_of(engine, PARSER_TESTS[engine].package)
     if known is None:
-        return Trial(None, None, "it could not be run")
+        return None
     is_wheel = engine in CHECKED
-    runner = Runner(known.python, known.package, folder if is_wheel else None, None if is_wheel else folder)
-    return try_test(test, runner) if isinstance(test, Path) else try_source(test, runner)
+    return Runner(known.python, known.package, folder if is_wheel else None, None if is_wheel else folder)
 
 
-def _with_own_tests(found: UpstreamDiff, folder: Path, copy: Path, tests: Path | None) -> UpstreamDiff:
-    if tests is None:
-        return found
-    before, after = (_try(tests, found.of, one) for one in (folder, copy))
-    if before.fails is not False:
-        told = before.told or "they could not be run"
-        return replace(found, says=f"{found.says} The maintainers' tests do not pass without it either: {told}.")
-    if after.fails is not False:
-        why = f"A change was found, but the maintainers' tests fail with it: {after.told}. There is no diff."
+def _run_own_tests(tests: Path, engine: str, folder: Path) -> OwnTests:
+    runner = _runner(engine, folder)
+    return OwnTests(told="they could not be run") if runner is None else try_own_tests(tests, runner)
+
+
+def _with_own_tests(found: UpstreamDiff, before: OwnTests, after: OwnTests) -> UpstreamDiff:
+    """Return a proved change with what the maintainers' tests say of it; without a diff if one fails only with it."""
+    if before.told or not before.passed:
+        told = before.told or f"of {len(before.failed)}, none passes without it either"
+        return replace(found, says=f"{found.says} The maintainers' tests were not of use: {told}.")
+    broken = [name for name in before.passed if name not in after.passed]
+    if broken:
+        first = f"`{broken[0]}`: {after.failed.get(broken[0]) or after.told or 'it was not run'}"
+        more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
+        why = f"A change was found, but it breaks {first}{more}, of the maintainers' tests. There is no diff."
         return replace(found, diff="", test="", repair=None, says=why, own_tests=False)
-    return replace(found, own_tests=True)
+    fail = f" ({len(before.failed)} others fail here without it, too)" if before.failed else ""
+    says = f"{found.says} The {len(before.passed)} of the maintainers' tests that pass without it pass with it{fail}."
+    return replace(found, says=says, own_tests=True)
 
 
 def _outputs(case: ParserCase, repairs: tuple[Repair, ...]) -> tuple[str, ...]:
@@ -316,158 +329,3 @@ def _diff(before: Path, after: Path, name: str) -> str:
     old, new = (one.read_text(encoding="utf-8").splitlines(keepends=True) for one in (before, after))
     lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-
-@dataclass(frozen=True, slots=True)
-class Repair:
-    """A class of faults and its edit.
-
-    Attributes:
-        says: What the changed parser does, for whoever reads the diff.
-        edits: Yields changed sources, the likeliest first.
-        siblings: Returns outputs that the change could harm, made from the one that is not read.
-    """
-
-    name: str
-    says: str
-    edits: Callable[[str], Iterator[str]]
-    siblings: Callable[[str], Iterator[str]]
-
-
-# Each repair is an edit of the text, without knowledge of any parser: of a regular expression, or of one call. What is
-# not proved to help and to harm nothing is not offered.
-_INDEX = re.compile(r":(?:\(\?P<\w+>\\d\+\)|\(\\d\+\)|\\d\+)")
-# A number alone is a counter, and `name.0` an index that is written wrong: neither is a name.
-_NOT_A_NUMBER = r"(?!\s*(?:[\w.-]*\.)?\d+(?!\s*:|[\w.-]))"
-_INT_OF_GROUP = re.compile(r"int\((\w+\.group\([^()]*\))\)")
-_BODY = re.compile(r"\(\.\*\?\)")
-_BODY_WITH_STRINGS = r'((?:"(?:[^"\\]|\\.)*"|[^"])*?)'
-_LITERAL = re.compile(r"(?P<kind>[rR]?[fF]?[rR]?)(?P<quote>\"\"\"|'''|\"|')")
-
-
-def _index_left_out(source: str) -> Iterator[str]:
-    """Make `:0` after a name optional in a pattern that wants it, and read a number that is not there as 0."""
-    for start, end in _literals(source):
-        text = source[start:end]
-        if _INDEX.search(text) is None:
-            continue
-        changed = _INDEX.sub(lambda found: f"(?:{found.group()})?", text)
-        head = re.match(r"[rR]?[\"'](?:\^(?:\\s\*)?)?", changed)
-        if head is None:
-            continue
-        changed = changed[: head.end()] + _NOT_A_NUMBER + changed[head.end() :]
-        yield _INT_OF_GROUP.sub(r"int(\1 or 0)", source[:start] + changed + source[end:])
-
-
-def _marker_in_a_string(source: str) -> Iterator[str]:
-    """Read a body up to a closing marker that stands outside of its JSON strings."""
-    for start, end in _literals(source):
-        text = source[start:end]
-        opened = _LITERAL.match(text)
-        if opened is None or "r" not in opened["kind"].lower() or not _BODY.search(text):
-            continue
-        body = _BODY_WITH_STRINGS
-        if opened["quote"] == '"':  # the body has quotes of its own
-            body = body.replace('"', r"\x22")
-        yield source[:start] + _BODY.sub(lambda _, body=body: body, text) + source[end:]  # type: ignore[misc]
-
-
-def _text_behind(source: str) -> Iterator[str]:
-    """Read the JSON value that a text begins with, and leave what follows it."""
-    for start, end in _calls(source, "json.loads"):
-        (argument,) = _inner(source, start, end)
-        yield f"{source[:start]}json.JSONDecoder().raw_decode({argument}.lstrip())[0]{source[end:]}"
-
-
-def _text_before(source: str) -> Iterator[str]:
-    """Look for a pattern anywhere instead of only at the beginning."""
-    for found in re.finditer(r"\.match\(", source):
-        yield f"{source[: found.start()]}.search({source[found.end() :]}"
-    for start, end in _literals(source):
-        text = source[start:end]
-        if re.match(r"r[\"']\^(?![\"'])", text):
-            yield source[:start] + text.replace("^", "", 1) + source[end:]
-
-
-def _line_break_at_a_marker(source: str) -> Iterator[str]:
-    r"""Take white space where a pattern wants one `\n`, or a marker without the line break next to it."""
-    for start, end in _literals(source):
-        text = source[start:end]
-        if r"\n" in text and "(" in text:
-            yield source[:start] + text.replace(r"\n", r"\s*") + source[end:]
-        elif re.fullmatch(r"[\"']<[^\s<>]+>\\n[\"']|[\"']\\n<[^\s<>]+>[\"']", text):
-            yield source[:start] + text.replace(r"\n", "") + source[end:]
-
-
-def _with_index(raw: str) -> Iterator[str]:
-    yield re.sub(r"(<\|tool_call_begin\|>.*<\|tool_call_end\|>)", r"\1\1", raw, flags=re.DOTALL)
-    headers = re.compile(r"(<\|tool_call_begin\|>\s*)([\w.-]+)(?=\s*<)")
-    yield headers.sub(r"\1functions.\2:0", raw)
-    yield headers.sub(r"\1\2:3", raw)
-    yield headers.sub(r"\g<1>3", raw)
-
-
-def _plain_strings(raw: str) -> Iterator[str]:
-    yield re.sub(r'"(?:[^"\\]|\\.)*?<(?:[^"\\]|\\.)*"', '"plain"', raw)
-
-
-def _none(_: str) -> Iterator[str]:
-    return iter(())
-
-
-REPAIRS = (
-    Repair("header-without-index", "a call whose header has a name and no index is read", _index_left_out, _with_index),
-    Repair(
-        "marker-inside-a-string",
-        "a closing marker inside a JSON string does not end the call",
-        _marker_in_a_string,
-        _plain_strings,
-    ),
-    Repair("text-behind-the-call", "text after the JSON of a call does not lose the call", _text_behind, _none),
-    Repair("text-before-the-call", "text before a call does not lose the call", _text_before, _none),
-    Repair("line-break-at-a-marker", "a marker is read with or without a line break", _line_break_at_a_marker, _none),
-)
-
-
-def _literals(source: str) -> Iterator[tuple[int, int]]:
-    """Yield where string literals of a source are, each written in one piece; documentation is left out."""
-    tree = ast.parse(source)
-    told = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
-    inside = {id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in ast.walk(one)}
-    for one in ast.walk(tree):
-        if not isinstance(one, ast.JoinedStr | ast.Constant) or id(one) in told:
-            continue
-        if isinstance(one, ast.Constant) and (not isinstance(one.value, str) or id(one) in inside):
-            continue
-        start, end = _span(source, one)
-        if _is_one_piece(source[start:end]):
-            yield start, end
-
-
-def _is_one_piece(text: str) -> bool:
-    opened = _LITERAL.match(text)
-    return opened is not None and text.count(opened["quote"]) == 2 + text.count("\\" + opened["quote"])
-
-
-def _calls(source: str, name: str) -> Iterator[tuple[int, int]]:
-    """Yield where a function is called with one argument."""
-    for one in ast.walk(ast.parse(source)):
-        if isinstance(one, ast.Call) and ast.unparse(one.func) == name and len(one.args) == 1 and not one.keywords:
-            yield _span(source, one)
-
-
-def _inner(source: str, start: int, end: int) -> tuple[str]:
-    call = ast.parse(source[start:end].strip(), mode="eval").body
-    assert isinstance(call, ast.Call)
-    return (ast.unparse(call.args[0]),)
-
-
-def _span(source: str, node: ast.Constant | ast.JoinedStr | ast.Call) -> tuple[int, int]:
-    lines = source.splitlines(keepends=True)
-
-    def at(line: int, column: int) -> int:
-        return sum(map(len, lines[: line - 1])) + len(lines[line - 1].encode()[:column].decode())
-
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    return at(node.lineno, node.col_offset), at(node.end_lineno, node.end_col_offset)

@@ -4,18 +4,49 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
 from prompt_debugger.core.base.errors import EngineError
-from prompt_debugger.core.parse.engines.process import HelperProcess
+from prompt_debugger.core.parse.engines.process import HelperProcess, _Deadline
 from prompt_debugger.core.sandbox.forkserver import Forkserver
 from tests.core.parse.engines.children import environment, program_of
 from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def at(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, and the processor time that was used."""
+    now = [0.0, 0.0]
+    monkeypatch.setattr("prompt_debugger.core.parse.engines.process.time.monotonic", lambda: now[0])
+    return now
+
+
+def test_time_does_not_run_out_for_a_helper_that_gets_little_of_a_busy_machine(at: list[float]) -> None:
+    deadline = _Deadline(180.0, lambda: at[1])
+
+    for at[0], at[1] in ((180.0, 4.0), (360.0, 8.0), (540.0, 12.0)):
+        assert deadline.left_s() == 180.0
+    at[0], at[1] = 720.0, 15.0
+
+    assert deadline.left_s() <= 0
+    assert str(deadline) == "720 s"
+
+
+@pytest.mark.parametrize("worked_s", [0.0, 3.5, 136.0, 180.0])
+def test_time_runs_out_for_one_that_stands_still_or_works_too_long(at: list[float], worked_s: float) -> None:
+    deadline = _Deadline(180.0, lambda: at[1])
+    assert deadline.left_s() == 180.0
+    at[:] = 180.0, worked_s
+
+    assert deadline.left_s() <= 0
+    assert str(deadline) == "180 s"
 
 
 @contextmanager
@@ -27,6 +58,17 @@ def child(program: str, *, max_answer_bytes: int = 10_000) -> Iterator[HelperPro
     finally:
         helper.close()
         forkserver.close()
+
+
+def test_a_forkserver_says_how_long_it_has_worked() -> None:
+    forkserver = Forkserver([sys.executable, "-c", "import time\nwhile True: time.sleep(0.001)"], environment())
+    try:
+        before, deadline = forkserver.cpu_s, time.monotonic() + PATIENCE_S
+        while forkserver.cpu_s <= before:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    finally:
+        forkserver.close(0.0)
 
 
 def test_a_question_is_answered() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -65,9 +67,9 @@ async def test_the_diff_of_a_parser_applies_to_the_wheel_and_turns_the_new_test_
 @pytest.mark.parametrize(
     ("own_tests", "says", "wanted", "unwanted"),
     [
-        (None, "", "were not run with it", "pass with and without it"),
-        (True, "", "pass with and without it", "were not run"),
-        (None, "The maintainers' tests do not pass without it either: 1 failed.", "either: 1 failed", "were not run"),
+        (None, "", "were not run with it", "pass with it."),
+        (True, "The 83 of the maintainers' tests that pass without it pass with it.", "The 83 of", "were not run"),
+        (None, "The maintainers' tests were not of use: no module.", "not of use: no module", "were not run"),
     ],
 )
 def test_a_diff_says_whether_the_maintainers_tests_were_run(own_tests, says, wanted, unwanted):
@@ -88,13 +90,52 @@ async def test_the_maintainers_tests_must_pass_with_the_change_as_without(tests_
         "def _refusal(text):\n"
         "    try:\n        kimi_k2.parse_tool_call(text, None)\n"
         "    except ValueError as error:\n        return error\n\n"
-        f"def test_own():\n    assert {'True' if tests_pass else refused}, 'a name alone is refused'\n"
+        f"def test_own():\n    assert {'True' if tests_pass else refused}, 'a name alone is refused'\n\n"
+        "def test_that_fails_anyhow():\n    assert kimi_k2.parse_tool_call('', None)\n"
     )
 
     found = await parser_diff(case(WITHOUT_INDEX), "mlx-lm", own)
 
     assert (bool(found.diff), found.own_tests) == (tests_pass, tests_pass)
-    assert ("There is no diff" in found.says) is not tests_pass
+    if tests_pass:
+        assert "The 1 of the maintainers' tests that pass without it pass with it (1 others fail here" in found.says
+    else:
+        assert "it breaks `test_own`: a name alone is refused" in found.says
+        assert "There is no diff" in found.says
+
+
+@pytest.mark.vllm
+async def test_tests_of_which_none_passes_prove_nothing(tmp_path):
+    folder_of("mlx-lm")
+    own = tmp_path / "test_own.py"
+    own.write_text("import no_such_module\n\ndef test_own():\n    pass\n")
+
+    found = await parser_diff(case(WITHOUT_INDEX), "mlx-lm", own)
+
+    assert (bool(found.diff), found.own_tests) == (True, None)
+    assert "The maintainers' tests were not of use: " in sentence_of_diff(found)
+    assert "no_such_module" in sentence_of_diff(found)
+
+
+@pytest.mark.vllm
+async def test_a_parser_that_knows_the_tools_still_refuses_a_name_that_is_none_of_them(tmp_path):
+    folder_of("sglang")
+    own = tmp_path / "test_own.py"  # as SGLang's own tests want it, 0.5.23
+    own.write_text(
+        "import unittest\n"
+        "from sglang.srt.entrypoints.openai.protocol import Tool\n"
+        "from sglang.srt.function_call.kimik2_detector import KimiK2Detector\n"
+        "from sglang.test.test_utils import CustomTestCase\n\n"
+        "TOOLS = [Tool(type='function', function={'name': 'get_weather', 'parameters': {'type': 'object'}})]\n\n"
+        "class TestHeader(CustomTestCase):\n"
+        "    def test_garbage(self):\n"
+        "        self.assertEqual(KimiK2Detector()._parse_tool_call_id('garbage', TOOLS), (None, 0))\n"
+    )
+
+    found = await parser_diff(case(WITHOUT_INDEX), "sglang", own)
+
+    assert (found.repair, found.streamed, found.own_tests) == ("header-without-index", True, True)
+    assert "The 1 of the maintainers' tests" in found.says
 
 
 @pytest.mark.vllm
@@ -200,6 +241,36 @@ def test_an_index_that_is_written_wrong_stays_refused(header, is_read):
     exec(changed, names)
 
     assert (names["ID"].match(header) is not None) is is_read
+
+
+HEADERS = r'''
+import re
+ID = re.compile(r"^(?:functions\.)?(?P<name>\w+):(?P<index>\d+)$")
+
+def name_of(header, tools, arguments=None):
+    """Return the name in a header."""
+    found = ID.match(header)
+    return found and found["name"]
+
+def of_text(text):
+    return ID.match(text)
+'''
+
+
+def test_a_function_that_knows_the_tools_takes_a_declared_name_without_an_index():
+    weather = SimpleNamespace(function=SimpleNamespace(name="get_weather"))
+    (objects, plain) = edits_of("header-without-index", HEADERS)
+    names: dict[str, Callable[..., object]] = {}
+    exec(objects, names)
+    of_objects = [names["name_of"](one, [weather]) for one in ("get_weather", "functions.get_weather", "get_weather:3")]
+    others = [names["name_of"](one, [weather]) for one in ("garbage", "3", "get_weather.0", "")]
+    exec(plain, names)
+
+    assert of_objects == ["get_weather"] * 3
+    assert others == [None] * 4
+    assert names["name_of"]("get_weather", [{"function": {"name": "get_weather"}}]) == "get_weather"
+    assert names["name_of"]("get_weather", None) is None
+    assert names["of_text"]("get_weather") is None  # it does not know the tools
 
 
 @pytest.mark.parametrize("name", [repair.name for repair in REPAIRS])
