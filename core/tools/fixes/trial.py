@@ -74,7 +74,7 @@ _OF_MAINTAINERS = """
 import contextlib
 if wheel and hasattr(module, "prepare_own_tests"):
     module.prepare_own_tests()
-passed, failed = [], []
+passed, failed, unread = [], [], []
 def first_words(text):
     lines = [line.removeprefix("E").strip() for line in text.strip().splitlines()]
     words = next((line for line in lines if line.startswith("AssertionError")), lines[-1])
@@ -88,7 +88,7 @@ class Seen:
             passed.append(name)
     def pytest_collectreport(self, report):
         if report.failed:
-            sys.exit(first_words(report.longreprtext))
+            unread.append(first_words(report.longreprtext))
 with contextlib.redirect_stdout(sys.stderr):
     if importlib.util.find_spec("pytest") is not None:
         options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", os.path.dirname(file)]
@@ -107,6 +107,8 @@ with contextlib.redirect_stdout(sys.stderr):
                 failed.append((name, first_words((result.failures or result.errors)[0][1])))
             elif not result.skipped:
                 passed.append(name)
+if unread and not passed and not failed:
+    sys.exit(unread[0])
 for name in passed:
     print("passed", name)
 for name, words in failed:

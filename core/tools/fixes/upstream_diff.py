@@ -253,8 +253,8 @@ def _with_own_tests(found: UpstreamDiff, before: OwnTests, after: OwnTests) -> U
         more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
         why = f"A change was found, but it breaks {first}{more}, of the maintainers' tests. There is no diff."
         return replace(found, diff="", test="", repair=None, says=why, own_tests=False)
-    fail = f" ({len(before.failed)} others fail here without it, too)" if before.failed else ""
-    says = f"{found.says} The {len(before.passed)} of the maintainers' tests that pass without it pass with it{fail}."
+    fail = f"; {len(before.failed)} fail here with and without it" if before.failed else ""
+    says = f"{found.says} Of the maintainers' tests {len(before.passed)} pass without it, and with it{fail}."
     return replace(found, says=says, own_tests=True)
 
 
