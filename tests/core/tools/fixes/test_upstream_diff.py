@@ -18,12 +18,12 @@ from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.core.tools.fixes.upstream_diff import (
     DIFFED,
     MAX_LINES,
-    REPAIRS,
     UpstreamDiff,
     parser_diff,
     sentence_of_diff,
     template_diff,
 )
+from prompt_debugger.core.tools.fixes.upstream_repairs import REPAIRS
 from tests.core.tools.fixes.test_upstream import case, recorded
 from tests.core.tools.plugin.test_streams import kimi_call
 
