@@ -23,6 +23,14 @@ MAY_BE_CONTENT = "it contains no control token, and it may have been copied from
 KEEPS_TOKENS = "it contains control tokens; whether it is an output or content that kept them is unknown"
 NO_BEGINNING = "it begins in the middle of a marker or of a call, so its beginning may not have been copied"
 REQUEST_GAP = "Something was left out of the request; what it was is unknown."
+# How the notes begin that say of a pasted text that it is not whole.
+_NOT_WHOLE = (
+    "Something was left out",
+    "The pasted text ends inside",
+    "The JSON begins in the middle",
+    "Events were left out",
+    "The stream was copied without its beginning",
+)
 NEW_IN_EVERY_RUN = "gives a new value in every run"  # so that a placeholder stands for it in the request
 _TWO_RUNS = "Raw output and answer come from two runs that may differ"
 
@@ -48,6 +56,11 @@ def compare_outputs(trace: Trace) -> Comparability | None:
     if why is None and trace.api is not Api.CHAT and not (_prompt_count(raw) and _prompt_count(chat)):
         why = "this API builds its own prompt, and no token counts show that both read the same one"
     return Comparability(Certainty.INFERRED) if why is None else Comparability(None, f"{_TWO_RUNS}: {why}")
+
+
+def is_partial(trace: Trace) -> bool:
+    """Return whether a part of the pasted text was left out or cut: then what is absent in it proves nothing."""
+    return any(note.startswith(_NOT_WHOLE) for note in trace.notes)
 
 
 def why_incomplete(raw: Completion) -> str:

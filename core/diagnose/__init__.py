@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
-from prompt_debugger.core.base.comparable import REQUEST_GAP
+from prompt_debugger.core.base.comparable import REQUEST_GAP, is_partial
 from prompt_debugger.core.base.discover import discover, discover_installed
 from prompt_debugger.core.base.errors import PluginError, shorten
 from prompt_debugger.core.base.protocols import Rule
@@ -103,6 +103,8 @@ def diagnose_trace(
             _ask(rule, shown if getattr(rule, "reads_stripped", False) else trace, findings)
         else:
             findings += known
+    if is_partial(trace):
+        findings = [one for one in findings if _stands_in_part(ruleset.get(one.code), one)]
     if not findings:
         return ()
     if trace.evidence is Basis.ASSUMED_RUN:
@@ -114,6 +116,12 @@ def diagnose_trace(
         findings = [*excuse(findings, excuses)]
     borrowers = {code for code in codes if getattr(ruleset[code], "borrows_fix", False)}
     return worst_first(borrow_fixes(mark_followers(findings, explains), borrowers))
+
+
+def _stands_in_part(rule: Rule | None, finding: Finding) -> bool:
+    """Return whether a finding in a text that is not whole is true of the whole: by its rule, or as a server's alone."""
+    is_of_server = bool(finding.evidence) and {one.where for one in finding.evidence} == {"server"}
+    return rule is None or is_of_server or bool(getattr(rule, "stands_in_part", False))
 
 
 def _assumed(finding: Finding) -> Finding:

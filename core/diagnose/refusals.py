@@ -23,6 +23,7 @@ from prompt_debugger.core.known_errors import (
     classes_of,
     field_in,
     innermost,
+    is_request_path,
     quoted_output,
     recognise_error,
     speaker_of,
@@ -111,7 +112,8 @@ def understand(refusal: Refusal) -> Understood:
     speaker = speaker_of(f"{around} {refusal.message}")
     is_of_api = speaker is None or not speaker.where or speaker.stage is Stage.REQUEST
     named = _named_cause(refusal, words)
-    classified = None if quoted is not None else _class(known, named, classes_of(raised, around, is_of_api=is_of_api))
+    found = _of_what_is_named(refusal, classes_of(raised, around, is_of_api=is_of_api))
+    classified = None if quoted is not None else _class(known, named, found)
     if classified is not None and classified.error.cause is Cause.UNCLEAR and _is_failure(refusal):
         classified = None  # the status says more than words without a reason
     field_of_known = None
@@ -139,6 +141,14 @@ def understand(refusal: Refusal) -> Understood:
         field,
         speaker,
     )
+
+
+def _of_what_is_named(refusal: Refusal, found: Iterator[Classified]) -> Iterator[Classified]:
+    """Yield the classes that fit what a refusal points at: a field of the request is no part of an answer."""
+    is_of_request = refusal.field is not None and is_request_path(refusal.field)
+    for one in found:
+        if not (is_of_request and one.error.cause is Cause.OUTPUT and not one.error.is_distinctive):
+            yield one
 
 
 def _class(known: Recognised | None, named: Cause | None, found: Iterator[Classified]) -> Classified | None:

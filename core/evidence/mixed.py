@@ -228,6 +228,8 @@ def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
         return evidence
     found: list[Evidence] = []
     for paragraph in paragraphs:
+        if paragraph.rstrip().endswith(":"):
+            continue  # it leads to what is below it
         reader = find_reader(Paste(paragraph), Form.ERROR)
         if reader is not None:
             with suppress(RequestError):

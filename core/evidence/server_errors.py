@@ -45,7 +45,7 @@ _MAX_AROUND = 2_000  # characters that are kept of the text around an error
 _ALONE = 2_000  # characters of a text that may be an error without looking like one
 
 _STATUS = re.compile(
-    r"(?:status(?: code)?|error code|non-2xx|HTTP(?:/[\d.]{1,3})?|code=)\s{0,2}[:=]?\s{0,2}([45]\d\d)\b"
+    r"(?:status(?: code)?|error code|api error|non-2xx|HTTP(?:/[\d.]{1,3})?|code=)\s{0,2}[:=]?\s{0,2}([45]\d\d)\b"
     r"|\b([45]\d\d) (?:Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Conflict|"
     r"Request Entity Too Large|Unprocessable|Too Many Requests|Internal Server Error|Bad Gateway|Service Unavailable|"
     r"Gateway Time)"

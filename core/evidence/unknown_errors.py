@@ -28,7 +28,7 @@ _MAX_ALONE = 900  # characters of a text that is a sentence without the shape of
 _MAX_SENTENCES = 2
 _EXCEPTION = re.compile(
     r"(?m)^[^\w\n]{0,12}(?:(?:Error|ERROR|error|Exception|Caused by|Uncaught|thread '[\w-]{1,40}' pani"
-    r"cked at)[: ]{1,3}|\[?[\w ]{1,30}\]? ?(?:- )?)?((?:[\w$]{1,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Excep"
+    r"cked at)[: ]{1,3}|\[?[\w ]{1,30}\]? ?(?:[-:] )?)?((?:[\w$]{1,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Excep"
     r"tion|Behavior|Failure|Timeout|Interrupt|Exit))\b(?: \[\w{1,60}\])?: ?(?=\S)"
 )
 _LEVEL = re.compile(
@@ -269,7 +269,7 @@ def _statements(text: str) -> Iterator[Statement]:
         for index, line in enumerate(_LEVEL.finditer(text)):
             if index >= _MAX_LINES:
                 break
-            if not line["words"].rstrip().endswith(TRACEBACK):
+            if not line["words"].rstrip().endswith((TRACEBACK, ":")):  # which leads to what is below it
                 words = _LEVEL_NAME.sub("", words_as_one_line(line["words"]))
                 yield Statement(words[:_MAX_WORDS], "", is_shaped=True)
     stripped = text.strip()

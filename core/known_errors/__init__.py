@@ -16,7 +16,7 @@ from prompt_debugger.core.known_errors._causes import cause_of_words
 from prompt_debugger.core.known_errors._classes import CLASSES as ERROR_CLASSES
 from prompt_debugger.core.known_errors._classes import classes_of
 from prompt_debugger.core.known_errors._classes.base import Classified, ErrorClass
-from prompt_debugger.core.known_errors._fields import as_path, field_in
+from prompt_debugger.core.known_errors._fields import as_path, field_in, is_request_path
 from prompt_debugger.core.known_errors._lookup import SentenceIndex
 from prompt_debugger.core.known_errors._match import Recognised, find_sentence, words_as_one_line
 from prompt_debugger.core.known_errors._nested import Nested, innermost
@@ -43,6 +43,7 @@ __all__ = [
     "classes_of",
     "field_in",
     "innermost",
+    "is_request_path",
     "json_break",
     "quoted_output",
     "recognise_error",

@@ -11,6 +11,7 @@ _TOP = (
     r"|model|parallel_tool_calls"
 )
 _PATH = re.compile(rf"(?<![\w./])(?P<path>(?:{_TOP})(?:\.?\[[\w-]{{1,60}}\]|\.\w{{1,60}}){{1,14}})(?![\w/])")
+_OF_REQUEST = re.compile(rf"(?:{_TOP})(?=[.\[]|\Z)")
 _FIELD = re.compile(
     r"(?:field|parameter|param|argument|property|key)s?:? ?[`'\"](?P<path>[A-Za-z_][\w.\[\]]{0,160})[`'\"]",
     re.IGNORECASE,
@@ -50,6 +51,15 @@ def field_in(words: str) -> str | None:
         return f"messages[{index['index']}]"
     named = _NAMED.search(words)
     return None if named is None else named["path"]
+
+
+def is_request_path(path: str) -> bool:
+    """Return whether a path leads into a request's body, by the name of its first field.
+
+    >>> is_request_path("messages[2].content"), is_request_path("choices[0].message")
+    (True, False)
+    """
+    return _OF_REQUEST.match(path) is not None
 
 
 def as_path(named: str) -> str:

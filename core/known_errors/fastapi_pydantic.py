@@ -30,6 +30,31 @@ SENTENCES: tuple[KnownError, ...] = (
         tried="pydantic 2.14.3",
     ),
     KnownError(
+        "`body`: Field required",
+        Stage.REQUEST,
+        "The server received a request without a body.",
+        "Find out what lost the body between the program and the server: record the request (`capture`). Java's own "
+        "HTTP client asks plain `http://` servers for HTTP/2 first, and uvicorn answers that with this error: set it "
+        "to HTTP/1.1. A proxy that follows a redirect loses the body as well.",
+        "https://github.com/spring-projects/spring-ai/issues/3775",
+    ),
+    KnownError(
+        "`body`: Input should be a valid dictionary or object to extract fields from",
+        Stage.REQUEST,
+        "The server read the body as something other than a JSON object: as text, if the header is missing that says "
+        "that it is JSON, or as a list.",
+        "Send the header `Content-Type: application/json`, and one object as the body.",
+        "https://fastapi.tiangolo.com/tutorial/body/",
+    ),
+    KnownError(
+        "Input should be 'user' or 'assistant'",
+        Stage.REQUEST,
+        "A message has a role that this API does not take: Anthropic's Messages API knows `user` and `assistant` only.",
+        "Send the system prompt in the field `system`, and a tool's result as a part of a `user` message "
+        "(`tool_result`); where a client or gateway writes the request, update it.",
+        "https://github.com/Alishahryar1/free-claude-code/issues/1041",
+    ),
+    KnownError(
         "Field required",
         Stage.REQUEST,
         "A field that must be there is missing.",

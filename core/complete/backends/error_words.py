@@ -144,7 +144,7 @@ def _search(value: JSON, depth: int) -> str:
     said = next((found for key in _KEYS if (found := _search(value.get(key), depth - 1))), "")
     if said and (places := _details_of(value)):
         said = f"{said}: {'; '.join(f'`{place}`: {words}' for place, words in places)}"
-    path = _path_of(value.get("loc"))
+    path = _path_of(value.get("loc")) or ("body" if value.get("loc") == ["body"] else "")
     upstream = text_of(as_object(value.get("metadata")).get("raw"))
     if said and upstream and upstream not in said:
         said = f"{said}: {upstream}"
@@ -250,7 +250,8 @@ def _path_of(loc: JSON) -> str:
 def which_matter(items: list[JSON]) -> list[JSON]:
     """Return the errors of a list without those of union members that a value was never meant to be.
 
-    A member whose `role` or `type` is another one's is not meant; of those that are left, the one with fewest errors.
+    A member whose `role` or `type` is another one's is not meant, nor one that the value as a whole is not, if it is
+    another; of those that are left, the one with fewest errors.
     """
     by_place: dict[str, dict[str, list[JSON]]] = {}
     for item in items:
@@ -260,6 +261,7 @@ def which_matter(items: list[JSON]) -> list[JSON]:
     dropped: set[int] = set()
     for members in by_place.values():
         meant = {name: errors for name, errors in members.items() if not any(map(_is_of_other_kind, errors))}
+        meant = {name: errors for name, errors in meant.items() if not any(map(_is_of_whole_member, errors))} or meant
         chosen = min((meant or members).items(), key=lambda one: len(one[1]))[0]
         dropped.update(id(item) for name, errors in members.items() if name != chosen for item in errors)
     return [item for item in items if id(item) not in dropped]
@@ -282,6 +284,13 @@ def _is_of_other_kind(item: JSON) -> bool:
     loc = as_object(item).get("loc")
     last = loc[-1] if isinstance(loc, list) and loc else None
     return last in ("role", "type") and (text_of(as_object(item).get("msg")) or "").startswith("Input should be '")
+
+
+def _is_of_whole_member(item: JSON) -> bool:
+    """Return whether an error is that a value as a whole is not the member: it was not meant as that."""
+    loc = as_object(item).get("loc")
+    last = loc[-1] if isinstance(loc, list) and loc else None
+    return isinstance(last, str) and _is_class(last)
 
 
 def _innermost(value: JSON) -> JSONObject:

@@ -187,6 +187,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
+    stands_in_part=True,
     needs=TracePart.RESULT,
     threads=("ggml-org/llama.cpp#20260",),
     explains=("PD401", "PD411", "PD412", "PD413"),

@@ -436,6 +436,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    stands_in_part=True,
     needs=TracePart.ANSWER,
     threads=("MoonshotAI/Kimi-K2#89", "vllm-project/vllm#31207", "vllm-project/vllm#11786"),
     borrows_fix=True,

@@ -177,6 +177,7 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.PARSE,
     find=find,
+    stands_in_part=True,
     needs=TracePart.RAW,
     threads=("vllm-project/vllm#53431", "sgl-project/sglang#40236", "ollama/ollama#17742"),
     explains=("PD401", "PD405"),

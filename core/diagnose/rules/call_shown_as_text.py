@@ -230,6 +230,7 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.PARSE,
     find=find,
+    stands_in_part=True,
     explains=("PD435",),
     threads=("ollama/ollama#16686", "anomalyco/opencode#1406", "ollama/ollama#18357"),
     reads_stripped=True,

@@ -165,6 +165,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
+    stands_in_part=True,
     needs=TracePart.ANSWER,
     threads=("vllm-project/vllm#53269", "ollama/ollama#17914"),
     explains=("PD502", "PD416"),

@@ -113,6 +113,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    stands_in_part=True,
     needs=TracePart.ANSWER,
     threads=("BerriAI/litellm#7621", "apache/maka#1976"),
     explains=("PD402", "PD502"),

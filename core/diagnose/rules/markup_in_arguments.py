@@ -132,6 +132,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    stands_in_part=True,
     needs=TracePart.ANSWER,
     threads=("ggml-org/llama.cpp#26763", "vllm-project/vllm#24478"),
     explains=("PD401", "PD402", "PD502"),

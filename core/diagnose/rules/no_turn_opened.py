@@ -82,6 +82,7 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
+    stands_in_part=True,
     needs=TracePart.PROMPT,
     explains=("PD304", "PD406"),
 )

@@ -153,6 +153,7 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.PARSE,
     find=find,
+    stands_in_part=True,
     needs=TracePart.ANSWER,
     threads=("vllm-project/recipes#425", "vllm-project/vllm#53284", "ollama/ollama#12831", "ollama/ollama#15288"),
 )

@@ -52,6 +52,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    stands_in_part=True,
     needs=TracePart.ANSWER,
     threads=("cubist38/mlx-openai-server#124",),
     explains=("PD402", "PD502"),

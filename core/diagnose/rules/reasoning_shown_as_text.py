@@ -101,6 +101,7 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.PARSE,
     find=find,
+    stands_in_part=True,
     threads=("sgl-project/sglang#36285", "xorbitsai/inference#3647", "sigoden/aichat#1528"),
     reads_stripped=True,
 )

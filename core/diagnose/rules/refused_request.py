@@ -233,6 +233,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.REQUEST,
     find=find,
+    stands_in_part=True,
     needs=TracePart.REFUSAL,
     threads=("vllm-project/vllm#41114", "vllm-project/vllm#44505", "z-lab/paroquant#31", "n8n-io/n8n#29353"),
     fixes=(without_named_fields(),),

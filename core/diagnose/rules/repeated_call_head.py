@@ -135,6 +135,7 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.PARSE,
     find=find,
+    stands_in_part=True,
     needs=TracePart.STREAM,
     threads=("BerriAI/litellm#20480", "BerriAI/litellm#12513", "jjang-ai/vmlx#244", "vercel/ai#14722"),
     fixes=(RequestFix("asked without streaming", setting(stream=False)),),

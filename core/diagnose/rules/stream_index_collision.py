@@ -138,6 +138,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    stands_in_part=True,
     needs=TracePart.STREAM,
     threads=("sgl-project/sglang#35625", "apache/maka#1976", "mudler/LocalAI#9722"),
     explains=("PD411",),

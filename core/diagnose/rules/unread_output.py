@@ -167,6 +167,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    stands_in_part=True,
     needs=TracePart.REFUSAL,
     threads=(
         "ollama/ollama#12064",

@@ -81,6 +81,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
+    stands_in_part=True,
     needs=TracePart.REFUSAL,
     threads=("vllm-project/vllm#6862", "EleutherAI/lm-evaluation-harness#2109"),
 )

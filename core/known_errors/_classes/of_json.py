@@ -65,6 +65,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|json parse error: (?:expected|property)"
         rf"|json\.parse: (?:expected|bad)|(?:expected|expecting) [`'\"][,:}}\]][`'\"].{{0,40}}?{_AT}"
         r"|unexpected (?:string|number) in json|key must be a string at|was expecting (?:comma|double-quote)"
+        r"|unexpected close marker ['\"]"
         r"|expecting (?:',' delimiter|':' delimiter|property name)|trailing comma at line",
         Stage.PARSE,
         Cause.OUTPUT,

@@ -82,6 +82,20 @@ CLASSES: tuple[ErrorClass, ...] = (
         "the Responses API reads `output` and events named `response.…`; update the client if it chooses by itself.",
     ),
     ErrorClass(
+        "value-refused-by-own-check",
+        r"validation errors? for (?P<name>(?!\w{0,60}(?:Request|Params?|Body|Config|Settings|Completion|Response|Chunk"
+        r"|Choice|Message|Arguments|Args)\b)[A-Z]\w{1,60})\b.{0,200}? (?:Value|Assertion) error(?:,| failed,) .{0,400}?"
+        r"\[type=(?:value|assertion)_error, input_value=",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "A check that the program itself defines refused a value",
+        "The value has the form that the class asks for; a validator of {name|the class} refused it, and the words "
+        "after *Value error* or *Assertion failed* are that validator's own.",
+        "Say the same rule in the prompt or in the field's description: a JSON schema does not carry it to the server. "
+        "Allow a retry that sends the message back, or express the rule in the schema (`enum`, `minimum`, `pattern`).",
+        around=r"instructor|pydantic[_ ]ai|response_model|output_type|langchain|llm|completion|openai|structured",
+    ),
+    ErrorClass(
         "value-unlike-class",
         r"validation errors? for (?P<name>(?!\w{0,60}(?:Request|Params?|Body|Config|Settings|Completion|Response|Chunk"
         r"|Choice|Message|Arguments|Args)\b)[A-Z]\w{1,60})\b.{0,600}?\[type=\w{1,40}, input_value=",
