@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from prompt_debugger.core.base.text import without_strings
 from prompt_debugger.core.base.types import Span, Trace
 from prompt_debugger.core.diagnose.fields import CallField, decode_json, returned_calls
 from prompt_debugger.core.diagnose.markers import find_markers
@@ -42,6 +43,8 @@ _LITERALS = ("true", "false", "null")
 # `{"city": "Par...`, `{"city": ...}`: so a person shortens what is too long to show, not a server.
 NAME_NOT_COPIED = "name not copied"  # in place of the name of a call of which only the arguments are at hand
 _SHORTENED = re.compile(r"(?:\.\.\.|…)[\s\"'}\]]{0,8}\Z|[:,{\[]\s{0,4}(?:\.\.\.|…)\s{0,4}[,}\]]")
+_SIGN = re.compile(r"\.{3}|…|<snip>|\(truncated\)")
+_RETYPED = re.compile(r"\\[\u201c\u201d]")  # a quotation mark that was escaped when it was still a plain one
 
 
 class Break(StrEnum):
@@ -91,8 +94,12 @@ def broken_calls(trace: Trace, *kinds: Break) -> Iterator[tuple[CallField, str, 
 
 
 def is_shortened(arguments: object) -> bool:
-    """Return whether somebody shortened arguments with `...`, so that nothing shows what they were."""
-    if not isinstance(arguments, str) or _SHORTENED.search(arguments) is None or decode_json(arguments) is not None:
+    """Return whether somebody shortened arguments with `...`, or a program retyped them: what they were is unknown."""
+    if not isinstance(arguments, str) or decode_json(arguments) is not None:
+        return False
+    if _RETYPED.search(arguments) is not None:
+        return True
+    if _SHORTENED.search(arguments) is None and _SIGN.search(without_strings(arguments)) is None:
         return False
     return key_with_tag(arguments) is None  # which no shortening puts there
 

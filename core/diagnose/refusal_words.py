@@ -9,7 +9,7 @@ from prompt_debugger.core.base.types import JSON, FindingEvidence, JSONObject, R
 from prompt_debugger.core.diagnose.refusals import Understood
 from prompt_debugger.core.diagnose.refused_fields import Spot, broken_calls_in, spots_of
 from prompt_debugger.core.diagnose.trace_queries import in_request, quote
-from prompt_debugger.core.known_errors import words_as_one_line
+from prompt_debugger.core.known_errors import Cause, words_as_one_line
 
 TITLE_CHARS = 300
 # vLLM repeats field and value after its sentence.
@@ -113,6 +113,8 @@ def _speaker(understood: Understood) -> str:
     speaker = understood.speaker
     if speaker is None:
         return ""
+    if understood.cause is Cause.CONNECTION and not speaker.where:
+        return f" It was to be sent to {speaker.title}."  # whose address the words name: a client reported it
     where = f" (`{speaker.where}`)" if speaker.where else ""
     return f" It was reported by {speaker.title}{where}."
 

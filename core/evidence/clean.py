@@ -20,7 +20,14 @@ from prompt_debugger.core.evidence.log_columns import joined_entries
 from prompt_debugger.core.evidence.log_lines import has_entries
 from prompt_debugger.core.evidence.markdown_table import without_tables
 from prompt_debugger.core.evidence.transcripts import output_of_command
-from prompt_debugger.core.evidence.wrapped import of_one_width, unwrapped, unwrapped_escaped, with_whole_escapes
+from prompt_debugger.core.evidence.wrapped import (
+    joined_print,
+    of_one_width,
+    unwrapped,
+    unwrapped_escaped,
+    unwrapped_paragraphs,
+    with_whole_escapes,
+)
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _QUOTE = re.compile(r"[ \t]{0,3}>(?!>>) ?")
@@ -157,15 +164,6 @@ def _unprompted(text: str) -> str | None:
     bare = _without(text, _DOLLAR, least=1)
     is_data = bare is not None and (_CODE_START.match(bare.lstrip()) is not None or bare.count("\n") > 0)
     return bare if is_data else None
-
-
-def _unwrapped_paragraphs(text: str) -> str | None:
-    """Take out the breaks of a fixed width in one of several paragraphs."""
-    parts = _BLANK_LINE.split(text)
-    if not 1 < len(parts) <= _MAX_PARAGRAPHS:
-        return None
-    changed = [unwrapped(part) or part for part in parts]
-    return "\n\n".join(changed) if changed != parts else None
 
 
 def _blanks(match: re.Match[str]) -> str:
@@ -355,6 +353,7 @@ _STEPS: tuple[Step, ...] = (
     ("", _with_line_feeds),
     ("", joined_entries),
     ("No-break spaces were replaced by plain ones.", _spaced),
+    ("Line breaks from wrapping were removed.", joined_print),
     ("Line numbers at the beginning of each line were removed.", _unnumbered),
     ("The signs of a diff at the beginning of each line were removed.", _unadded),
     ("The command above the text and the prompt below it were removed.", output_of_command),
@@ -378,7 +377,7 @@ _STEPS: tuple[Step, ...] = (
     ("Remarks next to lines of JSON were removed.", _unremarked),
     ("Comments between lines of JSON were removed.", _uncommented),
     ("Line breaks from wrapping were removed.", unwrapped),
-    ("Line breaks from wrapping were removed.", _unwrapped_paragraphs),
+    ("Line breaks from wrapping were removed.", unwrapped_paragraphs),
 )
 # Of several things below one another, what each may carry by itself.
 _OF_A_PART: tuple[Step, ...] = tuple(

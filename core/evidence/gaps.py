@@ -64,7 +64,7 @@ _CUT_BY_SIGN = re.compile(rf"(?:{_EXPLICIT.pattern}|\.{{3,}}|…)\s{{0,4}}\Z")  
 _TURN = re.compile(r"(?:start[|\uff5c]>)\w{0,20}(?:\.{3,}|…)")
 _RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
 _DOTS = re.compile(r"\.{3,}|…")
-_WORD = re.compile(r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,8}[,}]')  # after which a name would have its value
+_WORD = re.compile(r"""["']\w{0,40}(?:\.{3,}|…)\w{0,40}["']\s{0,8}[,}]""")  # after which a name would have its value
 _SET = re.compile(r"\{\s{0,4}['\"][^'\"\n]{0,80}(?:\.{3,}|…)[^'\"\n]{0,80}['\"]\s{0,4}\}")  # a dict that lost a key
 _SHORT_KEY = re.compile(
     r"['\"](?:choices|message|content|tool_calls|function|arguments|name|index|finish_reason|usage)(?:\.{3,}|…)"
@@ -237,7 +237,8 @@ def _is_elided_text(name: str, text: str) -> bool:
         return isinstance(value, dict) and any(map(_has_sign, value))
     if name == "arguments":
         return any(sign.search(text) for sign in (_CUT_BY_SIGN, _EXPLICIT))
-    return MARKER.search(text) is not None and any(sign.search(text) for sign in _RAW_SIGNS)
+    signs = (*_RAW_SIGNS, _CUT_BY_SIGN)  # which ends a text that was shortened, and no text with markup
+    return MARKER.search(text) is not None and any(sign.search(text) for sign in signs)
 
 
 def _has_sign(text: str) -> bool:

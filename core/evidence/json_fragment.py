@@ -28,6 +28,7 @@ _TOKEN = re.compile(
 _WORDS: dict[str, JSON] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _END_OF_ANSWER = re.compile(r"[}\]]\s{0,8},\s{0,8}['\"](?:finish_reason|logprobs|stop_reason|usage)['\"]\s{0,8}:")
+_SIGN = re.compile(r"\.{3}|…|<snip>|\(truncated\)")
 _BEGINS = re.compile(r'[\s,.…\ufeff]*+(?:"[^"\n]{1,80}"|[A-Za-z_]\w{0,40})[ \t]*:[ \t]*[\s\[{"\w-]')
 
 
@@ -158,6 +159,8 @@ def _take(reading: _Reading, kind: str, token: str, text: str, position: int) ->
                 reading.has_elisions = reading.has_elisions or node.waiting is not None or _is_broken(token)
                 node.waiting = _text_of(token)
             else:
+                is_key_lost = node.kind == "{" and node.waiting is None  # a string where a key would begin
+                reading.has_elisions = reading.has_elisions or (is_key_lost and _SIGN.search(token) is not None)
                 _take_value(reading, node, token)
         case "open":
             reading.stack.append(_Node("{" if token == "{" else "["))

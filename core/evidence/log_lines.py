@@ -13,7 +13,8 @@ Drawn literally, after the prefix of the logger:
                level=TRACE … msg=decoded string="…" from=[1 2]        a piece of the output each
     LM Studio  Received request: POST to /v1/chat/completions with body {…}
                Generated prediction: {…}   Model Output: …
-    clients    Request options: {'method': 'post', …, 'json_data': {…}}   HTTP Response: …   RAW RESPONSE: {…}
+    clients    … HttpClient : [40d6b05a-1, …] WRITE: 739B {…}   … READ: 483B {…}      (Reactor Netty, of Spring)
+               Request options: {'method': 'post', …, 'json_data': {…}}   HTTP Response: …   RAW RESPONSE: {…}
 
 Sources: vLLM 0.32 `entrypoints/serve/utils/request_logger.py`; logs that users of the others have posted.
 """
@@ -372,6 +373,8 @@ _MARKS: tuple[_Mark, ...] = (
     _Mark("lm-studio", re.compile(r"Generated (?:prediction|packet):\s{1,4}(?=\{)"), _a_json(What.ANSWER)),
     _Mark("lm-studio", re.compile(r"(?m)^Model Output: {1,3}"), _a_rest(What.RAW)),
     _Mark("", re.compile(r"\bRequest options: (?=\{)"), _client_request),
+    _Mark("", re.compile(r"\] WRITE: \d{1,9}B (?=\{)"), _a_json(What.REQUEST)),
+    _Mark("", re.compile(r"\] READ: \d{1,9}B (?=\{)"), _a_json(What.ANSWER)),
     _Mark("llama.cpp", re.compile(r"\bAdded a [BE]OS token to the prompt [^\n]{0,80}but the prompt also "), _line),
     _Mark("llama-cpp-python", re.compile(r"\bDetected duplicate leading \"[^\"\n]{1,40}\" in prompt"), _line),
     _Mark("llama.cpp", re.compile(r"\binput truncated, n_ctx = \d"), _line),

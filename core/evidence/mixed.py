@@ -71,6 +71,7 @@ _PARAGRAPHS = re.compile(r"\n[ \t]*(?:```\w{0,20}[ \t]*)?(?:\n|\Z)")  # a fence 
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 _ANSWERS = frozenset({Part.MESSAGE, Part.STREAM})
+_PAGE_TAG = re.compile(r"<(?:details|summary|pre|p|br|div|h\d|b|img|!--)[\s>-]")  # of Markdown around what was pasted
 _CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
 _OF_REQUESTS = re.compile(r"Of \d{1,9} requests ")
 _WHOLE = "Paste all of it: the beginning or the end may be missing."
@@ -289,7 +290,8 @@ def _ends_and_goes_on(blocks: Sequence[Block]) -> bool:
 
 
 def _begins_with_marker(text: str) -> bool:
-    return text.lstrip().startswith(("<", "[", "{", "\uff5c"))
+    start = text.lstrip()[:40]
+    return start.startswith(("<", "[", "{", "\uff5c")) and _PAGE_TAG.match(start) is None
 
 
 def _is_known(evidence: Evidence) -> bool:
@@ -310,7 +312,8 @@ def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is
     if whole.form is Form.ERROR and strong & _ANSWERS and not _is_known(whole) and not _has_class(whole):
         return True  # a program's words, together with the answer that it could not use
     if whole.form is Form.OUTPUT:
-        return bool(strong) or UNRELATED in merged.notes
+        is_page = _PAGE_TAG.match((whole.raw or "").lstrip()) is not None
+        return is_page or bool(strong) or UNRELATED in merged.notes
     return {*merged.holds} > {*whole.holds}
 
 

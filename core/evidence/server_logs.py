@@ -73,6 +73,8 @@ _ANSWERED = (
     re.compile(rf"\| (?P<status>\d{{3}}) \|[^\n|]{{0,40}}\|[^\n|]{{0,60}}\| POST {{1,10}}\"{_CALL}\""),
     re.compile(rf"request: POST {_CALL} \S{{1,60}} (?P<status>\d{{3}})"),
 )
+# Ollama's line of a request that failed after a time of whole minutes, which no generation takes by chance.
+_GAVE_UP = re.compile(r"\| (?P<status>[45]\d\d) \|[ \t]{1,20}(?P<took>(?:\d{1,2}h)?\d{1,3}m0s) \|")
 _PIECES = re.compile(r"Generated response [^\n]{1,160}: output: ['\"]")
 _IGNORED = re.compile(r"fields were present in the request but ignored: \{([^}\n]{1,300})\}")
 _HINTS = {
@@ -125,6 +127,14 @@ def _shown(text: str) -> Iterator[str]:
         by_path.setdefault(path, []).append(f"{status} ({count:,} times)" if count > 1 else status)
     for path, statuses in list(by_path.items())[:4]:
         yield f"The log shows `POST {path}` answered with {', '.join(statuses)}."
+    limit = _GAVE_UP.search(text)
+    if limit is not None:
+        yield (
+            f"A request ended with {limit['status']} after {limit['took']}. So round a time is usually the limit of "
+            "the client or of something between, which stopped waiting while the model wrote. Raise that limit, stream "
+            "the answer, or bound it (`num_predict`, `max_tokens`): an output that repeats itself has no end."
+        )
+        counts = Counter({one: count for one, count in counts.items() if one[1] != limit["status"]})
     bad = {"404" if status == "404" else status[0] for _, status in counts}
     yield from (hint for status, hint in _HINTS.items() if status in bad)
     ignored = dict.fromkeys(name.strip(" '\"") for found in _IGNORED.finditer(text) for name in found[1].split(","))

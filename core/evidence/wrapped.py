@@ -17,6 +17,10 @@ _MIN_WIDTH = 40
 _MIN_BREAKS = 2  # in a command, below which an answer may be
 _MAX_PIECES = 40  # of one event
 _MAX_WIDTH = 1_000
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_MAX_PARAGRAPHS = 50
+_MIN_PRINT = 60
+_PRINTED = re.compile(r"\b[A-Z]\w{2,60}\((?=[a-z]\w{0,40}(?:=|\n))")
 _STARTS = re.compile(r"\s*+(?:[{\[]|[A-Za-z_][\w.]{0,80}\(|curl )")
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _BROKEN_ESCAPE = re.compile(r"&(?:[a-z]{0,4}|#x?\d{0,4})(?=\n(?:[a-z]{0,4}|x?\d{0,4});)")
@@ -40,6 +44,15 @@ def unwrapped(text: str) -> str | None:
         joined = _with_whole_strings(text)
         return joined if joined != text and json_of(joined) is not None else None
     return None
+
+
+def unwrapped_paragraphs(text: str) -> str | None:
+    """Take out the breaks of a fixed width in one of several paragraphs."""
+    parts = _BLANK_LINE.split(text)
+    if not 1 < len(parts) <= _MAX_PARAGRAPHS:
+        return None
+    changed = [unwrapped(part) or part for part in parts]
+    return "\n\n".join(changed) if changed != parts else None
 
 
 def unwrapped_escaped(text: str) -> str | None:
@@ -72,6 +85,29 @@ def of_one_width(text: str) -> str | None:
     if not _MIN_WIDTH <= width <= _MAX_WIDTH or len(lines[-1]) > width:
         return None
     return "".join(lines) if all(len(line) == width for line in lines[:-1]) else None
+
+
+def joined_print(text: str) -> str | None:
+    """Return a text in which a printed object is on one line again, whatever lines are around; `None` without one.
+
+    Lines of one width follow one another, and what they make together is an object that is printed to its end.
+    """
+    if _PRINTED.search(text) is None or "\n" not in text:
+        return None
+    lines = text.split("\n")
+    start = 0
+    for index, line in enumerate(lines):
+        if len(line) != len(lines[start]):
+            start = index
+        is_full = index - start >= 1 and _MIN_PRINT <= len(line) <= _MAX_WIDTH
+        if not is_full or index + 1 >= len(lines) or len(lines[index + 1]) >= len(line):
+            continue
+        joined = "".join(lines[start : index + 2])
+        found = _PRINTED.search(joined)
+        read = None if found is None else read_printed(joined, found.start())
+        if read is not None and not read.is_cut and read.stop > len(line) * (index - start + 1):
+            return "\n".join([*lines[:start], joined, *lines[index + 2 :]])
+    return None
 
 
 def _of_events(text: str) -> str | None:

@@ -21,7 +21,7 @@ from prompt_debugger.core.base.types import Stage
 _VARIABLE = re.compile(r"\{([a-z_]+)(?::(int|word))?\}")
 _KINDS = {"int": r"\d{1,9}", "word": r"[^\s'\"`]{1,200}"}
 _LIGHTER = 1_000  # so much lighter is a sentence that others quote
-_GAP_IN_WORD = re.compile(r"(?<=\w)(?:(?:\.{3,}|…)(?=\w)|<snip>|\[\.{3,}\]|\(truncated\))")
+_GAP_IN_WORD = re.compile(r"(?<=\w)(?:(?:\.{3,}|…)(?=\w| [a-z])|<snip>|\[\.{3,}\]|\(truncated\))")
 _MOST = 400  # characters that stand for a variable part
 
 

@@ -42,6 +42,8 @@ _KEYS = (
 _SENTENCE_KEYS = ("message", "msg", "error_msg", "error_message", "detail")
 _DEPTH = 6
 _MAX_DETAILS = 20
+# What is said of the body as a whole, which has no path.
+_OF_BODY = frozenset({"Field required", "Input should be a valid dictionary or object to extract fields from"})
 # Where the body is not part of a field's path.
 _ROOTS = ("body", "query", "path", "header")
 _PYTHON_LOC = re.compile(r"'loc': (?:\(([^()]{1,300})\)|'([^']{1,300})')")
@@ -83,10 +85,15 @@ def read_words(content_type: str, body: str) -> ServerWords:
 def words_of_value(value: JSON) -> ServerWords:
     """Read the value of an error's body."""
     error = _innermost(value)
-    output = text_of(error.get("failed_generation"))
+    output = text_of(error.get("failed_generation")) or _checked_text(error)
     text = words_of(value)
     most = MAX_CHARS if quoted_output(text) is None else MAX_QUOTED_CHARS
     return ServerWords(text[:most], _field_of(value, _DEPTH), _code_of(error), output)
+
+
+def _checked_text(error: JSONObject) -> str | None:
+    """Return the text in which pydantic found no JSON, as it lists it: `{"type": "json_invalid", "input": "…"}`."""
+    return text_of(error.get("input")) if error.get("type") == "json_invalid" else None
 
 
 def error_of_answer(answer: JSONObject) -> JSON:
@@ -144,7 +151,7 @@ def _search(value: JSON, depth: int) -> str:
     said = next((found for key in _KEYS if (found := _search(value.get(key), depth - 1))), "")
     if said and (places := _details_of(value)):
         said = f"{said}: {'; '.join(f'`{place}`: {words}' for place, words in places)}"
-    path = _path_of(value.get("loc")) or ("body" if value.get("loc") == ["body"] else "")
+    path = _path_of(value.get("loc")) or ("body" if said in _OF_BODY and value.get("loc") == ["body"] else "")
     upstream = text_of(as_object(value.get("metadata")).get("raw"))
     if said and upstream and upstream not in said:
         said = f"{said}: {upstream}"

@@ -83,6 +83,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    stands_in_part=True,
     needs=TracePart.STREAM,
     threads=("BerriAI/litellm#25561",),
     explains=("PD416", "PD502"),

@@ -1,7 +1,7 @@
 """The arguments of a tool call in the history are not a JSON object.
 
 What it finds:
-    A tool call of an earlier assistant message whose arguments are an empty
+    A tool call of an earlier assistant message whose arguments are absent, an empty
     text, JSON in a string, or a text that is not JSON: cut, printed as Python,
     several objects, and so on.
 
@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import break_of, is_shortened
-from prompt_debugger.core.diagnose.fields import decode_json, history_calls
+from prompt_debugger.core.diagnose.fields import CallField, decode_json, history_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 
@@ -36,7 +36,7 @@ _MOST = 6
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the broken calls in one report."""
-    broken = [(call, words) for call in history_calls(trace.request) if (words := _problem(call.arguments)) is not None]
+    broken = [(call, words) for call in history_calls(trace.request) if (words := _problem_of(call)) is not None]
     if not broken:
         return
     call, words = broken[0]
@@ -44,13 +44,23 @@ def find(trace: Trace) -> Iterator[Report]:
     field = f"{call.field}.function.arguments"
     yield Report(
         title=f"The arguments of the earlier call to `{call.name}` are not a JSON object.",
-        detail=f"`{field}` is {str(call.arguments)[:120]!r}: {words}. Servers decode arguments of the "
+        detail=f"{_shown(field, call.arguments)}{words}. Servers decode arguments of the "
         f"history before the template prints them.{more}",
         evidence=tuple(in_request(f"{one.field}.function.arguments", str(one.arguments)) for one, _ in broken[:_MOST]),
         fix="Send `{}` as text for a call without arguments."
         if not str(call.arguments or "").strip()
         else "Send the arguments as the text of one JSON object, or leave the call and its result out of the history.",
     )
+
+
+def _problem_of(call: CallField) -> str | None:
+    if call.arguments is None:
+        return "it is not there, though the protocol requires it" if call.has_function and call.name else None
+    return _problem(call.arguments)
+
+
+def _shown(field: str, arguments: JSON) -> str:
+    return f"`{field}`: " if arguments is None else f"`{field}` is {str(arguments)[:120]!r}: "
 
 
 def _problem(arguments: JSON) -> str | None:

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import history_calls
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -48,8 +48,8 @@ def find(trace: Trace) -> Iterator[Report]:
         header = call.id if call.id is not None else (call.name or "")
         problem = id_problem(header)
         span = call.id_span or call.name_span or call.char_span
-        if problem is None or (span.start == 0 and trace.chat is None):  # whose beginning was perhaps not copied
-            continue
+        if problem is None or (trace.chat is None and not _follows_marker(trace, span)):
+            continue  # its beginning was perhaps not copied
         gone = index in dropped and comparison(trace) is not None
         yield Report(
             title=f"The call header `{header}` is not `functions.NAME:N`.",
@@ -62,6 +62,10 @@ def find(trace: Trace) -> Iterator[Report]:
             certainty=comparison(trace) or Certainty.OBSERVED,
             severity=None if gone else Severity.WARNING,
         )
+
+
+def _follows_marker(trace: Trace, span: Span) -> bool:
+    return trace.raw is not None and trace.raw.text[: span.start].rstrip().endswith(">")
 
 
 RULE: Rule = TraceRule(

@@ -90,5 +90,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.PARSE,
     find=find,
+    stands_in_part=True,
     threads=("cline/cline#5683", "continuedev/continue#6506"),
 )

@@ -84,7 +84,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "value-refused-by-own-check",
         r"validation errors? for (?P<name>(?!\w{0,60}(?:Request|Params?|Body|Config|Settings|Completion|Response|Chunk"
-        r"|Choice|Message|Arguments|Args)\b)[A-Z]\w{1,60})\b.{0,200}? (?:Value|Assertion) error(?:,| failed,) .{0,400}?"
+        r"|Choice|Message|Arguments|Args)\b)[A-Z]\w{1,60})\b.{0,200}? (?:Value error|Assertion failed), .{0,400}?"
         r"\[type=(?:value|assertion)_error, input_value=",
         Stage.CONTRACT,
         Cause.OUTPUT,

@@ -112,6 +112,8 @@ def _faults(text: str, *names: str) -> list[str]:
         if field == "codes":
             more -= {OF_A_MARKER[code] for one in wholes for code in one.codes & OF_A_MARKER.keys()}
             more -= CUT_CODES | (OF_TWO if len(names) > 1 else set())
+        if field == "calls":  # shown as it was pasted, with the sign in place of what was taken out of a value
+            more = {one for one in more if not any(_is_elided(one, other) for each in wholes for other in each.calls)}
         if field == "calls" and AS_TEXT in shown.codes:  # a call that the whole text has in content
             more = {one for one in more if not all(_normalized(part) in _of_wholes(names) for part in one)}
         if field == "parsers" and any("<tool_call>\n{" in PASTES[name] for name in names):
@@ -121,6 +123,12 @@ def _faults(text: str, *names: str) -> list[str]:
     if shown.stage and shown.stage not in {one.stage for one in wholes} and not is_unknown:
         faults.append(f"stage {shown.stage}")
     return faults
+
+
+def _is_elided(shown: tuple[str, str], whole: tuple[str, str]) -> bool:
+    """Return whether a call is another one in whose arguments a sign stands for a piece of a value."""
+    pieces = re.split(r"\.{3}|…|<snip>|\[\.{3}\]|\(truncated\)", shown[1])
+    return shown[0] == whole[0] and len(pieces) == 2 and whole[1].startswith(pieces[0]) and whole[1].endswith(pieces[1])
 
 
 @cache

@@ -1,0 +1,23 @@
+"""What OpenAI's Agents SDK says by itself."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "OpenAI's Agents SDK"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "additionalProperties should not be set for object types. This could be because you're using an older version "
+        "of Pydantic,",
+        Stage.REQUEST,
+        "The SDK makes every schema strict before it sends it, and a strict schema cannot have an object with keys "
+        "that are not listed: a `dict`, `**kwargs`, or a class that allows more fields.",
+        "Name the fields in a class, or a list of key and value; or give up strictness: "
+        "`AgentOutputSchema(TYPE, strict_json_schema=False)` for `output_type`, `strict_mode=False` for "
+        "`function_tool`.",
+        "https://github.com/openai/openai-agents-python/issues/608",
+        cause=Cause.CLIENT,
+    ),
+)

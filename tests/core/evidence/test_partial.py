@@ -1,0 +1,117 @@
+"""Of a text that is not whole only what is there to be seen is said, by whatever rule."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+
+import pytest
+
+from prompt_debugger.core.base.comparable import is_partial
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.diagnose import RULES
+from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence.wrapped import joined_print
+from tests.attacks.growth import grows_linearly
+
+CALL = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
+TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object", "properties": {}}}}
+PRINTED = (
+    "ChatCompletion(id='x', choices=[Choice(finish_reason='stop', index=0, logprobs=None, message="
+    "ChatCompletionMessage(content='Hello', refusal=None, role='assistant', tool_calls=None))], created=1, model='m', "
+    "object='chat.completion')"
+)
+
+
+def shown(text):
+    trace = asyncio.run(show_evidence(read_evidence(text)))
+    return trace, {finding.code for finding in trace.findings}
+
+
+def test_few_rules_are_asked_of_a_part_and_each_sees_what_is_there():
+    asked = {rule.name for rule in RULES.values() if getattr(rule, "stands_in_part", False)}
+
+    assert "python-arguments" in asked
+    assert not asked & {"missing-call-id", "unpaired-tool-result", "unknown-finish-reason", "empty-answer"}
+
+
+def test_nothing_follows_from_what_a_request_lacks_whose_two_ends_were_not_copied():
+    body = json.dumps({"messages": [{"role": "user", "content": "Hi"}], "tools": [TOOL]})
+
+    trace, codes = shown(", " + body[1:-30])
+
+    assert is_partial(trace)
+    assert codes <= {"PD227"}
+
+
+def test_a_fault_that_is_there_is_still_said():
+    broken = {**CALL, "function": {"name": "get_weather", "arguments": "{'city': 'Oslo'}"}}
+    text = json.dumps({"choices": [{"message": {"role": "assistant", "tool_calls": [broken]}}], "usage": {"total": 7}})
+
+    trace, codes = shown(text.replace('"usage"', '...\n"usage"'))
+
+    assert is_partial(trace)
+    assert "PD450" in codes
+
+
+def test_a_string_that_lost_its_key_shows_that_something_was_left_out():
+    usage = '"usage": {"prompt_tokens": 9, "completion_tokens": 30, "total_tokens": 39}'
+    text = f'{{"choices": [{{"index": 0, "message": {{"r…/tool_call>", "tool_calls": []}}}}], {usage}}}'
+
+    with pytest.raises(RequestError, match="left out"):
+        shown(text)
+
+
+@pytest.mark.parametrize("arguments", ['{"city"..."Oslo"}', '{"city": <snip>}', "{\\”city\\”: \\”Oslo\\”}"])
+def test_arguments_that_somebody_shortened_or_retyped_are_no_fault(arguments):
+    call = {**CALL, "function": {"name": "get_weather", "arguments": arguments}}
+    text = json.dumps({"choices": [{"message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "stop"}]})
+
+    codes: set[str] = set()
+    with suppress(RequestError):  # nothing is left of it
+        codes = shown(text)[1]
+
+    assert not codes & {"PD308", "PD506", "PD450"}
+
+
+def test_three_dots_within_a_value_shorten_nothing():
+    call = {**CALL, "function": {"name": "get_weather", "arguments": "{'city': 'Os... or so'}"}}
+    text = json.dumps({"choices": [{"message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "stop"}]})
+
+    assert "PD450" in shown(text)[1]
+
+
+@pytest.mark.parametrize(
+    "before", ["", "Mar  3 10:00:01 host app[12]: ", "| version | output |\n| --- | --- |\n| 1 | "]
+)
+def test_a_printed_object_that_a_terminal_wrapped_is_on_one_line_again(before):
+    head, _, start = before.rpartition("\n")
+    line = start + PRINTED
+    wrapped = "\n".join(line[at : at + 72] for at in range(0, len(line), 72))
+
+    joined = joined_print(f"{head}\n{wrapped}" if head else wrapped)
+
+    assert joined is not None
+    assert joined.endswith(PRINTED)
+
+
+def test_a_printed_object_on_lines_of_its_own_stays_so():
+    assert joined_print(PRINTED) is None
+    assert joined_print(PRINTED.replace(", ", ",\n  ")) is None
+    assert joined_print(f"{'x' * 72}\n{'y' * 72}\nz {PRINTED}") is None
+
+
+def test_a_fence_within_folded_html_is_read_alone():
+    output = '<tool_call>\n{"name": "f", "arguments": {"a"'
+    text = f"<details>\n<summary>Output</summary>\n\n~~~json\n{output}\n~~~\n\n</details>"
+
+    trace, codes = shown(text)
+
+    assert trace.raw is not None
+    assert "details" not in trace.raw.text
+    assert "PD308" not in codes
+
+
+def test_joining_takes_linear_time():
+    assert grows_linearly(lambda size: joined_print("ChatCompletion(id=\n" + ("a" * 70 + "\n") * size), first=40)
