@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
+from prompt_debugger.core.base.types import JSON, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import break_of, is_shortened
 from prompt_debugger.core.diagnose.fields import CallField, decode_json, history_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -46,7 +46,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The arguments of the earlier call to `{call.name}` are not a JSON object.",
         detail=f"{_shown(field, call.arguments)}{words}. Servers decode arguments of the "
         f"history before the template prints them.{more}",
-        evidence=tuple(in_request(f"{one.field}.function.arguments", str(one.arguments)) for one, _ in broken[:_MOST]),
+        evidence=tuple(_place(one) for one, _ in broken[:_MOST]),
         fix="Send `{}` as text for a call without arguments."
         if not str(call.arguments or "").strip()
         else "Send the arguments as the text of one JSON object, or leave the call and its result out of the history.",
@@ -57,6 +57,13 @@ def _problem_of(call: CallField) -> str | None:
     if call.arguments is None:
         return "it is not there, though the protocol requires it" if call.has_function and call.name else None
     return _problem(call.arguments)
+
+
+def _place(call: CallField) -> FindingEvidence:
+    """Return where to look: at the call's function, if it lacks the arguments."""
+    if call.arguments is None:
+        return in_request(f"{call.field}.function", call.name or "")
+    return in_request(f"{call.field}.function.arguments", str(call.arguments))
 
 
 def _shown(field: str, arguments: JSON) -> str:
