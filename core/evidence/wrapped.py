@@ -37,7 +37,7 @@ def unwrapped(text: str) -> str | None:
         return None
     is_command = text.lstrip().startswith("curl ")
     joined = None if is_command and text.strip().count("\n") < _MIN_BREAKS else of_one_width(text.strip("\n"))
-    if joined is not None and _is_whole(joined):
+    if joined is not None and _is_whole(joined) and not _is_laid_out(text.strip()):
         return joined
     is_request = '"messages"' in text and '"choices"' not in text
     if text.lstrip().startswith(("{", "[")) and _ANSWER.search(text) and not is_request:
@@ -53,6 +53,17 @@ def unwrapped_paragraphs(text: str) -> str | None:
         return None
     changed = [unwrapped(part) or part for part in parts]
     return "\n\n".join(changed) if changed != parts else None
+
+
+def _is_laid_out(text: str) -> bool:
+    """Return whether a text was written in lines: each break follows a comma or a bracket, in no string.
+
+    Those of a terminal may fall there, too, and stay: they change nothing of what is read, and places keep their lines.
+    """
+    lines = text.split("\n")[:-1]
+    if not all(line.rstrip().endswith((",", "{", "[", "(")) for line in lines):
+        return False
+    return not any("\n" in found[0] for found in _STRING.finditer(text)) and _is_whole(text)
 
 
 def unwrapped_escaped(text: str) -> str | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.report.unfinished import end_in_a_word
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT(\d\d):(\d\d)")
 _OTHER = re.compile(r"[^\w.+-]+", re.ASCII)
@@ -29,6 +30,8 @@ def _parts(trace: Trace) -> Iterator[str]:
         yield f"{server.kind}-{server.version}" if server.version else server.kind
     elif trace.parse is not None:
         yield trace.parse.parsed.format
+    elif trace.verdict is None and isinstance(model := trace.request.body.get("model"), str):
+        yield model.rpartition("/")[2]
     time = _TIME.match(trace.started)
     if time is not None:
         yield "".join(time.groups())
@@ -37,4 +40,4 @@ def _parts(trace: Trace) -> Iterator[str]:
 def _outcome(trace: Trace) -> str:
     if trace.findings:
         return trace.findings[0].name
-    return "unfinished" if trace.verdict is None else "nothing-found"
+    return end_in_a_word(trace) if trace.verdict is None else "nothing-found"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from prompt_debugger.core.base.errors import DebuggerError
@@ -10,6 +11,11 @@ from prompt_debugger.core.base.types import Trace
 _ENDED = "The run ended with an error: "
 _STOPPED = "The run was stopped before its end."
 _SILENT = "The run did not finish."
+_ENDS = (  # words of the error, and what the files are called
+    (re.compile(r"\bno (?:whole )?answer within|not be sent in time|timed out"), "no-answer"),
+    (re.compile(r"\bno connection|without an answer|certificate|https"), "no-connection"),
+    (re.compile(r"\bbroke off"), "answer-broke-off"),
+)
 
 
 def with_error(trace: Trace, error: DebuggerError) -> Trace:
@@ -26,6 +32,17 @@ def with_stop(trace: Trace) -> Trace:
 def why_unfinished(trace: Trace) -> str:
     """Return why there is no verdict, in a sentence or two."""
     return next((note for note in reversed(trace.notes) if note.startswith((_ENDED, _STOPPED))), _SILENT)
+
+
+def end_in_a_word(trace: Trace) -> str:
+    """Return how a run without a verdict ended, as its files are called: `no-connection`, `stopped`, `unfinished`."""
+    why = why_unfinished(trace)
+    if why == _STOPPED:
+        return "stopped"
+    if not why.startswith(_ENDED):
+        return "unfinished"
+    error = why.partition(". ")[0]
+    return next((name for words, name in _ENDS if words.search(error)), "ended-with-an-error")
 
 
 def _with_note(trace: Trace, note: str) -> Trace:

@@ -17,7 +17,7 @@ from prompt_debugger.core.base.types import (
     Trace,
     Verdict,
 )
-from prompt_debugger.core.report import why_unfinished
+from prompt_debugger.core.report import end_in_a_word, why_unfinished
 from prompt_debugger.core.tools.fixes.margin import asks_for_margin, margin_of_prose
 from prompt_debugger.core.tools.fixes.offered import fixes_of
 from prompt_debugger.ui.present.chains import chain_of
@@ -94,7 +94,8 @@ def verdict_payload(trace: Trace, *, run: int = 0) -> str:
     if verdict is None and trace.server is None and trace.local_prompt is not None:  # a run asks its server before
         return verdict_strip("done", "NO SERVER", "Rendered, not run: there was no server.", open="render", run=run)
     if verdict is None:
-        return verdict_strip("done", "NO VERDICT", why_unfinished(trace), tone="warning", run=run)
+        badge = "STOPPED" if end_in_a_word(trace) == "stopped" else "NO VERDICT"
+        return verdict_strip("done", badge, why_unfinished(trace), tone="warning", run=run)
     badge, tone = _outcome(trace, verdict), _tone(verdict, trace.findings)
     margin = margin_of_prose(trace)
     result = read_result(trace, verdict)
@@ -187,6 +188,7 @@ def _first_evidence(verdict: Verdict, findings: tuple[Finding, ...]) -> JSON:
 _NOTHING_LOST = "Nothing lost: "
 _CAUSE = " Cause: "
 _NOT_CHECKED = " Not checked: "
+_WARNING = " Warning: "
 _UNSETTLED = (Conclusion.UNKNOWN, Conclusion.UNCHECKED)
 
 
@@ -221,11 +223,17 @@ def _result_and_notes(sentence: str, notes: tuple[str, ...]) -> Result:
     """Return what came out, and in the second line how it was found out and what was not checked."""
     noted = " ".join(notes)
     result = sentence.removesuffix(noted).rstrip() if noted else sentence
-    result, not_checked, rest = result.partition(_NOT_CHECKED)
+    result, rest = _before(result, _WARNING, _NOT_CHECKED)
     if not result:
         return Result(sentence)
-    second = " ".join(part for part in (f"{not_checked}{rest}".strip(), noted if noted in sentence else "") if part)
+    second = " ".join(part for part in (rest, noted if noted in sentence else "") if part)
     return Result(result, ({"text": second, "code": None},) if second else ())
+
+
+def _before(sentence: str, *beginnings: str) -> tuple[str, str]:
+    """Return a text up to the first of some words that stands in it, and what follows from there."""
+    at = min((at for beginning in beginnings if (at := sentence.find(beginning)) >= 0), default=len(sentence))
+    return sentence[:at], sentence[at:].strip()
 
 
 def guilty_finding(trace: Trace, verdict: Verdict) -> Finding | None:

@@ -163,9 +163,9 @@ def _wire_cases(page: Page) -> Dependency:
         lambda: gr.Button(interactive=True), None, panel.run, api_name="case_refused", queue=False, **quiet()
     )
 
-    def label_of(endpoint: str, run_on: str) -> Changes:
+    def label_of(endpoint: str, run_on: str, api: str) -> Changes:
         aimed = (page.handlers.settings, page.handlers.labs, endpoint, RunOn(run_on))
-        return {panel.run: gr.Button(run_label(*aimed)), panel.target_row: gr.Accordion(target_label(*aimed))}
+        return {panel.run: gr.Button(run_label(*aimed)), panel.target_row: gr.Accordion(target_label(*aimed, api))}
 
     def check_request(text: str, name: str, row: float | None, endpoint: str, run_on: str, pasted: str) -> Changes:
         is_free = endpoint.strip() in ("", pasted)
@@ -183,23 +183,25 @@ def _wire_cases(page: Page) -> Dependency:
             changes[panel.key] = ""
         return {**changes, panel.endpoint: checked.server, panel.model: "", panel.tokenizer: "", aimed: checked.server}
 
-    def choose(run_on: str, endpoint: str) -> Changes:
+    def choose(run_on: str, endpoint: str, api: str) -> Changes:
         kept = "" if RunOn(run_on) is RunOn.LAB else endpoint
         # The value is given back: the script takes a saved server for the target, once its address is under Target.
         return {
             panel.run_on: run_on,
             panel.endpoint: gr.skip() if kept == endpoint else kept,
-            **label_of(kept, run_on),
+            **label_of(kept, run_on, api),
         }
 
     named = {"api_name": "name_target", "trigger_mode": "always_last", **quiet()}
     labelled = [panel.run, panel.target_row]
-    panel.endpoint.change(label_of, [panel.endpoint, panel.run_on], labelled, **named)
+    label_inputs = [panel.endpoint, panel.run_on, panel.api]
+    panel.endpoint.change(label_of, label_inputs, labelled, **named)
+    panel.api.change(label_of, label_inputs, labelled, **{**named, "api_name": "name_api"})
     panel.run_on.input(
         choose,
-        [panel.run_on, panel.endpoint],
+        [panel.run_on, panel.endpoint, panel.api],
         [panel.run_on, panel.endpoint, *labelled],
-        js="(chosen, endpoint) => PromptDebugger.chooseRun(chosen, endpoint)",
+        js="(chosen, endpoint, api) => PromptDebugger.chooseRun(chosen, endpoint, api)",
         api_name="run_on",
         **quiet(),
     )

@@ -32,7 +32,7 @@ MAX_BUNDLE_CHARS = 100_000_000
 MAX_PUBLIC_BUNDLE_CHARS = 12_000_000
 
 _EVENT_BYTES = 100_000  # of an event besides the bundle that it carries
-_NOTHING = RequestError("Nothing has been run yet.", "Press Run: these files contain a run.")
+_NOTHING = RequestError("There is no run to put into a file.", "Press Run: these files contain a run.")
 
 _log = logging.getLogger(__name__)
 

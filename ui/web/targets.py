@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from prompt_debugger.core.base.errors import BackendError, DebuggerError, RequestError, shorten
 from prompt_debugger.core.base.keys import variable
-from prompt_debugger.core.base.types import Notice, Request, Server, Trace
+from prompt_debugger.core.base.types import Api, Notice, Request, Server, Trace
 from prompt_debugger.core.complete import guard_of, is_this_machine, read_headers
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LAB_MODEL_NAME
@@ -187,12 +187,14 @@ def run_label(settings: PageSettings, labs: PageLabs, endpoint: str, run_on: Run
     return f"{run} on {where}" if where else run
 
 
-def target_label(settings: PageSettings, labs: PageLabs, endpoint: str, run_on: RunOn) -> str:
-    """Return what is above Run, on what opens the fields of the target: who will answer."""
+def target_label(settings: PageSettings, labs: PageLabs, endpoint: str, run_on: RunOn, api: str = "") -> str:
+    """Return what is above Run, on what opens the fields of the target: who will answer, and by which chosen API."""
     host = _host_of(settings, endpoint, run_on)
     if host:
-        return f"lab and {host}" if run_on is RunOn.BOTH else host
-    return "lab · a real vLLM here" if labs.enabled else "no server yet"
+        answers = f"lab and {host}" if run_on is RunOn.BOTH else host
+    else:
+        answers = "lab · a real vLLM here" if labs.enabled else "no server yet"
+    return f"{answers} · by {Api(api).label}" if api in [*Api] else answers
 
 
 def _host_of(settings: PageSettings, endpoint: str, run_on: RunOn) -> str:

@@ -26,6 +26,7 @@ const KEYS = [
   ["Ctrl + Enter", "run the request (\u2318 + Enter on a Mac)"],
   ["?", "this help, when no field has the focus"],
   ["Tab", "next control; also leaves the editors"],
+  ["F6", "next region: menus, verdict, request, stages, panel; Shift + F6 goes back"],
   ["Ctrl + ]", "indent the line or the selection in an editor; Ctrl + [ undoes it (\u2318 on a Mac)"],
   ["Shift + Alt + F", "format the request, with the focus in its column: numbers, strings and the order of keys stay unchanged"],
   ["\u2190 \u2192 \u2191 \u2193", "walk tokens, characters, fields; between the stage cards"],

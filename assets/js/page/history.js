@@ -254,11 +254,15 @@ export const timeWords = (time, now) => {
 };
 
 // Whether there is a run that files can hold.
-export const hasSharedRun = () => last.state !== "idle" && last.state !== "running";
+export const hasSharedRun = () => last.state !== "idle" && last.state !== "running" && !isUnread();
+
+// A text that could not be read as a request has not run.
+const isUnread = () => last.state === "error" && last.badge === "REQUEST";
 
 // Which run the files of the Share menu hold.
 export const sharedRunWords = () => {
   if (last.state === "idle") return "Nothing has run yet: files contain a run, so only the link to the request can be made. Press Run first.";
+  if (isUnread()) return "The text could not be read, so nothing has run: only the link to the text can be made.";
   if (last.state === "running") return "A run is in progress: files can be made when it ends.";
   const which = last.state === "recorded" ? "the recorded run that is shown" : last.run ? "your run of " + timeWords(Number(last.at), Date.now()) : "the run that was opened";
   const edited = isOutdated() ? " The request was edited since: files contain the one that was run, the link contains the text in the editor." : "";

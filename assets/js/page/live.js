@@ -110,8 +110,9 @@ builders.live_status = (box) => {
     box.dataset.state = how;
     markWrong("live", REQUEST, place ? [place] : faultsOf(findings.map((one) => ({ ...one, evidence: [one.evidence] }))));
     if (!line.isConnected) box.querySelector(".pd-live-line")?.replaceWith(line); // an announcement stood in its place
-    line.replaceChildren(make("span", "pd-live-tag", "local \u00b7 live"), prose("strong", "", sentence));
-    const go = place && placeButton(place);
+    const where = place?.line ? "Line " + place.line + (place.column ? ", column " + place.column : "") + ": " : "";
+    line.replaceChildren(make("span", "pd-live-tag", "local \u00b7 live"), prose("strong", "", where + sentence));
+    const go = place && !place.line && placeButton(place); // the line under the editor leads to it
     if (go) line.append(go);
     line.append(prose("span", "pd-muted", hint), back);
     list.replaceChildren(...findings.map(row));

@@ -104,15 +104,16 @@ const menuEntry = ({ name, fields: [url] }, at) => ["on " + (name || url.replace
 /**
  * @param {Value} chosen
  * @param {Value} endpoint
+ * @param {...unknown} rest
  */
-export const chooseRun = (chosen, endpoint) => {
+export const chooseRun = (chosen, endpoint, ...rest) => {
   const at = String(chosen).startsWith(SAVED) ? Number(String(chosen).slice(SAVED.length)) : NaN;
   const server = savedServers()[at];
   if (server) {
     wanted = () => server.fields;
     view?.ask();
   }
-  return [server ? "auto" : chosen, server ? server.fields[0] : endpoint];
+  return [server ? "auto" : chosen, server ? server.fields[0] : endpoint, ...rest];
 };
 
 /** @param {string[]} values */

@@ -182,7 +182,7 @@ function actions(verdict) {
   if (verdict.place) {
     const { line, column } = verdict.place;
     const go = () => controller("request")?.jump({ line, column });
-    box.append(button("Go to line " + line, "pd-primary", go));
+    box.append(button("Go to line " + line, "pd-primary pd-go-to-line", go));
   }
   if ("held" in verdict && verdict.held && host.openHeld) box.append(button("Show the run in it", "pd-primary", () => host.openHeld?.()));
   const { evidence, quote } = verdict;
@@ -229,10 +229,13 @@ builders.stages = (root) => {
   list.setAttribute("role", "tablist");
   list.setAttribute("aria-label", "Stages of the run");
   root.addEventListener("keydown", (event) => {
-    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    if (!step) return;
     const tabs = [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[role=tab]"))];
-    const next = tabs[(tabs.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + step + tabs.length) % tabs.length];
+    const at = tabs.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    /** @type {Record<string, number>} */
+    const goals = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 };
+    if (at < 0 || !(event.key in goals)) return;
+    event.preventDefault();
+    const next = tabs[(goals[event.key] + tabs.length) % tabs.length];
     next.click();
     next.focus();
   });

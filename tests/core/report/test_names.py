@@ -1,11 +1,13 @@
 """What the files of a run are called."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
+from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import Request, Trace
-from prompt_debugger.core.report import file_stem
+from prompt_debugger.core.report import file_stem, with_error, with_stop
 from tests.ui.present.traces import dropped_call_trace
 
 
@@ -20,6 +22,29 @@ def test_what_is_not_known_is_left_out():
     assert file_stem(replace(dropped_call_trace(), server=None, started="yesterday", findings=())).startswith(
         "nothing-found"
     )
+
+
+@pytest.mark.parametrize(
+    ("ended", "name"),
+    [
+        (with_stop, "stopped"),
+        (
+            partial(with_error, error=BackendError("GET http://127.0.0.1:9/v1: no connection (refused).")),
+            "no-connection",
+        ),
+        (partial(with_error, error=BackendError("POST http://x/v1: no whole answer within 60 s.")), "no-answer"),
+        (
+            partial(with_error, error=BackendError("POST http://x/v1: the answer broke off (reset).")),
+            "answer-broke-off",
+        ),
+        (partial(with_error, error=BackendError("the server does not speak https (wrong version).")), "no-connection"),
+        (partial(with_error, error=BackendError("More than 40 items.")), "ended-with-an-error"),
+    ],
+)
+def test_a_run_without_a_verdict_is_called_by_how_it_ended(ended, name):
+    begun = Trace(Request({"model": "org/my-model"}, ""), started="2026-11-23T16:12:59Z")
+
+    assert file_stem(ended(begun)) == f"{name}_my-model_1612"
 
 
 def test_a_title_comes_first():

@@ -69,10 +69,17 @@ def test_notes_on_a_run_stand_in_the_second_line():
 
     result = read_result(replace(trace, notes=notes, findings=()), verdict)
 
-    assert result.sentence == "1 tool call was written. Warning: it is odd."
+    assert result.sentence == "1 tool call was written."
     assert [part["text"] for part in result.cause] == [
-        f"Not checked: the prompt, which the server does not show. {' '.join(notes)}"
+        f"Warning: it is odd. Not checked: the prompt, which the server does not show. {' '.join(notes)}"
     ]
+
+
+def test_a_warning_that_is_the_news_stays_in_the_first_line():
+    trace = replace(recorded("dropped-call"), notes=(), findings=())
+    verdict = Verdict(0, 0, 0, None, "Warning: it is odd. The raw output is not known.", Conclusion.UNKNOWN)
+
+    assert read_result(trace, verdict) == ("Warning: it is odd. The raw output is not known.", ())
 
 
 @pytest.mark.parametrize("notes", [(), ("A note of which the sentence says nothing.",)])

@@ -405,3 +405,9 @@ def test_a_pasted_key_is_taken_where_it_is_one(text, key):
 )
 def test_the_target_says_who_answers(labs, endpoint, run_on, said):
     assert target_label(PageSettings(), labs, endpoint, run_on) == said
+
+
+def test_the_target_names_an_api_that_was_chosen(labs):
+    assert target_label(PageSettings(), labs, OWN, RunOn.AUTO, "messages").endswith(" · by Messages")
+    assert target_label(PageSettings(), labs, OWN, RunOn.AUTO, "chat").endswith(" · by chat completions")
+    assert " · by " not in target_label(PageSettings(), labs, OWN, RunOn.AUTO, "")

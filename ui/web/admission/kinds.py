@@ -122,8 +122,8 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
         "open_turn", "turn_request", "save_loop", "ask_margin", "ask_again", "add_proof",
     ),
     Kind.EDIT: (
-        "check_request", "check_reading", "check_row", "name_target", "run_on", "load_case", "open_template",
-        "forget_counts", "diagnose", "parse", "explain",
+        "check_request", "check_reading", "check_row", "name_target", "name_api", "run_on", "load_case",
+        "open_template", "forget_counts", "diagnose", "parse", "explain",
     ),
 }  # fmt: skip
 KNOWN_EVENTS = {name: kind for kind, names in _NAMES.items() for name in names}

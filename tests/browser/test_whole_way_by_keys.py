@@ -1,0 +1,137 @@
+"""The whole page by keyboard alone, from a paste to a report and through every panel: counted, and never trapped."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.page import DebuggerPage
+from tests.browser.rings import RING
+from tests.browser.tasks import REQUEST, assert_proof_in, expect_proof_told
+from tests.browser.test_by_keys import Keys
+
+pytestmark = pytest.mark.browser
+
+MAX_KEYS = 30  # from the first load to the report with its proof
+MAX_STOPS = 60  # of one panel
+LEFT_PANEL = "panel => !document.getElementById(panel).contains(document.activeElement)"
+PANEL = "'pd-panel-' + document.documentElement.dataset.panel"
+FOCUSED = "document.activeElement.id || document.activeElement.textContent.trim()"
+
+
+def press(keys: Keys, *names: str) -> None:
+    """Press keys, and see after each that what has the focus shows it."""
+    for name in names:
+        keys.pressed += 1
+        keys.at.page.keyboard.press(name)
+    see_ring(keys)
+
+
+def see_ring(keys: Keys) -> None:
+    """Hold that what has the focus shows it; an editor does so a moment later."""
+    keys.at.settle_layout()
+    assert keys.at.page.evaluate(RING) == ""
+
+
+@pytest.mark.lab
+def test_a_paste_becomes_a_report_with_its_proof_in_few_keys(lab_page: DebuggerPage) -> None:
+    page, keys = lab_page.page, Keys(lab_page)
+    press(keys, "F6", "F6", "F6")
+    expect(page.locator("#pd-request .cm-content")).to_be_focused()
+    press(keys, "ControlOrMeta+a")
+    page.keyboard.insert_text(REQUEST)
+    page.evaluate("document.querySelectorAll('.pd-verdict > *').forEach((part) => { part.dataset.old = ''; })")
+    press(keys, "ControlOrMeta+Enter")
+    page.wait_for_selector(".pd-verdict > :first-child:not([data-old])")
+    lab_page.wait_for_end()
+
+    press(keys, "Shift+F6")
+    expect(page.get_by_role("button", name="Try the fix").first).to_be_focused()
+    press(keys, "Enter")
+    expect(page.locator("#pd-verdict .pd-trial")).to_contain_text("Fixed: 1 of 1 call returned.")
+    expect(page.get_by_role("button", name="Apply", exact=True)).to_be_focused()
+    press(keys, "Tab")
+    page.keyboard.press("Enter")  # the button is done with: it has no focus to show any more
+    keys.pressed += 1
+    expect_proof_told(lab_page)
+
+    press(keys, "Shift+F6", "Shift+F6" if page.evaluate("!document.activeElement.closest('#pd-top')") else "Tab")
+    share = page.get_by_role("button", name="Share ▾")
+    while not share.evaluate("one => one === document.activeElement"):
+        press(keys, "Tab")
+        assert keys.pressed <= MAX_KEYS
+    press(keys, "Enter")
+    markdown = page.get_by_role("button", name="Markdown for an issue")
+    while not markdown.evaluate("one => one === document.activeElement"):
+        press(keys, "Tab")
+        assert keys.pressed <= MAX_KEYS
+    with page.expect_download() as saved:
+        page.keyboard.press("Enter")
+        keys.pressed += 1
+    press(keys, "Escape")
+    expect(share).to_be_focused()
+
+    assert_proof_in(saved.value.path().read_text("utf-8"))
+    assert keys.pressed <= MAX_KEYS
+
+
+def test_every_panel_is_entered_and_left_by_keys(bare: DebuggerPage) -> None:
+    page, keys = bare.page, Keys(bare)
+    press(keys, "F6", "F6", "F6", "F6", "Home")
+    panels = page.evaluate("[...document.querySelectorAll('[data-opens]')].map(tab => tab.id)")
+    walked: list[str] = []
+    for panel in panels:
+        assert page.evaluate(FOCUSED) == panel
+        press(keys, "F6")
+        own = page.evaluate(PANEL)
+        assert not page.evaluate(LEFT_PANEL, own), panel
+        for _ in range(MAX_STOPS):
+            page.keyboard.press("Tab")
+            if page.evaluate(LEFT_PANEL, own):
+                break
+            see_ring(keys)
+        else:
+            raise AssertionError(f"{panel} does not let go")
+        walked.append(panel)
+        page.locator(f"#{panel.replace('.', chr(92) + '.')}").focus()
+        press(keys, "ArrowRight")
+
+    assert walked == panels
+    assert page.evaluate(FOCUSED) == panels[0]
+
+
+def test_escape_closes_what_a_key_opened_and_the_focus_goes_back(bare: DebuggerPage) -> None:
+    page, keys = bare.page, Keys(bare)
+    opened = {
+        "Share ▾": "#pd-share-menu",
+        "History ▾": ".pd-history-menu",
+        "Help and keys": ".pd-help",
+    }
+    for name, menu in opened.items():
+        toggle = page.get_by_role("button", name=name, exact=True)
+        toggle.focus()
+        press(keys, "Enter")
+        expect(page.locator(menu)).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator(menu)).not_to_be_visible()
+        expect(toggle).to_be_focused()
+
+    target = page.locator("#pd-target button").first
+    target.focus()
+    press(keys, "Enter", "Tab")
+    expect(page.locator("#pd-endpoint").locator("input, textarea").first).to_be_focused()
+    press(keys, "Escape")
+    expect(target).to_be_focused()
+
+    page.locator("#pd-run-on input").focus()
+    press(keys, "ArrowDown")
+    expect(page.get_by_role("option", name="raw output only")).to_be_visible()
+    press(keys, "Escape")
+    expect(page.get_by_role("option", name="raw output only")).not_to_be_visible()
+
+    bare.open_stage("render")
+    menu = page.locator("#pd-prompt-tokens .pd-view-menu")
+    menu.locator("summary").focus()
+    press(keys, "Enter", "Tab", "Escape")
+    assert not menu.evaluate("one => one.open")
+    expect(menu.locator("summary")).to_be_focused()
