@@ -38,6 +38,7 @@ _TAG_OF_KEY = re.compile(r'(</(?:parameter|function|tool_call|invoke|arg_key|arg
 _REST_OF_KEY = re.compile(r'(?:[^"\\]|\\.){0,2000}')
 _MAX_OF_KEY = 4_000  # characters: each of the above may be escaped
 _LITERALS = ("true", "false", "null")
+_HEADS = ("{", '{"', '{"": ', '{"": "')
 
 
 # `{"city": "Par...`, `{"city": ...}`: so a person shortens what is too long to show, not a server.
@@ -58,6 +59,7 @@ class Break(StrEnum):
     WRAPPED = "wrapped"
     CONTROL = "control"
     TRAILING = "trailing"
+    BEHEADED = "beheaded"
     NO_OBJECT = "no-object"
     OTHER = "other"
 
@@ -144,6 +146,7 @@ def _kind_of(text: str, error: json.JSONDecodeError) -> BrokenArguments:
         or _python(text)
         or _cut(text, error)
         or _wrapped(text)
+        or _beheaded(text)
         or _other(text, error)
     )
 
@@ -334,6 +337,18 @@ def _wrapped(text: str) -> BrokenArguments | None:
             return BrokenArguments(Break.WRAPPED, Span(at, stop), words)
         where = "a code fence" if fence is not None else f"other text ({(before or after)[:40]!r})"
         return BrokenArguments(Break.WRAPPED, Span(at, stop), f"the object is in {where}")
+    return None
+
+
+def _beheaded(text: str) -> BrokenArguments | None:
+    """Find the rest of an object whose beginning is missing: up to within its first key, or its first value."""
+    if text.lstrip().startswith(("{", "[")) or not text.rstrip().endswith("}"):
+        return None
+    for head in _HEADS:
+        value = decode_json(f"{head}{text}")
+        if isinstance(value, dict) and value:
+            words = "their beginning is missing: what came is the rest of a JSON object"
+            return BrokenArguments(Break.BEHEADED, Span(0, min(len(text), 1)), words)
     return None
 
 

@@ -10,4 +10,6 @@ class Reported(StrEnum):
 
     AS_TEXT = "Said of a call that came as text: "
     JOINED = "Said of calls that were joined: "
+    LOST = "Said of calls that a stream loses: "
     EMPTY = "Said of a call without its arguments: "
+    NOTHING = "Said of an answer with neither a call nor text: "

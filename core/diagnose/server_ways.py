@@ -1,7 +1,8 @@
 """How a server software without vLLM's flags is told to read a family's calls.
 
 Sources: docs of Ollama (Modelfile), LM Studio (tool use) and LMDeploy (tools of its API server), mlx-lm's
-`tokenizer_utils.py`, TensorRT-LLM's `tool_parser_factory.py` (34eff6a) and NVIDIA/TensorRT-LLM#12196.
+`tokenizer_utils.py`, TensorRT-LLM's `tool_parser_factory.py` (34eff6a) and NVIDIA/TensorRT-LLM#12196; the page of
+mlx-openai-server on PyPI, jundot/omlx#1989, raullenchai/Rapid-MLX#25, waybarrios/vllm-mlx#28.
 """
 
 from __future__ import annotations
@@ -106,6 +107,29 @@ def _of_lmdeploy(family: str) -> str:
     return f"Start LMDeploy's API server with `--tool-call-parser {name}`."
 
 
+_OF_RAPID_MLX = (
+    "Rapid-MLX chooses its parser by the model's name: update it, and give a model that is named otherwise its parser "
+    "(`--tool-call-parser`)."
+)
+_OF_OMLX = (
+    "oMLX chooses its parser by the chat template: update it, keep the model's own template, and look in its log "
+    "for the parser that it found as the model was loaded. What no parser reads it returns as text."
+)
+_OF_VLLM_MLX = (
+    "Start `vllm-mlx serve` with `--enable-auto-tool-choice --tool-call-parser NAME`; `auto` lets it find the "
+    "notation itself."
+)
+
+
+def _of_mlx_openai_server(family: str) -> str:
+    is_named = family == "qwen3_coder"  # in its manual, with a model
+    which = "" if is_named else " (`mlx-openai-server launch --help` lists the names)"
+    return (
+        f"Start `mlx-openai-server launch` with `--tool-call-parser {'qwen3_coder' if is_named else 'NAME'}`{which}: "
+        "without it, calls stay in the text."
+    )
+
+
 _WAYS: Mapping[str, Callable[[str], str]] = {
     "ollama": lambda _: _OF_OLLAMA,
     "lm-studio": lambda _: _OF_LM_STUDIO,
@@ -113,6 +137,10 @@ _WAYS: Mapping[str, Callable[[str], str]] = {
     "llama-cpp-python": lambda _: _OF_LLAMA_CPP_PYTHON,
     "mlx-lm": _of_mlx,
     "mlx-vlm": _of_mlx_vlm,
+    "mlx-openai-server": _of_mlx_openai_server,
+    "omlx": lambda _: _OF_OMLX,
+    "rapid-mlx": lambda _: _OF_RAPID_MLX,
+    "vllm-mlx": lambda _: _OF_VLLM_MLX,
     "lmdeploy": _of_lmdeploy,
     "tensorrt-llm": _of_tensorrt,
 }

@@ -15,17 +15,19 @@ from typing import NamedTuple
 MAX_CHARS = 60_000  # of one command
 MAX_COMMANDS = 20
 
-PROGRAM_WORDS = ("vllm", "sglang", "llama", "ollama", "mlx_lm", "lmdeploy", "trtllm")  # one of which is in each
+PROGRAM_WORDS = ("vllm", "sglang", "llama", "ollama", "mlx", "lmdeploy", "trtllm")  # one of which is in each
 PROGRAM = re.compile(
     r"(?:\bvllm[ \t]++serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b|\bsglang\.launch_server\b"
     r"|\bsglang[ \t]++serve\b"
     r"|\bllama-server(?:\.exe)?\b|\bllama_cpp\.server\b|\bllama-swap\b|\bollama[ \t]++serve\b|\bmlx_lm[.\s]server\b"
+    r"|\bmlx-openai-server[ \t]++launch\b|\bvllm-mlx[ \t]++serve\b|\brapid-mlx[ \t]++serve\b"
     r"|\blmdeploy[ \t]++serve[ \t]++api_server\b|\btrtllm-serve\b"
     r"|\b(?:vllm/vllm-openai|lmsysorg/sglang|ggml-org/llama\.cpp|ggerganov/llama\.cpp)\b(?:[:@][\w.:-]++)?)"
 )
 _KINDS: Mapping[str, str] = {"vllm": "vllm", "sglang": "sglang", "lmsysorg": "sglang", "llama": "llama.cpp",
                              "ggml": "llama.cpp", "ggerganov": "llama.cpp", "ollama": "ollama",
                              "mlx": "mlx-lm", "lmdeploy": "lmdeploy", "trtllm": "tensorrt-llm"}  # fmt: skip
+_MLX_SERVERS = ("mlx-openai-server", "vllm-mlx", "rapid-mlx")
 _IMAGE = re.compile(r"[\w.-]+/[\w.-]+[:@](?:v(?P<version>\d[\w.]*)|[\w.:-]+)\Z")
 _CONTINUED = re.compile(r"(?<![ \t])[ \t]*+(?:\\|\^|`)\r?\n[ \t]*")
 _WORDS = re.compile(r"""(?:[^'"\n]++|'[^'\n]*+'|"(?:[^"\\\n]++|\\.)*+"|['"])*+""")
@@ -95,6 +97,8 @@ def _command(program: str, words: list[str]) -> Command | None:
 
 
 def _kind(program: str) -> str:
+    if (named := program.split()[0]) in _MLX_SERVERS:
+        return named
     lead = re.split(r"[^A-Za-z]", program.strip(), maxsplit=1)[0].lower()
     return _KINDS.get(lead, "openai-compatible")
 

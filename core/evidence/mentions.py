@@ -44,6 +44,10 @@ _NAMES = {
     "lm-studio": r"lm ?studio|lmstudio",
     "mlx-lm": r"mlx[-_]lm(?:\.server)?",
     "mlx-vlm": r"mlx[-_]vlm",
+    "mlx-openai-server": r"mlx-openai-server",
+    "omlx": r"omlx",
+    "rapid-mlx": r"rapid-mlx",
+    "vllm-mlx": r"vllm-mlx",
     "tgi": r"tgi|text-generation-inference",
     "lmdeploy": r"lmdeploy",
     "tensorrt-llm": r"tensorrt-llm|trtllm-serve",
@@ -76,6 +80,8 @@ _SIGNS = (
     ("llama.cpp", re.compile(r"[\"']?(?:predicted_per_token_ms|__verbose)[\"']?[:=]")),
     ("lm-studio", re.compile(r"\blocalhost:1234\b|127\.0\.0\.1:1234\b|@lmstudio\b")),
 )
+_OF_MLX = frozenset({"mlx-lm", "mlx-vlm"})
+_MLX_SERVERS = frozenset({"mlx-openai-server", "omlx", "rapid-mlx", "vllm-mlx", "lm-studio"})
 _MODEL = re.compile(r"(?<![\w./@=:-])(?:[A-Za-z][\w.-]{1,40}/)?[A-Za-z][A-Za-z.-]{2,30}[\w.:-]{0,60}[0-9a-zA-Z]")
 _NO_MODEL = re.compile(r"parser|template|\.(?:py|jinja|json|txt|md|so|cpp|go|rs)\b|\(|_tool", re.IGNORECASE)
 _KNOWN = frozenset(name for names in TABLES.tool_parsers.values() for name in names)
@@ -131,7 +137,9 @@ def _kind_in(text: str, *, has_words: bool) -> str | None:
     if _signs_in(text) or not has_words:
         return _signed(text)
     named = {kind for kind, pattern in _SOFTWARE if pattern.search(text) is not None}
-    if named == {"mlx-lm", "mlx-vlm"}:  # which takes its parsers from the other
+    if named & _MLX_SERVERS:  # which run models by these two, and name them in their logs
+        named -= _OF_MLX
+    if named == _OF_MLX:  # of which the second takes its parsers from the first
         return "mlx-lm"
     return next(iter(named)) if len(named) == 1 else None
 

@@ -36,8 +36,8 @@ _MANUAL = re.compile(
 _HEADINGS = re.compile(r"(?m)^#{1,5} [^\n]{1,120}")
 _MIN_HEADINGS = 3
 _OF_FORM = re.compile(
-    r"(?i)\bbug|\bissue|expected|actual|reproduc|environment|\bsteps\b|what happen|observed|\A#+ (?:the )?problem"
-    r"|\A#+ (?:the )?error|error (?:message|log|output)|checklist|describe|symptom"
+    r"(?i)\bbug|\bissue|expected|actual|\brepro|regression|environment|\bsteps\b|what happen|observed"
+    r"|\A#+ (?:the )?problem|\A#+ (?:the )?error|error (?:message|log|output)|checklist|describe|symptom"
 )
 _PERSON = re.compile(r"\bI(?:'m|'ve)? [a-z]|\b[Mm]y [a-z]")
 _PLACE = re.compile(

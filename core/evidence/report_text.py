@@ -51,6 +51,7 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
 _PAGE_SOURCE = re.compile(r"(?i)<!doctype html|<html[ >]")
 _TEMPLATE = re.compile(r"\{%-?\s{0,9}(?:for|if|set|macro|elif|endfor|endif)\b")
 _MAX_PROSE = 200_000  # characters in which the parts of a report must show
+_NAME = re.compile(r"[A-Za-z_][\w.-]{0,80}")
 _ENDS = (">", "]", ")", "}", "\uff5c")
 
 
@@ -98,11 +99,14 @@ def shown_output(prose: str) -> str | None:
         return None
     found: list[str] = []
     lines: list[str] = []
+    above = ""  # of a call of GLM, its name
     for line in [*prose.split("\n"), ""]:
         begins = MARKER.match(line.strip()) is not None
         if line.strip() and (begins or lines):
-            lines.append(line)
+            is_name = not lines and line.strip().startswith("<arg_key>") and _NAME.fullmatch(above.strip()) is not None
+            lines += [above, line] if is_name else [line]
             continue
+        above = line
         if lines:
             found.append("\n".join(lines))
         lines = []

@@ -64,7 +64,7 @@ _NOT_SAID = re.compile(
 )
 _COMPLAINT = re.compile(
     r"\binstead\b|\brather than\b|n't\b|\bnot (?:being )?(?:execut|call|pars|invok|run|recogni|detect|work|extract"
-    r"|convert)\w*|\b(?:never|not exist|errors?|bug|broken|fails?|failed|wrong|unable|problem"
+    r"|convert)\w*|\b(?:never|not exist|errors?|bug|broken|breaks?|fails?|failed|wrong|unable|problem"
     r"|inconsisten\w{1,4}|no (?:structured )?tool[ _]calls?)\b"
     r"|(?:\u4e0d|\u6ca1\u6709|\u672a|\u65e0\u6cd5)[^\u3002\n]{0,6}(?:\u6267\u884c|\u8c03\u7528|\u89e3\u6790)|\u5931\u8d25",
     re.IGNORECASE,
@@ -122,6 +122,33 @@ _EMPTY = re.compile(
     r"(?:tool |tool[ _](?:call|use) |function )?(?:call )?(?:arguments|input arguments)\b",
     re.IGNORECASE,
 )
+# A stream that lacks what a whole answer has: calls, names, arguments.
+_LOSES = re.compile(
+    r"\b(?:drop(?:s|ped|ping)?|los(?:es?|t|ing)|swallow(?:s|ed)?|discard(?:s|ed)?|skip(?:s|ped))\b[^.;]{0,60}?"
+    r"\b(?:tool[ _-]?calls?|calls?|arguments|args|parameters|(?:function )?names?)\b(?! to\b)"
+    r"|\b(?:tool[ _-]?calls?|arguments|args|parameters|(?:function )?names?)\b[^.;]{0,30}? (?:is|are|get|gets|was|were)"
+    r" (?:\w{1,12} ){0,2}?(?:dropped|lost|gone|missing|swallowed|discarded|never (?:emitted|streamed|sent))\b",
+    re.IGNORECASE,
+)
+_IN_STREAM = re.compile(
+    r"(?<!non-)(?<!non )(?<!without )\bstream(?:s|ed|ing)?\b(?!-?interval)"
+    r"|\b(?:chunks?|deltas?)\b|\bspeculative decoding\b",
+    re.IGNORECASE,
+)
+_NONE_CAME = re.compile(
+    r"\b(?:stops?|stopped|never) (?:emit|return|produc|generat)\w{0,4} [`'\"]?(?:tool[ _]calls?|function calls?)\b"
+    r"|\btool[ _]calls?[`'\"]? (?:is |are |was |were )?never (?:emitted|returned|produced|generated)\b"
+    r"|\b(?:neither|no) [`'\"]?tool[ _]calls?\b|`?\btool_calls\b`?(?: (?:is|are|was|were|comes? back|remains?)|:| ?=) "
+    r"?[`'\"]?(?:empty|null|none|missing|absent|\[\])",
+    re.IGNORECASE,
+)
+_NO_TEXT = re.compile(
+    r"\b(?:empty|blank|no) [`'\"]?content\b(?![ -]?type)"
+    r"|\bcontent[`'\"]?(?: (?:is|are|was|were|comes? back|remains?)|:| ?=)"
+    r" ?[`'\"]?(?:empty|blank|\"\"|''|``)"
+    r"|\b(?:empty|blank) (?:assistant )?(?:message|response|answer|reply)\b",
+    re.IGNORECASE,
+)
 _WORDS = "a report in words"
 _SHOWN = frozenset({Part.MESSAGE, Part.STREAM, Part.RAW, Part.ERROR, Part.PROMPT})
 
@@ -143,7 +170,12 @@ def with_reported(evidence: Evidence, text: str) -> Evidence:
         if any(note.partition(": ")[2] in refusal.message for note in said):
             return replace(evidence, form=Form.REPORT, words=_WORDS, error=None, notes=(*evidence.notes, *said))
     is_known = any(note.startswith(tuple(kind.value for kind in Reported)) for note in evidence.notes)
-    if evidence.run is not None or _SHOWN & {*evidence.holds} or is_known:
+    if evidence.run is not None or is_known:
+        return evidence
+    if _SHOWN & {*evidence.holds} <= {Part.RAW} and evidence.raw is not None:  # what a parser is given
+        said = tuple(note for note in reported_calls(text) if note.startswith(Reported.LOST.value))
+        return replace(evidence, notes=(*evidence.notes, *said))
+    if _SHOWN & {*evidence.holds}:
         return evidence
     return replace(evidence, notes=(*evidence.notes, *reported_calls(text)))
 
@@ -169,5 +201,7 @@ def reported_calls(text: str) -> Iterator[str]:
 _KINDS = (
     (Reported.AS_TEXT, (_CALL, _AS_TEXT, _HAPPENED), _ANSWERED),
     (Reported.JOINED, (_JOINED,), None),
+    (Reported.LOST, (_CALL, _LOSES, _IN_STREAM), None),
     (Reported.EMPTY, (_EMPTY,), None),
+    (Reported.NOTHING, (_NONE_CAME, _NO_TEXT), None),
 )

@@ -35,7 +35,7 @@ from prompt_debugger.core.evidence.printed_values import (
     value_at,
 )
 from prompt_debugger.core.evidence.unknown_errors import error_by_meaning
-from prompt_debugger.core.known_errors import classes_of, recognise_error
+from prompt_debugger.core.known_errors import classes_of, quoted_output, recognise_error
 
 MAX_CHARS = 400_000  # of a text in which an error is looked for
 _MAX_STARTS = 40  # bodies that are tried within one text
@@ -323,8 +323,16 @@ def _of_sentence(text: str) -> FoundError | None:
         said = unquoted(entry)
         known = recognise_error(said)
         if known is not None and known.error.is_distinctive:
-            return FoundError(Refusal(_status_in(said), said.strip(), None), 0.6)
+            return FoundError(Refusal(_status_in(said), _entry_alone(said).strip(), None), 0.6)
     return None
+
+
+def _entry_alone(said: str) -> str:
+    """Return a log's entry without the paragraphs below it, unless it quotes an output, which may have several."""
+    if quoted_output(said) is not None:
+        return said
+    alone = _BLANK_LINES.split(said.strip())[0]
+    return alone if recognise_error(alone) is not None else said
 
 
 def _paragraph_of(text: str) -> str:
@@ -375,12 +383,20 @@ def _cut_body_in(text: str) -> Refusal | None:
         if found is None:
             continue
         words = json_of('"' + HALF_ESCAPE.sub("", found["double"] or as_double(found["single"] or "")) + '"')
-        if isinstance(words, str) and text[found.end() : found.end() + 1] == "" and recognise_error(words) is None:
+        if isinstance(words, str) and _is_cut_within(text, found.end(), words):
             words = f"{words.rstrip()}…"
         is_error = start[0].endswith(('error":', "error':")) or '"error"' in text[start.start() : found.start()]
         if isinstance(words, str) and (recognise_error(words) is not None or (is_error and len(words) > _MIN_WORDS)):
             return Refusal(_status_in(text[start.start() :][:300]), words.strip(), None)
     return None
+
+
+def _is_cut_within(text: str, stop: int, words: str) -> bool:
+    """Return whether the copy of a body ends within its words; of a sentence that is known, within what it quotes."""
+    following = text[stop : stop + 1]
+    if quoted_output(words) is not None:
+        return following not in ("'", '"')
+    return following == "" and recognise_error(words) is None
 
 
 def _status_in(text: str) -> int | None:

@@ -39,6 +39,11 @@ _COMMAND = re.compile(
     r"(?=(?:sudo |time |exec |nohup |[A-Z_]+=\S+ ){0,8}(?:curl(?:\.exe)?|vllm|docker|podman|llama-server|llama-cli|"
     r"\S{0,80}/llama-server|python3? -m|sglang|ollama (?:run|serve)|ExecStart=)[ \t=])"
 )
+# A sentence that begins with the name of a server: `llama-server returns no calls`.
+_SENTENCE = re.compile(
+    r"[ \t#>]*+(?:vllm|llama-server|llama-cli|sglang)[ \t]+(?!serve\b|bench\b|chat\b|complete\b|collect-env\b)[a-z]"
+    r"(?![^\n]{0,2000}(?:[ \t]-|\\$))"
+)
 _PROGRAMS = (
     "curl",
     "vllm",
@@ -332,7 +337,7 @@ class _Splitter:
 
     def _command(self, at: int, line: str) -> int:
         found = _COMMAND.match(line)
-        if found is None:
+        if found is None or _SENTENCE.match(line) is not None:
             return at
         start = self._lines[at] + found.end()
         stop = self._end_of_command(start)

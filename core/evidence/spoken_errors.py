@@ -29,7 +29,9 @@ _MAX_CLAUSES = 4  # of one line; with more it is data
 _LEAST = 15  # characters of an error
 _MOST = 2_000
 _MAX_TALK = 500  # characters of a line that is not quoted and contains no body
-_QUOTED = re.compile(r"`([^`\n]{15,2000})`|\"((?:[^\"\\\n]|\\.){15,2000}+)\"|\u201c([^\u201d\n]{15,2000})\u201d")
+_QUOTED = re.compile(
+    r"(?<!\w)`(?=\S)([^`\n]{15,2000})`|(?<!\w)\"(?=\S)((?:[^\"\\\n]|\\.){15,2000}+)\"|\u201c([^\u201d\n]{15,2000})\u201d"
+)
 # What programs write into the middle of a model's text.
 _WITHIN = re.compile(r"Invalid Format: Missing 'Action(?: Input)?:' after '[\w ]{1,20}:'?")
 _MARKS = re.compile(r"\A(?:(?:[>*#+-]{1,4}|//) {1,3}|\d{1,2}[.:)] |[>|]\s)+")

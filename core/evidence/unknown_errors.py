@@ -113,7 +113,7 @@ _SLASH = re.compile(r"[/\\]")
 _SAID = re.compile(
     r"\b(?:errors?|fails?|failed|failing|got|gets?|getting|says?|message|exception|throws?|returns?|shows?|see"
     r"|seeing)\b"
-    r"[^\n\"'`\u201c]{0,60}(?:\"(?P<plain>[^\"\n]{20,600})\"|`(?P<code>[^`\n]{20,600})`"
+    r"[^\n\"'`\u201c]{0,60}(?:(?<!\w)\"(?=\S)(?P<plain>[^\"\n]{20,600})\"|(?<!\w)`(?=\S)(?P<code>[^`\n]{20,600})`"
     r"|\u201c(?P<curly>[^\u201d\n]{20,600})\u201d"
     r"|'(?P<single>[^'\n]{20,200})'(?!\w))",
     re.IGNORECASE,

@@ -21,7 +21,7 @@ import ast
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _OLLAMA = "error parsing tool call: raw='"
 _OLLAMA_LOG = re.compile(
@@ -39,7 +39,11 @@ _LANGCHAIN_JS = re.compile(
 _LOG_LINE = re.compile(
     r"\n[ \t]{0,8}(?:\[?\d{4}-\d\d-\d\d[ T]\d\d:|\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| )"
 )
+_OF_BODY = re.compile(r"\"(?:message|error|detail)\"\s{0,4}:\s{0,4}\"\Z")
+_MAX_OF_BODY = 40
+_STRING = re.compile(r'(?:[^"\\]|\\.)*+', re.DOTALL)
 _ELLIPSIS = "..."
+_CUT = "…"  # at the end of words whose rest was not copied
 _CONTROLS = {"\n": "a line break", "\t": "a tab", "\r": "a carriage return"}
 
 
@@ -100,7 +104,9 @@ def quoted_output(message: str, output: str | None = None) -> Quoted | None:
     """
     if output is not None:
         return Quoted(output)
-    return next((found for read in _READERS if (found := read(message)) is not None and found.text.strip()), None)
+    found = next((found for read in _READERS if (found := read(message)) is not None and found.text.strip()), None)
+    is_elided = found is not None and found.text.lstrip().startswith((_ELLIPSIS, "…"))
+    return replace(found, is_elided=True) if found is not None and is_elided else found
 
 
 def json_break(text: str) -> JsonBreak | None:
@@ -150,7 +156,34 @@ def _of_ollama_log(message: str) -> Quoted | None:
 
 def _of_position(message: str) -> Quoted | None:
     found = _AT.search(message)
-    return None if found is None else Quoted(_to_end(message, found.end()), skipped=int(found[1]), at=0)
+    if found is None:
+        return None
+    escaped = _of_json(message, found.start(), found.end())
+    if escaped is not None:
+        return replace(escaped, skipped=int(found[1]), at=0)
+    text = _to_end(message, found.end())
+    return Quoted(text.removesuffix(_CUT), skipped=int(found[1]), is_cut=text.endswith(_CUT), at=0)
+
+
+def _of_json(message: str, said: int, start: int) -> Quoted | None:
+    r"""Return a text within a string of JSON that a line of a log contains; `None` where it stands by itself.
+
+    Args:
+        message: The line.
+        said: Where the string begins, if it is one.
+        start: Where the text begins.
+    """
+    if _OF_BODY.search(message, max(0, said - _MAX_OF_BODY), said) is None:
+        return None
+    text = _STRING.match(message, start)
+    if text is None:
+        return None
+    is_cut = message[text.end() : text.end() + 1] != '"'
+    try:
+        value: object = json.loads(f'"{text[0]}"', strict=False)
+    except ValueError:
+        return None
+    return Quoted(str(value), is_cut=is_cut)
 
 
 def _of_unparsed(message: str) -> Quoted | None:

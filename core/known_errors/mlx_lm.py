@@ -62,8 +62,9 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Could not parse tool call from: {text}",
         Stage.PARSE,
-        "A call in Mistral's notation lacks its name or its arguments.",
-        "Check the text that the message quotes; ask again.",
+        "The text between the markers is in no form of Mistral's calls that this release reads: up to 0.31.3 that is "
+        "`name[ARGS]{…}` alone; later ones read JSON, too, if it has the name and the arguments.",
+        "If the message quotes whole JSON, update mlx-lm; otherwise check that text, and ask again.",
         "mlx_lm/tool_parsers/mistral.py: _parse_json_calls",
         example='Could not parse tool call from: {"name": "f"}',
     ),

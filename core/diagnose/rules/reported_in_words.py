@@ -41,6 +41,8 @@ _TITLES = {
     Reported.AS_TEXT: "According to the report, a tool call came as text instead of in `tool_calls`; the answer is not "
     "shown.",
     Reported.JOINED: "According to the report, several calls were joined into one; the stream is not shown.",
+    Reported.LOST: "According to the report, a stream lacks calls, or parts of them; the stream is not shown.",
+    Reported.NOTHING: "According to the report, the answer contained neither a call nor text; it is not shown.",
     Reported.EMPTY: "According to the report, a call came without its arguments; the answer is not shown.",
 }
 _DETAILS = {
@@ -48,6 +50,10 @@ _DETAILS = {
     "model's notation, or none is switched on, or the model did not write its own notation.",
     Reported.JOINED: "In a stream the pieces of a call have its `index`: either the server gives two calls one index, "
     "or the client does not look at it.",
+    Reported.LOST: "Engines read a stream in pieces, and their parsers can lose what is split, or not, between two of "
+    "them: with speculative decoding or a `stream_interval`, a call may arrive whole in one piece.",
+    Reported.NOTHING: "Either the model ended its turn at once, or it wrote reasoning alone, or the server lost its "
+    "call.",
     Reported.EMPTY: "Either the model wrote none, or they were lost: arguments come in pieces of a stream, which a "
     "gateway that translates one API to another has to pass on one by one.",
 }
@@ -55,6 +61,11 @@ _FIXES = {
     Reported.JOINED: "Record the stream (`capture`) and paste it: it shows whether two calls have one index. If each "
     "has its own, update the client. Until then ask without streaming, or for one call at a time "
     "(`parallel_tool_calls` set to `false`).",
+    Reported.LOST: "Ask without streaming (`stream: false`), and run a current release. `parse RAW --parser "
+    "vllm:NAME --splits` (or `sglang:NAME`) shows whether a parser reads an output in every chunking.",
+    Reported.NOTHING: "Look at `usage.completion_tokens`: with a few tokens the model ended at once, so look at its "
+    "prompt and template; with many, get the raw output, as the server removed it. If an earlier release works, "
+    "return to it, and paste its answer beside the other.",
     Reported.EMPTY: "Ask once without streaming, and once the server itself without a gateway: the arguments "
     "are lost at the first place where they are missing. Record that stream (`capture`) and "
     "paste it. If the whole answer has none, either, get the raw output: the model left them "
@@ -64,9 +75,9 @@ _FIXES = {
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report what the notes repeat."""
-    if trace.chat is not None or trace.raw is not None or trace.refusal is not None:
+    if trace.chat is not None or trace.refusal is not None:
         return
-    for kind in Reported:
+    for kind in Reported if trace.raw is None else (Reported.LOST,):
         said = [note.removeprefix(kind.value) for note in trace.notes if note.startswith(kind.value)]
         if said:
             yield _report(trace, kind, said)

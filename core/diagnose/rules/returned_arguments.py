@@ -43,8 +43,11 @@ def find(trace: Trace) -> Iterator[Report]:
         elif isinstance(call.arguments, dict | list):
             yield _no_text(call)
     if comparison(trace) is None:
-        for call, text, fault in broken_calls(trace, Break.NO_OBJECT, Break.OTHER):
-            yield _no_json(call, text, fault.words)
+        for call, text, fault in broken_calls(trace, Break.NO_OBJECT, Break.OTHER, Break.BEHEADED):
+            if fault.kind is Break.BEHEADED:
+                yield _no_beginning(trace, call, text)
+            else:
+                yield _no_json(call, text, fault.words)
 
 
 def _no_function(call: CallField) -> Report:
@@ -74,6 +77,19 @@ def _no_json(call: CallField, arguments: str, words: str) -> Report:
         detail=f"They are {arguments[:120]!r}: {words}. What the model wrote is unknown.",
         evidence=(in_message(f"{call.field}.function.arguments", arguments),),
         fix="Do not execute this call. Check the raw output, which shows whether the model or the parser broke them.",
+    )
+
+
+def _no_beginning(trace: Trace, call: CallField, arguments: str) -> Report:
+    where = " of the stream" if trace.chat_stream is not None else ""
+    return Report(
+        title=f"The beginning of the arguments of the call to `{call.name}` is missing.",
+        detail=f"They are {arguments[:120]!r}, the rest of a JSON object: the first piece{where} with arguments was "
+        "lost, most likely the one in which the call's name came, or a gateway left it out.",
+        evidence=(in_message(f"{call.field}.function.arguments", arguments),),
+        fix="Do not execute this call. Ask without streaming: if the arguments are whole then, what wrote the stream "
+        "lost their beginning; run a current release of it, and until then do not stream calls.",
+        stage=Stage.PARSE if trace.chat_stream is not None else None,
     )
 
 

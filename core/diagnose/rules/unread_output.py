@@ -130,7 +130,9 @@ def _reason(trace: Trace, understood: Understood) -> str:
         name = "the call" if broken.name is None else f"the call `{broken.name}`"
         return f"{name} is {broken.status.value}, {broken.problem}"
     quoted = understood.quoted
-    if quoted is not None and quoted.is_cut:
+    if quoted is not None and quoted.skipped and quoted.is_elided:
+        return f"the server's parser gave up at character {quoted.skipped:,}"
+    if quoted is not None and quoted.is_cut and not quoted.skipped:
         return f"the copy of the error breaks off inside `{quote(quoted.text, 80)}`"
     if quoted is not None and quoted.skipped:
         return f"the server's parser gave up at character {quoted.skipped:,}, before `{quote(quoted.text, 80)}`"
@@ -144,6 +146,10 @@ def _shown(understood: Understood) -> str:
     if quoted is None:
         is_told = understood.stage is Stage.PARSE and _MAY_QUOTE.search(words_of(understood.refusal)) is None
         return " The error does not quote the output." if is_told else ""
+    if quoted.skipped and quoted.is_elided:
+        return " The error leaves out what the model wrote: without it, nothing shows what the parser stumbled over."
+    if quoted.skipped and quoted.is_cut:
+        return f" The first {quoted.skipped:,} characters of the output are not shown, and the copy breaks off."
     if quoted.skipped:
         return f" The first {quoted.skipped:,} characters of the output are not shown."
     if quoted.is_cut:

@@ -80,7 +80,7 @@ def evidence_of_error(refusal: Refusal) -> Evidence:
     if quoted is None:
         return evidence
     if quoted.is_elided:  # read as an output, it would have names and arguments that no model wrote
-        return replace(evidence, notes=("The error omits the middle of the output, so the output is not read.",))
+        return replace(evidence, notes=("The error omits a part of the output, so the output is not read.",))
     if quoted.is_cut:
         return replace(evidence, notes=("The copy of the error ends inside the output, so the output is not read.",))
     return replace(evidence, raw=quoted.text, raw_reason=quoted.why_not_whole, notes=(_note_of(quoted),))

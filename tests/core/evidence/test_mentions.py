@@ -38,9 +38,7 @@ def test_the_only_software_that_a_text_names_or_shows_is_the_server(text, kind):
     assert mentioned_server(text).kind == kind
 
 
-@pytest.mark.parametrize(
-    "text", ["It works in vLLM, in Ollama it does not.", "vllm-mlx streams it.", "No name at all."]
-)
+@pytest.mark.parametrize("text", ["It works in vLLM, in Ollama it does not.", "my-vllm streams it.", "No name at all."])
 def test_two_names_or_none_are_no_server(text):
     assert mentioned_server(text) is None
 
